@@ -1,0 +1,266 @@
+//! What an algorithm needs of its host: connections, sleep, clocks, randomness, tasks. Must never know which world it runs in.
+//!
+//! [`Env`] is one concrete handle, so no lock is generic. Behind it stands [`World`], an object-safe, poll-based trait that hands out
+//! small integer keys: one implementor per engine of the simulator. Nothing on the hot path is boxed.
+
+use bytes::BytesMut;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::ops::RangeInclusive;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// Which host of a world an [`Env`] speaks for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct HostKey(pub u16);
+
+/// A pending timer of a world.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TimerKey(pub u64);
+
+/// One end of a connection of a world.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SocketKey(pub u32);
+
+/// A spawned task of a world.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TaskKey(pub u64);
+
+/// The wall clock of a host: microseconds since the Unix epoch. It may be stepped, and it drifts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct WallClock(pub i64);
+
+/// The monotonic clock of a host, in microseconds. It drifts with the wall clock but is never stepped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Monotonic(pub u64);
+
+/// Where a server listens. The host is a name or an IP address, as the server itself announces it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Address {
+    /// Name or IP address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+}
+
+/// What a random number is for; each use has a stream of its own, so that one does not disturb the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Draw {
+    /// Owner values of locks.
+    Owner,
+    /// Retry delays.
+    Jitter,
+}
+
+/// Something that a lock's own code knows and that a judge must hear of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Note {
+    /// The lock's code noticed that this process no longer holds the lock (a watchdog whose extension was refused, say).
+    LockLost,
+}
+
+/// A future on the heap, for the few places where one is needed.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// The machine behind an [`Env`]. Implementors are engines; algorithms use [`Env`].
+///
+/// `poll_*` methods keep the waker of the last caller for a key and wake it once something may have changed.
+pub trait World {
+    /// The host's wall clock.
+    fn wall_clock(&self, host: HostKey) -> WallClock;
+    /// The host's monotonic clock.
+    fn monotonic_clock(&self, host: HostKey) -> Monotonic;
+    /// 64 random bits of the host's stream for that use.
+    fn random(&self, host: HostKey, draw: Draw) -> u64;
+    /// Starts a timer that is due after a span of the host's monotonic clock.
+    fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey;
+    /// Ready once the timer is due; then the key is spent.
+    fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
+    /// Forgets a timer; a spent key is ignored.
+    fn cancel_timer(&self, timer: TimerKey);
+    /// Starts to connect. Errors: `NotFound` for a name that is no host's.
+    fn connect(&self, host: HostKey, address: &Address) -> io::Result<SocketKey>;
+    /// Ready once connected or refused (`ConnectionRefused`); never ready while the peer is dark.
+    fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+    /// Appends what has arrived to `buffer` and returns how much; 0 is the end of the stream. Errors: `ConnectionReset`, after
+    /// everything that had arrived before the reset was read.
+    fn poll_read(&self, socket: SocketKey, context: &mut Context<'_>, buffer: &mut BytesMut)
+    -> Poll<io::Result<usize>>;
+    /// Sends bytes: one call that returns `n` is one message of `n` bytes. Errors: `BrokenPipe`, `ConnectionReset`.
+    fn poll_write(&self, socket: SocketKey, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+    /// Closes the socket; its key is spent.
+    fn close(&self, socket: SocketKey);
+    /// Runs a task beside the caller, on the same host.
+    fn spawn(&self, host: HostKey, task: BoxFuture<'static, ()>) -> TaskKey;
+    /// Drops a task where it stands; a finished one is ignored.
+    fn abort(&self, task: TaskKey);
+    /// Tells the judge something; no other process hears it.
+    fn note(&self, host: HostKey, note: Note);
+}
+
+/// The handle through which an algorithm acts on its host. Cheap to clone.
+#[derive(Clone)]
+pub struct Env {
+    world: Rc<dyn World>,
+    host: HostKey,
+}
+
+impl Env {
+    /// The handle of one host of a world.
+    pub fn new(world: Rc<dyn World>, host: HostKey) -> Env {
+        Env { world, host }
+    }
+
+    /// The host's wall clock, which may be stepped at any time.
+    pub fn wall_clock(&self) -> WallClock {
+        self.world.wall_clock(self.host)
+    }
+
+    /// The host's monotonic clock.
+    pub fn monotonic_clock(&self) -> Monotonic {
+        self.world.monotonic_clock(self.host)
+    }
+
+    /// 64 random bits from the stream of that use.
+    pub fn random(&self, draw: Draw) -> u64 {
+        self.world.random(self.host, draw)
+    }
+
+    /// A uniform span of the range, in microseconds, for retry delays.
+    pub fn jitter(&self, range: &RangeInclusive<Duration>) -> Duration {
+        let (low, high) = (range.start().as_micros(), range.end().as_micros());
+        let width = high.saturating_sub(low) + 1;
+        let offset = (u128::from(self.random(Draw::Jitter)) * width) >> 64;
+        Duration::from_micros(u64::try_from(low + offset).unwrap_or(u64::MAX))
+    }
+
+    /// Waits for a span of the host's monotonic clock.
+    pub fn sleep(&self, span: Duration) -> Sleep {
+        Sleep { timer: self.world.start_timer(self.host, span), world: self.world.clone(), done: false }
+    }
+
+    /// Runs a future for at most `span`; `None` if that was not enough. The future is dropped either way.
+    pub async fn timeout<T>(&self, span: Duration, future: impl Future<Output = T>) -> Option<T> {
+        let mut future = std::pin::pin!(future);
+        let mut sleep = std::pin::pin!(self.sleep(span));
+        std::future::poll_fn(|context| {
+            if let Poll::Ready(value) = future.as_mut().poll(context) {
+                return Poll::Ready(Some(value));
+            }
+            sleep.as_mut().poll(context).map(|()| None)
+        })
+        .await
+    }
+
+    /// Connects to a server. Hangs while the server is dark: wrap it in [`Env::timeout`].
+    pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
+        let socket = Socket { key: self.world.connect(self.host, address)?, world: self.world.clone() };
+        std::future::poll_fn(|context| self.world.poll_connect(socket.key, context)).await?;
+        Ok(socket)
+    }
+
+    /// Runs a task on this host, beside the caller. It ends with the host at the latest.
+    pub fn spawn(&self, task: impl Future<Output = ()> + 'static) -> Spawned {
+        Spawned { key: self.world.spawn(self.host, Box::pin(task)), world: self.world.clone() }
+    }
+
+    /// Tells the judge that this process noticed something about its lock.
+    pub fn note(&self, note: Note) {
+        self.world.note(self.host, note);
+    }
+}
+
+/// The future of [`Env::sleep`].
+pub struct Sleep {
+    world: Rc<dyn World>,
+    timer: TimerKey,
+    done: bool,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let poll = self.world.poll_timer(self.timer, context);
+        self.done |= poll.is_ready();
+        poll
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if !self.done {
+            self.world.cancel_timer(self.timer);
+        }
+    }
+}
+
+/// An open connection. Dropping it closes it.
+pub struct Socket {
+    world: Rc<dyn World>,
+    key: SocketKey,
+}
+
+impl Socket {
+    /// Appends what has arrived to `buffer`; `Ok(0)` is the end of the stream.
+    pub async fn read(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
+        std::future::poll_fn(|context| self.world.poll_read(self.key, context, buffer)).await
+    }
+
+    /// Sends all bytes.
+    pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let written = std::future::poll_fn(|context| self.world.poll_write(self.key, context, rest)).await?;
+            rest = &rest[written..];
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.world.close(self.key);
+    }
+}
+
+/// A task started by [`Env::spawn`]. Dropping the handle lets the task go on.
+pub struct Spawned {
+    world: Rc<dyn World>,
+    key: TaskKey,
+}
+
+impl Spawned {
+    /// Drops the task where it stands.
+    pub fn abort(self) {
+        self.world.abort(self.key);
+    }
+}
+
+impl Monotonic {
+    /// The span since `earlier`; zero if `earlier` is not earlier.
+    pub fn since(self, earlier: Monotonic) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The instant `span` later.
+    pub fn plus(self, span: Duration) -> Monotonic {
+        Monotonic(self.0.saturating_add(u64::try_from(span.as_micros()).unwrap_or(u64::MAX)))
+    }
+}
+
+impl WallClock {
+    /// Whole milliseconds since the Unix epoch, rounded down.
+    pub fn as_millis(self) -> i64 {
+        self.0.div_euclid(1_000)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}

@@ -1,0 +1,10 @@
+//! Lock algorithms as an application would run them.
+//!
+//! Owns the [`Lock`] trait, [`Lease`], the table of locks, and [`Env`]: all that an algorithm may ask of the machine that it runs on.
+//! Must never know the simulator, histories, or what the server is made of: servers are bytes on a connection.
+
+pub mod env;
+pub mod lock;
+
+pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
+pub use lock::{Acquisition, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release, Servers, Settings};

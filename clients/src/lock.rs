@@ -1,0 +1,133 @@
+//! What every lock is: the [`Lock`] trait, what it answers, and how a lock is entered in the table of locks.
+//! Must never know any one algorithm.
+
+use crate::env::{Address, BoxFuture, Env, Monotonic};
+use bytes::Bytes;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// A number that the protected storage can order acquisitions by (Kleppmann 2016).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FencingToken(pub u64);
+
+/// A lock that a process believes it holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lease {
+    /// What is locked.
+    pub resource: String,
+    /// What this acquisition wrote as owner.
+    pub owner: Bytes,
+    /// The token that the storage can check, if the lock gives one.
+    pub token: Option<FencingToken>,
+    /// When the lock says that its validity ends, by the clock of this process; `None` if the lock states none.
+    pub valid_until: Option<Monotonic>,
+}
+
+/// How an attempt to acquire ended. An unknown outcome is never a refusal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Acquisition {
+    /// The process may enter its critical section.
+    Granted(Lease),
+    /// Somebody else holds the lock, or too few servers granted it; nothing is held.
+    Refused(String),
+    /// A server may or may not have granted it (a reply was lost); the process does not enter.
+    Unknown(String),
+}
+
+/// How a release ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Release {
+    /// The server removed our lock.
+    Released,
+    /// The server no longer had our lock: it had expired, or was lost.
+    NotHeld,
+    /// The server may or may not have removed it.
+    Unknown(String),
+}
+
+/// How an extension ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Extension {
+    /// The lease now lasts longer; `valid_until` was moved.
+    Extended,
+    /// The lock was no longer ours.
+    NotHeld,
+    /// The server may or may not have extended it.
+    Unknown(String),
+    /// This lock cannot be extended.
+    Unsupported,
+}
+
+/// A distributed lock, as one process of an application holds it in its hands.
+///
+/// `acquire` retries by itself, as the algorithm or library prescribes, until [`Settings::acquire_timeout`]. Each attempt writes a
+/// fresh owner value. A connection on which a reply timed out is closed, never used again.
+pub trait Lock {
+    /// Tries to take the lock.
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
+
+    /// Gives the lock back. Called once per lease, also when the lease may have run out.
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
+
+    /// Makes the lease last longer, where the algorithm can.
+    fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
+        let _ = lease;
+        Box::pin(std::future::ready(Extension::Unsupported))
+    }
+}
+
+/// What a lock needs to find on the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deployment {
+    /// One Redis, or one primary found through Sentinel.
+    Primary,
+    /// Several masters that know nothing of each other.
+    Independent,
+}
+
+/// Where the servers of a run are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Servers {
+    /// One server at a fixed address.
+    One(Address),
+    /// A primary whose address the Sentinels know.
+    Sentinels {
+        /// The name under which they watch it (`mymaster`).
+        name: String,
+        /// Where they listen.
+        sentinels: Vec<Address>,
+    },
+    /// Independent masters.
+    Independent(Vec<Address>),
+}
+
+/// The numbers that an application chooses. Spans are of the process's own monotonic clock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// How long a lock lives at the server.
+    pub ttl: Duration,
+    /// Delay between two attempts.
+    pub retry: RangeInclusive<Duration>,
+    /// How long `acquire` goes on trying.
+    pub acquire_timeout: Duration,
+    /// How long to wait for the reply of a single server, and for a connection to it.
+    pub command_timeout: Duration,
+    /// The same for one of several independent masters: small against the ttl, so that a dead one costs little.
+    pub node_timeout: Duration,
+}
+
+/// A lock's entry in the table: one line per lock.
+pub struct Definition {
+    /// What `--client` takes.
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// What it runs against.
+    pub deployment: Deployment,
+    /// Whether its leases carry a fencing token.
+    pub has_tokens: bool,
+    /// The library and version that it models, if any.
+    pub models: Option<&'static str>,
+    /// Makes the lock of one process. Panics if the servers are not of the deployment stated.
+    pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,
+}

@@ -1,0 +1,108 @@
+//! One seed, many independent random streams. Must never know what is drawn from them.
+//!
+//! The seed is a ChaCha8 key and every consumer has its own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`), so that
+//! removing one consumer leaves every other draw as it was: shrinking a plan depends on it.
+
+use crate::node::Node;
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// The number that a whole run follows from. Written as a decimal string in JSON: a u64 does not survive as a JSON number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Seed(pub u64);
+
+/// Who draws. Two consumers never share a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stream {
+    /// The part of a fault plan that the family of this index (in the table of families) draws.
+    Plan(u16),
+    /// Which families a swarm run switches on, and how hard.
+    Swarm,
+    /// Hold times and whatever else the workload of a process decides.
+    Workload(Node),
+    /// Retry delays of a process.
+    Jitter(Node),
+    /// Owner values of a process.
+    Owner(Node),
+    /// Run ids and election delays of a server.
+    Server(Node),
+    /// The initial skew of a node's clocks.
+    Clock(Node),
+    /// The latency of the messages of one direction of a link. Message `n` takes the `n`th draw, whatever other links do.
+    Latency(Node, Node),
+}
+
+impl Seed {
+    /// The random stream of one consumer. The same seed and consumer always give the same stream.
+    pub fn stream(self, stream: Stream) -> ChaCha8Rng {
+        let mut key = [0_u8; 32];
+        key[..8].copy_from_slice(&self.0.to_le_bytes());
+        key[8..24].copy_from_slice(b"fencepost seed 1");
+        let mut rng = ChaCha8Rng::from_seed(key);
+        rng.set_stream(stream.id());
+        rng
+    }
+}
+
+impl Stream {
+    /// The ChaCha stream id: eight bits of kind, then two node codes of 24 bits.
+    fn id(self) -> u64 {
+        let (kind, a, b) = match self {
+            Stream::Plan(family) => (1, u64::from(family), 0),
+            Stream::Swarm => (2, 0, 0),
+            Stream::Workload(node) => (3, code(node), 0),
+            Stream::Jitter(node) => (4, code(node), 0),
+            Stream::Owner(node) => (5, code(node), 0),
+            Stream::Server(node) => (6, code(node), 0),
+            Stream::Clock(node) => (7, code(node), 0),
+            Stream::Latency(from, to) => (8, code(from), code(to)),
+        };
+        kind << 56 | a << 28 | b
+    }
+}
+
+/// A number of at most 24 bits for each node.
+fn code(node: Node) -> u64 {
+    let (kind, number) = match node {
+        Node::Redis(n) => (1, n),
+        Node::Sentinel(n) => (2, n),
+        Node::Storage => (3, 0),
+        Node::Client(n) => (4, n),
+        Node::Probe => (5, 0),
+    };
+    kind << 16 | u64::from(number)
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Seed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Seed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Seed, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let number =
+            text.parse().map_err(|_| serde::de::Error::custom(format!("seed '{text}' is not a decimal u64")))?;
+        Ok(Seed(number))
+    }
+}
+
+impl JsonSchema for Seed {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Seed".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "description": "A u64 in decimal.", "pattern": "^[0-9]{1,20}$" })
+    }
+}

@@ -1,0 +1,113 @@
+//! True time and spans of it, in whole microseconds. Must never know whose clock shows what: that is a node clock's business.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::{Add, Sub};
+use std::time::Duration;
+
+/// An instant of true time, in microseconds since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct SimTime(pub u64);
+
+/// A span of time, in microseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Micros(pub u64);
+
+impl SimTime {
+    /// The start of every run.
+    pub const ZERO: SimTime = SimTime(0);
+    /// Later than any event of any run.
+    pub const NEVER: SimTime = SimTime(u64::MAX);
+
+    /// The instant in microseconds.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// The span since `earlier`; zero if `earlier` is not earlier.
+    pub const fn since(self, earlier: SimTime) -> Micros {
+        Micros(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Micros {
+    /// No time at all.
+    pub const ZERO: Micros = Micros(0);
+
+    /// A span of whole milliseconds.
+    pub const fn from_millis(millis: u64) -> Micros {
+        Micros(millis * 1_000)
+    }
+
+    /// A span of whole seconds.
+    pub const fn from_secs(secs: u64) -> Micros {
+        Micros(secs * 1_000_000)
+    }
+
+    /// The span in microseconds.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// The span in whole milliseconds, rounded down.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000
+    }
+}
+
+impl From<Micros> for Duration {
+    fn from(span: Micros) -> Duration {
+        Duration::from_micros(span.0)
+    }
+}
+
+impl From<Duration> for Micros {
+    fn from(span: Duration) -> Micros {
+        Micros(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Add<Micros> for SimTime {
+    type Output = SimTime;
+    fn add(self, span: Micros) -> SimTime {
+        SimTime(self.0.saturating_add(span.0))
+    }
+}
+
+impl Add for Micros {
+    type Output = Micros;
+    fn add(self, other: Micros) -> Micros {
+        Micros(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Micros {
+    type Output = Micros;
+    fn sub(self, other: Micros) -> Micros {
+        Micros(self.0.saturating_sub(other.0))
+    }
+}
+
+impl fmt::Display for SimTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Micros(self.0).fmt(f)
+    }
+}
+
+/// Prints the largest unit that shows the span exactly to the millisecond or, below that, to the microsecond: `250us`, `12ms`, `3.250s`.
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self.0 {
+            us if us < 1_000 => format!("{us}us"),
+            us if us < 1_000_000 && us % 1_000 == 0 => format!("{}ms", us / 1_000),
+            us if us < 1_000_000 => format!("{}.{:03}ms", us / 1_000, us % 1_000),
+            us if us % 1_000_000 == 0 => format!("{}s", us / 1_000_000),
+            us if us % 1_000 == 0 => format!("{}.{:03}s", us / 1_000_000, us / 1_000 % 1_000),
+            us => format!("{}.{:06}s", us / 1_000_000, us % 1_000_000),
+        };
+        f.pad(&text)
+    }
+}

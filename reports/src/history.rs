@@ -1,0 +1,239 @@
+//! What happened in one run, in true time. Must never know what is right or wrong about it: that is the checkers' business.
+//!
+//! Operations follow Jepsen's `invoke / ok / fail / info`: `info` is an outcome that the process does not know. Beside them stand what each
+//! server did with the lock's keys (told by a tap that no client sees), what the storage accepted and rejected, and the faults.
+
+use fencepost_faults::{Micros, Node, Seed, SimTime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The `format` field of a history file.
+pub const FORMAT: &str = "fencepost.history";
+/// The version of the format that this build reads and writes.
+pub const VERSION: u32 = 1;
+
+/// One run as it was recorded.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct History {
+    /// Always `fencepost.history`.
+    pub format: String,
+    /// Always 1.
+    pub version: u32,
+    /// What a judge must know about the run besides its events.
+    pub header: Header,
+    /// In order of time, then of sequence; `sequence` counts from 0 without gaps.
+    pub events: Vec<Event>,
+}
+
+/// What a judge must know about the run besides its events.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Header {
+    /// The lock, as `--client` names it.
+    pub client: String,
+    /// The fault family or families, as `--fault` names them: `pause`, `pause+failover`, `none`.
+    pub fault: String,
+    /// The seed that the run was drawn from.
+    pub seed: Seed,
+    /// The name of what is locked; also the lock's key at the servers.
+    pub resource: String,
+    /// The lease asked of the servers.
+    pub ttl_us: Micros,
+    /// How many servers must grant: 1, or the majority of independent masters.
+    pub quorum: u16,
+    /// Whether leases carry fencing tokens.
+    pub has_tokens: bool,
+    /// What is guarded and how: `register`, `seckill`, `sequence`.
+    pub workload: String,
+    /// How the storage treats tokens: `fenced`, `fenced-writes`, `unchecked`, `check-then-write`.
+    pub storage: String,
+    /// After healing, an acquire must succeed within this span.
+    pub progress_bound_us: Micros,
+    /// How many faults the plan holds.
+    pub faults_planned: u32,
+}
+
+/// Something that happened.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// Position in the history; the order within one instant.
+    pub sequence: u64,
+    /// True time.
+    pub time_us: SimTime,
+    /// Where it happened: a process, a server, the storage.
+    pub node: Node,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What an event says.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum What {
+    /// A process starts an operation. It has at most one open at a time.
+    Invoke {
+        /// Numbers the operations of the run; the completion repeats it.
+        operation: u64,
+        /// What it wants.
+        #[serde(flatten)]
+        action: Action,
+    },
+    /// The operation succeeded, and the process knows it.
+    Ok {
+        /// The operation that ends.
+        operation: u64,
+        /// The owner value of a granted acquire.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<String>,
+        /// The fencing token of a granted acquire.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token: Option<u64>,
+        /// How long a granted lease says it is valid, by the clock of the process; absent if it states nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        valid_for_us: Option<Micros>,
+        /// The value that a read returned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<i64>,
+    },
+    /// The operation did not happen, and the process knows it.
+    Fail {
+        /// The operation that ends.
+        operation: u64,
+        /// Why, in a few words.
+        reason: String,
+    },
+    /// The process does not know whether the operation happened.
+    Info {
+        /// The operation that ends.
+        operation: u64,
+        /// Why, in a few words.
+        reason: String,
+    },
+    /// The lock's own code noticed that this process lost the lock.
+    Lost,
+    /// The process or server died (as a crash or by power loss).
+    Crashed,
+    /// The process or server was started again after a crash.
+    Started,
+    /// A server did something to a key of the lock.
+    Server {
+        /// The key.
+        key: String,
+        /// What it did.
+        change: Change,
+        /// The value (owner) that the key has now, or had before it went.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<String>,
+        /// Who asked for it; absent if the server did it by itself or a replica followed its primary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Node>,
+        /// Whether the server was acting as a primary.
+        primary: bool,
+    },
+    /// The storage answered a request.
+    Storage {
+        /// The operation of the process that asked.
+        operation: u64,
+        /// Who asked.
+        by: Node,
+        /// `read` or `write`.
+        access: Access,
+        /// The token that the request carried.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token: Option<u64>,
+        /// The acquisition (its invoke's operation number) under which the request was made.
+        acquisition: u64,
+        /// False if the token was rejected.
+        accepted: bool,
+        /// The value before the request.
+        before: i64,
+        /// The value after the request.
+        after: i64,
+        /// For a write: the value that the writer had read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        based_on: Option<i64>,
+    },
+    /// A fault of the plan began to act. Not part of the digest.
+    FaultBegan {
+        /// The fault's id in the plan.
+        fault: u32,
+        /// Its kind, as in the plan.
+        kind: String,
+    },
+    /// A fault of the plan ended. Not part of the digest.
+    FaultEnded {
+        /// The fault's id in the plan.
+        fault: u32,
+        /// Its kind, as in the plan.
+        kind: String,
+    },
+    /// Everything is healed; from here on progress is demanded. Not part of the digest.
+    Healed,
+}
+
+/// What a process wants of the lock or of the storage.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "action", rename_all = "kebab-case")]
+pub enum Action {
+    /// Take the lock.
+    Acquire,
+    /// Give it back.
+    Release,
+    /// Make the lease last longer.
+    Extend,
+    /// Read the guarded value.
+    Read {
+        /// The acquisition under which it is read.
+        acquisition: u64,
+    },
+    /// Write the guarded value.
+    Write {
+        /// The acquisition under which it is written.
+        acquisition: u64,
+        /// The new value.
+        value: i64,
+        /// The value that was read before.
+        based_on: i64,
+    },
+}
+
+/// How a request meets the storage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Reads the guarded value.
+    Read,
+    /// Writes it.
+    Write,
+}
+
+/// What a server did with a key.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// The key came to be, or changed hands: it has a new value.
+    Granted,
+    /// Its time to live was set anew.
+    Extended,
+    /// A command deleted it.
+    Removed,
+    /// Its time to live ran out by the server's clock.
+    Expired,
+    /// Evicted to free memory.
+    Evicted,
+    /// Removed by FLUSHALL or FLUSHDB.
+    Flushed,
+    /// Discarded by a full resynchronisation with another primary.
+    Discarded,
+    /// Not found again after a restart.
+    Forgotten,
+    /// Found again after a restart, or received in a full resynchronisation.
+    Restored,
+}
+
+impl What {
+    /// Whether the event takes part in the history digest: operations, servers and storage do, faults and phases do not.
+    pub fn is_digested(&self) -> bool {
+        !matches!(self, What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed)
+    }
+}
