@@ -3,15 +3,24 @@
 //! Owns [`Seed`] and its named random streams, [`SimTime`], [`Node`] names, [`Fault`], [`FaultPlan`], drawing a plan from a
 //! seed ([`generate`]) and shrinking one against a predicate. Must never know async, sockets, Redis or files.
 
+mod describe;
 pub mod draw;
+pub mod families;
+pub mod family;
 pub mod fault;
+pub mod generate;
 pub mod node;
 pub mod plan;
 pub mod seed;
+pub mod setting;
 pub mod time;
 
+pub use families::{Families, UnknownFamily};
+pub use family::{FAMILIES, Family};
 pub use fault::{Direction, Fault};
+pub use generate::generate;
 pub use node::Node;
 pub use plan::{FaultPlan, TimedFault};
 pub use seed::{Seed, Stream};
+pub use setting::{Counts, InvalidSetting, Knobs, Setting, Spans, Topology, Window};
 pub use time::{Micros, SimTime};
