@@ -1,12 +1,11 @@
 //! From a seed to a fault plan. Must never know any one family: it only puts together what they draw.
 
+use crate::collision::collide;
 use crate::families::Families;
 use crate::family::{Drawing, Drawn, FAMILIES, swarm};
-use crate::fault::Fault;
 use crate::plan::{FaultPlan, TimedFault};
 use crate::seed::{Seed, Stream};
 use crate::setting::Setting;
-use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
@@ -45,44 +44,4 @@ fn plan_of(mut drawn: Drawn) -> FaultPlan {
         }
     }
     FaultPlan::new(faults)
-}
-
-/// Whether two faults hold the same thing of the same node or link at once, ends included.
-fn collide(a: &TimedFault, b: &TimedFault) -> bool {
-    let end = |timed: &TimedFault| timed.ends_at().unwrap_or(SimTime::NEVER);
-    let together = a.at_us <= end(b) && b.at_us <= end(a);
-    together && hold(&a.fault) == hold(&b.fault) && share_target(&a.fault, &b.fault)
-}
-
-/// What of a node or link a fault takes hold of.
-#[derive(PartialEq, Eq)]
-enum Hold {
-    Power,
-    Progress,
-    Rate,
-    WallClock,
-    Service,
-    Memory,
-    Reply,
-    Delivery,
-    Latency,
-}
-
-fn hold(fault: &Fault) -> Hold {
-    match fault {
-        Fault::Crash { .. } | Fault::PowerLoss { .. } => Hold::Power,
-        Fault::Pause { .. } | Fault::Suspend { .. } => Hold::Progress,
-        Fault::ClockDrift { .. } => Hold::Rate,
-        Fault::ClockJump { .. } => Hold::WallClock,
-        Fault::SlowServer { .. } => Hold::Service,
-        Fault::Evict { .. } | Fault::FlushAll { .. } => Hold::Memory,
-        Fault::LostReply { .. } => Hold::Reply,
-        Fault::Partition { .. } => Hold::Delivery,
-        Fault::Delay { .. } => Hold::Latency,
-    }
-}
-
-fn share_target(a: &Fault, b: &Fault) -> bool {
-    let (a, b) = (a.links(), b.links());
-    a.iter().any(|link| b.contains(link))
 }
