@@ -31,7 +31,7 @@ fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let from_clients = chance(rng, 500);
     // Independent masters never talk to each other, so there is nothing among them to cut.
     let (side_a, side_b) = match chance(rng, 500) {
-        _ if from_clients || sentinels.is_empty() => (some_clients, some_redis),
+        _ if from_clients || !setting.is_replicated() => (some_clients, some_redis),
         false if !other_redis.is_empty() => (some_redis, other_redis),
         _ => (some_sentinels, some_redis),
     };

@@ -43,7 +43,7 @@ pub(super) fn victims(rng: &mut ChaCha8Rng, setting: &Setting, reachable: &[Node
     let count = uniform(rng, 1..=reachable.len().max(1) as u64) as usize;
     let mut victims = subset(rng, reachable, count);
     let primary_too = chance(rng, 750);
-    if primary_too && !setting.sentinels().is_empty() && !victims.contains(&Node::Redis(1)) && !victims.is_empty() {
+    if primary_too && setting.is_replicated() && !victims.contains(&Node::Redis(1)) && !victims.is_empty() {
         victims[0] = Node::Redis(1);
     }
     victims

@@ -1,6 +1,7 @@
 //! What the crate promises, one file for each subject. Only the public interface is used.
 
 mod draws;
+mod faults;
 mod names;
 mod plans;
 mod settings;
