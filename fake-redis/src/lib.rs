@@ -3,6 +3,38 @@
 //! Owns the keyspace, expiry, scripts, replication, persistence and Sentinel, and the one adapter to real TCP. Must never know the
 //! simulator, lock algorithms or faults. No async, no I/O, no clock and no ambient randomness in the machine itself.
 
+pub mod config;
 pub mod machine;
+mod node;
 
-pub use machine::{ConnectionId, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime};
+mod args;
+mod client;
+mod command;
+mod commands;
+mod error;
+mod eviction;
+mod glob;
+mod inline;
+mod keyspace;
+mod notify;
+mod number;
+mod persistence;
+mod pubsub;
+mod random;
+mod replication;
+mod reply;
+mod request;
+mod script;
+mod server;
+mod settings;
+mod statistics;
+mod tap;
+#[cfg(test)]
+mod testing;
+mod timers;
+mod transaction;
+mod value;
+
+pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, RedisVersion};
+pub use machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime};
+pub use node::Node;

@@ -1,41 +1,46 @@
 //! From a seed to a fault plan. Must never know any one family: it only puts together what they draw.
 
+use crate::collision::collide;
 use crate::families::Families;
-use crate::family::{Drawing, Drawn, FAMILIES, swarm};
-use crate::fault::Fault;
+use crate::family::{Draw, Drawing, Drawn, FAMILIES, Swarmed, swarm};
 use crate::plan::{FaultPlan, TimedFault};
 use crate::seed::{Seed, Stream};
 use crate::setting::Setting;
-use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
-/// Each family draws from a stream of its own. Where two faults would hold the same thing of the same node or link in the same way at once (a
-/// crash of a server that is already down), the one that begins later is left out, and of two that begin together the one whose family
-/// stands later in the table.
+/// Each family draws from a stream of its own. Where two faults would hold the same thing of the same node or link at once (a crash of a
+/// server that is already down), the one that begins later is left out, and of two that begin together the one whose family stands later
+/// in the table: first within each family, then among the families. So a combination holds nothing that its families would not
+/// have drawn alone.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let mut drawn = Drawn::new();
     for (place, family) in families.chosen() {
         match family.drawing {
-            Drawing::Own(_) => drawn.extend(draw(seed, place, setting)),
-            Drawing::Swarm => {
-                drawn.extend(swarm(seed).iter().flat_map(|on| draw(seed, on.family, &on.soften(setting))));
-            }
+            Drawing::Own(draw) => drawn.extend(drawn_by(seed, place, draw, setting)),
+            Drawing::Swarm => drawn.extend(swarmed(seed, setting)),
         }
     }
-    plan_of(drawn)
+    FaultPlan::new(without_collisions(drawn))
+}
+
+/// What every family draws that the seed switches on.
+fn swarmed(seed: Seed, setting: &Setting) -> Drawn {
+    let part = |on: &Swarmed| match FAMILIES[on.family].drawing {
+        Drawing::Own(draw) => drawn_by(seed, on.family, draw, &on.soften(setting)),
+        Drawing::Swarm => Drawn::new(),
+    };
+    swarm(seed).iter().flat_map(part).collect()
 }
 
 /// What one family draws of a seed.
-fn draw(seed: Seed, place: usize, setting: &Setting) -> Drawn {
-    match FAMILIES[place].drawing {
-        Drawing::Own(draw) => draw(&mut seed.stream(Stream::Plan(place as u16)), setting),
-        Drawing::Swarm => Drawn::new(),
-    }
+fn drawn_by(seed: Seed, place: usize, draw: Draw, setting: &Setting) -> Drawn {
+    let drawn = draw(&mut seed.stream(Stream::Plan(place as u16)), setting);
+    without_collisions(drawn).into_iter().map(|timed| (timed.at_us, timed.fault)).collect()
 }
 
 /// The faults in order, without those that collide with an earlier one, numbered from 1.
-fn plan_of(mut drawn: Drawn) -> FaultPlan {
+fn without_collisions(mut drawn: Drawn) -> Vec<TimedFault> {
     drawn.sort_by_key(|(at, _)| *at);
     let mut faults: Vec<TimedFault> = Vec::new();
     for (at_us, fault) in drawn {
@@ -44,45 +49,5 @@ fn plan_of(mut drawn: Drawn) -> FaultPlan {
             faults.push(timed);
         }
     }
-    FaultPlan::new(faults)
-}
-
-/// Whether two faults hold the same thing of the same node or link at once, ends included.
-fn collide(a: &TimedFault, b: &TimedFault) -> bool {
-    let end = |timed: &TimedFault| timed.ends_at().unwrap_or(SimTime::NEVER);
-    let together = a.at_us <= end(b) && b.at_us <= end(a);
-    together && hold(&a.fault) == hold(&b.fault) && share_target(&a.fault, &b.fault)
-}
-
-/// What of a node or link a fault takes hold of.
-#[derive(PartialEq, Eq)]
-enum Hold {
-    Power,
-    Progress,
-    Rate,
-    WallClock,
-    Service,
-    Memory,
-    Reply,
-    Delivery,
-    Latency,
-}
-
-fn hold(fault: &Fault) -> Hold {
-    match fault {
-        Fault::Crash { .. } | Fault::PowerLoss { .. } => Hold::Power,
-        Fault::Pause { .. } | Fault::Suspend { .. } => Hold::Progress,
-        Fault::ClockDrift { .. } => Hold::Rate,
-        Fault::ClockJump { .. } => Hold::WallClock,
-        Fault::SlowServer { .. } => Hold::Service,
-        Fault::Evict { .. } | Fault::FlushAll { .. } => Hold::Memory,
-        Fault::LostReply { .. } => Hold::Reply,
-        Fault::Partition { .. } => Hold::Delivery,
-        Fault::Delay { .. } => Hold::Latency,
-    }
-}
-
-fn share_target(a: &Fault, b: &Fault) -> bool {
-    let (a, b) = (a.links(), b.links());
-    a.iter().any(|link| b.contains(link))
+    faults
 }

@@ -180,6 +180,11 @@ impl Setting {
         [self.redis(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
 
+    /// Whether the servers replicate one another.
+    pub fn is_replicated(&self) -> bool {
+        matches!(self.topology, Topology::Replicated { .. })
+    }
+
     /// How many independent masters may be away while the rest still make a quorum; zero in other deployments.
     pub fn spare_masters(&self) -> usize {
         match self.topology {

@@ -1,5 +1,5 @@
-//! `clock-jump`: a wall clock is stepped, so that leases at a server end too early (forward) or too late (back). Must never touch Sentinels:
-//! their TILT mode is a story of its own.
+//! `clock-jump`: a wall clock is stepped, so that leases at a server end too early (forward) or too late (back). Must never touch
+//! Sentinels: their TILT mode is a story of its own.
 
 use super::Drawn;
 use super::strike::strikes;

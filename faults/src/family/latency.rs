@@ -27,8 +27,7 @@ fn link(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let redis = setting.redis();
     let (clients, servers) = (some(rng, &setting.clients()), some(rng, &redis));
     let others = redis.iter().copied().filter(|node| !servers.contains(node)).collect::<Vec<_>>();
-    let replicated = !setting.sentinels().is_empty();
-    match (uniform(rng, 0..=2), replicated && !others.is_empty() && chance(rng, 500)) {
+    match (uniform(rng, 0..=2), setting.is_replicated() && !others.is_empty() && chance(rng, 500)) {
         (0, true) => (servers, others),
         (0 | 1, _) => (clients, servers),
         _ => (servers, clients),

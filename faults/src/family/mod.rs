@@ -35,6 +35,9 @@ pub use swarm::{Swarmed, swarm};
 /// Faults and when they begin, as a family drew them.
 pub type Drawn = Vec<(SimTime, Fault)>;
 
+/// How a family draws: from its own stream, for a setting.
+pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Drawn;
+
 /// A theme of faults: what `--fault` names.
 pub struct Family {
     /// What `--fault` takes.
@@ -51,12 +54,12 @@ pub struct Family {
 #[derive(Clone, Copy)]
 pub enum Drawing {
     /// Drawn from the family's own stream.
-    Own(fn(&mut ChaCha8Rng, &Setting) -> Drawn),
+    Own(Draw),
     /// The seed switches other families on and off.
     Swarm,
 }
 
-const fn family(name: &'static str, about: &'static str, draw: fn(&mut ChaCha8Rng, &Setting) -> Drawn) -> Family {
+const fn family(name: &'static str, about: &'static str, draw: Draw) -> Family {
     Family { name, aliases: &[], about, drawing: Drawing::Own(draw) }
 }
 

@@ -1,9 +1,9 @@
-//! `partition`: the network between clients and servers, or among servers and Sentinels, is cut, one way or both ways. Must never cut off the
-//! storage: that is `storage-delay`.
+//! `partition`: the network between clients and servers, or among servers and Sentinels, is cut, one way or both ways. Must never cut
+//! off the storage: that is `storage-delay`.
 
 use super::Drawn;
 use super::timing::{span, starts};
-use crate::draw::{chance, pick, subset, uniform};
+use crate::draw::{chance, subset, uniform};
 use crate::fault::{Direction, Fault};
 use crate::node::Node;
 use crate::setting::Setting;
@@ -26,16 +26,16 @@ fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let (redis, sentinels) = (setting.redis(), setting.sentinels());
     let some_redis = some(rng, &redis);
     let some_clients = some(rng, &setting.clients());
-    let other_redis = redis.iter().copied().filter(|node| !some_redis.contains(node)).collect();
+    let other_redis: Vec<Node> = redis.iter().copied().filter(|node| !some_redis.contains(node)).collect();
     let some_sentinels = some(rng, &sentinels);
     let from_clients = chance(rng, 500);
     // Independent masters never talk to each other, so there is nothing among them to cut.
     let (side_a, side_b) = match chance(rng, 500) {
-        _ if from_clients || sentinels.is_empty() => (some_clients, some_redis),
-        true => (some_sentinels, some_redis),
-        false => (some_redis, other_redis),
+        _ if from_clients || !setting.is_replicated() => (some_clients, some_redis),
+        false if !other_redis.is_empty() => (some_redis, other_redis),
+        _ => (some_sentinels, some_redis),
     };
-    if *pick(rng, &[true, false]) { (side_a, side_b) } else { (side_b, side_a) }
+    if chance(rng, 500) { (side_a, side_b) } else { (side_b, side_a) }
 }
 
 /// From one to all of the nodes.

@@ -1,5 +1,5 @@
-//! `storage-delay`: what a client sends the guarded storage arrives late, often after its lease has ended. Must never delay every client alike:
-//! requests that are all late by as much arrive in the order in which they were sent.
+//! `storage-delay`: what a client sends the guarded storage arrives late, often after its lease has ended. Must never delay every client
+//! alike: requests that are all late by as much arrive in the order in which they were sent.
 
 use super::Drawn;
 use super::timing::{span, span_often_past, starts, up_to};

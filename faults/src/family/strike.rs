@@ -1,5 +1,5 @@
-//! Hitting several servers within one lease, half of the time while others are out of reach: what `restart` and `clock-jump` need to break a
-//! quorum. Must never know what the servers are hit with.
+//! Hitting several servers within one lease, half of the time while others are out of reach: what `restart` and `clock-jump` need to
+//! break a quorum. Must never know what the servers are hit with.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -26,7 +26,8 @@ pub(super) fn strikes(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Strike> {
 fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     let redis = setting.redis();
     let spare = setting.spare_masters();
-    let shielded = if spare > 0 && chance(rng, 500) { subset(rng, &redis, spare) } else { Vec::new() };
+    let shielded =
+        if spare > 0 && setting.processes > 0 && chance(rng, 500) { subset(rng, &redis, spare) } else { Vec::new() };
     let reachable: Vec<Node> = redis.into_iter().filter(|node| !shielded.contains(node)).collect();
     let victims = victims(rng, setting, &reachable);
     let rolling = chance(rng, 500);
@@ -42,7 +43,7 @@ pub(super) fn victims(rng: &mut ChaCha8Rng, setting: &Setting, reachable: &[Node
     let count = uniform(rng, 1..=reachable.len().max(1) as u64) as usize;
     let mut victims = subset(rng, reachable, count);
     let primary_too = chance(rng, 750);
-    if primary_too && !setting.sentinels().is_empty() && !victims.contains(&Node::Redis(1)) && !victims.is_empty() {
+    if primary_too && setting.is_replicated() && !victims.contains(&Node::Redis(1)) && !victims.is_empty() {
         victims[0] = Node::Redis(1);
     }
     victims

@@ -1,0 +1,205 @@
+//! One client of a server: what is remembered of a connection between its commands. Must never know what other clients do.
+
+use crate::args::ArgumentVector;
+use crate::command::{Command, Flags};
+use crate::machine::{ConnectionId, WallTime};
+use crate::reply::Protocol;
+use crate::request::RequestReader;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+/// Names a client within its server, for as long as it is there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct ClientKey(pub(crate) usize);
+
+impl ClientKey {
+    /// The client on whose behalf scripts call commands.
+    pub(crate) const SCRIPT: ClientKey = ClientKey(0);
+    /// The client that applies what the primary sends.
+    pub(crate) const PRIMARY: ClientKey = ClientKey(1);
+    /// The client that applies what the append-only file holds.
+    pub(crate) const DISK: ClientKey = ClientKey(2);
+    /// The client at the server's console.
+    pub(crate) const OPERATOR: ClientKey = ClientKey(3);
+}
+
+/// What kind of client it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// An application's, on a connection.
+    Normal,
+    /// A replica's, on a connection, after PSYNC: it is sent the stream and no replies.
+    Replica,
+    /// A fixed one of [`ClientKey`]: scripts.
+    Script,
+    /// A fixed one of [`ClientKey`]: the primary's stream.
+    Primary,
+    /// A fixed one of [`ClientKey`]: the append-only file.
+    Disk,
+    /// A fixed one of [`ClientKey`]: the console.
+    Operator,
+}
+
+impl Role {
+    /// Whether its commands were accepted elsewhere already: they are never refused, and meet expired keys as if they were alive.
+    pub(crate) fn must_be_obeyed(self) -> bool {
+        matches!(self, Role::Primary | Role::Disk)
+    }
+}
+
+/// Which replies are sent: CLIENT REPLY.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum ReplyMode {
+    /// All.
+    #[default]
+    On,
+    /// None.
+    Off,
+    /// All but that of this command and of the next one.
+    SkipNext,
+    /// All but this one.
+    Skip,
+}
+
+/// A command that waits for EXEC.
+#[derive(Clone, Debug)]
+pub(crate) struct Queued {
+    /// Which command.
+    pub(crate) command: &'static Command,
+    /// With which arguments.
+    pub(crate) arguments: ArgumentVector,
+}
+
+/// What MULTI began.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transaction {
+    /// Whether commands are queued rather than executed.
+    pub(crate) open: bool,
+    /// The queue.
+    pub(crate) queue: Vec<Queued>,
+    /// The union of the flags of all queued commands.
+    pub(crate) flags: Flags,
+    /// A command was refused while it was queued: EXEC will be an error.
+    pub(crate) spoilt: bool,
+    /// A watched key was changed: EXEC will answer nil.
+    pub(crate) overtaken: bool,
+}
+
+/// A key that WATCH named.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Watch {
+    /// In which database.
+    pub(crate) db: usize,
+    /// The key.
+    pub(crate) key: Box<[u8]>,
+    /// Whether it had expired already, so that its expiry is no change.
+    pub(crate) was_expired: bool,
+}
+
+/// Names in the order in which they came.
+pub(crate) type Names = IndexSet<Box<[u8]>, FxBuildHasher>;
+
+/// What a client listens to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Subscriptions {
+    /// SUBSCRIBE.
+    pub(crate) channels: Names,
+    /// PSUBSCRIBE.
+    pub(crate) patterns: Names,
+    /// SSUBSCRIBE.
+    pub(crate) shard_channels: Names,
+}
+
+impl Subscriptions {
+    /// Whether the client is subscribed to anything.
+    pub(crate) fn any(&self) -> bool {
+        !(self.channels.is_empty() && self.patterns.is_empty() && self.shard_channels.is_empty())
+    }
+}
+
+/// One client.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// Its number as CLIENT ID tells it: grows with every connection, never used twice.
+    pub(crate) id: u64,
+    /// Its connection; `None` for the fixed ones of [`ClientKey`].
+    pub(crate) connection: Option<ConnectionId>,
+    /// What kind it is.
+    pub(crate) role: Role,
+    /// Its address as `host:port`.
+    pub(crate) peer: String,
+    /// Bytes that are not served yet.
+    pub(crate) reader: RequestReader,
+    /// Its selected database.
+    pub(crate) db: usize,
+    /// Its protocol version.
+    pub(crate) protocol: Protocol,
+    /// Whether it gave the password, or needs none.
+    pub(crate) authenticated: bool,
+    /// CLIENT SETNAME.
+    pub(crate) name: Vec<u8>,
+    /// CLIENT SETINFO LIB-NAME.
+    pub(crate) library_name: Vec<u8>,
+    /// CLIENT SETINFO LIB-VER.
+    pub(crate) library_version: Vec<u8>,
+    /// Which replies are sent.
+    pub(crate) reply_mode: ReplyMode,
+    /// MULTI.
+    pub(crate) transaction: Transaction,
+    /// WATCH.
+    pub(crate) watching: Vec<Watch>,
+    /// SUBSCRIBE.
+    pub(crate) subscriptions: Subscriptions,
+    /// CLIENT NO-EVICT.
+    pub(crate) no_evict: bool,
+    /// Whether it waits in the queue of clients with a complete command.
+    pub(crate) queued: bool,
+    /// Whether its next command waits for CLIENT PAUSE to end.
+    pub(crate) postponed: bool,
+    /// Whether it is closed once its reply is sent.
+    pub(crate) closing: bool,
+    /// When it connected.
+    pub(crate) connected_at: WallTime,
+    /// When it last sent a command.
+    pub(crate) active_at: WallTime,
+    /// What it last sent.
+    pub(crate) last_command: Option<&'static Command>,
+    /// The replication offset after its last write, which WAIT waits for.
+    pub(crate) write_offset: u64,
+}
+
+impl Client {
+    /// A new client in database 0, speaking RESP2.
+    pub(crate) fn new(id: u64, role: Role, connection: Option<ConnectionId>, now: WallTime) -> Self {
+        Client {
+            id,
+            connection,
+            role,
+            peer: String::new(),
+            reader: RequestReader::default(),
+            db: 0,
+            protocol: Protocol::Resp2,
+            authenticated: true,
+            name: Vec::new(),
+            library_name: Vec::new(),
+            library_version: Vec::new(),
+            reply_mode: ReplyMode::On,
+            transaction: Transaction::default(),
+            watching: Vec::new(),
+            subscriptions: Subscriptions::default(),
+            no_evict: false,
+            queued: false,
+            postponed: false,
+            closing: false,
+            connected_at: now,
+            active_at: now,
+            last_command: None,
+            write_offset: 0,
+        }
+    }
+
+    /// Whether only subscribing commands are allowed: it listens, and RESP2 cannot tell messages from replies.
+    pub(crate) fn is_only_listening(&self) -> bool {
+        self.protocol == Protocol::Resp2 && self.subscriptions.any()
+    }
+}

@@ -1,0 +1,191 @@
+//! How one server is set up: the part of redis.conf that has a meaning here. Must never know how it is read or changed at run time.
+
+use bytes::Bytes;
+
+/// Which Redis to be, where versions differ in what a lock can notice.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum RedisVersion {
+    /// 6.2: relative expiry in the replication stream.
+    V6_2,
+    /// 7.0.
+    #[default]
+    V7_0,
+    /// 7.2: WAIT counts the connection's own writes only.
+    V7_2,
+    /// 8.4: SET IFEQ and DELEX.
+    V8_4,
+}
+
+impl RedisVersion {
+    /// The version as INFO and HELLO state it.
+    pub fn text(self) -> &'static str {
+        match self {
+            RedisVersion::V6_2 => "6.2.14",
+            RedisVersion::V7_0 => "7.0.15",
+            RedisVersion::V7_2 => "7.2.4",
+            RedisVersion::V8_4 => "8.4.0",
+        }
+    }
+
+    /// The version as one number, `0x00MMmmpp`, as `redis.REDIS_VERSION_NUM`.
+    pub fn number(self) -> i64 {
+        match self {
+            RedisVersion::V6_2 => 0x0006_020e,
+            RedisVersion::V7_0 => 0x0007_000f,
+            RedisVersion::V7_2 => 0x0007_0204,
+            RedisVersion::V8_4 => 0x0008_0400,
+        }
+    }
+}
+
+/// When the append-only file is made safe from power loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fsync {
+    /// Before the reply leaves.
+    Always,
+    /// Once a second.
+    EverySec,
+    /// When the operating system likes to.
+    No,
+}
+
+/// What survives the process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Persistence {
+    /// Nothing.
+    #[default]
+    None,
+    /// Snapshots.
+    Rdb,
+    /// An append-only file.
+    Aof {
+        /// When it is synced.
+        fsync: Fsync,
+    },
+}
+
+/// What goes when memory is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MaxmemoryPolicy {
+    /// Nothing: commands that may need memory fail with `-OOM`.
+    #[default]
+    NoEviction,
+    /// The least recently used key.
+    AllKeysLru,
+    /// The least frequently used key.
+    AllKeysLfu,
+    /// Any key.
+    AllKeysRandom,
+    /// The least recently used key among those with a time to live.
+    VolatileLru,
+    /// The least frequently used key among those with a time to live.
+    VolatileLfu,
+    /// Any key with a time to live.
+    VolatileRandom,
+    /// The key that expires first.
+    VolatileTtl,
+}
+
+impl MaxmemoryPolicy {
+    /// Every policy with its name in redis.conf.
+    pub const NAMES: [(&'static str, MaxmemoryPolicy); 8] = [
+        ("noeviction", MaxmemoryPolicy::NoEviction),
+        ("allkeys-lru", MaxmemoryPolicy::AllKeysLru),
+        ("allkeys-lfu", MaxmemoryPolicy::AllKeysLfu),
+        ("allkeys-random", MaxmemoryPolicy::AllKeysRandom),
+        ("volatile-lru", MaxmemoryPolicy::VolatileLru),
+        ("volatile-lfu", MaxmemoryPolicy::VolatileLfu),
+        ("volatile-random", MaxmemoryPolicy::VolatileRandom),
+        ("volatile-ttl", MaxmemoryPolicy::VolatileTtl),
+    ];
+
+    /// Whether only keys with a time to live may go.
+    pub fn volatile_only(self) -> bool {
+        use MaxmemoryPolicy::{VolatileLfu, VolatileLru, VolatileRandom, VolatileTtl};
+        matches!(self, VolatileLru | VolatileLfu | VolatileRandom | VolatileTtl)
+    }
+}
+
+/// One server's configuration. The defaults are redis.conf's, but for persistence, which is off.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeConfig {
+    /// The name by which others reach this server.
+    pub host: String,
+    /// The port on which others reach this server.
+    pub port: u16,
+    /// The primary to follow, if any.
+    pub replica_of: Option<(String, u16)>,
+    /// What survives the process.
+    pub persistence: Persistence,
+    /// Writes need that many replicas that acknowledged lately; 0 is no demand.
+    pub min_replicas_to_write: u32,
+    /// How old a replica's last acknowledgement may be, in seconds; 0 is no demand.
+    pub min_replicas_max_lag: u32,
+    /// The bound on memory in bytes; 0 is none.
+    pub maxmemory: u64,
+    /// What goes when memory is full.
+    pub maxmemory_policy: MaxmemoryPolicy,
+    /// Sentinel prefers the replica with the smallest; 0 is never.
+    pub replica_priority: u32,
+    /// Bytes of the replication stream kept for partial resynchronisation.
+    pub backlog_size: usize,
+    /// Seconds of silence after which a replication link is given up.
+    pub repl_timeout: u32,
+    /// Seconds between a primary's pings to its replicas.
+    pub repl_ping_period: u32,
+    /// Whether a replica that lost its primary still answers reads.
+    pub replica_serve_stale_data: bool,
+    /// Whether a replica refuses writes of its clients.
+    pub replica_read_only: bool,
+    /// The longest argument in bytes.
+    pub proto_max_bulk_len: usize,
+    /// The most bytes that a connection may leave unserved.
+    pub client_query_buffer_limit: usize,
+    /// The most connections.
+    pub max_clients: usize,
+    /// Seconds of idleness after which a client is disconnected; 0 is never.
+    pub timeout: u32,
+    /// The password of the default user.
+    pub requirepass: Option<Bytes>,
+    /// How many databases there are.
+    pub databases: usize,
+    /// Which keyspace events are published: a set of letters as in `notify-keyspace-events`.
+    pub notify_keyspace_events: String,
+    /// Whether keys are also deleted when nobody asks for them.
+    pub active_expire: bool,
+    /// Tap events are told for keys with this prefix; `None` tells none.
+    pub tap_prefix: Option<Bytes>,
+    /// Which Redis to be.
+    pub version: RedisVersion,
+}
+
+impl Default for NodeConfig {
+    fn default() -> Self {
+        NodeConfig {
+            host: String::from("127.0.0.1"),
+            port: 6379,
+            replica_of: None,
+            persistence: Persistence::None,
+            min_replicas_to_write: 0,
+            min_replicas_max_lag: 10,
+            maxmemory: 0,
+            maxmemory_policy: MaxmemoryPolicy::NoEviction,
+            replica_priority: 100,
+            backlog_size: 1024 * 1024,
+            repl_timeout: 60,
+            repl_ping_period: 10,
+            replica_serve_stale_data: true,
+            replica_read_only: true,
+            proto_max_bulk_len: 512 * 1024 * 1024,
+            client_query_buffer_limit: 1024 * 1024 * 1024,
+            max_clients: 10_000,
+            timeout: 0,
+            requirepass: None,
+            databases: 16,
+            notify_keyspace_events: String::new(),
+            active_expire: true,
+            tap_prefix: None,
+            version: RedisVersion::V7_0,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a command may answer instead of a result: Redis's error texts, each in one place. Must never know who asked.
+
+use std::borrow::Cow;
+
+/// An error reply: the text after `-`, code included.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
+
+/// What a command function returns: it has written its reply, or has written nothing and says why.
+pub(crate) type CommandResult = Result<(), CommandError>;
+
+impl CommandError {
+    /// A fixed text.
+    pub(crate) const fn fixed(text: &'static str) -> Self {
+        CommandError(Cow::Borrowed(text.as_bytes()))
+    }
+
+    /// A text made for this occasion.
+    pub(crate) fn text(text: impl Into<Vec<u8>>) -> Self {
+        CommandError(Cow::Owned(text.into()))
+    }
+}
+
+macro_rules! errors {
+    ($($name:ident = $text:literal;)*) => {
+        $(pub(crate) const $name: CommandError = CommandError::fixed($text);)*
+    };
+}
+
+// The texts of `createSharedObjects` in server.c and of the command files of Redis 7.0.15.
+errors! {
+    WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
+    SYNTAX = "ERR syntax error";
+    NOT_AN_INTEGER = "ERR value is not an integer or out of range";
+    NOT_A_FLOAT = "ERR value is not a valid float";
+    NOT_A_POSITIVE = "ERR value is out of range, must be positive";
+    OUT_OF_RANGE = "ERR value is out of range";
+    NO_SUCH_KEY = "ERR no such key";
+    INDEX_OUT_OF_RANGE = "ERR index out of range";
+    DB_OUT_OF_RANGE = "ERR DB index is out of range";
+    OVERFLOW = "ERR increment or decrement would overflow";
+    DECREMENT_OVERFLOW = "ERR decrement would overflow";
+    NAN_OR_INFINITY = "ERR increment would produce NaN or Infinity";
+    OFFSET_OUT_OF_RANGE = "ERR offset is out of range";
+    STRING_TOO_LONG = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+    INVALID_CURSOR = "ERR invalid cursor";
+    NOT_POSITIVE_TIMEOUT = "ERR timeout is negative";
+    BAD_TIMEOUT = "ERR timeout is not an integer or out of range";
+    HASH_NOT_AN_INTEGER = "ERR hash value is not an integer";
+    HASH_NOT_A_FLOAT = "ERR hash value is not a float";
+    NO_AUTH = "NOAUTH Authentication required.";
+    NO_SCRIPT = "NOSCRIPT No matching script. Please use EVAL.";
+    READ_ONLY = "READONLY You can't write against a read only replica.";
+    NO_REPLICAS = "NOREPLICAS Not enough good replicas to write.";
+    MASTER_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+    LOADING = "LOADING Redis is loading the dataset in memory";
+    BUSY = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+    OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
+    EXEC_ABORT = "EXECABORT Transaction discarded because of previous errors.";
+    NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
+    REPLICA_KEYSPACE = "ERR Replica can't interact with the keyspace";
+    SAME_OBJECT = "ERR source and destination objects are the same";
+}

@@ -1,0 +1,73 @@
+//! Glob-style patterns, as KEYS, SCAN and PSUBSCRIBE take them. Must never know what is matched.
+
+/// Whether `text` matches `pattern`, as `stringmatchlen` in util.c: `*`, `?`, `[a-z]`, `[^a]`, and `\` before anything.
+///
+/// The time is bounded by the product of both lengths: only the last `*` is ever tried again.
+pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut at, mut position) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        if pattern.get(at) == Some(&b'*') {
+            retry = Some((at + 1, position));
+            at += 1;
+            continue;
+        }
+        if at == pattern.len() && position == text.len() {
+            return true;
+        }
+        let step = text.get(position).and_then(|byte| match_one(&pattern[at..], *byte));
+        match (step, retry) {
+            (Some(length), _) => {
+                at += length;
+                position += 1;
+            }
+            (None, Some((after_star, from))) if from < text.len() => {
+                retry = Some((after_star, from + 1));
+                at = after_star;
+                position = from + 1;
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Matches one byte against the pattern's first element; the element's length if it does.
+fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
+    match pattern {
+        [] => None,
+        [b'?', ..] => Some(1),
+        [b'[', class @ ..] => match_class(class, byte).map(|length| length + 1),
+        [b'\\', literal, ..] => (*literal == byte).then_some(2),
+        [literal, ..] => (*literal == byte).then_some(1),
+    }
+}
+
+/// Matches one byte against what follows a `[`; the length up to and with the `]` if it does. A class that is never closed ends with
+/// the pattern.
+fn match_class(class: &[u8], byte: u8) -> Option<usize> {
+    let negated = class.first() == Some(&b'^');
+    let mut at = usize::from(negated);
+    let mut found = false;
+    loop {
+        match class[at..] {
+            [] => break,
+            [b']', ..] => {
+                at += 1;
+                break;
+            }
+            [b'\\', literal, ..] => {
+                found |= literal == byte;
+                at += 2;
+            }
+            [low, b'-', high, ..] => {
+                found |= (low.min(high)..=low.max(high)).contains(&byte);
+                at += 3;
+            }
+            [literal, ..] => {
+                found |= literal == byte;
+                at += 1;
+            }
+        }
+    }
+    (found != negated).then_some(at)
+}

@@ -1,0 +1,65 @@
+//! A Redis server as a machine: inputs in, outputs out. Must never know who drives it.
+
+use crate::config::NodeConfig;
+use crate::machine::{DiskImage, Input, Machine, Outputs, WallTime};
+use crate::server::Server;
+
+/// A Redis server. It has no world of its own: time, bytes and the disk are handed to it.
+///
+/// The driver sends [`Input::Timer`] once when the server boots. A restart is a new node with what the disk held.
+#[derive(Debug)]
+pub struct Node {
+    server: Server,
+}
+
+impl Node {
+    /// A server that is about to boot with what its disk holds. All its randomness follows from `seed`, which should differ between
+    /// servers and between the lives of one server.
+    pub fn new(config: NodeConfig, disk: DiskImage, seed: u64, now: WallTime) -> Node {
+        let mut server = Server::new(config, seed, now);
+        server.load_disk(disk);
+        Node { server }
+    }
+
+    /// What was propagated since this was last asked.
+    #[cfg(test)]
+    pub(crate) fn take_propagated(&mut self) -> crate::statistics::Propagated {
+        std::mem::take(&mut self.server.statistics.propagated)
+    }
+
+    fn dispatch(&mut self, input: Input<'_>) {
+        let server = &mut self.server;
+        match input {
+            Input::Accepted { connection, peer } => server.accept(connection, peer),
+            Input::Received { connection, bytes } => {
+                if !server.outgoing_received(connection, bytes) {
+                    server.receive(connection, bytes);
+                }
+                server.serve_next();
+            }
+            Input::Continue => server.serve_next(),
+            Input::Closed { connection } => {
+                server.closed_by_peer(connection);
+                server.outgoing_closed(connection);
+            }
+            Input::Connected { connection } => server.outgoing_connected(connection),
+            Input::ConnectFailed { connection } => server.outgoing_failed(connection),
+            Input::Timer => server.timer(),
+            Input::DiskSynced => server.disk_synced(),
+            Input::Operator { command } => server.apply_from_operator(command),
+        }
+    }
+}
+
+impl Machine for Node {
+    fn handle(&mut self, input: Input<'_>, now: WallTime, out: &mut Outputs) {
+        std::mem::swap(&mut self.server.outputs, out);
+        self.server.now = now;
+        if !matches!(input, Input::Timer) {
+            self.server.run_due_timers();
+        }
+        self.dispatch(input);
+        self.server.finish_input();
+        std::mem::swap(&mut self.server.outputs, out);
+    }
+}

@@ -1,0 +1,263 @@
+//! Requests on their way in: framing with Redis's own limits and errors, for any split of the bytes. Must never know what a command means.
+//!
+//! This follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in networking.c, down to what they do not
+//! check: the bytes after a `\r`, and those after a bulk's content, are skipped unread. A general RESP decoder is stricter there and
+//! more lenient elsewhere, so that only a reader of our own can be told apart from no real server.
+
+use crate::args::{Args, Span};
+use crate::inline;
+use crate::number;
+
+/// The longest line of a header or of an inline command: `PROTO_INLINE_MAX_SIZE`.
+const LINE_LENGTH_MAX: usize = 64 * 1024;
+/// Served bytes are cut off the buffer's front once there are that many.
+const SERVED_BYTES_MAX: usize = 32 * 1024;
+/// A buffer that grew beyond this is given back to the allocator when it is empty.
+const IDLE_CAPACITY_MAX: usize = 256 * 1024;
+
+/// What a connection may send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The longest argument in bytes.
+    pub(crate) bulk_length_max: usize,
+    /// Whether the client may still have to authenticate, and so may send little.
+    pub(crate) unauthenticated: bool,
+}
+
+/// Why a connection cannot be understood any further: the text after `Protocol error: `.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ProtocolError(pub(crate) Vec<u8>);
+
+impl ProtocolError {
+    fn of(text: &str) -> Self {
+        ProtocolError(text.as_bytes().to_vec())
+    }
+}
+
+/// One command out of a reader, with the memory that it lies in; give it back after use.
+#[derive(Debug, Default)]
+pub(crate) struct Request {
+    buffer: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+impl Request {
+    /// The command's arguments.
+    pub(crate) fn args(&self) -> Args<'_> {
+        Args::new(&self.buffer, &self.spans)
+    }
+}
+
+/// The bytes of one connection that are not served yet, and how far they are understood.
+#[derive(Debug, Default)]
+pub(crate) struct RequestReader {
+    buffer: Vec<u8>,
+    /// Everything before this is served or understood.
+    position: usize,
+    /// The arguments of the current command.
+    spans: Vec<Span>,
+    /// How many arguments of the current command are still to come; `None` between commands.
+    awaited: Option<usize>,
+    /// The length of the argument whose content comes next.
+    bulk_length: Option<usize>,
+    /// Whether `spans` is a complete command.
+    complete: bool,
+    /// How many bytes of the current line were searched for its end, so that a slow sender costs no more than a fast one.
+    searched: usize,
+}
+
+impl RequestReader {
+    /// Appends what arrived.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// How many bytes are not served yet.
+    pub(crate) fn pending(&self) -> usize {
+        self.buffer.len().saturating_sub(self.position)
+    }
+
+    /// Whether a complete command is ready.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// The command that is ready, borrowed.
+    pub(crate) fn peek(&self) -> Args<'_> {
+        Args::new(&self.buffer, &self.spans)
+    }
+
+    /// Understands as much as there is; true if a complete command is ready.
+    ///
+    /// # Errors
+    /// With the text of Redis's protocol error; the connection is then of no more use.
+    pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
+        while !self.complete {
+            let advanced = match self.awaited {
+                Some(awaited) => self.read_argument(awaited, limits)?,
+                None if self.position == self.buffer.len() => false,
+                None if self.buffer[self.position] == b'*' => self.read_count(limits)?,
+                None => self.read_inline()?,
+            };
+            if !advanced {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes out the command that is ready, with the buffer it lies in. The reader must not be fed before `give_back`.
+    pub(crate) fn take(&mut self) -> Request {
+        self.complete = false;
+        Request { buffer: std::mem::take(&mut self.buffer), spans: std::mem::take(&mut self.spans) }
+    }
+
+    /// Puts back a command that was taken out and not served.
+    pub(crate) fn restore(&mut self, request: Request) {
+        self.buffer = request.buffer;
+        self.spans = request.spans;
+        self.complete = true;
+    }
+
+    /// Gives the memory of a served command back.
+    pub(crate) fn give_back(&mut self, request: Request) {
+        self.buffer = request.buffer;
+        self.spans = request.spans;
+        self.spans.clear();
+        if self.position == self.buffer.len() {
+            self.buffer.clear();
+            self.buffer.shrink_to(IDLE_CAPACITY_MAX);
+            self.position = 0;
+        } else if self.position > SERVED_BYTES_MAX {
+            self.buffer.drain(..self.position);
+            self.position = 0;
+        }
+    }
+
+    /// Where the line at `position` ends, if it does; as C's `strchr`, the search sees nothing behind a NUL byte.
+    fn find_line_end(&mut self, end: u8) -> Option<usize> {
+        let from = self.position + self.searched;
+        let found = self.buffer[from..].iter().position(|byte| *byte == end || *byte == 0);
+        match found {
+            Some(offset) if self.buffer[from + offset] == end => Some(from + offset),
+            Some(offset) => {
+                self.searched += offset;
+                None
+            }
+            None => {
+                self.searched = self.buffer.len() - self.position;
+                None
+            }
+        }
+    }
+
+    /// The span of a header line without its kind byte, once the line and the byte after its `\r` are there.
+    fn header(&mut self, too_big: &str) -> Result<Option<Span>, ProtocolError> {
+        let Some(end) = self.find_line_end(b'\r') else {
+            return if self.pending() > LINE_LENGTH_MAX { Err(ProtocolError::of(too_big)) } else { Ok(None) };
+        };
+        if end + 2 > self.buffer.len() {
+            return Ok(None);
+        }
+        Ok(Some(Span { start: self.position as u32, end: end as u32 }))
+    }
+
+    fn pass_line(&mut self, line: Span) -> Option<i64> {
+        self.position = line.end as usize + 2;
+        self.searched = 0;
+        self.buffer.get(line.start as usize + 1..line.end as usize).and_then(number::parse_integer)
+    }
+
+    fn read_count(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
+        let Some(line) = self.header("too big mbulk count string")? else { return Ok(false) };
+        match self.pass_line(line) {
+            Some(count) if count > i64::from(i32::MAX) => Err(ProtocolError::of("invalid multibulk length")),
+            None => Err(ProtocolError::of("invalid multibulk length")),
+            Some(count) if count > 10 && limits.unauthenticated => {
+                Err(ProtocolError::of("unauthenticated multibulk length"))
+            }
+            Some(count) if count <= 0 => {
+                self.forget_served();
+                Ok(true)
+            }
+            Some(count) => {
+                self.spans.clear();
+                self.awaited = Some(count as usize);
+                Ok(true)
+            }
+        }
+    }
+
+    fn read_argument(&mut self, awaited: usize, limits: Limits) -> Result<bool, ProtocolError> {
+        let Some(length) = self.bulk_length else { return self.read_bulk_length(limits) };
+        let end = self.position + length;
+        if self.buffer.len() < end + 2 {
+            return Ok(false);
+        }
+        self.spans.push(Span { start: self.position as u32, end: end as u32 });
+        self.position = end + 2;
+        self.bulk_length = None;
+        self.complete = awaited == 1;
+        self.awaited = (awaited > 1).then_some(awaited - 1);
+        Ok(true)
+    }
+
+    fn read_bulk_length(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
+        let Some(line) = self.header("too big bulk count string")? else { return Ok(false) };
+        let kind = self.buffer[line.start as usize];
+        if kind != b'$' {
+            let mut text = b"expected '$', got '".to_vec();
+            text.extend_from_slice(&[kind, b'\'']);
+            return Err(ProtocolError(text));
+        }
+        match self.pass_line(line).and_then(|length| usize::try_from(length).ok()) {
+            Some(length) if length > limits.bulk_length_max => Err(ProtocolError::of("invalid bulk length")),
+            None => Err(ProtocolError::of("invalid bulk length")),
+            Some(length) if length > 16_384 && limits.unauthenticated => {
+                Err(ProtocolError::of("unauthenticated bulk length"))
+            }
+            Some(length) => {
+                self.bulk_length = Some(length);
+                Ok(true)
+            }
+        }
+    }
+
+    fn read_inline(&mut self) -> Result<bool, ProtocolError> {
+        let Some(end) = self.find_line_end(b'\n') else {
+            let too_big = self.pending() > LINE_LENGTH_MAX;
+            return if too_big { Err(ProtocolError::of("too big inline request")) } else { Ok(false) };
+        };
+        let line = &self.buffer[self.position..end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let words = inline::split_words(line).ok_or_else(|| ProtocolError::of("unbalanced quotes in request"))?;
+        self.spans.clear();
+        let line_start = std::mem::replace(&mut self.position, end + 1);
+        self.searched = 0;
+        if words.is_empty() {
+            self.forget_served();
+        } else {
+            self.place_words(line_start, &words);
+        }
+        Ok(true)
+    }
+
+    /// Writes the words over the line that they came from: quotes and escapes only make them shorter.
+    fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
+        let mut start = line_start;
+        for word in words {
+            let end = start + word.len();
+            self.buffer[start..end].copy_from_slice(word);
+            self.spans.push(Span { start: start as u32, end: end as u32 });
+            start = end;
+        }
+        self.complete = true;
+    }
+
+    fn forget_served(&mut self) {
+        if self.position == self.buffer.len() {
+            self.buffer.clear();
+            self.position = 0;
+        }
+    }
+}

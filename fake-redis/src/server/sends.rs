@@ -1,0 +1,48 @@
+//! What leaves a server at the end of an input, and in which order. Must never know what the messages mean.
+
+use super::Server;
+use crate::client::{ClientKey, ReplyMode};
+use crate::machine::{ConnectionId, Output};
+use crate::reply::Reply;
+use bytes::Bytes;
+
+impl Server {
+    /// Queues a message for a connection. It leaves at the end of the input, after the append-only file was written.
+    pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
+        if !bytes.is_empty() {
+            self.sends.push(Output::Send { connection, bytes });
+        }
+    }
+
+    /// Sends what a command wrote to its client, unless CLIENT REPLY silenced it.
+    pub(crate) fn send_reply(&mut self, key: ClientKey, reply: &mut Reply) {
+        let client = self.client(key);
+        match client.connection {
+            Some(connection) if matches!(client.reply_mode, ReplyMode::On) => {
+                let bytes = reply.take();
+                self.send(connection, bytes);
+            }
+            _ => reply.truncate(0),
+        }
+    }
+
+    /// Sends a message that is no reply, such as one of a channel, to a client.
+    pub(crate) fn push_to(&mut self, key: ClientKey, bytes: Bytes) {
+        let client = self.client(key);
+        if let (Some(connection), ReplyMode::On | ReplyMode::SkipNext) = (client.connection, client.reply_mode) {
+            self.send(connection, bytes);
+        }
+    }
+
+    /// Ends an input: writes the append-only file, then lets the messages go unless something holds them back.
+    pub(crate) fn finish_input(&mut self) {
+        self.flush_append_only();
+        if self.asleep_until.is_none() && self.persistence.replies_may_leave() {
+            self.outputs.list.append(&mut self.sends);
+        }
+        self.outputs.more = !self.ready.is_empty() && self.asleep_until.is_none();
+        if let Some(micros) = self.timers.rearm(self.now) {
+            self.outputs.list.push(Output::WakeAfter { micros });
+        }
+    }
+}

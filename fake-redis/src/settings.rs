@@ -1,0 +1,61 @@
+//! Parameters of redis.conf that CONFIG keeps and shows although they change nothing here. Must never know those that do.
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+/// Names and defaults, as redis.conf of 7.0 has them.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("appendfilename", "appendonly.aof"),
+    ("client-output-buffer-limit", "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60"),
+    ("dbfilename", "dump.rdb"),
+    ("dir", "/data"),
+    ("hash-max-listpack-entries", "128"),
+    ("hash-max-listpack-value", "64"),
+    ("hash-max-ziplist-entries", "128"),
+    ("hash-max-ziplist-value", "64"),
+    ("hz", "10"),
+    ("latency-monitor-threshold", "0"),
+    ("lazyfree-lazy-expire", "no"),
+    ("list-max-listpack-size", "-2"),
+    ("loglevel", "notice"),
+    ("lua-time-limit", "5000"),
+    ("busy-reply-threshold", "5000"),
+    ("maxmemory-samples", "5"),
+    ("save", "3600 1 300 100 60 10000"),
+    ("set-max-intset-entries", "512"),
+    ("slowlog-log-slower-than", "10000"),
+    ("slowlog-max-len", "128"),
+    ("tcp-keepalive", "300"),
+    ("zset-max-listpack-entries", "128"),
+    ("zset-max-listpack-value", "64"),
+    ("enable-debug-command", "yes"),
+    ("close-on-replica-write", "yes"),
+    ("tracking-table-max-keys", "1000000"),
+    ("lfu-decay-time", "1"),
+    ("lfu-log-factor", "10"),
+];
+
+/// The parameters with their values.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    values: IndexMap<&'static str, String, FxBuildHasher>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { values: IndexMap::default() }
+    }
+}
+
+impl Settings {
+    /// All names with their values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        DEFAULTS.iter().map(|(name, default)| (*name, self.values.get(name).map_or(*default, String::as_str)))
+    }
+
+    /// Sets a parameter; false if there is none of this name.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> bool {
+        let known = DEFAULTS.iter().find(|(known, _)| *known == name);
+        known.map(|(known, _)| self.values.insert(known, value.to_owned())).is_some()
+    }
+}

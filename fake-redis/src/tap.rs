@@ -1,0 +1,52 @@
+//! What the judge is told of keys, and nobody else sees. Must never know what the judge makes of it.
+
+use crate::keyspace::Entry;
+use crate::machine::{KeyChange, Output, TapEvent};
+use crate::server::Server;
+use crate::value::Value;
+use bytes::Bytes;
+
+impl Server {
+    fn is_tapped(&self, key: &[u8]) -> bool {
+        self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
+    }
+
+    /// Tells of a key that is there.
+    pub(crate) fn tap_entry(&mut self, db: usize, position: usize, change: KeyChange) {
+        let Some((key, entry)) = self.database(db).at(position) else { return };
+        if self.is_tapped(key) {
+            let event = self.tap_event(key, entry, entry.expires_at_ms(), change);
+            self.outputs.list.push(Output::Tap(event));
+        }
+    }
+
+    /// Tells of a key that is gone.
+    pub(crate) fn tap_gone(&mut self, key: &[u8], entry: &Entry, change: KeyChange) {
+        if self.is_tapped(key) {
+            let event = self.tap_event(key, entry, None, change);
+            self.outputs.list.push(Output::Tap(event));
+        }
+    }
+
+    fn tap_event(&self, key: &[u8], entry: &Entry, expires_at_ms: Option<i64>, change: KeyChange) -> TapEvent {
+        TapEvent {
+            key: Bytes::copy_from_slice(key),
+            change,
+            value: Some(rendered(&entry.value)),
+            by: self.acting.and_then(|key| self.client(key).connection),
+            expires_at_ms,
+            primary: !self.is_replica(),
+        }
+    }
+}
+
+/// A string as it is; a hash as `field=value`, separated by blanks.
+fn rendered(value: &Value) -> Bytes {
+    match value {
+        Value::String(text) => Bytes::copy_from_slice(text),
+        Value::Hash(hash) => {
+            let fields: Vec<Vec<u8>> = hash.iter().map(|(field, value)| [field, b"=", value].concat()).collect();
+            Bytes::from(fields.join(&b' '))
+        }
+    }
+}
