@@ -6,6 +6,7 @@
 pub mod config;
 pub mod machine;
 mod node;
+pub mod sentinel;
 
 mod args;
 mod client;
@@ -18,6 +19,7 @@ mod inline;
 mod keyspace;
 mod notify;
 mod number;
+mod outgoing;
 mod persistence;
 mod pubsub;
 mod random;
@@ -34,7 +36,10 @@ mod testing;
 mod timers;
 mod transaction;
 mod value;
+#[cfg(test)]
+mod world;
 
 pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, RedisVersion};
 pub use machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime};
 pub use node::Node;
+pub use sentinel::{Sentinel, SentinelConfig};
