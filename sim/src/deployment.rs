@@ -9,6 +9,7 @@ use crate::world::host::Software;
 use crate::world::server::Server;
 use bytes::Bytes;
 use fake_redis::config::{Fsync, NodeConfig, Persistence as ServerPersistence};
+use fake_redis::sentinel::Address as SentinelAddress;
 use fake_redis::{Sentinel, SentinelConfig};
 use fencepost_clients::{Address, Definition, Env, Servers};
 use fencepost_faults::setting::Topology;
@@ -67,6 +68,7 @@ impl Deployment {
             replica_of,
             persistence: persistence(scenario.persistence),
             min_replicas_to_write: u32::from(scenario.min_replicas),
+            active_expire: false,
             tap_prefix: Some(Bytes::from_static(RESOURCE.as_bytes())),
             ..NodeConfig::default()
         };
@@ -77,15 +79,13 @@ impl Deployment {
     }
 
     fn sentinel(&self, node: Node) -> Software {
+        let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
         let config = SentinelConfig {
-            host: node.to_string(),
-            port: SENTINEL_PORT,
             master_name: MASTER_NAME.to_owned(),
-            master: (Node::Redis(1).to_string(), REDIS_PORT),
-            quorum: u32::from(self.scenario.sentinels / 2 + 1),
-            down_after_ms: self.scenario.down_after.0.as_millis(),
-            failover_timeout_ms: self.scenario.failover_timeout.0.as_millis(),
-            ..SentinelConfig::default()
+            quorum: usize::from(self.scenario.sentinels / 2 + 1),
+            down_after_ms: self.scenario.down_after.0.as_millis() as i64,
+            failover_timeout_ms: self.scenario.failover_timeout.0.as_millis() as i64,
+            ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), REDIS_PORT))
         };
         let mut ids = self.seed.stream(Stream::Server(node));
         self.server(Box::new(move |_, wall| Box::new(Sentinel::new(config.clone(), ids.next_u64(), wall))))

@@ -6,6 +6,7 @@ use crate::storage::Rule;
 use fencepost_clients::{Definition, Deployment, Settings};
 use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
 use fencepost_faults::{Families, Micros, SimTime};
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +92,7 @@ pub enum Hold {
 }
 
 /// What is guarded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
     /// One value, read, changed and written back.
@@ -103,7 +104,7 @@ pub enum Workload {
 }
 
 /// What a restarted server finds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Persistence {
     /// Nothing.
@@ -114,6 +115,15 @@ pub enum Persistence {
     AofEverysec,
     /// Everything that was acknowledged.
     AofAlways,
+}
+
+/// A number of a scenario that makes no sense.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{key} '{value}': expected {expected}")]
+pub struct InvalidScenario {
+    key: &'static str,
+    value: String,
+    expected: &'static str,
 }
 
 impl Default for Scenario {
@@ -194,6 +204,51 @@ impl Scenario {
         let window =
             Window { begin_us: SimTime(self.fault_window.min.0.0), end_us: SimTime(self.fault_window.max.0.0) };
         Setting { topology, processes: self.processes, ttl_us: self.ttl.0, window, knobs }
+    }
+
+    /// Checks that the numbers make sense together. Errors name the value and what would be valid.
+    pub fn validate(&self) -> Result<(), InvalidScenario> {
+        let wrong = |key: &'static str, value: String, expected: &'static str| {
+            Err(InvalidScenario { key, value, expected })
+        };
+        let zero = Span::default();
+        if !(1..=64).contains(&self.processes) {
+            return wrong("processes", self.processes.to_string(), "1 to 64");
+        }
+        if self.cycles == 0 {
+            return wrong("cycles", self.cycles.to_string(), "at least 1");
+        }
+        if self.ttl < Span::millis(1) {
+            return wrong("ttl", self.ttl.to_string(), "at least 1ms, the unit of a server's expiry");
+        }
+        if let Hold::Drawn(range) = self.hold
+            && range.max > self.max_time
+        {
+            return wrong("hold", range.to_string(), "a range that ends before max-time");
+        }
+        if self.quantum < Span(Micros(10)) || self.quantum > Span::millis(10) {
+            return wrong("quantum", self.quantum.to_string(), "10us to 10ms");
+        }
+        if self.max_time == zero || self.fault_window.max > self.max_time {
+            return wrong("max-time", self.max_time.to_string(), "longer than the fault window");
+        }
+        let spans = [
+            ("acquire-timeout", self.acquire_timeout),
+            ("command-timeout", self.command_timeout),
+            ("node-timeout", self.node_timeout),
+            ("storage-timeout", self.storage_timeout),
+            ("down-after", self.down_after),
+            ("failover-timeout", self.failover_timeout),
+        ];
+        if let Some((key, value)) = spans.into_iter().find(|(_, span)| *span == zero) {
+            return wrong(key, value.to_string(), "more than zero");
+        }
+        let counts = [("masters", self.masters), ("sentinels", self.sentinels)];
+        match counts.into_iter().find(|(_, count)| !(1..=31).contains(count)) {
+            Some((key, count)) => wrong(key, count.to_string(), "1 to 31"),
+            None if self.replicas > 31 => wrong("replicas", self.replicas.to_string(), "0 to 31"),
+            None => Ok(()),
+        }
     }
 
     /// The numbers that the lock of a process is built with.

@@ -13,6 +13,7 @@ use fencepost_reports::history::Access;
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::encode::extend_encode;
 use redis_protocol::resp2::types::BytesFrame;
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -25,7 +26,7 @@ pub(crate) const PORT: u16 = 9000;
 const CHECK_TO_WRITE_US: u64 = 5_000;
 
 /// How the storage treats tokens.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// Reads and writes with a token lower than the highest seen are rejected.

@@ -10,12 +10,13 @@ use crate::roster::Roster;
 use crate::world::carrier::Carrier;
 use crate::world::kernel::Kernel;
 use fencepost_faults::{Node, SimTime};
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
 /// Which engine runs a world. Same plan, same history digest in both.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// Stock turmoil: every host a turmoil host, every byte through turmoil's TCP. The reference.
