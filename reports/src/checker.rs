@@ -10,7 +10,7 @@ mod lost_update;
 mod overlap;
 mod oversold;
 mod stale_write;
-mod stuck;
+pub(crate) mod stuck;
 mod token_regression;
 
 use crate::finding::{Clash, Finding};

@@ -5,6 +5,7 @@
 
 pub mod cause;
 pub mod checker;
+pub mod digest;
 pub mod expected;
 mod explain;
 pub mod finding;
@@ -12,6 +13,7 @@ pub mod history;
 pub mod report;
 pub mod sweep;
 pub mod timeline;
+pub mod validate;
 pub mod verdict;
 pub mod violation;
 
@@ -19,10 +21,12 @@ pub mod violation;
 mod story;
 
 pub use cause::Cause;
+pub use digest::digest;
 pub use expected::{Conditions, Expected, expected};
 pub use finding::{Kind, Severity};
 pub use history::{Access, Action, Change, Event, Header, History, What};
 pub use report::{Report, RunReport, Tool, ViolationReport};
 pub use sweep::{Cell, RunSummary, Sweep};
+pub use validate::{InvalidHistory, validate};
 pub use verdict::{Judgement, Verdict, judge};
 pub use violation::Violation;

@@ -2,6 +2,7 @@
 
 use crate::cause::{Cause, classify};
 use crate::checker::CHECKERS;
+use crate::checker::stuck::{Progress, progress};
 use crate::explain;
 use crate::finding::{Finding, Kind};
 use crate::history::History;
@@ -135,16 +136,83 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Progress is judged only if the history goes on until the bound after healing, or somebody acquired before.
+/// Progress is judged only if somebody tried for the whole bound after healing, or got in before.
 fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
-    let healed = timeline.healed?;
-    let deadline = healed.time + timeline.history.header.progress_bound_us;
-    let progressed = timeline.sections.iter().any(|section| section.from > healed);
-    let gave_up = timeline
-        .acquisitions
-        .iter()
-        .any(|one| one.process == Node::Probe && one.completed.is_some() && one.outcome != Outcome::Granted);
-    (!progressed && !gave_up && timeline.end < deadline).then(|| {
-        format!("the history ends at {}, before the bound for progress after healing ({deadline})", timeline.end)
-    })
+    let bound = timeline.history.header.progress_bound_us;
+    (progress(timeline) == Progress::Unjudged)
+        .then(|| format!("after healing nobody got the lock, but nobody tried for the whole bound of {bound} either"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    /// Two processes, one after the other.
+    fn quiet() -> Story {
+        Story::new().takes(1, 1, "a").releases(5, 1).removed(5, "a", 1).takes(6, 2, "b").releases(9, 2)
+    }
+
+    fn overlapping() -> Story {
+        Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b").releases(14, 1).releases(15, 2)
+    }
+
+    fn reason(story: Story) -> String {
+        match judge(&story.build()).verdict {
+            Verdict::Unknown { reason } => reason,
+            other => panic!("expected unknown, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_quiet_history_of_two_processes_without_faults_is_valid() {
+        let judgement = judge(&quiet().build());
+        assert_eq!(judgement, Judgement { verdict: Verdict::Valid, violations: Vec::new() });
+    }
+
+    #[test]
+    fn a_single_process_proves_nothing_and_the_probe_does_not_count() {
+        let story = Story::new().takes(1, 1, "a").releases(5, 1).probe_acquires(6).probe_ok(7, "p").probe_releases(8);
+        assert_eq!(reason(story), "only client-1 acquired the lock; at least two must compete for it");
+        assert!(reason(Story::new()).starts_with("no process acquired"));
+    }
+
+    #[test]
+    fn a_family_of_faults_proves_something_only_if_one_met_a_holder_or_an_acquire() {
+        assert_eq!(reason(quiet().under("pause")), "no fault of 'pause' was fired");
+        let between = quiet().under("pause").fault_began(20, 1, "pause", &[Node::Client(1)]);
+        assert!(reason(between).starts_with("no fault began while"));
+        let met = quiet().under("pause").fault_began(3, 1, "pause", &[Node::Client(1)]);
+        assert_eq!(judge(&met.build()).verdict, Verdict::Valid);
+        let acquiring = quiet().acquires(20, 3).fault_began(21, 1, "pause", &[Node::Client(1)]).fails(22, 3);
+        assert_eq!(judge(&acquiring.under("pause").build()).verdict, Verdict::Valid);
+    }
+
+    #[test]
+    fn a_violation_is_one_even_if_no_fault_was_fired() {
+        let judgement = judge(&overlapping().under("pause").build());
+        assert_eq!(judgement.verdict, Verdict::Violated);
+        assert_eq!(judgement.violations[0].kind, Kind::Overlap);
+    }
+
+    #[test]
+    fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
+        let story = quiet().acquires(10, 1).hears(11, 1, "ghost").reads(12, 1, 0).releases(13, 1);
+        assert!(reason(story).starts_with("no quorum of servers tells of granting acquisition"));
+    }
+
+    #[test]
+    fn a_history_that_ends_before_the_bound_after_healing_proves_nothing() {
+        assert!(reason(quiet().healed(20).probe_acquires(21)).starts_with("after healing nobody got the lock"));
+    }
+
+    #[test]
+    fn occurrences_of_one_kind_and_cause_are_one_violation() {
+        let again = overlapping().expires(22, "b").takes(23, 1, "c").expires(33, "c").takes(34, 2, "d");
+        let judgement = judge(&again.releases(35, 1).releases(36, 2).build());
+        assert_eq!(judgement.violations.len(), 1);
+        let violation = &judgement.violations[0];
+        assert_eq!((violation.occurrences, violation.at_us.0), (2, 12_000));
+        assert_eq!((violation.duration_us.0, violation.total_duration_us.0), (2_000, 3_000));
+    }
 }

@@ -4,59 +4,101 @@
 
 use super::Checker;
 use crate::finding::{Finding, Kind};
-use crate::timeline::{Acquisition, Moment, Outcome, Timeline};
-use fencepost_faults::{Node, SimTime};
+use crate::timeline::{Acquisition, Moment, Timeline};
+use fencepost_faults::{Micros, Node, SimTime};
+use std::collections::BTreeMap;
 
 pub(super) const CHECKER: Checker =
     Checker { name: "stuck", about: "after healing, somebody acquires the lock within the bound", check };
 
+/// What a history says about progress after healing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// Nothing was healed, so nothing is demanded.
+    NotDemanded,
+    /// Somebody got in within the bound, or somebody holds the lock to the end.
+    Made,
+    /// Nobody got in although somebody wanted to for the whole bound.
+    Stuck(Finding),
+    /// Nobody wanted to for long enough to tell.
+    Unjudged,
+}
+
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
-    let Some(healed) = timeline.healed else { return Vec::new() };
+    match progress(timeline) {
+        Progress::Stuck(finding) => vec![finding],
+        _ => Vec::new(),
+    }
+}
+
+/// Judges progress after healing.
+pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
+    let Some(healed) = timeline.healed else { return Progress::NotDemanded };
     let before = || timeline.sections.iter().filter(|section| section.from < healed);
     if before().any(|section| section.to.is_none()) {
         // A holder that never leaves is held-forever, not stuck.
-        return Vec::new();
+        return Progress::Made;
     }
     let free_from = before().filter_map(|section| Some(section.to?.time)).fold(healed.time, SimTime::max);
-    let deadline = free_from + timeline.history.header.progress_bound_us;
-    let tried: Vec<&Acquisition<'_>> =
-        timeline.acquisitions.iter().filter(|one| one.completed.is_none_or(|end| healed < end)).collect();
-    let entered = timeline.sections.iter().filter(|section| healed < section.from).map(|section| section.from).min();
-    if entered.is_some_and(|at| at.time <= deadline) || !tried.iter().any(|one| waited(timeline, one, deadline)) {
-        return Vec::new();
+    let bound = timeline.history.header.progress_bound_us;
+    let entered = timeline.sections.iter().map(|section| section.from).find(|from| healed < *from);
+    if entered.is_some_and(|at| at.time <= free_from + bound) {
+        return Progress::Made;
     }
-    vec![finding(timeline, healed, free_from, entered, &tried)]
+    let waiting = Waiting { timeline, healed, free_from, entered };
+    match waiting.longest() >= bound {
+        true => Progress::Stuck(waiting.finding(bound)),
+        false => Progress::Unjudged,
+    }
 }
 
-/// Whether an attempt shows that nobody gets in: it was still open at the deadline, or it is the probe's, which gives up only after
-/// the bound.
-fn waited(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, deadline: SimTime) -> bool {
-    let end = attempt.completed.map_or(timeline.end, |end| end.time);
-    let gave_up = matches!(attempt.outcome, Outcome::Refused | Outcome::Unknown);
-    end >= deadline || (attempt.process == Node::Probe && gave_up)
-}
-
-fn finding(
-    timeline: &Timeline<'_>,
+/// The time after healing in which nobody held the lock.
+struct Waiting<'t, 'h> {
+    timeline: &'t Timeline<'h>,
     healed: Moment,
     free_from: SimTime,
     entered: Option<Moment>,
-    tried: &[&Acquisition<'_>],
-) -> Finding {
-    let until = entered.map_or(timeline.end, |at| at.time);
-    let duration = until.since(free_from);
-    let bound = timeline.history.header.progress_bound_us;
-    let what = format!(
-        "For {duration} after everything was healed nobody held the lock and nobody got it; the bound is {bound}."
-    );
-    let mut processes: Vec<Node> = tried.iter().map(|attempt| attempt.process).collect();
-    processes.sort();
-    processes.dedup();
-    let mut witness = vec![healed.index];
-    witness.extend(tried.iter().map(|attempt| attempt.invoked.index));
-    witness.extend(tried.iter().filter_map(|attempt| Some(attempt.completed?.index)));
-    witness.sort_unstable();
-    Finding { kind: Kind::Stuck, at: free_from, duration, processes, what, witness, clash: None }
+}
+
+impl Waiting<'_, '_> {
+    /// The attempts that were open after healing, up to the one that got in.
+    fn attempts(&self) -> impl Iterator<Item = &Acquisition<'_>> {
+        let all = self.timeline.acquisitions.iter();
+        all.filter(|one| one.completed.is_none_or(|end| self.healed < end))
+            .filter(|one| self.entered.is_none_or(|entered| one.invoked < entered))
+    }
+
+    fn end_of(&self, attempt: &Acquisition<'_>) -> SimTime {
+        attempt.completed.or(self.entered).map_or(self.timeline.end, |end| end.time)
+    }
+
+    /// The longest time for which one process wanted the lock, over all its attempts.
+    fn longest(&self) -> Micros {
+        let mut wanted: BTreeMap<Node, (SimTime, SimTime)> = BTreeMap::new();
+        for attempt in self.attempts() {
+            let (from, to) = (attempt.invoked.time.max(self.free_from), self.end_of(attempt));
+            let span = wanted.entry(attempt.process).or_insert((from, to));
+            *span = (span.0.min(from), span.1.max(to));
+        }
+        wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
+    }
+
+    fn finding(&self, bound: Micros) -> Finding {
+        let until = self.entered.map_or(self.timeline.end, |at| at.time);
+        let duration = until.since(self.free_from);
+        let what = format!(
+            "For {duration} after everything was healed nobody got the lock, and nobody held it; the bound is {bound}."
+        );
+        let mut processes: Vec<Node> = self.attempts().map(|attempt| attempt.process).collect();
+        processes.sort();
+        processes.dedup();
+        let mut witness = vec![self.healed.index];
+        witness.extend(self.attempts().map(|attempt| attempt.invoked.index));
+        witness.extend(self.attempts().filter_map(|attempt| Some(attempt.completed?.index)));
+        witness.sort_unstable();
+        let (kind, at) = (Kind::Stuck, self.free_from);
+        Finding { kind, at, duration, processes, what, witness, clash: None }
+    }
 }
 
 #[cfg(test)]
@@ -98,6 +140,23 @@ mod tests {
     #[test]
     fn accepts_silence_when_nobody_wants_the_lock() {
         assert_eq!(stuck(healed().loses(500, 2)), []);
+    }
+
+    #[test]
+    fn a_probe_that_gives_up_early_decides_nothing() {
+        let history = healed().probe_acquires(11).probe_fails(40).loses(500, 2).build();
+        assert_eq!(progress(&Timeline::new(&history)), Progress::Unjudged);
+    }
+
+    #[test]
+    fn attempts_of_one_process_count_together() {
+        let story = healed().probe_acquires(11).probe_fails(60).probe_acquires(61).probe_fails(112);
+        assert_eq!(stuck(story).len(), 1);
+    }
+
+    #[test]
+    fn an_attempt_that_ended_in_a_crash_waits_no_longer() {
+        assert_eq!(stuck(healed().acquires(11, 2).crashes(12, 2).loses(500, 1)), []);
     }
 
     #[test]

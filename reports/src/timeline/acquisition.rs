@@ -14,7 +14,7 @@ pub struct Acquisition<'h> {
     pub process: Node,
     /// When it began.
     pub invoked: Moment,
-    /// When it ended, if it did.
+    /// When it ended, if it did; a crash of the process ends it too.
     pub completed: Option<Moment>,
     /// How it ended.
     pub outcome: Outcome,
@@ -35,7 +35,7 @@ pub enum Outcome {
     Granted,
     /// It did not, and the process knows.
     Refused,
-    /// The process does not know; it opens no section.
+    /// The process does not know, or died before it did; it opens no section.
     Unknown,
     /// It was never completed.
     Open,
@@ -57,8 +57,8 @@ type Grants<'h> = BTreeMap<&'h str, Vec<(Node, Option<Node>, Moment)>>;
 
 /// Every acquire of the history, in the order of invocation.
 pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
-    let mut acquisitions = Vec::new();
-    let mut open = BTreeMap::new();
+    let mut acquisitions: Vec<Acquisition<'_>> = Vec::new();
+    let mut open: BTreeMap<u64, usize> = BTreeMap::new();
     for (moment, event) in moments(history) {
         if let Some(operation) = acquire_invoked(event) {
             open.insert(operation, acquisitions.len());
@@ -67,6 +67,15 @@ pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
             && let Some(index) = open.remove(&operation)
         {
             complete(&mut acquisitions[index], &event.what, moment);
+        } else if matches!(event.what, What::Crashed) {
+            // A process that dies with its acquire open never learns how that ended.
+            open.retain(|_, index| {
+                let died = acquisitions[*index].process == event.node;
+                if died {
+                    complete(&mut acquisitions[*index], &event.what, moment);
+                }
+                !died
+            });
         }
     }
     let grants = grants(history);
