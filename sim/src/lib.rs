@@ -3,6 +3,7 @@
 //! One value walks one way: a seed draws a fault plan, the plan is run to a history, the history is judged. Owns the world, engines, the
 //! nemesis, workloads, the storage, sweeps and the command line; knows everything, and nothing below knows it.
 
+pub mod cli;
 mod deployment;
 pub mod engine;
 mod nemesis;
@@ -10,8 +11,11 @@ mod recorder;
 mod roster;
 pub mod run;
 pub mod scenario;
+pub mod shard;
 pub mod span;
 pub mod storage;
+pub mod sweep;
+pub mod verdicts;
 mod workload;
 mod world;
 

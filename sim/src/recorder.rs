@@ -71,7 +71,7 @@ impl Recorder {
 
     pub(crate) fn fault_began(&self, fault: u32, kind: &str, nodes: &[Node]) {
         let node = nodes.first().copied().unwrap_or(Node::Probe);
-        self.record(node, What::FaultBegan { fault, kind: kind.to_owned() });
+        self.record(node, What::FaultBegan { fault, kind: kind.to_owned(), nodes: nodes.to_vec() });
     }
 
     pub(crate) fn fault_ended(&self, fault: u32, kind: &str, nodes: &[Node]) {

@@ -11,7 +11,7 @@ use crate::world::state::Parts;
 use crate::world::{network, node_clock};
 use fencepost_clients::Definition;
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, Fault, FaultPlan, Micros, Seed, SimTime, generate};
+use fencepost_faults::{Families, FaultPlan, Micros, Node, Seed, SimTime, generate};
 use fencepost_reports::history::{FORMAT, VERSION};
 use fencepost_reports::{Header, History};
 use std::rc::Rc;
@@ -44,12 +44,48 @@ pub struct RunOutcome {
     pub events: u64,
 }
 
+/// A plan that does not fit the run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InvalidPlan {
+    /// It names a node that is not in the deployment.
+    #[error("fault {fault} of the plan names {node}, which is not in the deployment: expected one of {valid}")]
+    Stranger {
+        /// The id of the fault.
+        fault: u32,
+        /// The node.
+        node: Node,
+        /// The nodes that there are.
+        valid: String,
+    },
+    /// Two of its faults hold the same thing at once.
+    #[error("faults {earlier} and {later} of the plan do the same to the same node at once: expected one after the other")]
+    Collision {
+        /// The id of the one that begins first.
+        earlier: u32,
+        /// The id of the other.
+        later: u32,
+    },
+}
+
 impl RunSpec {
     /// The run that a seed draws.
     pub fn draw(seed: Seed, client: &'static Definition, families: &Families, scenario: Rc<Scenario>) -> RunSpec {
         let setting = scenario.setting(scenario.topology(client, families));
         let plan = generate(seed, families, &setting);
         RunSpec { seed, client, families: families.clone(), scenario, plan }
+    }
+
+    /// Checks that the plan fits the deployment. Errors name the fault and the node.
+    pub fn validate(&self) -> Result<(), InvalidPlan> {
+        let targets = self.scenario.setting(self.topology()).targets();
+        if let Some((fault, node)) = self.plan.stranger(&targets) {
+            let names: Vec<String> = targets.iter().map(ToString::to_string).collect();
+            return Err(InvalidPlan::Stranger { fault, node, valid: names.join(", ") });
+        }
+        match self.plan.collision() {
+            Some((earlier, later)) => Err(InvalidPlan::Collision { earlier: earlier.id, later: later.id }),
+            None => Ok(()),
+        }
     }
 
     /// The servers that the run needs.
@@ -97,11 +133,7 @@ impl RunSpec {
     /// twice failover-timeout and the 30 s of TILT + the longest silence of a healed link + a command timeout + a retry.
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
-        let back = |fault: &Fault| match fault {
-            Fault::ClockJump { offset_us, .. } if *offset_us < 0 => offset_us.unsigned_abs(),
-            _ => 0,
-        };
-        let step_back = Micros(self.plan.faults.iter().map(|timed| back(&timed.fault)).sum());
+        let step_back = self.plan.server_clock_back_max();
         let sentinel = match self.topology() {
             Topology::Replicated { down_after_us, failover_timeout_us, .. } => {
                 down_after_us + failover_timeout_us + failover_timeout_us + Micros::from_secs(30)
@@ -129,6 +161,7 @@ impl RunSpec {
             storage: self.scenario.storage.name().to_owned(),
             progress_bound_us: self.progress_bound(),
             faults_planned: self.plan.faults.len() as u32,
+            held_bound_us: None,
         }
     }
 }

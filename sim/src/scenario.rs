@@ -301,3 +301,19 @@ impl JsonSchema for Hold {
         schemars::json_schema!({ "type": "string", "description": "A range of durations, or until-validity." })
     }
 }
+
+impl Scenario {
+    /// What differs from the built-in scenario, as keys and values of `--set`.
+    pub fn deviations(&self) -> Vec<(String, String)> {
+        let as_map = |scenario: &Scenario| match serde_json::to_value(scenario) {
+            Ok(serde_json::Value::Object(map)) => map,
+            _ => serde_json::Map::new(),
+        };
+        let (own, built_in) = (as_map(self), as_map(&Scenario::default()));
+        let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        own.iter()
+            .filter(|(key, value)| built_in.get(*key) != Some(value))
+            .map(|(key, value)| (key.clone(), text(value)))
+            .collect()
+    }
+}
