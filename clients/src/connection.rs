@@ -1,120 +1,197 @@
-//! RESP over a connection, with the failures of a network told apart. Must never know what a command means.
+//! One connection to one server: a command out, its reply in, each within a time limit. Must never know what the commands mean.
 //!
-//! A connection on which anything went wrong is closed and never used again: a reply that comes late must not answer the next command.
+//! A connection that failed cannot be used again: [`Connection::call`] takes it away and gives it back only with a whole reply.
+//! So does a call whose future is dropped halfway. Otherwise the late reply of one command would pass for the reply of the next.
 
 use crate::env::{Address, Env, Socket};
-use bytes::BytesMut;
-use redis_protocol::resp2::decode::decode_bytes_mut;
+use crate::reply::{Nonsense, Reply};
+use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::encode::extend_encode_borrowed;
-use redis_protocol::resp2::types::{BorrowedFrame, BytesFrame};
+use redis_protocol::resp2::types::BorrowedFrame;
+use std::io;
 use std::time::Duration;
 
-/// What a server answers.
-pub type Reply = BytesFrame;
+/// How many words of a command are laid out without an allocation. No command of a lock has more.
+const WORDS_INLINE: usize = 16;
 
-/// Why a command has no reply, told apart by what may have happened at the server.
+/// Why a call brought no reply that could be used. [`CallError::may_have_applied`] is the question that matters.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
-    /// The command never left: it certainly was not applied.
-    #[error("not sent: {0}")]
-    NotSent(String),
-    /// The server refused it with an error: it certainly was not applied.
-    #[error("{0}")]
-    Refused(String),
-    /// It was sent and no reply came: it may or may not have been applied, or may still be.
-    #[error("no reply: {0}")]
-    Lost(String),
+    /// Nothing was sent: no connection came about.
+    #[error("no connection to {address}: {reason}")]
+    NoConnection {
+        /// Which server.
+        address: Address,
+        /// Refused, timed out, or a name that nobody knows.
+        reason: String,
+    },
+    /// Nothing was sent: it is not known which server is the primary.
+    #[error("no primary: {0}")]
+    NoPrimary(String),
+    /// Nothing was sent: the connection was already broken.
+    #[error("the connection broke before the command was sent: {0}")]
+    Unsent(io::ErrorKind),
+    /// The server refused the command. It did not run; a script that fails halfway keeps what it had done (see [`crate::Script`]).
+    #[error("the server answered {0}")]
+    Server(String),
+    /// The command was sent, and no reply came in time.
+    #[error("no reply within {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// The command was sent, and the connection ended before the reply.
+    #[error("the connection ended before the reply: {0}")]
+    Closed(io::ErrorKind),
+    /// The command was sent, and what came back is no reply to it.
+    #[error("a reply that makes no sense: {0}")]
+    Malformed(String),
 }
 
-/// An open connection.
+impl CallError {
+    /// Whether the server may have carried out the command all the same. If not, it certainly has not.
+    pub fn may_have_applied(&self) -> bool {
+        match self {
+            CallError::NoConnection { .. } | CallError::NoPrimary(_) | CallError::Unsent(_) | CallError::Server(_) => {
+                false
+            }
+            CallError::Timeout(_) | CallError::Closed(_) | CallError::Malformed(_) => true,
+        }
+    }
+
+    /// A reply of a kind that the command never has.
+    pub fn unexpected(reply: &Reply) -> CallError {
+        CallError::Malformed(format!("unexpected {reply:?}"))
+    }
+}
+
+impl From<Nonsense> for CallError {
+    fn from(nonsense: Nonsense) -> CallError {
+        CallError::Malformed(nonsense.0)
+    }
+}
+
+/// An open connection on which nothing is outstanding. Dropping it closes it.
 pub struct Connection {
+    env: Env,
     socket: Socket,
-    inbound: BytesMut,
-    outbound: BytesMut,
+    timeout: Duration,
+    output: BytesMut,
+    input: BytesMut,
 }
 
 impl Connection {
-    /// Connects, within `timeout`.
+    /// Connects within `timeout`, which then also is the limit of each call. Errors: [`CallError::NoConnection`].
     pub async fn open(env: &Env, address: &Address, timeout: Duration) -> Result<Connection, CallError> {
-        match env.timeout(timeout, env.connect(address)).await {
-            Some(Ok(socket)) => Ok(Connection { socket, inbound: BytesMut::new(), outbound: BytesMut::new() }),
-            Some(Err(error)) => Err(CallError::NotSent(format!("{address}: {error}"))),
-            None => Err(CallError::NotSent(format!("{address}: no connection within {timeout:?}"))),
+        let failed = |reason: String| CallError::NoConnection { address: address.clone(), reason };
+        let socket = match env.timeout(timeout, env.connect(address)).await {
+            Some(Ok(socket)) => socket,
+            Some(Err(error)) => return Err(failed(error.kind().to_string())),
+            None => return Err(failed(format!("not within {} ms", timeout.as_millis()))),
+        };
+        Ok(Connection { env: env.clone(), socket, timeout, output: BytesMut::new(), input: BytesMut::new() })
+    }
+
+    /// Sends one command, as one message, and waits for its reply. Error replies come back as [`Reply::Error`].
+    pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {
+        if !self.input.is_empty() {
+            return Err(CallError::Unsent(io::ErrorKind::InvalidData));
         }
+        encode(&mut self.output, words)?;
+        let env = self.env.clone();
+        let limit = self.timeout;
+        let reply = env.timeout(limit, self.exchange()).await.unwrap_or(Err(CallError::Timeout(limit)))?;
+        Ok((reply, self))
     }
 
-    /// Sends a command.
-    pub async fn send(&mut self, command: &[&[u8]]) -> Result<(), CallError> {
-        let words: Vec<BorrowedFrame<'_>> = command.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
-        self.outbound.clear();
-        extend_encode_borrowed(&mut self.outbound, &BorrowedFrame::Array(&words), false)
-            .map_err(|error| CallError::NotSent(error.to_string()))?;
-        // A write that fails may have sent a part: only what never began is certain.
-        self.socket.write_all(&self.outbound).await.map_err(|error| CallError::Lost(error.to_string()))
+    async fn exchange(&mut self) -> Result<Reply, CallError> {
+        let sent = self.socket.write(&self.output).await.map_err(|error| CallError::Unsent(error.kind()))?;
+        self.socket.write_all(&self.output[sent..]).await.map_err(|error| CallError::Closed(error.kind()))?;
+        self.receive().await
     }
 
-    /// Waits for the next reply or message of the server.
-    pub async fn receive(&mut self) -> Result<Reply, CallError> {
+    async fn receive(&mut self) -> Result<Reply, CallError> {
         loop {
-            match decode_bytes_mut(&mut self.inbound) {
-                Ok(Some((reply, ..))) => return Ok(reply),
-                Ok(None) => {}
-                Err(error) => return Err(CallError::Lost(format!("the server spoke no RESP: {error}"))),
+            if let Some(reply) = Reply::take_from(&mut self.input)? {
+                return Ok(reply);
             }
-            match self.socket.read(&mut self.inbound).await {
-                Ok(0) => return Err(CallError::Lost("the server closed the connection".to_owned())),
+            match self.socket.read(&mut self.input).await {
+                Ok(0) => return Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),
                 Ok(_) => {}
-                Err(error) => return Err(CallError::Lost(error.to_string())),
+                Err(error) => return Err(CallError::Closed(error.kind())),
             }
         }
     }
 }
 
-/// A connection to one server that is opened when it is needed, and anew after it failed.
-pub struct Session {
-    env: Env,
-    address: Address,
-    timeout: Duration,
-    connection: Option<Connection>,
+/// Writes a command as an array of bulk strings over whatever the buffer held.
+fn encode(output: &mut BytesMut, words: &[&[u8]]) -> Result<(), CallError> {
+    output.clear();
+    let written = if words.len() <= WORDS_INLINE {
+        let frames: [BorrowedFrame<'_>; WORDS_INLINE] = std::array::from_fn(|index| {
+            words.get(index).map_or(BorrowedFrame::Null, |word| BorrowedFrame::BulkString(word))
+        });
+        extend_encode_borrowed(output, &BorrowedFrame::Array(&frames[..words.len()]), false)
+    } else {
+        let frames: Vec<BorrowedFrame<'_>> = words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
+        extend_encode_borrowed(output, &BorrowedFrame::Array(&frames), false)
+    };
+    // The buffer grows as needed, so this does not happen; if it did, nothing would have been sent.
+    written.map(|_| ()).map_err(|_| CallError::Unsent(io::ErrorKind::InvalidInput))
 }
 
-impl Session {
-    /// A session with the server at `address`. `timeout` bounds the connect and each reply.
-    pub fn new(env: Env, address: Address, timeout: Duration) -> Session {
-        Session { env, address, timeout, connection: None }
-    }
+/// A message of a channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Where it was published.
+    pub channel: Bytes,
+    /// What was published.
+    pub payload: Bytes,
+}
 
-    /// Where the server is.
-    pub fn address(&self) -> &Address {
-        &self.address
-    }
+/// A connection that listens to channels. Redis delivers at most once: what is published while no subscription stands is lost.
+pub struct Subscription {
+    connection: Connection,
+}
 
-    /// Sends a command and waits for its reply. An error reply is [`CallError::Refused`].
-    pub async fn call(&mut self, command: &[&[u8]]) -> Result<Reply, CallError> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => Connection::open(&self.env, &self.address, self.timeout).await?,
-        };
-        let exchange = async {
-            connection.send(command).await?;
-            connection.receive().await
-        };
-        match self.env.clone().timeout(self.timeout, exchange).await {
-            Some(Ok(Reply::Error(text))) => {
-                self.connection = Some(connection);
-                Err(CallError::Refused(text.to_string()))
-            }
-            Some(Ok(reply)) => {
-                self.connection = Some(connection);
-                Ok(reply)
-            }
-            Some(Err(error)) => Err(error),
-            None => Err(CallError::Lost(format!("{}: nothing within {:?}", self.address, self.timeout))),
+impl Subscription {
+    /// Connects and subscribes, each within `timeout`. Once this returns, messages are no longer missed.
+    pub async fn open(
+        env: &Env,
+        address: &Address,
+        channels: &[&[u8]],
+        timeout: Duration,
+    ) -> Result<Subscription, CallError> {
+        let connection = Connection::open(env, address, timeout).await?;
+        let words: Vec<&[u8]> = std::iter::once(&b"SUBSCRIBE"[..]).chain(channels.iter().copied()).collect();
+        let (reply, connection) = connection.call(&words).await?;
+        match reply {
+            Reply::Error(text) => Err(CallError::Server(text)),
+            reply if kind_of(&reply) == Some(b"subscribe") => Ok(Subscription { connection }),
+            reply => Err(CallError::unexpected(&reply)),
         }
     }
 
-    /// Closes the connection; the next call opens a new one.
-    pub fn close(&mut self) {
-        self.connection = None;
+    /// The next message, however long it takes. After an error the subscription has ended.
+    pub async fn next(&mut self) -> Result<Message, CallError> {
+        loop {
+            let reply = self.connection.receive().await?;
+            if let Some(message) = message_of(reply) {
+                return Ok(message);
+            }
+        }
+    }
+}
+
+/// The first word of a push: `message`, `subscribe`, ...
+fn kind_of(reply: &Reply) -> Option<&[u8]> {
+    reply.as_array()?.first()?.as_bytes()
+}
+
+/// The message in a push `message CHANNEL PAYLOAD`; nothing for confirmations.
+fn message_of(reply: Reply) -> Option<Message> {
+    let Reply::Array(elements) = reply else { return None };
+    match <[Reply; 3]>::try_from(elements).ok()? {
+        [Reply::Bulk(kind), Reply::Bulk(channel), Reply::Bulk(payload)] if kind.as_ref() == b"message" => {
+            Some(Message { channel, payload })
+        }
+        _ => None,
     }
 }

@@ -3,17 +3,30 @@
 //! Owns the [`Lock`] trait, [`Lease`], the table of locks, and [`Env`]: all that an algorithm may ask of the machine that it runs on.
 //! Must never know the simulator, histories, or what the server is made of: servers are bytes on a connection.
 
-pub mod connection;
 pub mod env;
-pub mod fencing;
 pub mod lock;
-pub mod owner;
-pub mod primary;
-pub mod redlock;
+
+pub mod connection;
+pub mod reply;
+
+pub mod discovery;
+pub mod session;
+
+pub mod owned_key;
+pub mod retry;
 pub mod script;
+
+pub mod fencing;
+pub mod redlock;
 pub mod single_node;
+
 pub mod table;
 
+pub use connection::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{Acquisition, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release, Servers, Settings};
+pub use reply::Reply;
+pub use retry::Retry;
+pub use script::Script;
+pub use session::Session;
 pub use table::{CLIENTS, find};

@@ -1,58 +1,64 @@
-//! Lua scripts, sent by their hash and in full only where a server does not know them. Must never know what a script does.
+//! Lua scripts: called by digest, sent whole when the server does not know them. Must never know what they do.
+//!
+//! Source: Redis documentation, "EVALSHA". The script cache of a server is empty after a restart or a failover, and then EVALSHA
+//! answers NOSCRIPT, without having run anything.
 
-use crate::connection::Session;
-use crate::connection::{CallError, Reply};
-use crate::env::BoxFuture;
-use crate::primary::Primary;
+use crate::connection::CallError;
+use crate::reply::Reply;
+use crate::session::Session;
 use sha1::{Digest, Sha1};
 use std::sync::OnceLock;
 
-/// A script and its hash.
+/// A Lua script, meant to be a `static`: its digest is computed once per program.
+///
+/// Redis does not undo what a script did before it failed. Order the writes so that only the first of them can fail; then an error
+/// reply means that nothing was done.
 pub struct Script {
     source: &'static str,
-    hash: OnceLock<String>,
-}
-
-/// Somebody who can carry a command to a server.
-pub trait Call {
-    /// Sends a command and waits for its reply.
-    fn call<'a>(&'a mut self, command: &'a [&'a [u8]]) -> BoxFuture<'a, Result<Reply, CallError>>;
-}
-
-impl Call for Session {
-    fn call<'a>(&'a mut self, command: &'a [&'a [u8]]) -> BoxFuture<'a, Result<Reply, CallError>> {
-        Box::pin(Session::call(self, command))
-    }
-}
-
-impl Call for Primary {
-    fn call<'a>(&'a mut self, command: &'a [&'a [u8]]) -> BoxFuture<'a, Result<Reply, CallError>> {
-        Box::pin(Primary::call(self, command))
-    }
+    digest: OnceLock<String>,
 }
 
 impl Script {
-    /// A script of this source text.
+    /// A script with that source.
     pub const fn new(source: &'static str) -> Script {
-        Script { source, hash: OnceLock::new() }
+        Script { source, digest: OnceLock::new() }
     }
 
-    /// Runs the script: EVALSHA, and EVAL where the server answers NOSCRIPT (its cache is empty after a restart).
-    pub async fn run(&self, server: &mut dyn Call, keys: &[&[u8]], arguments: &[&[u8]]) -> Result<Reply, CallError> {
-        let count = keys.len().to_string();
-        let mut command: Vec<&[u8]> = vec![b"EVALSHA", self.hash().as_bytes(), count.as_bytes()];
-        command.extend(keys.iter().chain(arguments));
-        match server.call(&command).await {
-            Err(CallError::Refused(text)) if text.starts_with("NOSCRIPT") => {
-                command[0] = b"EVAL";
-                command[1] = self.source.as_bytes();
-                server.call(&command).await
+    /// What runs.
+    pub fn source(&self) -> &'static str {
+        self.source
+    }
+
+    /// SHA-1 of the source in lower-case hexadecimal digits, which is the script's name on a server.
+    pub fn digest(&self) -> &str {
+        self.digest.get_or_init(|| Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Runs the script with these KEYS and ARGV: EVALSHA first, EVAL if the server does not know it.
+    pub async fn call(&self, session: &mut Session, keys: &[&[u8]], arguments: &[&[u8]]) -> Result<Reply, CallError> {
+        let key_count = keys.len().to_string();
+        let mut words: Vec<&[u8]> = Vec::with_capacity(3 + keys.len() + arguments.len());
+        words.extend_from_slice(&[b"EVALSHA", self.digest().as_bytes(), key_count.as_bytes()]);
+        words.extend_from_slice(keys);
+        words.extend_from_slice(arguments);
+        match session.call(&words).await {
+            Err(CallError::Server(error)) if error.starts_with("NOSCRIPT") => {
+                words[0] = b"EVAL";
+                words[1] = self.source.as_bytes();
+                session.call(&words).await
             }
-            other => other,
+            outcome => outcome,
         }
     }
+}
 
-    fn hash(&self) -> &str {
-        self.hash.get_or_init(|| Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_what_redis_computes() {
+        // From the example of SCRIPT LOAD in the Redis documentation.
+        assert_eq!(Script::new("return 'Immabe a cached script'").digest(), "c664a3bf70bd1d45c4284ffebb65a6f2299bfc9f");
     }
 }

@@ -1,151 +1,76 @@
-//! `single-node`: SET key owner NX PX ttl; release by compare-and-delete. Must never know who judges it.
+//! `single-node`: the lock on one Redis, as the Redis documentation gives it. Must never know more than one server.
 //!
-//! The canonical client of "Distributed Locks with Redis" (redis.io), section "Correct Implementation with a Single Instance": a random owner
-//! value, fresh for every attempt, and a release that deletes the key only if it still holds that value. It states no validity.
+//! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a Single Instance".
+//!
+//! ```text
+//! acquire: SET resource_name my_random_value NX PX ttl
+//! release: if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end
+//! ```
+//!
+//! The document gives a single instance no validity time, so the lease states none.
 
-use crate::connection::{CallError, Reply};
-use crate::env::{BoxFuture, Env, Monotonic};
-use crate::lock::{Acquisition, Lease, Lock, Release, Servers, Settings};
-use crate::owner::{self, Deletion};
-use crate::primary::Primary;
-use bytes::Bytes;
-use std::time::Duration;
+use crate::env::{BoxFuture, Env};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Settings};
+use crate::owned_key::{fresh_owner, release, set_if_absent, undo};
+use crate::retry::Retry;
+use crate::session::Session;
 
-/// How often a release is sent before its outcome is left unknown. Sending it again is harmless: it only ever deletes its own value.
-const RELEASE_ATTEMPTS: u32 = 3;
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "single-node",
+    about: "SET key owner NX PX ttl on one Redis, released by a Lua compare-and-delete",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| {
+        Box::new(SingleNode {
+            redis: Session::primary(&env, servers, settings),
+            ttl_ms: settings.ttl.as_millis().to_string(),
+            settings: settings.clone(),
+            env,
+        })
+    },
+};
 
-/// The lock of one process.
-pub struct SingleNode {
+struct SingleNode {
     env: Env,
-    primary: Primary,
     settings: Settings,
-}
-
-/// How one attempt ended.
-pub(crate) enum Attempt {
-    Granted,
-    Held,
-    /// Certainly not applied.
-    Failed(CallError),
-    /// Perhaps applied.
-    Doubtful(CallError),
+    redis: Session,
+    ttl_ms: String,
 }
 
 impl SingleNode {
-    /// The lock of one process, for the table of locks.
-    pub fn build(env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
-        Box::new(SingleNode { primary: Primary::new(env.clone(), servers, settings), env, settings: settings.clone() })
-    }
-
-    async fn attempt(&mut self, resource: &str, owner: &Bytes) -> Attempt {
-        let ttl = self.settings.ttl.as_millis().to_string();
-        let set: [&[u8]; 6] = [b"SET", resource.as_bytes(), owner, b"NX", b"PX", ttl.as_bytes()];
-        read_attempt(self.primary.call(&set).await)
-    }
-
-    async fn acquire(&mut self, resource: &str) -> Acquisition {
-        let mut patience = Patience::new(&self.env, &self.settings);
+    async fn try_until_timeout(&mut self, resource: &str) -> Acquisition {
+        let mut retry = Retry::start(&self.env, &self.settings);
+        let mut standing = None;
         loop {
-            let owner = owner::fresh(&self.env);
-            match self.attempt(resource, &owner).await {
-                Attempt::Granted => return Acquisition::Granted(lease(resource, owner)),
-                Attempt::Held => patience.held(),
-                Attempt::Failed(error) => patience.failed(error),
-                Attempt::Doubtful(error) => {
-                    // Nobody will ever release what this attempt may have written: try to take it back.
-                    let undone = owner::compare_and_delete(&mut self.primary, resource, &owner).await;
-                    patience.doubtful(error, undone == Ok(Deletion::Deleted));
+            let owner = fresh_owner(&self.env);
+            let reason = match set_if_absent(&mut self.redis, resource, &owner, &self.ttl_ms).await {
+                Ok(true) => {
+                    let resource = resource.to_owned();
+                    return Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None });
                 }
+                Ok(false) => "held by another".to_owned(),
+                Err(error) => {
+                    if error.may_have_applied() && !undo(&mut self.redis, resource, &owner).await {
+                        standing = Some(error.to_string());
+                    }
+                    error.to_string()
+                }
+            };
+            if !retry.again().await {
+                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             }
-            if patience.is_exhausted() {
-                return patience.give_up();
-            }
-            self.env.sleep(self.env.jitter(&self.settings.retry)).await;
         }
     }
 }
 
 impl Lock for SingleNode {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(SingleNode::acquire(self, resource))
+        Box::pin(self.try_until_timeout(resource))
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(release_at(&mut self.primary, lease))
-    }
-}
-
-/// Reads the reply of a SET NX.
-fn read_attempt(reply: Result<Reply, CallError>) -> Attempt {
-    match reply {
-        Ok(Reply::SimpleString(word)) if &word[..] == b"OK" => Attempt::Granted,
-        Ok(Reply::Null) => Attempt::Held,
-        Ok(other) => Attempt::Doubtful(CallError::Lost(format!("SET answered {other:?}"))),
-        Err(error @ CallError::Lost(_)) => Attempt::Doubtful(error),
-        Err(error) => Attempt::Failed(error),
-    }
-}
-
-fn lease(resource: &str, owner: Bytes) -> Lease {
-    Lease { resource: resource.to_owned(), owner, token: None, valid_until: None }
-}
-
-/// Releases a lease at the primary, by its owner value.
-pub(crate) async fn release_at(primary: &mut Primary, lease: Lease) -> Release {
-    let mut doubt = None;
-    for _ in 0..RELEASE_ATTEMPTS {
-        match owner::compare_and_delete(primary, &lease.resource, &lease.owner).await {
-            Ok(Deletion::Deleted) => return Release::Released,
-            Ok(Deletion::NotOurs) => {
-                // After a lost reply this says nothing: an earlier attempt may have deleted it.
-                return doubt.map_or(Release::NotHeld, Release::Unknown);
-            }
-            Err(CallError::Lost(error)) => doubt = Some(error),
-            Err(error) => doubt = Some(doubt.unwrap_or_else(|| error.to_string())),
-        }
-    }
-    Release::Unknown(doubt.unwrap_or_default())
-}
-
-/// How long an acquire goes on trying, and what it says when it gives up.
-pub(crate) struct Patience {
-    env: Env,
-    deadline: Monotonic,
-    retry_min: Duration,
-    reason: String,
-    is_doubtful: bool,
-}
-
-impl Patience {
-    pub(crate) fn new(env: &Env, settings: &Settings) -> Patience {
-        let deadline = env.monotonic_clock().plus(settings.acquire_timeout);
-        let retry_min = *settings.retry.start();
-        Patience { env: env.clone(), deadline, retry_min, reason: String::new(), is_doubtful: false }
-    }
-
-    /// Somebody else holds the lock.
-    pub(crate) fn held(&mut self) {
-        self.reason = "held by another".to_owned();
-    }
-
-    /// The attempt certainly did nothing.
-    pub(crate) fn failed(&mut self, error: CallError) {
-        self.reason = error.to_string();
-    }
-
-    /// The attempt may have taken the lock, unless it was undone.
-    pub(crate) fn doubtful(&mut self, error: CallError, undone: bool) {
-        self.reason = error.to_string();
-        self.is_doubtful |= !undone;
-    }
-
-    /// Whether there is no time for another attempt.
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.env.monotonic_clock().plus(self.retry_min) >= self.deadline
-    }
-
-    /// What to answer when time is up.
-    pub(crate) fn give_up(self) -> Acquisition {
-        if self.is_doubtful { Acquisition::Unknown(self.reason) } else { Acquisition::Refused(self.reason) }
+        Box::pin(async move { release(&self.env, &self.settings, &mut self.redis, &lease).await })
     }
 }

@@ -1,39 +1,25 @@
-//! Every lock, by name: a new lock is a file of its own and an entry here. Must never know how one works.
+//! The table of locks. A new lock is one file and one line here. Must never know how any of them works.
 
-use crate::fencing::Fencing;
-use crate::lock::{Definition, Deployment};
-use crate::redlock::Redlock;
-use crate::single_node::SingleNode;
+use crate::lock::Definition;
+use crate::{fencing, redlock, single_node};
 
-/// Every lock, in the order in which they are listed.
-pub static CLIENTS: &[Definition] = &[
-    Definition {
-        name: "single-node",
-        about: "SET key owner NX PX ttl on one Redis; release by compare-and-delete in Lua",
-        deployment: Deployment::Primary,
-        has_tokens: false,
-        models: None,
-        build: SingleNode::build,
-    },
-    Definition {
-        name: "redlock",
-        about: "the five steps of the Redis documentation on independent masters, with drift margin and random retry delay",
-        deployment: Deployment::Independent,
-        has_tokens: false,
-        models: None,
-        build: Redlock::build,
-    },
-    Definition {
-        name: "fencing",
-        about: "single-node, with a token from INCR in the acquire script that the storage checks",
-        deployment: Deployment::Primary,
-        has_tokens: true,
-        models: None,
-        build: Fencing::build,
-    },
-];
+/// All locks, in the order in which they are listed for people.
+pub static CLIENTS: &[Definition] = &[single_node::DEFINITION, redlock::DEFINITION, fencing::DEFINITION];
 
-/// The lock of that name.
+/// The lock with that name.
 pub fn find(name: &str) -> Option<&'static Definition> {
     CLIENTS.iter().find(|definition| definition.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lock_is_found_under_its_own_name_only() {
+        for definition in CLIENTS {
+            assert!(std::ptr::eq(find(definition.name).unwrap(), definition), "{} is listed twice", definition.name);
+        }
+        assert!(find("no-such-lock").is_none());
+    }
 }
