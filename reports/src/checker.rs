@@ -13,6 +13,9 @@ mod stale_write;
 pub(crate) mod stuck;
 mod token_regression;
 
+#[cfg(test)]
+mod properties;
+
 use crate::finding::{Clash, Finding};
 use crate::timeline::Timeline;
 
