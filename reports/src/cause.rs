@@ -3,6 +3,8 @@
 mod classify;
 mod early_loss;
 mod overrun;
+#[cfg(test)]
+mod tests;
 
 pub use classify::classify;
 

@@ -71,10 +71,6 @@ impl Story {
         self
     }
 
-    pub(crate) fn ttl(mut self, ms: u64) -> Story {
-        self.header.ttl_us = Micros::from_millis(ms);
-        self
-    }
 
     pub(crate) fn build(mut self) -> History {
         self.events.sort_by_key(|event| event.time_us);
