@@ -3,6 +3,8 @@
 //! One value walks one way: a seed draws a fault plan, the plan is run to a history, the history is judged. Owns the world, engines, the
 //! nemesis, workloads, the storage, sweeps and the command line; knows everything, and nothing below knows it.
 
+#[doc(hidden)]
+pub mod bench;
 pub mod cli;
 mod deployment;
 pub mod engine;
