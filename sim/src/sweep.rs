@@ -5,10 +5,10 @@
 use crate::engine::{Engine, EngineError};
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
-use crate::verdicts::{Findings, phases, tool};
+use crate::verdicts::{Findings, tool};
+use fencepost_reports::phases::phases;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::report::Tool;
 use fencepost_reports::sweep::{Cell, FORMAT, Measured, RunSummary, SeedRange, Shard, Sweep, VERSION};
 use fencepost_reports::{RunReport, Verdict};
 use std::rc::Rc;
@@ -165,7 +165,7 @@ impl Shared<'_> {
                 error,
             };
             let outcome = spec.run(self.spec.engine).map_err(failed)?;
-            let report = Findings { spec: &spec, outcome: &outcome }.summary();
+            let report = Findings { spec: &spec, outcome: &outcome }.report();
             let phases = phases(&outcome.history);
             cell.add(&RunSummary { seed, run: &report, phases: &phases, confirmed: false });
             if self.spec.fail_fast && report.verdict == Verdict::Violated {
@@ -204,7 +204,7 @@ fn summary(spec: &SweepSpec, range: SeedRange, mut done: Done) -> Sweep {
     Sweep {
         format: FORMAT.to_owned(),
         version: VERSION,
-        tool: Tool { ..tool() },
+        tool: tool(),
         config: config(spec),
         seeds: SeedRange { from: range.from, to: end },
         gaps,

@@ -7,7 +7,7 @@ use fencepost_faults::Seed;
 use fencepost_reports::expected::Conditions;
 use fencepost_reports::report::{FORMAT, Tool, VERSION};
 use crate::cli::Outcome;
-use fencepost_reports::{History, Report, RunFigures, RunReport, Verdict, expected};
+use fencepost_reports::{Report, RunFacts, RunReport, Verdict, expected, judge};
 
 /// A run and what came of it.
 pub struct Findings<'r> {
@@ -21,14 +21,14 @@ impl Findings<'_> {
     /// The report of the run.
     pub fn report(&self) -> RunReport {
         let (spec, outcome) = (self.spec, self.outcome);
-        let figures = RunFigures {
-            plan: &spec.plan,
-            virtual_time: outcome.virtual_time,
+        let judgement = judge(&outcome.history);
+        let facts = RunFacts {
+            plan: spec.plan.clone(),
             messages: outcome.messages,
             expected: expected(spec.client.name, &spec.families.to_string(), conditions(&spec.scenario)),
             replay: self.replay(),
         };
-        RunReport::of(&outcome.history, figures)
+        RunReport::new(&outcome.history, judgement, facts)
     }
 
     /// The command that shows the run again.
@@ -80,11 +80,6 @@ pub fn config(scenario: &Scenario) -> serde_json::Value {
 /// What writes the reports.
 pub fn tool() -> Tool {
     Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
-}
-
-/// For every fault that began: its kind, and the phase of the protocol that it met.
-pub fn phases(history: &History) -> Vec<(String, String)> {
-    fencepost_reports::phases(history)
 }
 
 /// How a command that printed these runs ends: violated before unknown before valid.

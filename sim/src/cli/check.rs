@@ -5,12 +5,13 @@ use super::output::{print, read_file};
 use super::{Failure, Outcome};
 use crate::verdicts::outcome_of;
 use fencepost_reports::read::read_history;
-use fencepost_reports::{Judgement, judge};
+use fencepost_reports::{Judgement, judge, validate};
 
 /// Judges a history and prints the verdict.
 pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
     let path = &arguments.file;
     let history = read_history(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    validate(&history).map_err(|error| Failure::content(path, error))?;
     let judgement = judge(&history);
     let text = match arguments.format.as_str() {
         "text" => text(&judgement),
@@ -22,7 +23,7 @@ pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
 }
 
 fn text(judgement: &Judgement) -> String {
-    let mut text = format!("{}\n", judgement.verdict);
+    let mut text = format!("{}\n", judgement.verdict.name());
     for violation in &judgement.violations {
         text.push_str(&format!("\n{} by {}, {}\n  {}\n", violation.kind, violation.cause, violation.id, violation.summary));
     }

@@ -3,13 +3,13 @@
 use super::arguments::SchemaArguments;
 use super::output::print;
 use super::{Failure, Outcome};
-use fencepost_reports::format::schema as schema_of;
+use fencepost_reports::schema::{NAMES, schema as schema_of};
 
 /// Prints the schema.
 pub(crate) fn schema(arguments: &SchemaArguments) -> Result<Outcome, Failure> {
     let Some(schema) = schema_of(&arguments.what) else {
         let what = &arguments.what;
-        return Err(Failure::wrong(format!("unknown schema '{what}': expected one of plan, history, report, sweep")));
+        return Err(Failure::wrong(format!("unknown schema '{what}': expected one of {}", NAMES.join(", "))));
     };
     print(&format!("{schema:#}\n"))?;
     Ok(Outcome::AsExpected)
