@@ -212,3 +212,6 @@ impl Lock for Redlock {
         Box::pin(async move { self.release_all(&lease).await })
     }
 }
+
+#[cfg(test)]
+mod tests;
