@@ -85,3 +85,27 @@ fn a_subscription_that_is_refused_is_an_error() {
     let refused = world.run(Subscription::open(&world.env(), &at("redis"), &[b"news"], LIMIT)).err();
     assert_eq!(refused, Some(CallError::Server("NOPERM no".to_owned())));
 }
+
+#[test]
+fn a_call_leaves_no_timer_and_no_socket_behind() {
+    for answer in [Answer::Normal, Answer::Dropped, Answer::ResetAfter] {
+        let world = world(move |call| if call.name() == "CONNECT" { Answer::Normal } else { answer.clone() });
+        let _ = world.run(call(&world, &[b"ROLE"]));
+        assert_eq!(world.pending_timers(), 0);
+        let trace = world.trace();
+        assert_eq!(trace.matches("connect").count(), trace.matches("close").count(), "{trace}");
+    }
+}
+
+#[test]
+fn a_call_that_is_dropped_halfway_closes_the_connection() {
+    let world = world(|call| if call.name() == "ROLE" { Answer::Late(50) } else { Answer::Normal });
+    let env = world.env();
+    let outcome = world.run(env.timeout(Duration::from_millis(20), call(&world, &[b"ROLE"])));
+    assert_eq!((outcome, world.pending_timers()), (None, 0));
+    insta::assert_snapshot!(world.trace(), @r"
+     0.000 redis #1 connect
+     1.000 redis #1 < ROLE
+    20.000 redis #1 close
+    ");
+}

@@ -94,17 +94,17 @@ fn the_sentinel_that_answered_is_asked_first_next_time() {
     cycle(&world, &mut lock);
     insta::assert_snapshot!(world.trace(), @r"
     517.000 a #4 close
-    673.656 s2 #5 connect
-    674.656 s2 #5 < SENTINEL get-master-addr-by-name mymaster
-    675.656 s2 #5 > *2 $1 a $4 6379
-    675.656 s2 #5 close
-    675.656 a #6 connect
-    676.656 a #6 < ROLE
-    677.656 a #6 > *3 $6 master :0 *0
-    677.656 a #6 < SET lock owner-1 NX PX 10000
-    678.656 a #6 > +OK
-    678.656 a #6 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
-    679.656 a #6 > :1
+    517.000 s2 #5 connect
+    518.000 s2 #5 < SENTINEL get-master-addr-by-name mymaster
+    519.000 s2 #5 > *2 $1 a $4 6379
+    519.000 s2 #5 close
+    519.000 a #6 connect
+    520.000 a #6 < ROLE
+    521.000 a #6 > *3 $6 master :0 *0
+    521.000 a #6 < SET lock owner-1 NX PX 10000
+    522.000 a #6 > +OK
+    522.000 a #6 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
+    523.000 a #6 > :1
     ");
 }
 

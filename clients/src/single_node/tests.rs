@@ -220,10 +220,10 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
     world.trace();
     granted(world.run(lock.acquire("lock")));
     insta::assert_snapshot!(world.trace(), @r"
-     14.000 redis #1 close
-    170.656 redis #2 connect
-    171.656 redis #2 < SET lock owner-1 NX PX 10000
-    172.656 redis #2 > +OK
+    14.000 redis #1 close
+    14.000 redis #2 connect
+    15.000 redis #2 < SET lock owner-1 NX PX 10000
+    16.000 redis #2 > +OK
     ");
 }
 

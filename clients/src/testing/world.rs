@@ -125,6 +125,11 @@ impl TestWorld {
         self.state.borrow().now
     }
 
+    /// How many timers are neither spent nor cancelled.
+    pub(crate) fn pending_timers(&self) -> usize {
+        self.state.borrow().timers.len()
+    }
+
     /// Runs until the future is done. Everything is polled after every event.
     pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
