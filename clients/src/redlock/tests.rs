@@ -269,3 +269,39 @@ fn a_release_asks_the_silent_masters_again() {
         assert_eq!(world.value(master, "lock"), None, "{master}");
     }
 }
+
+#[test]
+fn a_release_whose_replies_were_lost_is_unknown_and_not_called_not_held() {
+    let world = world(&["m1", "m2", "m3"], |call| match call.name() {
+        "EVAL" => Answer::ResetAfter,
+        _ => Answer::Normal,
+    });
+    let mut lock = world.lock("redlock", &five(), &settings());
+    let lease = granted(world.run(lock.acquire("lock")));
+    let release = world.run(lock.release(lease));
+    assert_eq!(release, Release::Unknown("2 of 5 masters removed the key, 0 did not have it".to_owned()));
+}
+
+#[test]
+fn an_expired_lock_is_not_held_any_more() {
+    let world = world(&[], normal);
+    let mut lock = world.lock("redlock", &five(), &settings());
+    let lease = granted(world.run(lock.acquire("lock")));
+    world.pass(11_000);
+    assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
+}
+
+#[test]
+fn a_master_that_locked_and_then_fell_silent_may_still_hold_the_attempt() {
+    let world = world(&["m4"], |call| match call.name() {
+        "EVALSHA" => Answer::Dropped,
+        _ => Answer::Normal,
+    });
+    for master in ["m1", "m2", "m3"] {
+        world.store(master, |store| store.set("lock", "another", None));
+    }
+    let mut lock = world.lock("redlock", &five(), &one_attempt());
+    assert_eq!(world.run(lock.acquire("lock")), Acquisition::Unknown("locked 2 of 5".to_owned()));
+    assert!(world.value("m4", "lock").is_some());
+    assert_eq!(world.value("m5", "lock"), None);
+}
