@@ -1,3 +1,5 @@
+//! What a connection promises: one message a command, certain or unknown, never used after a failure. Must never know how the code does it.
+
 use super::{CallError, Connection, Subscription};
 use crate::reply::Reply;
 use crate::testing::{Answer, Call, TestWorld, at, normal};

@@ -1,3 +1,5 @@
+//! What following the primary promises, as traffic with two Sentinels and two servers. Must never know how the code does it.
+
 use crate::lock::{Acquisition, Lease, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, normal, sentinels, settings};
 use std::rc::Rc;

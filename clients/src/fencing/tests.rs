@@ -1,3 +1,5 @@
+//! What `fencing` promises, as traffic with one server. Must never know how the code does it.
+
 use crate::lock::{Acquisition, FencingToken, Lease, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, normal, one, settings};
 use std::rc::Rc;

@@ -1,3 +1,5 @@
+//! What `redlock` promises, as traffic with five masters. Must never know how the code does it.
+
 use super::{Removal, judge, validity_end};
 use crate::env::Monotonic;
 use crate::lock::{Acquisition, Lease, Release, Settings};
