@@ -195,3 +195,6 @@ fn message_of(reply: Reply) -> Option<Message> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -141,3 +141,6 @@ async fn count_switches(env: Env, name: String, sentinels: Vec<Address>, timeout
 fn tells_of(payload: &[u8], name: &str) -> bool {
     payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,3 +102,6 @@ impl Lock for Fencing {
         Box::pin(async move { release(&self.env, &self.settings, &mut self.redis, &lease).await })
     }
 }
+
+#[cfg(test)]
+mod tests;

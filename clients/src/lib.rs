@@ -22,6 +22,9 @@ pub mod single_node;
 
 pub mod table;
 
+#[cfg(test)]
+mod testing;
+
 pub use connection::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{Acquisition, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release, Servers, Settings};

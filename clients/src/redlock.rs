@@ -12,7 +12,8 @@
 //!
 //! "Retry on failure" adds the random delay, "Safety arguments" the drift: `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`; that the
 //! drift is 1 % of the ttl and 2 ms is from the reference implementation (redlock-rb). The time is that of the monotonic clock, as
-//! the document asks for today. Libraries try the instances in parallel; that is a variant of its own, not this lock.
+//! Sanfilippo concedes to Kleppmann that it should be ("Is Redlock safe?", 2016). Libraries try the instances in parallel; that is a
+//! variant of its own, not this lock.
 
 use crate::connection::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
@@ -212,3 +213,6 @@ impl Lock for Redlock {
         Box::pin(async move { self.release_all(&lease).await })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,3 +45,50 @@ impl Retry {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{TestWorld, settings};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn jitter_stays_within_its_range_and_reaches_all_of_it() {
+        let env = TestWorld::new().env();
+        let draws: Vec<Duration> = (0..2_000).map(|_| env.jitter(&(50 * MS..=200 * MS))).collect();
+        assert!(draws.iter().all(|draw| (50 * MS..=200 * MS).contains(draw)));
+        assert!(draws.iter().any(|draw| *draw < 52 * MS) && draws.iter().any(|draw| *draw > 198 * MS));
+        assert_eq!(env.jitter(&(7 * MS..=7 * MS)), 7 * MS);
+        let reversed = 9 * MS..=3 * MS;
+        assert_eq!(env.jitter(&reversed), 9 * MS);
+    }
+
+    #[test]
+    fn no_attempt_begins_at_or_after_the_deadline() {
+        let world = TestWorld::new();
+        let fixed = Settings { retry: 100 * MS..=100 * MS, acquire_timeout: 500 * MS, ..settings() };
+        let mut retry = Retry::start(&world.env(), &fixed);
+        let mut began = vec![world.now()];
+        while world.run(retry.again()) {
+            began.push(world.now());
+        }
+        assert_eq!(began, [0, 100_000, 200_000, 300_000, 400_000]);
+    }
+
+    #[test]
+    fn a_timeout_of_zero_allows_one_attempt() {
+        let world = TestWorld::new();
+        let mut retry = Retry::start(&world.env(), &Settings { acquire_timeout: Duration::ZERO, ..settings() });
+        assert!(!world.run(retry.again()));
+        assert_eq!(world.now(), 0);
+    }
+
+    #[test]
+    fn attempts_without_delay_end_all_the_same() {
+        let world = TestWorld::new();
+        let mut retry = Retry::start(&world.env(), &Settings { retry: Duration::ZERO..=Duration::ZERO, ..settings() });
+        let attempts = (0..5_000).take_while(|_| world.run(retry.again())).count();
+        assert_eq!(attempts, 999);
+    }
+}

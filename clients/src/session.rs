@@ -53,21 +53,27 @@ impl Session {
 
     /// Sends one command and waits for its reply. A reply that is an error comes back as [`CallError::Server`].
     ///
-    /// Never sends a command twice: what to do when the outcome is unknown is the lock's decision.
+    /// Never sends a command twice: what to do when the outcome is unknown is the lock's decision. Only a connection that turns out
+    /// to be broken before anything was sent is replaced, once.
     pub async fn call(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
+        let was_open = self.open.is_some();
+        match self.call_once(words).await {
+            Err(CallError::Unsent(_)) if was_open => self.call_once(words).await,
+            outcome => outcome,
+        }
+    }
+
+    async fn call_once(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
         let Open { connection, switches } = self.take_connection().await?;
         let (reply, connection) = connection.call(words).await?;
-        let error = match reply {
-            Reply::Error(text) => text,
-            reply => {
-                self.open = Some(Open { connection, switches });
-                return Ok(reply);
-            }
+        let outcome = match reply {
+            Reply::Error(text) => Err(CallError::Server(text)),
+            reply => Ok(reply),
         };
-        if !(self.follows_primary() && denies_being_primary(&error)) {
+        if !(self.follows_primary() && denies_being_primary(&outcome)) {
             self.open = Some(Open { connection, switches });
         }
-        Err(CallError::Server(error))
+        outcome
     }
 
     /// The open connection, if it may still lead to the right server, or a new one. It comes back only after a whole reply.
@@ -91,7 +97,8 @@ impl Session {
     }
 }
 
-/// Whether an error says that the server is a replica, or on its way to being one.
-fn denies_being_primary(error: &str) -> bool {
-    ["READONLY", "MASTERDOWN", "UNBLOCKED"].iter().any(|code| error.starts_with(code))
+/// Whether a reply says that the server is a replica, or on its way to being one.
+fn denies_being_primary(outcome: &Result<Reply, CallError>) -> bool {
+    let codes = ["READONLY", "MASTERDOWN", "UNBLOCKED"];
+    matches!(outcome, Err(CallError::Server(error)) if codes.iter().any(|code| error.starts_with(code)))
 }

@@ -74,3 +74,6 @@ impl Lock for SingleNode {
         Box::pin(async move { release(&self.env, &self.settings, &mut self.redis, &lease).await })
     }
 }
+
+#[cfg(test)]
+mod tests;
