@@ -23,6 +23,7 @@ mod outgoing;
 mod persistence;
 mod pubsub;
 mod random;
+mod rdb;
 mod replication;
 mod reply;
 mod request;
