@@ -2,10 +2,13 @@
 
 mod connection;
 mod key;
+mod persistence;
+mod replication;
 mod set;
 mod string;
 
 use crate::command::Command;
 
 /// Every family. A new one is a new file and a line here.
-pub(crate) static FAMILIES: &[&[Command]] = &[connection::COMMANDS, string::COMMANDS, key::COMMANDS];
+pub(crate) static FAMILIES: &[&[Command]] =
+    &[connection::COMMANDS, string::COMMANDS, key::COMMANDS, replication::COMMANDS, persistence::COMMANDS];

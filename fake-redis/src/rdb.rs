@@ -12,7 +12,7 @@ mod writer;
 use crate::value::Value;
 
 pub(crate) use reader::read;
-pub(crate) use writer::write;
+pub(crate) use writer::{About, write};
 
 /// The version that is written.
 const VERSION: u32 = 10;
