@@ -8,7 +8,9 @@ mod hash;
 mod hash_random;
 mod help;
 mod key;
+mod persistence;
 mod pubsub;
+mod replication;
 mod scan;
 mod set;
 mod string;
@@ -29,4 +31,6 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     hash_random::COMMANDS,
     transaction::COMMANDS,
     pubsub::COMMANDS,
+    replication::COMMANDS,
+    persistence::COMMANDS,
 ];

@@ -4,6 +4,7 @@
 //! simulator, lock algorithms or faults. No async, no I/O, no clock and no ambient randomness in the machine itself.
 
 pub mod config;
+pub mod disk;
 pub mod machine;
 mod node;
 pub mod sentinel;
@@ -25,6 +26,7 @@ mod outgoing;
 mod persistence;
 mod pubsub;
 mod random;
+mod rdb;
 mod replication;
 mod reply;
 mod request;
@@ -41,7 +43,8 @@ mod value;
 #[cfg(test)]
 mod world;
 
-pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, RedisVersion};
+pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, RedisVersion, SavePoint};
+pub use disk::{Disk, DiskReply};
 pub use machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime};
 pub use node::Node;
 pub use sentinel::{Sentinel, SentinelConfig};

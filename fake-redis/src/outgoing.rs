@@ -77,11 +77,15 @@ impl<Expected> Outgoing<Expected> {
         self.expected.len()
     }
 
+    /// What has gathered, as one message, if the connection is open.
+    pub(crate) fn take_message(&mut self) -> Option<Output> {
+        let ready = self.open && !self.unsent.is_empty();
+        ready.then(|| Output::Send { connection: self.id, bytes: self.unsent.split().freeze() })
+    }
+
     /// Sends what has gathered, as one message, if the connection is open.
     pub(crate) fn flush(&mut self, out: &mut Outputs) {
-        if self.open && !self.unsent.is_empty() {
-            out.list.push(Output::Send { connection: self.id, bytes: self.unsent.split().freeze() });
-        }
+        out.list.extend(self.take_message());
     }
 
     /// Takes bytes from the peer.

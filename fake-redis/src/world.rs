@@ -2,8 +2,11 @@
 //!
 //! Must never know what the machines are, nor be used outside tests.
 
+use crate::config::NodeConfig;
+use crate::disk::{Disk, DiskReply};
 use crate::machine::{ConnectionId, Input, Machine, Output, Outputs, WallTime};
-use bytes::BytesMut;
+use crate::node::Node;
+use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -26,7 +29,7 @@ enum Happening {
     Refused { to: End },
     Bytes { to: End, bytes: Vec<u8> },
     Closed { to: End },
-    Synced { host: String },
+    Synced { host: String, life: u64 },
 }
 
 struct Host {
@@ -35,9 +38,10 @@ struct Host {
     /// How far its wall clock is from true time.
     clock_us: i64,
     generation: u64,
+    /// How often its process was started.
+    life: u64,
     accepted: u32,
     peers: BTreeMap<ConnectionId, End>,
-    disk: Vec<Output>,
     taps: Vec<crate::machine::TapEvent>,
 }
 
@@ -50,6 +54,9 @@ pub(crate) struct World {
     clients: Vec<TestClient>,
     cuts: BTreeSet<(String, String)>,
     held: BTreeMap<(String, String), VecDeque<Happening>>,
+    disks: BTreeMap<String, Disk>,
+    /// How long a sync of a disk takes.
+    pub(crate) sync_us: u64,
     outputs: Outputs,
 }
 
@@ -77,6 +84,8 @@ impl World {
             clients: Vec::new(),
             cuts: BTreeSet::new(),
             held: BTreeMap::new(),
+            disks: BTreeMap::new(),
+            sync_us: LATENCY_US,
             outputs: Outputs::default(),
         }
     }
@@ -105,17 +114,33 @@ impl World {
             up: true,
             clock_us,
             generation,
+            life: old.as_ref().map_or(0, |old| old.life + 1),
             accepted: old.as_ref().map_or(0, |old| old.accepted),
             peers: BTreeMap::new(),
-            disk: Vec::new(),
             taps: Vec::new(),
         };
         self.hosts.insert(host.to_owned(), new);
         self.input(host, Input::Timer);
     }
 
+    /// Starts a server on a host with what the disk of the host holds; the configuration gets the host's name.
+    pub(crate) fn start_node(&mut self, host: &str, config: NodeConfig) {
+        let config = NodeConfig { host: host.to_owned(), tap_prefix: Some(Bytes::new()), ..config };
+        let seed = self.happened + host.bytes().map(u64::from).sum::<u64>();
+        let disk = self.disks.entry(host.to_owned()).or_default().image();
+        let node = Node::new(config, disk, seed, self.wall_time_of(host));
+        self.start(host, node);
+    }
+
+    /// Ends a host's power. Its peers see their connections closed; what was not synced is lost.
+    pub(crate) fn lose_power(&mut self, host: &str) {
+        self.crash(host);
+        self.disks.entry(host.to_owned()).or_default().power_loss();
+    }
+
     /// Ends a host's process. Its peers see their connections closed.
     pub(crate) fn crash(&mut self, host: &str) {
+        self.disks.entry(host.to_owned()).or_default().process_crash();
         let Some(dead) = self.hosts.get_mut(host) else { panic!("no host {host}") };
         dead.up = false;
         dead.generation += 1;
@@ -127,6 +152,11 @@ impl World {
     /// Steps a host's wall clock.
     pub(crate) fn step_clock(&mut self, host: &str, by_ms: i64) {
         self.hosts.get_mut(host).unwrap().clock_us += by_ms * 1_000;
+    }
+
+    /// Holds what one host sends another until [`World::heal`].
+    pub(crate) fn cut_one_way(&mut self, from: &str, to: &str) {
+        self.cuts.insert((from.to_owned(), to.to_owned()));
     }
 
     /// Holds everything between two hosts until [`World::heal`].
@@ -170,9 +200,14 @@ impl World {
         &self.hosts[host].taps
     }
 
-    /// What a host wanted of its disk.
-    pub(crate) fn disk_outputs(&self, host: &str) -> &[Output] {
-        &self.hosts[host].disk
+    /// Gives a host another disk.
+    pub(crate) fn put_disk(&mut self, host: &str, disk: Disk) {
+        self.disks.insert(host.to_owned(), disk);
+    }
+
+    /// What the disk of a host holds.
+    pub(crate) fn disk(&self, host: &str) -> &Disk {
+        &self.disks[host]
     }
 
     /// Connects a client of the test to a host, as from `test`.
@@ -263,7 +298,12 @@ impl World {
                 }
             }
             Happening::Continue { host } => self.input(&host, Input::Continue),
-            Happening::Synced { host } => self.input(&host, Input::DiskSynced),
+            Happening::Synced { host, life } => {
+                if self.hosts.get(&host).is_some_and(|host| host.up && host.life == life) {
+                    self.disks.entry(host.clone()).or_default().finish_sync();
+                    self.input(&host, Input::DiskSynced);
+                }
+            }
             Happening::Knock { from, host } => self.knock(from, &host),
             Happening::Opened { to } if to.0 == TEST_HOST => self.client(&to).open = true,
             Happening::Opened { to } => self.input(&to.0, Input::Connected { connection: to.1 }),
@@ -347,11 +387,13 @@ impl World {
                 let timer = Happening::Timer { host: name.to_owned(), generation: host.generation };
                 self.schedule(micros, timer);
             }
-            Output::DiskSync => {
-                host.disk.push(output);
-                self.schedule(LATENCY_US, Happening::Synced { host: name.to_owned() });
+            output @ (Output::DiskSync | Output::DiskAppend { .. } | Output::DiskReplace { .. }) => {
+                let disk = self.disks.entry(name.to_owned()).or_default();
+                if disk.apply(&output) == DiskReply::Sync {
+                    let life = host.life;
+                    self.schedule(self.sync_us, Happening::Synced { host: name.to_owned(), life });
+                }
             }
-            Output::DiskAppend { .. } | Output::DiskReplace { .. } => host.disk.push(output),
             Output::Tap(event) => host.taps.push(event),
         }
     }
