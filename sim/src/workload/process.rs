@@ -89,21 +89,27 @@ impl Process {
         }
     }
 
-    /// Reads the guarded value, holds, and writes it back: once per acquisition, and never past the stated validity of the lease.
+    /// Reads the guarded value, works on it, and writes it back, once per acquisition.
+    ///
+    /// A process cannot look at the clock at every step. Half-way through its work it does, and goes on only if the lease will outlast the rest;
+    /// so it never writes past the stated validity unless it stood still after that look (Kleppmann 2016).
     async fn critical_section(&mut self, acquisition: u64, lease: &Lease, hold: Option<Duration>) {
         let Some(read) = self.read(acquisition, lease).await else { return };
         let remaining = self.remaining(lease);
-        let (before_write, after_write) = match hold {
+        let (work, rest) = match hold {
             Some(hold) => (hold, Duration::ZERO),
             None => (remaining / 2, remaining - remaining / 2),
         };
-        self.env.sleep(before_write.min(remaining)).await;
-        if let Some(next) = self.scenario.workload.next(read)
-            && self.is_valid(lease)
-        {
-            self.write(acquisition, lease, next, read).await;
+        let (before_look, after_look) = (work / 2, work - work / 2);
+        self.env.sleep(before_look.min(remaining)).await;
+        let Some(next) = self.scenario.workload.next(read) else { return };
+        if self.remaining(lease) <= after_look {
+            self.env.sleep(self.remaining(lease)).await;
+            return;
         }
-        self.env.sleep(after_write.min(self.remaining(lease))).await;
+        self.env.sleep(after_look).await;
+        self.write(acquisition, lease, next, read).await;
+        self.env.sleep(rest.min(self.remaining(lease))).await;
     }
 
     /// How long the lease is still valid, by the clock of this process. A lease that states nothing is taken to last the ttl.
@@ -112,10 +118,6 @@ impl Process {
             Some(until) => until.since(self.env.monotonic_clock()),
             None => self.scenario.ttl.into(),
         }
-    }
-
-    fn is_valid(&self, lease: &Lease) -> bool {
-        lease.valid_until.is_none_or(|until| self.env.monotonic_clock() < until)
     }
 
     async fn read(&mut self, acquisition: u64, lease: &Lease) -> Option<i64> {

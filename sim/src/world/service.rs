@@ -6,7 +6,7 @@ use super::server::{Arrival, Server};
 use super::socket::{NONE, Owner, Stage};
 use super::state::State;
 use super::traffic::Close;
-use fake_redis::{ConnectionId, Input, Output, Outputs, TapEvent};
+use fake_redis::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent};
 use fencepost_faults::{Micros, Node, SimTime};
 
 impl State {
@@ -141,8 +141,7 @@ impl State {
         let now = self.now;
         let quantum = self.quantum;
         let Some(server) = self.server(host) else { return };
-        server.disk.apply(output);
-        if matches!(output, Output::DiskSync) {
+        if server.disk.apply(output) == DiskReply::Sync {
             let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
             self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
         }

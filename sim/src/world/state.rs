@@ -144,7 +144,7 @@ impl State {
                     && server.life == life
                     && server.machine.is_some()
                 {
-                    server.disk.synced();
+                    server.disk.finish_sync();
                     server.inbox.push_back(Arrival::DiskSynced);
                 }
             }
