@@ -20,6 +20,7 @@ mod inline;
 mod keyspace;
 mod notify;
 mod number;
+mod parameters;
 mod persistence;
 mod pubsub;
 mod random;
