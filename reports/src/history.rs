@@ -16,8 +16,10 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct History {
     /// Always `fencepost.history`.
+    #[schemars(extend("const" = FORMAT))]
     pub format: String,
     /// Always 1.
+    #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// What a judge must know about the run besides its events.
     pub header: Header,

@@ -9,14 +9,21 @@ pub mod digest;
 pub mod expected;
 mod explain;
 pub mod finding;
+pub mod format;
 pub mod history;
+mod narrate;
+pub mod read;
 pub mod report;
+mod run_report;
+pub mod schema;
 pub mod sweep;
 pub mod timeline;
 pub mod validate;
 pub mod verdict;
 pub mod violation;
 
+#[cfg(test)]
+mod samples;
 #[cfg(test)]
 mod story;
 
@@ -26,6 +33,7 @@ pub use expected::{Conditions, Expected, expected};
 pub use finding::{Kind, Severity};
 pub use history::{Access, Action, Change, Event, Header, History, What};
 pub use report::{Report, RunReport, Tool, ViolationReport};
+pub use run_report::RunFacts;
 pub use sweep::{Cell, RunSummary, Sweep};
 pub use validate::{InvalidHistory, validate};
 pub use verdict::{Judgement, Verdict, judge};

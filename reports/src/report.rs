@@ -17,8 +17,10 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Always `fencepost.report`.
+    #[schemars(extend("const" = FORMAT))]
     pub format: String,
     /// Always 1.
+    #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// What wrote it.
     pub tool: Tool,
@@ -171,6 +173,8 @@ pub struct Remedy {
 /// An event as people read it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
+    /// Position in the history.
+    pub sequence: u64,
     /// True time.
     pub time_us: SimTime,
     /// Where it happened.

@@ -61,6 +61,16 @@ impl Story {
         self
     }
 
+    pub(crate) fn ttl(mut self, ms: u64) -> Story {
+        self.header.ttl_us = Micros::from_millis(ms);
+        self
+    }
+
+    pub(crate) fn client(mut self, client: &str) -> Story {
+        self.header.client = client.to_owned();
+        self
+    }
+
     pub(crate) fn progress_bound(mut self, ms: u64) -> Story {
         self.header.progress_bound_us = Micros::from_millis(ms);
         self
@@ -70,7 +80,6 @@ impl Story {
         self.header.held_bound_us = Some(Micros::from_millis(ms));
         self
     }
-
 
     pub(crate) fn build(mut self) -> History {
         self.events.sort_by_key(|event| event.time_us);

@@ -23,8 +23,10 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// Always `fencepost.sweep`.
+    #[schemars(extend("const" = FORMAT))]
     pub format: String,
     /// Always 1.
+    #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// What wrote it.
     pub tool: Tool,

@@ -54,6 +54,17 @@ mod tests {
     }
 
     #[test]
+    fn names_are_those_of_the_json() {
+        let json = |value: serde_json::Value| value.as_str().map(str::to_owned);
+        for kind in Kind::ALL {
+            assert_eq!(json(serde_json::to_value(kind).unwrap()).as_deref(), Some(kind.name()));
+        }
+        for cause in Cause::ALL {
+            assert_eq!(json(serde_json::to_value(cause).unwrap()).as_deref(), Some(cause.name()));
+        }
+    }
+
+    #[test]
     fn client_kind_and_cause_all_count() {
         let base = fingerprint("redlock", Kind::Overlap, Cause::HolderPause);
         assert_ne!(base, fingerprint("fencing", Kind::Overlap, Cause::HolderPause));

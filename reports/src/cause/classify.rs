@@ -11,6 +11,9 @@ use crate::history::{Change, What};
 use crate::timeline::{Outcome, SectionEnd, Timeline};
 use fencepost_faults::{Micros, Node};
 
+/// The kinds of faults that hold up what is sent to the node they name.
+const DELAYS: [&str; 7] = ["delay", "partition", "pause", "suspend", "slow-server", "crash", "power-loss"];
+
 /// Why this happened; `unexplained` if the rules do not decide it.
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     match (finding.kind, finding.clash) {
@@ -35,7 +38,7 @@ fn in_flight(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
         return None;
     }
     let during = |fault: &&crate::timeline::FaultSpan<'_>| fault.touches(sent.time, landed.time);
-    if timeline.faults.iter().filter(during).any(|fault| fault.nodes.contains(&Node::Storage)) {
+    if timeline.faults.iter().filter(during).any(|fault| fault.hits(Node::Storage, &DELAYS)) {
         return Some(Cause::StorageDelay);
     }
     if overrun::paused(timeline, by, sent.time, landed.time) > Micros::ZERO {

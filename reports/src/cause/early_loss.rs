@@ -133,15 +133,18 @@ impl Lost<'_, '_> {
         self.clock_fault(&hosts, since, at.time).unwrap_or(Cause::Unexplained)
     }
 
-    /// Another value took the place of one that stood: the server had lost it without saying so, the processes go by clocks of their
-    /// own, or their steps interleaved.
+    /// Another value took the place of one that stood: the server had lost it without saying so, by a restart or by its clock; or the
+    /// processes go by clocks of their own; or their steps interleaved.
     fn replaced(&self, span: &KeySpan<'_>, at: Moment) -> Cause {
         let between = &self.timeline.history.events[span.from.index..at.index];
         if between.iter().any(|event| event.node == span.node && matches!(event.what, What::Crashed)) {
             return Cause::RestartWithoutDelay;
         }
         let processes = [self.holder.process, self.taker.process];
-        self.clock_fault(&processes, SimTime::ZERO, at.time).unwrap_or(Cause::Interleaving)
+        match self.expired_early(span, at) {
+            Cause::Unexplained => self.clock_fault(&processes, SimTime::ZERO, at.time).unwrap_or(Cause::Interleaving),
+            clock => clock,
+        }
     }
 
     /// What was wrong with the clocks of these hosts in a span: a step comes before a rate. An instantaneous step counts from its begin.

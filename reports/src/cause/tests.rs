@@ -129,6 +129,7 @@ fn a_clock_that_jumped_before_the_lease_or_elsewhere_does_not_count() {
 fn a_lock_that_is_taken_over_while_it_stands_is_interleaving_unless_a_clock_was_wrong() {
     assert_eq!(overlap(early(|story| story)), Cause::Interleaving);
     assert_eq!(overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[CLIENT]))), Cause::ClockJump);
+    assert_eq!(overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[REDIS]))), Cause::ClockJump);
 }
 
 #[test]
@@ -195,6 +196,16 @@ fn late_write() -> Story {
 fn a_write_that_was_on_its_way_when_the_lock_changed_hands_is_storage_delay() {
     assert_eq!(cause(Kind::StaleWrite, late_write()), Cause::StorageDelay);
     let delayed = late_write().fault_began(2, 1, "delay", &[CLIENT, Node::Storage]);
+    assert_eq!(cause(Kind::StaleWrite, delayed), Cause::StorageDelay);
+}
+
+#[test]
+fn a_pause_between_sending_and_landing_is_a_holder_pause_but_a_clock_fault_of_the_storage_delays_nothing() {
+    let paused = late_write().fault_began(3, 1, "pause", &[CLIENT]).fault_ended(4, 1, "pause", CLIENT);
+    assert_eq!(cause(Kind::StaleWrite, paused.clone()), Cause::HolderPause);
+    let drifting = paused.clone().fault_began(2, 2, "clock-drift", &[Node::Storage]);
+    assert_eq!(cause(Kind::StaleWrite, drifting), Cause::HolderPause);
+    let delayed = paused.fault_began(2, 2, "delay", &[Node::Storage]);
     assert_eq!(cause(Kind::StaleWrite, delayed), Cause::StorageDelay);
 }
 

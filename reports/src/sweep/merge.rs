@@ -138,3 +138,87 @@ fn difference(path: &str, a: &serde_json::Value, b: &serde_json::Value) -> Optio
         difference(&format!("{path}.{key}"), value, other)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use fencepost_faults::Seed;
+    use proptest::prelude::*;
+
+    /// The whole as a single sweep would have it, with nothing measured.
+    fn whole(from: u64, to: u64) -> Sweep {
+        Sweep { measured: Measured::default(), ..samples::sweep(from, to) }
+    }
+
+    fn refused(parts: &[Sweep]) -> String {
+        merge(parts, Gaps::Refused).expect_err("they do not add up").to_string()
+    }
+
+    #[test]
+    fn shards_add_up_to_the_whole() {
+        let parts = [samples::sweep(0, 7), samples::sweep(7, 30), samples::sweep(30, 41)];
+        assert_eq!(merge(&parts, Gaps::Refused), Ok(whole(0, 41)));
+    }
+
+    #[test]
+    fn overlapping_seeds_are_refused() {
+        let said = refused(&[samples::sweep(5, 12), samples::sweep(0, 6)]);
+        assert_eq!(said, "seeds 0..6 and 5..12 overlap: each seed may be counted once");
+    }
+
+    #[test]
+    fn missing_seeds_are_refused_unless_allowed_and_then_listed() {
+        let parts = [samples::sweep(0, 5), samples::sweep(8, 12)];
+        assert_eq!(refused(&parts), "seeds 5..8 are missing: give the summary that has them, or allow a partial sum");
+        let sum = merge(&parts, Gaps::Allowed).unwrap();
+        assert_eq!((sum.complete, sum.gaps.clone()), (false, vec![SeedRange { from: Seed(5), to: Seed(8) }]));
+        assert_eq!(merge(&[sum, samples::sweep(5, 8)], Gaps::Refused), Ok(whole(0, 12)), "what was missing fits in");
+    }
+
+    #[test]
+    fn other_settings_clients_or_versions_are_refused() {
+        let other = |edit: fn(&mut Sweep)| {
+            let mut other = samples::sweep(5, 8);
+            edit(&mut other);
+            refused(&[samples::sweep(0, 5), other])
+        };
+        let config = other(|sweep| sweep.config["ttl_us"] = serde_json::json!(1));
+        assert_eq!(config, "seeds 0..5 and 5..8 differ at 'config.ttl_us': only sweeps of one configuration add up");
+        assert!(other(|sweep| sweep.tool.version = "9.0.0".to_owned()).contains("differ at 'tool'"));
+        let cells = other(|sweep| drop(sweep.cells.pop()));
+        assert!(cells.contains("seeds 5..8 have single-node x pause, redlock x pause:"), "{cells}");
+    }
+
+    #[test]
+    fn a_sweep_that_does_not_say_what_it_lacks_is_refused() {
+        let cut = Sweep { complete: false, ..samples::sweep(0, 5) };
+        assert!(merge(&[cut], Gaps::Allowed).unwrap_err().to_string().starts_with("the sweep of seeds 0..5 is not"));
+        assert_eq!(merge(&[], Gaps::Allowed), Err(MergeError::Nothing));
+    }
+
+    #[test]
+    fn slices_are_the_range() {
+        let range = SeedRange { from: Seed(10), to: Seed(21) };
+        let slices: Vec<String> = (1..=4).map(|index| Shard { index, count: 4 }.slice(range).to_string()).collect();
+        assert_eq!(slices, ["10..12", "12..15", "15..18", "18..21"]);
+        let all = SeedRange { from: Seed(0), to: Seed(u64::MAX) };
+        assert_eq!(Shard { index: 3, count: 3 }.slice(all).to, Seed(u64::MAX));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn neither_order_nor_grouping_matters(cuts in prop::collection::btree_set(1_u64..40, 1..6), rotate in 0_usize..6, at in 1_usize..6) {
+            let bounds: Vec<u64> = [0].into_iter().chain(cuts).chain([40]).collect();
+            let mut parts: Vec<Sweep> = bounds.windows(2).map(|pair| samples::sweep(pair[0], pair[1])).collect();
+            let turns = rotate % parts.len();
+            parts.rotate_left(turns);
+            prop_assert_eq!(merge(&parts, Gaps::Refused), Ok(whole(0, 40)));
+            let (left, right) = parts.split_at(at.min(parts.len() - 1));
+            let grouped = [merge(left, Gaps::Allowed).unwrap(), merge(right, Gaps::Allowed).unwrap()];
+            prop_assert_eq!(merge(&grouped, Gaps::Refused), Ok(whole(0, 40)));
+        }
+    }
+}
