@@ -13,6 +13,7 @@ pub mod format;
 pub mod history;
 mod narrate;
 pub mod read;
+pub mod phases;
 pub mod report;
 mod run_report;
 pub mod schema;
