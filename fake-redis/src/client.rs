@@ -156,6 +156,8 @@ pub(crate) struct Client {
     pub(crate) queued: bool,
     /// Whether its next command waits for CLIENT PAUSE to end.
     pub(crate) postponed: bool,
+    /// Whether it waits in a command that has not answered: nothing more of it is served meanwhile.
+    pub(crate) blocked: bool,
     /// Whether it is closed once its reply is sent.
     pub(crate) closing: bool,
     /// When it connected.
@@ -190,6 +192,7 @@ impl Client {
             no_evict: false,
             queued: false,
             postponed: false,
+            blocked: false,
             closing: false,
             connected_at: now,
             active_at: now,

@@ -12,7 +12,9 @@ mod hash_random;
 mod help;
 mod info;
 mod key;
+mod persistence;
 mod pubsub;
+mod replication;
 mod scan;
 mod script;
 mod server;
@@ -35,6 +37,8 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     hash_random::COMMANDS,
     transaction::COMMANDS,
     pubsub::COMMANDS,
+    replication::COMMANDS,
+    persistence::COMMANDS,
     script::COMMANDS,
     server::COMMANDS,
     info::COMMANDS,

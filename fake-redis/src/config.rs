@@ -64,6 +64,24 @@ pub enum Persistence {
     },
 }
 
+/// When a snapshot is taken by itself: after more than so many seconds with at least so many changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SavePoint {
+    /// Since the last snapshot.
+    pub seconds: i64,
+    /// Since the last snapshot.
+    pub changes: u64,
+}
+
+impl SavePoint {
+    /// Redis's own: `save 3600 1 300 100 60 10000`.
+    pub const DEFAULTS: [SavePoint; 3] = [
+        SavePoint { seconds: 3_600, changes: 1 },
+        SavePoint { seconds: 300, changes: 100 },
+        SavePoint { seconds: 60, changes: 10_000 },
+    ];
+}
+
 /// What goes when memory is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
@@ -117,6 +135,8 @@ pub struct NodeConfig {
     pub replica_of: Option<(String, u16)>,
     /// What survives the process.
     pub persistence: Persistence,
+    /// When snapshots are taken by themselves, if they are what survives.
+    pub save_points: Vec<SavePoint>,
     /// Writes need that many replicas that acknowledged lately; 0 is no demand.
     pub min_replicas_to_write: u32,
     /// How old a replica's last acknowledgement may be, in seconds; 0 is no demand.
@@ -166,6 +186,7 @@ impl Default for NodeConfig {
             port: 6379,
             replica_of: None,
             persistence: Persistence::None,
+            save_points: SavePoint::DEFAULTS.to_vec(),
             min_replicas_to_write: 0,
             min_replicas_max_lag: 10,
             maxmemory: 0,

@@ -4,8 +4,10 @@
 //! simulator, lock algorithms or faults. No async, no I/O, no clock and no ambient randomness in the machine itself.
 
 pub mod config;
+pub mod disk;
 pub mod machine;
 mod node;
+pub mod sentinel;
 
 mod args;
 mod client;
@@ -20,10 +22,12 @@ mod inline;
 mod keyspace;
 mod notify;
 mod number;
+mod outgoing;
 mod parameters;
 mod persistence;
 mod pubsub;
 mod random;
+mod rdb;
 mod replication;
 mod reply;
 mod request;
@@ -37,7 +41,11 @@ mod testing;
 mod timers;
 mod transaction;
 mod value;
+#[cfg(test)]
+mod world;
 
-pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, RedisVersion};
+pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, RedisVersion, SavePoint};
+pub use disk::{Disk, DiskReply};
 pub use machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime};
 pub use node::Node;
+pub use sentinel::{Sentinel, SentinelConfig};

@@ -77,6 +77,11 @@ impl RequestReader {
         self.buffer.len().saturating_sub(self.position)
     }
 
+    /// Whether a command has begun that is not complete.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.awaited.is_some() || self.pending() > 0
+    }
+
     /// Whether a complete command is ready.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete

@@ -7,8 +7,9 @@ use crate::value::Value;
 use bytes::Bytes;
 
 impl Server {
+    /// What is loaded is told at the end, once for each key.
     fn is_tapped(&self, key: &[u8]) -> bool {
-        self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
+        !self.loading && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
     }
 
     /// Tells of a key that is there.

@@ -44,6 +44,14 @@ impl Timers {
         *slot = Some(slot.map_or(due, |earlier| earlier.min(due)));
     }
 
+    /// Brings a deadline forward to now if it lies beyond a limit.
+    pub(crate) fn limit(&mut self, timer: Timer, limit: WallTime, now: WallTime) {
+        let slot = &mut self.due[timer as usize];
+        if slot.is_some_and(|due| due > limit) {
+            *slot = Some(now);
+        }
+    }
+
     /// Whether any deadline has come.
     pub(crate) fn any_due(&self, now: WallTime) -> bool {
         self.due.iter().flatten().any(|due| *due <= now)

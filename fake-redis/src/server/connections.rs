@@ -34,7 +34,7 @@ impl Server {
             return;
         }
         let client = self.client(key);
-        if !client.queued && !client.postponed && !client.closing {
+        if !client.queued && !client.postponed && !client.blocked && !client.closing {
             self.look_for_command(key);
         }
     }

@@ -10,8 +10,10 @@ impl Server {
         self.timers.woken();
         if !self.booted {
             self.booted = true;
+            self.load_found();
             self.start_replication();
         }
+        self.keep_replication_cron();
         self.run_due_timers();
     }
 
@@ -22,6 +24,10 @@ impl Server {
         }
         if self.timers.take_if_due(Timer::SleepEnd, self.now) {
             self.asleep_until = None;
+            self.read_link();
+        }
+        if self.timers.take_if_due(Timer::BlockedClient, self.now) {
+            self.end_waits();
         }
         if self.timers.take_if_due(Timer::PauseEnd, self.now) {
             self.end_pause();

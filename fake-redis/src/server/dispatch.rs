@@ -28,6 +28,7 @@ impl Server {
         let mut reply = self.spare_reply();
         reply.protocol = protocol;
         self.acting = Some(key);
+        self.replication.offset_before = self.replication.offset();
         let was_served = self.process(key, request.args(), &mut reply);
         self.acting = None;
         let client = self.client_mut(key);
@@ -46,6 +47,7 @@ impl Server {
         self.outputs.commands += 1;
         self.statistics.commands += 1;
         self.flush_effects();
+        self.note_write_offset(key);
         self.send_reply(key, reply);
         let client = self.client_mut(key);
         client.reply_mode = match client.reply_mode {
@@ -62,7 +64,7 @@ impl Server {
 
     /// As Redis, which serves all that it read of one client before it turns to the next.
     fn look_for_command_first(&mut self, key: ClientKey) {
-        if self.client(key).reader.pending() == 0 {
+        if self.client(key).reader.pending() == 0 || self.client(key).blocked {
             return;
         }
         let before = self.ready.len();

@@ -37,8 +37,9 @@ impl Server {
     /// Ends an input: writes the append-only file, then lets the messages go unless something holds them back.
     pub(crate) fn finish_input(&mut self) {
         self.flush_append_only();
-        if self.asleep_until.is_none() && self.persistence.replies_may_leave() {
-            self.outputs.list.append(&mut self.sends);
+        self.flush_replication();
+        if self.asleep_until.is_none() {
+            self.release_sends();
         }
         self.outputs.more = !self.ready.is_empty() && self.asleep_until.is_none();
         if let Some(micros) = self.timers.rearm(self.now) {

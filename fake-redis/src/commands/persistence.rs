@@ -1,0 +1,45 @@
+//! SAVE and its like. Must never know what a snapshot looks like.
+
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::{self, CommandResult};
+
+const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT);
+
+/// The rows of the table.
+pub(super) static COMMANDS: &[Command] = &[
+    Command::new("save", 1, ADMIN.and(Flags::NO_MULTI), Keys::NONE, save),
+    Command::new("bgsave", -1, ADMIN, Keys::NONE, bgsave),
+    Command::new("bgrewriteaof", 1, ADMIN, Keys::NONE, bgrewriteaof),
+    Command::new("lastsave", 1, Flags::LOADING.and(Flags::STALE).and(Flags::FAST), Keys::NONE, lastsave),
+];
+
+fn save(call: &mut Call<'_>) -> CommandResult {
+    call.server.save();
+    call.reply.ok();
+    Ok(())
+}
+
+/// `BGSAVE`, `BGSAVE SCHEDULE`.
+fn bgsave(call: &mut Call<'_>) -> CommandResult {
+    match call.args.len() {
+        1 => {}
+        2 if call.args.is(1, "schedule") => {}
+        _ => return Err(error::SYNTAX),
+    }
+    call.server.save();
+    call.reply.status("Background saving started");
+    Ok(())
+}
+
+fn bgrewriteaof(call: &mut Call<'_>) -> CommandResult {
+    if call.server.persistence.wants_stream() {
+        call.server.rewrite_append_only();
+    }
+    call.reply.status("Background append only file rewriting started");
+    Ok(())
+}
+
+fn lastsave(call: &mut Call<'_>) -> CommandResult {
+    call.reply.integer(call.server.last_save());
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! REPLICAOF, PSYNC, REPLCONF, ROLE and WAIT: the commands of replication. Must never know how the stream travels.
+
+use crate::client::ClientKey;
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::{self, CommandError, CommandResult};
+use crate::number::parse_integer;
+use crate::replication::SyncRequest;
+
+const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE);
+const SYNC: Flags = Flags::ADMIN.and(Flags::NO_MULTI).and(Flags::NOSCRIPT);
+const ROLE: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST);
+const REPLCONF: Flags = ADMIN.and(Flags::LOADING).and(Flags::ALLOW_BUSY);
+
+/// The rows of the table.
+pub(super) static COMMANDS: &[Command] = &[
+    Command::new("replicaof", 3, ADMIN, Keys::NONE, replicaof),
+    Command::new("slaveof", 3, ADMIN, Keys::NONE, replicaof),
+    Command::new("psync", -3, SYNC, Keys::NONE, psync),
+    Command::new("sync", 1, SYNC, Keys::NONE, sync),
+    Command::new("replconf", -1, REPLCONF, Keys::NONE, replconf),
+    Command::new("role", 1, ROLE, Keys::NONE, role),
+    Command::new("wait", 3, Flags::NOSCRIPT, Keys::NONE, wait),
+];
+
+const NO_PRIMARY_LINK: CommandError = CommandError::fixed("NOMASTERLINK Can't SYNC while not connected with my master");
+const WAIT_ON_REPLICA: CommandError = CommandError::fixed(
+    "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be \
+     writable (which is not the default) writes to replicas are just local and are not propagated.",
+);
+
+/// `REPLICAOF host port`, `REPLICAOF NO ONE`.
+fn replicaof(call: &mut Call<'_>) -> CommandResult {
+    if call.args.is(1, "no") && call.args.is(2, "one") {
+        call.server.promote();
+        call.reply.ok();
+        return Ok(());
+    }
+    if call.server.is_followed_by(call.client) {
+        return Err(CommandError::fixed("ERR Command is not valid when client is a replica."));
+    }
+    let port = parse_integer(call.arg(2)).and_then(|port| u16::try_from(port).ok());
+    let port = port.ok_or(CommandError::fixed("ERR Invalid master port"))?;
+    let host = String::from_utf8_lossy(call.arg(1)).into_owned();
+    if call.server.follows(&host, port) {
+        call.reply.status("OK Already connected to specified master");
+        return Ok(());
+    }
+    call.server.follow(&host, port);
+    call.reply.ok();
+    Ok(())
+}
+
+/// `PSYNC id offset`: the client becomes a replica; what it is sent is no reply.
+fn psync(call: &mut Call<'_>) -> CommandResult {
+    let id = String::from_utf8_lossy(call.arg(1)).into_owned();
+    let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
+    attach(call, SyncRequest::Continue { id: &id, next })
+}
+
+fn sync(call: &mut Call<'_>) -> CommandResult {
+    attach(call, SyncRequest::Snapshot)
+}
+
+fn attach(call: &mut Call<'_>, request: SyncRequest<'_>) -> CommandResult {
+    if call.server.is_followed_by(call.client) {
+        return Ok(());
+    }
+    if call.server.cannot_be_followed() {
+        return Err(NO_PRIMARY_LINK);
+    }
+    call.server.attach_replica(call.client, request);
+    Ok(())
+}
+
+/// `REPLCONF option value ...`: how a replica introduces itself and acknowledges. ACK and GETACK are answered with nothing.
+fn replconf(call: &mut Call<'_>) -> CommandResult {
+    if call.args.len().is_multiple_of(2) {
+        return Err(error::SYNTAX);
+    }
+    let client = call.client;
+    for (option, value) in call.args.from(1).pairs() {
+        match option.to_ascii_lowercase().as_slice() {
+            b"listening-port" => {
+                let port = parse_integer(value).ok_or(error::NOT_AN_INTEGER)?;
+                call.server.replication.introduction_mut(client).port = u16::try_from(port).unwrap_or(0);
+            }
+            b"ip-address" => {
+                let address = String::from_utf8_lossy(value).into_owned();
+                call.server.replication.introduction_mut(client).address = Some(address);
+            }
+            b"capa" if value.eq_ignore_ascii_case(b"psync2") => {
+                call.server.replication.introduction_mut(client).knows_second_ids = true;
+            }
+            b"capa" | b"rdb-only" => {}
+            b"ack" => {
+                let offset = parse_integer(value).and_then(|offset| u64::try_from(offset).ok());
+                offset.into_iter().for_each(|offset| call.server.take_acknowledgement(client, offset));
+                return Ok(());
+            }
+            b"getack" => {
+                if client == ClientKey::PRIMARY {
+                    call.server.acknowledge();
+                }
+                return Ok(());
+            }
+            _ => return Err(CommandError::text([b"ERR Unrecognized REPLCONF option: ", option].concat())),
+        }
+    }
+    call.reply.ok();
+    Ok(())
+}
+
+fn role(call: &mut Call<'_>) -> CommandResult {
+    call.server.write_role(call.reply);
+    Ok(())
+}
+
+/// `WAIT replicas timeout`: answers how many replicas have acknowledged this connection's writes. In a transaction it does not wait.
+fn wait(call: &mut Call<'_>) -> CommandResult {
+    if call.server.is_replica() {
+        return Err(WAIT_ON_REPLICA);
+    }
+    let replicas = parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)?;
+    let timeout_ms = parse_integer(call.arg(2)).ok_or(error::BAD_TIMEOUT)?;
+    if timeout_ms < 0 {
+        return Err(error::NOT_POSITIVE_TIMEOUT);
+    }
+    let offset = call.client().write_offset;
+    let acknowledged = call.server.replication.acknowledged(offset);
+    let wanted = usize::try_from(replicas).unwrap_or(0);
+    // A client that is in the middle of another command of its own is in EXEC.
+    let is_in_exec = call.client().last_command.is_some_and(|command| command.name != "wait");
+    if acknowledged >= wanted || is_in_exec {
+        call.reply.count(acknowledged);
+    } else {
+        call.server.wait_for_replicas(call.client, wanted, timeout_ms);
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! The append-only file: effects as commands, and when they are synced (aof.c, `feedAppendOnlyFile`, `flushAppendOnlyFile`). Must never
+//! know what the commands mean.
+
+use crate::config::{Fsync, Persistence};
+use crate::machine::{DiskImage, Output, WallTime};
+use crate::outgoing::encode_command;
+use crate::server::Server;
+use crate::timers::Timer;
+use bytes::Bytes;
+
+impl Server {
+    /// Takes an effect for the append-only file, with a SELECT before it if its database is another one.
+    pub(crate) fn feed_append_only(&mut self, db: usize, args: &[&[u8]]) {
+        let persistence = &mut self.persistence;
+        if persistence.append_only_db != Some(db) {
+            encode_command(&[b"SELECT", db.to_string().as_bytes()], &mut persistence.appended);
+            persistence.append_only_db = Some(db);
+        }
+        encode_command(args, &mut persistence.appended);
+    }
+
+    /// Writes what the current input added to the append-only file, before any reply leaves.
+    pub(crate) fn flush_append_only(&mut self) {
+        if std::mem::take(&mut self.persistence.rewrite) {
+            self.write_anew();
+        }
+        self.schedule_save();
+        let persistence = &mut self.persistence;
+        if persistence.appended.is_empty() {
+            return;
+        }
+        let bytes = persistence.appended.split().freeze();
+        self.outputs.list.push(Output::DiskAppend { bytes });
+        match persistence.mode {
+            Persistence::Aof { fsync: Fsync::Always } => self.begin_sync(),
+            Persistence::Aof { fsync: Fsync::EverySec } => self.schedule_sync(),
+            Persistence::Aof { fsync: Fsync::No } | Persistence::None | Persistence::Rdb => {}
+        }
+    }
+
+    /// Writes all data as a snapshot and begins an empty append-only file: what BGREWRITEAOF does, at once.
+    fn write_anew(&mut self) {
+        self.persistence.appended.clear();
+        self.persistence.append_only_db = None;
+        let image = DiskImage { snapshot: Some(self.snapshot()), append_only: Bytes::new() };
+        self.outputs.list.push(Output::DiskReplace { image });
+    }
+
+    fn begin_sync(&mut self) {
+        self.persistence.syncs_begun += 1;
+        self.outputs.list.push(Output::DiskSync);
+    }
+
+    /// With `appendfsync everysec` the file is synced when the second of the wall clock is over in which it was written.
+    fn schedule_sync(&mut self) {
+        let next_second = (self.now.0.div_euclid(1_000_000) + 1) * 1_000_000;
+        self.timers.set_at_latest(Timer::Persistence, WallTime(next_second));
+    }
+
+    /// Syncs what was appended since the last sync; the timer only runs if there is something.
+    pub(super) fn sync_in_time(&mut self) {
+        if self.persistence.mode == (Persistence::Aof { fsync: Fsync::EverySec }) {
+            self.begin_sync();
+        }
+    }
+
+    /// A full resynchronisation has replaced all data by what the primary sent: so it does on disk (`restartAOFAfterSYNC`; the received
+    /// snapshot becomes the file of snapshots).
+    pub(crate) fn resynchronised(&mut self, payload: Bytes) {
+        match self.persistence.mode {
+            Persistence::None => {}
+            Persistence::Rdb => {
+                let image = DiskImage { snapshot: Some(payload), append_only: Bytes::new() };
+                self.outputs.list.push(Output::DiskReplace { image });
+            }
+            Persistence::Aof { .. } => self.rewrite_append_only(),
+        }
+    }
+
+    /// Has the append-only file written anew at the end of this input, when everything that belongs to it is done.
+    pub(crate) fn rewrite_append_only(&mut self) {
+        self.persistence.rewrite = true;
+    }
+}

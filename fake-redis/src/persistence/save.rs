@@ -1,0 +1,47 @@
+//! Snapshots: on demand, and by themselves when enough has changed for long enough (`serverCron`, `saveCommand`). Must never know how a
+//! snapshot is written.
+
+use crate::config::{Persistence, SavePoint};
+use crate::machine::{DiskImage, Output, WallTime};
+use crate::server::Server;
+use crate::timers::Timer;
+use bytes::Bytes;
+
+impl Server {
+    /// Takes a snapshot. Redis forks for it; here it is on disk at once. With an append-only file it would not be loaded, and is not
+    /// kept.
+    pub(crate) fn save(&mut self) {
+        self.persistence.last_save = self.now.0.div_euclid(1_000_000);
+        self.dirty = 0;
+        if !self.persistence.wants_stream() {
+            let image = DiskImage { snapshot: Some(self.snapshot()), append_only: Bytes::new() };
+            self.outputs.list.push(Output::DiskReplace { image });
+        }
+    }
+
+    /// When the last snapshot was taken, in seconds of the wall clock.
+    pub(crate) fn last_save(&self) -> i64 {
+        self.persistence.last_save
+    }
+
+    /// Asks to be woken when a save point that has enough changes has waited long enough: more than its seconds, as in `serverCron`.
+    pub(super) fn schedule_save(&mut self) {
+        if self.persistence.mode != Persistence::Rdb || self.dirty == 0 {
+            return;
+        }
+        let reached = self.config.save_points.iter().filter(|point| self.dirty >= point.changes);
+        if let Some(seconds) = reached.map(|point| point.seconds).min() {
+            let due = (self.persistence.last_save + seconds + 1) * 1_000_000;
+            self.timers.set_at_latest(Timer::Persistence, WallTime(due.max(self.now.0 + 1)));
+        }
+    }
+
+    /// Takes a snapshot if a save point is reached.
+    pub(super) fn save_in_time(&mut self) {
+        let waited = self.now.0.div_euclid(1_000_000) - self.persistence.last_save;
+        let is_reached = |point: &SavePoint| self.dirty >= point.changes && waited > point.seconds;
+        if self.persistence.mode == Persistence::Rdb && self.config.save_points.iter().any(is_reached) {
+            self.save();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! How a replica introduces itself to its primary and asks for the stream (`syncWithMaster`). Must never know what the stream holds.
+
+use super::{follower::Stage, transfer::Transfer};
+use crate::outgoing::status_text;
+use crate::server::Server;
+use bytes::Buf;
+use redis_protocol::resp2::types::BytesFrame;
+
+/// Which reply is awaited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// To PING: any status will do.
+    Pong,
+    /// To REPLCONF: a refusal does no harm.
+    Introduced,
+    /// To the last REPLCONF: PSYNC follows.
+    IntroducedAll,
+    /// To PSYNC.
+    Synchronised,
+}
+
+impl Server {
+    /// The connection is open: is anybody there?
+    pub(super) fn begin_handshake(&mut self) {
+        let link = &mut self.replication.link;
+        let Some(outgoing) = &mut link.outgoing else { return };
+        outgoing.connected();
+        outgoing.command(&[b"PING"], Step::Pong);
+        link.stage = Stage::Handshake;
+    }
+
+    /// Takes the replies that have arrived, up to that to PSYNC: what follows it is no RESP.
+    pub(super) fn read_handshake(&mut self) {
+        while matches!(self.replication.link.stage, Stage::Handshake) {
+            let Some(outgoing) = &mut self.replication.link.outgoing else { return };
+            // A primary that is not ready yet keeps the connection alive with empty lines.
+            let blank = outgoing.undecoded().iter().take_while(|byte| **byte == b'\n').count();
+            outgoing.undecoded().advance(blank);
+            match outgoing.next_reply() {
+                Ok(None) => return,
+                Ok(Some((Some(step), reply))) => self.take_handshake_reply(step, &reply),
+                Ok(Some((None, _))) | Err(_) => self.drop_link(),
+            }
+        }
+    }
+
+    fn take_handshake_reply(&mut self, step: Step, reply: &BytesFrame) {
+        let text = status_text(reply).unwrap_or_default();
+        match step {
+            Step::Pong if matches!(reply, BytesFrame::Error(_)) => self.drop_link(),
+            Step::Pong => self.introduce(),
+            Step::Introduced => {}
+            Step::IntroducedAll => self.ask_for_stream(),
+            Step::Synchronised => self.take_sync_reply(&String::from_utf8_lossy(text).into_owned()),
+        }
+    }
+
+    /// Says where others reach this server and what it understands. The address is always stated, as with `replica-announce-ip`: others
+    /// know this server by its configured name, whatever its connections come from.
+    fn introduce(&mut self) {
+        let (host, port) = (self.config.host.clone(), self.config.port.to_string());
+        let Some(outgoing) = &mut self.replication.link.outgoing else { return };
+        outgoing.command(&[b"REPLCONF", b"listening-port", port.as_bytes()], Step::Introduced);
+        outgoing.command(&[b"REPLCONF", b"ip-address", host.as_bytes()], Step::Introduced);
+        outgoing.command(&[b"REPLCONF", b"capa", b"eof", b"capa", b"psync2"], Step::IntroducedAll);
+    }
+
+    /// Asks to go on where the data stands, or for a snapshot (`slaveTryPartialResynchronization`).
+    fn ask_for_stream(&mut self) {
+        let history = &self.replication.history;
+        let (id, next) = if self.replication.may_continue {
+            (history.id().to_owned(), (history.offset() + 1).to_string())
+        } else {
+            ("?".to_owned(), "-1".to_owned())
+        };
+        if let Some(outgoing) = &mut self.replication.link.outgoing {
+            outgoing.command(&[b"PSYNC", id.as_bytes(), next.as_bytes()], Step::Synchronised);
+        }
+    }
+
+    fn take_sync_reply(&mut self, text: &str) {
+        let words: Vec<&str> = text.split(' ').collect();
+        match words.as_slice() {
+            ["FULLRESYNC", id, offset] => {
+                let offset = offset.parse().unwrap_or(0);
+                self.replication.link.stage = Stage::Transfer(Transfer::of(id, offset));
+            }
+            ["CONTINUE"] if self.replication.may_continue => self.begin_streaming(),
+            ["CONTINUE", id] if self.replication.may_continue => {
+                if *id != self.replication.history.id() {
+                    self.replication.history.branch_off((*id).to_owned());
+                    self.disconnect_replicas();
+                }
+                self.begin_streaming();
+            }
+            // The primary cannot serve us now (`-NOMASTERLINK`, `-LOADING`), or does not make sense: the cron tries again.
+            _ => self.drop_link(),
+        }
+    }
+}

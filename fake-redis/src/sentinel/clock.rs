@@ -1,0 +1,121 @@
+//! Sentinel's alarm, and its distrust of a clock that jumps (`sentinelCheckTiltCondition`). Must never know what is due.
+//!
+//! Redis compares the wall clock between two ticks, which should lie 52 to 100 ms apart: it enters TILT if time ran backwards, or if more
+//! than two seconds passed. Here the next look may be a second away, but when it should come is known: what is compared is the wall
+//! clock with the expected one, plus the tick that Redis would have had.
+
+use super::period;
+use crate::machine::{Output, Outputs, WallTime};
+
+/// The frequencies between which Redis draws anew after every tick (`CONFIG_DEFAULT_HZ` and twice that), to keep Sentinels apart.
+const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
+
+/// The longest tick: an alarm that is late by no more than this needs no correction.
+const TICK_MS_MAX: i64 = 100;
+
+/// When the next look is to be, and when the last one was.
+#[derive(Debug, Default)]
+pub(crate) struct Alarm {
+    /// The instant for which the driver was asked to wake us.
+    set_for: Option<i64>,
+    /// The last instant seen, to notice time that runs backwards between two looks.
+    last_seen: Option<i64>,
+    /// When we last looked.
+    last_look: i64,
+    /// The length of the present tick, had we ticks.
+    tick_ms: i64,
+}
+
+impl Alarm {
+    /// Takes note of the instant of an input. Returns whether the clock has jumped so far that Redis would enter TILT.
+    pub(crate) fn observe(&mut self, now: i64) -> bool {
+        let last_seen = self.last_seen.replace(now).unwrap_or(now);
+        let late = now - self.set_for.unwrap_or(now);
+        let jumped = now < last_seen - self.tick_ms || late + self.tick_ms > period::TILT_TRIGGER_MS;
+        if jumped {
+            self.set_for = None;
+        }
+        jumped
+    }
+
+    /// The driver has woken us.
+    pub(crate) fn rang(&mut self) {
+        self.set_for = None;
+    }
+
+    /// We have looked at everything; the next tick has the length drawn by `draw_below`.
+    pub(crate) fn looked(&mut self, now: i64, draw_below: impl FnOnce(u64) -> i64) {
+        let drawn = draw_below(TICKS_PER_SECOND.end - TICKS_PER_SECOND.start);
+        self.tick_ms = 1_000 / (drawn + TICKS_PER_SECOND.start as i64);
+        self.last_look = now;
+    }
+
+    /// Sees to it that we are woken within a tick after something is due, and at least a tick after the last look.
+    pub(crate) fn set(&mut self, due: i64, now: WallTime, draw_below: impl FnOnce(u64) -> i64, out: &mut Outputs) {
+        // After a step back the last look lies in the future, which must not make us sleep until then.
+        let earliest = due.max(self.last_look.min(now.as_millis()) + self.tick_ms);
+        if self.set_for.is_some_and(|wake_at| (earliest..=earliest + TICK_MS_MAX).contains(&wake_at)) {
+            return;
+        }
+        let within_tick = draw_below(u64::try_from(self.tick_ms).unwrap_or(0).max(1));
+        let wake_at = earliest.max(now.as_millis()) + within_tick;
+        let micros = u64::try_from(wake_at * 1_000 - now.0).unwrap_or(0);
+        out.list.push(Output::WakeAfter { micros });
+        self.set_for = Some(wake_at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An alarm that was set at 1,000,000 ms for something due in a second.
+    fn alarm() -> (Alarm, i64) {
+        let (mut alarm, mut out) = (Alarm::default(), Outputs::default());
+        assert!(!alarm.observe(1_000_000));
+        alarm.looked(1_000_000, |_| 0);
+        alarm.set(1_001_000, WallTime(1_000_000_250), |_| 7, &mut out);
+        assert_eq!(out.list, [Output::WakeAfter { micros: 1_006_750 }]);
+        (alarm, 1_001_007)
+    }
+
+    #[test]
+    fn accepts_a_wake_up_in_time() {
+        let (mut alarm, expected) = alarm();
+        assert!(!alarm.observe(expected));
+    }
+
+    #[test]
+    fn accepts_a_delay_that_redis_would_not_notice_and_rejects_a_longer_one() {
+        let (mut on_time, expected) = alarm();
+        assert!(!on_time.observe(expected + 1_900));
+        let (mut late, expected) = alarm();
+        assert!(late.observe(expected + 1_901));
+    }
+
+    #[test]
+    fn rejects_time_that_runs_backwards_by_more_than_a_tick() {
+        let (mut slightly, _) = alarm();
+        assert!(!slightly.observe(999_900));
+        let (mut clearly, _) = alarm();
+        assert!(clearly.observe(999_899));
+    }
+
+    #[test]
+    fn an_alarm_that_serves_is_left_alone() {
+        let (mut alarm, _) = alarm();
+        let mut out = Outputs::default();
+        alarm.set(1_000_990, WallTime(1_000_500_000), |_| 7, &mut out);
+        assert_eq!(out.list, []);
+        alarm.set(1_000_600, WallTime(1_000_500_000), |_| 7, &mut out);
+        assert_eq!(out.list, [Output::WakeAfter { micros: 107_000 }]);
+    }
+
+    #[test]
+    fn two_looks_are_at_least_a_tick_apart() {
+        let (mut alarm, mut out) = (Alarm::default(), Outputs::default());
+        alarm.looked(1_000_000, |_| 9);
+        alarm.set(1_000_000, WallTime(1_000_000_000), |_| 0, &mut out);
+        assert_eq!(out.list, [Output::WakeAfter { micros: 52_000 }]);
+    }
+}

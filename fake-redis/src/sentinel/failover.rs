@@ -1,0 +1,167 @@
+//! The steps by which the elected Sentinel replaces a primary (`sentinelFailoverStateMachine`). Must never know who is best promoted, nor
+//! how votes are counted.
+
+use super::{
+    core::Core,
+    events::{name_instance, name_master},
+    master::Master,
+    period,
+};
+
+/// Where an attempt to replace the primary stands (`SENTINEL_FAILOVER_STATE_*`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Step {
+    /// There is no attempt.
+    #[default]
+    None,
+    /// Votes are awaited.
+    WaitStart,
+    /// We lead, and are about to choose a replica.
+    SelectReplica,
+    /// The replica is to be told that it is the primary.
+    SendSlaveofNoOne,
+    /// It was told, and has not yet said that it is.
+    WaitPromotion,
+    /// It is, and the others are being pointed at it.
+    ReconfigureReplicas,
+    /// They are, and we are about to monitor it as the primary.
+    UpdateConfig,
+}
+
+/// Our attempt to replace the primary.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Failover {
+    /// Where it stands.
+    pub(crate) step: Step,
+    /// Since when.
+    pub(crate) step_since: i64,
+    /// When the last attempt began, ours or that of the Sentinel for which we voted; up to a second later, so that several do not keep
+    /// in step.
+    pub(crate) started: i64,
+    /// The epoch that it was begun for.
+    pub(crate) epoch: u64,
+    /// Whether an operator demanded it, so that nobody has to vote.
+    pub(crate) forced: bool,
+}
+
+impl Failover {
+    /// Whether there is an attempt (`SRI_FAILOVER_IN_PROGRESS`).
+    pub(crate) fn in_progress(&self) -> bool {
+        self.step != Step::None
+    }
+
+    /// Whether the promoted replica has said that it is a primary.
+    pub(crate) fn promotion_seen(&self) -> bool {
+        self.step >= Step::ReconfigureReplicas
+    }
+
+    /// Goes on to a step.
+    pub(crate) fn enter(&mut self, step: Step, now: i64) {
+        self.step = step;
+        self.step_since = now;
+    }
+}
+
+impl Master {
+    /// When the next attempt may begin if the primary is objectively down: twice the failover timeout after the last one.
+    pub(crate) fn failover_allowed_from(&self) -> i64 {
+        self.failover.started + 2 * self.failover_timeout_ms
+    }
+
+    /// Begins an attempt if the primary is objectively down and none was begun lately (`sentinelStartFailoverIfNeeded`). Returns whether
+    /// it has.
+    pub(crate) fn start_failover_if_needed(&mut self, core: &mut Core) -> bool {
+        let wanted = self.objectively_down && !self.failover.in_progress() && self.failover_allowed_from() <= core.now;
+        if wanted {
+            self.start_failover(core);
+        }
+        wanted
+    }
+
+    /// Begins an attempt in a new epoch (`sentinelStartFailover`).
+    pub(crate) fn start_failover(&mut self, core: &mut Core) {
+        core.raise_epoch(core.epoch + 1);
+        core.event("+try-failover", name_master(&self.node));
+        self.failover.epoch = core.epoch;
+        self.failover.started = core.now + core.draw_below(period::DESYNC_MS_MAX);
+        self.failover.enter(Step::WaitStart, core.now);
+        core.attention = true;
+    }
+
+    /// Takes one step of the attempt, if there is one.
+    pub(crate) fn step_failover(&mut self, core: &mut Core) {
+        match self.failover.step {
+            Step::None | Step::UpdateConfig => {}
+            Step::WaitStart => self.wait_start(core),
+            Step::SelectReplica => self.choose_replica(core),
+            Step::SendSlaveofNoOne => self.promote(core),
+            Step::WaitPromotion => self.abort_if_slow(core),
+            Step::ReconfigureReplicas => self.reconfigure_next(core),
+        }
+    }
+
+    /// When an attempt that waits for votes is given up.
+    pub(crate) fn election_ends(&self) -> i64 {
+        self.failover.started + self.failover_timeout_ms.min(period::ELECTION_MS) + 1
+    }
+
+    /// When an attempt that waits for the replica to be promoted, or for the others to follow it, is given up.
+    pub(crate) fn step_ends(&self) -> i64 {
+        self.failover.step_since + self.failover_timeout_ms + 1
+    }
+
+    /// `sentinelFailoverWaitStart`.
+    fn wait_start(&mut self, core: &mut Core) {
+        let leader = self.leader(self.failover.epoch, core);
+        let elected = leader.is_some_and(|leader| leader.eq_ignore_ascii_case(&core.my_id));
+        if elected || self.failover.forced {
+            core.event("+elected-leader", name_master(&self.node));
+            self.failover.enter(Step::SelectReplica, core.now);
+            core.event("+failover-state-select-slave", name_master(&self.node));
+            core.attention = true;
+        } else if self.election_ends() <= core.now {
+            self.abort("-failover-abort-not-elected", core);
+        }
+    }
+
+    /// `sentinelFailoverSelectSlave`.
+    fn choose_replica(&mut self, core: &mut Core) {
+        let Some(place) = self.select_replica(core.now) else {
+            return self.abort("-failover-abort-no-good-slave", core);
+        };
+        self.replicas[place].promoted = true;
+        let name = name_instance(&self.replicas[place], &self.node);
+        core.event("+selected-slave", name.clone());
+        self.failover.enter(Step::SendSlaveofNoOne, core.now);
+        core.event("+failover-state-send-slaveof-noone", name);
+        core.attention = true;
+    }
+
+    /// `sentinelFailoverSendSlaveOfNoOne`. That it worked is seen in the replica's INFO.
+    fn promote(&mut self, core: &mut Core) {
+        let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
+            return self.abort("-failover-abort-no-good-slave", core);
+        };
+        if replica.link.disconnected || !replica.send_slaveof(None) {
+            return self.abort_if_slow(core);
+        }
+        core.event("+failover-state-wait-promotion", name_instance(replica, &self.node));
+        self.failover.enter(Step::WaitPromotion, core.now);
+    }
+
+    /// `sentinelFailoverWaitPromotion`.
+    fn abort_if_slow(&mut self, core: &mut Core) {
+        if self.step_ends() <= core.now {
+            self.abort("-failover-abort-slave-timeout", core);
+        }
+    }
+
+    /// Gives the attempt up (`sentinelAbortFailover`). Impossible once the replica is known to be promoted.
+    fn abort(&mut self, event: &'static str, core: &mut Core) {
+        assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
+        core.event(event, name_master(&self.node));
+        self.failover.forced = false;
+        self.failover.enter(Step::None, core.now);
+        self.replicas.iter_mut().for_each(|replica| replica.promoted = false);
+    }
+}

@@ -1,0 +1,283 @@
+//! Sentinel towards its driver: which input goes where, and the regular look at all instances (`sentinelTimer`).
+//!
+//! Must never know the rules by which instances are judged.
+
+use super::{
+    SentinelConfig,
+    clients::Clients,
+    clock::Alarm,
+    core::{Context, Core},
+    down,
+    failover::Step,
+    hello::{self, Hello},
+    info,
+    instance::{Instance, Kind},
+    link::Expected,
+    master::Master,
+    schedule::next_due,
+};
+use crate::{
+    machine::{ConnectionId, Input, Machine, Outputs, WallTime},
+    outgoing::{bulk, status_text},
+};
+use redis_protocol::resp2::types::BytesFrame;
+
+/// A Redis Sentinel. The driver begins with one [`Input::Timer`].
+#[derive(Debug)]
+pub struct Sentinel {
+    /// Settings for primaries that are monitored later.
+    pub(crate) config: SentinelConfig,
+    /// What belongs to no primary.
+    pub(crate) core: Core,
+    /// What is monitored.
+    pub(crate) masters: Vec<Master>,
+    pub(crate) clients: Clients,
+    alarm: Alarm,
+}
+
+impl Sentinel {
+    /// A Sentinel that monitors one primary and knows no other instance yet. The seed decides its run id and all its delays.
+    pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
+        let core = Core::new(&config, seed, now.as_millis());
+        let masters = vec![Master::new(&config, core.now)];
+        Self { config, core, masters, clients: Clients::default(), alarm: Alarm::default() }
+    }
+
+    /// Looks at all instances if something is due.
+    fn look(&mut self, out: &mut Outputs) {
+        if next_due(&self.core, &self.masters) > self.core.now {
+            return;
+        }
+        let context = &mut Context { core: &mut self.core, out };
+        context.core.attention = false;
+        for master in &mut self.masters {
+            look_at(master, context);
+        }
+        self.alarm.looked(self.core.now, |bound| self.core.draw_below(bound));
+    }
+
+    /// Enters TILT: until it ends we go on watching, but do not act.
+    fn enter_tilt(&mut self) {
+        self.core.tilt_since = Some(self.core.now);
+        self.core.event("+tilt", "#tilt mode entered".to_owned());
+    }
+
+    fn connection_open(&mut self, connection: ConnectionId) {
+        let mut instances = self.masters.iter_mut().flat_map(Master::instances_mut);
+        if let Some(outgoing) = instances.find_map(|instance| instance.link.find(connection)) {
+            outgoing.connected();
+        }
+    }
+
+    fn connection_lost(&mut self, connection: ConnectionId) {
+        let ours = self.masters.iter_mut().any(|master| master.connection_lost(connection));
+        if !ours {
+            self.clients.closed(connection);
+        }
+    }
+
+    fn received(&mut self, connection: ConnectionId, bytes: &[u8], out: &mut Outputs) {
+        let Some((place, instance)) = locate(&mut self.masters, connection) else {
+            self.clients.received(connection, bytes);
+            return self.serve_next(out);
+        };
+        let Some(outgoing) = instance.link.find(connection) else { return };
+        outgoing.receive(bytes);
+        let mut place = Some(place);
+        while let Some(at) = place {
+            if !self.take_reply(at, connection, out) {
+                return;
+            }
+            // A reply may have made us forget the instance.
+            place = locate(&mut self.masters, connection).map(|(place, _)| place);
+        }
+    }
+
+    /// Takes one reply if a whole one is there. Returns whether it was.
+    fn take_reply(&mut self, place: Place, connection: ConnectionId, out: &mut Outputs) -> bool {
+        let (master, now) = (&mut self.masters[place.master], self.core.now);
+        let Some(instance) = master.instances_mut().nth(place.instance) else { return false };
+        let from_pubsub = instance.link.pubsub.as_ref().is_some_and(|outgoing| outgoing.id == connection);
+        let Some(outgoing) = instance.link.find(connection) else { return false };
+        let (expected, reply) = match outgoing.next_reply() {
+            Ok(Some((expected, reply))) => (expected.unwrap_or(Expected::Nothing), reply),
+            Ok(None) => return false,
+            Err(_) if from_pubsub => {
+                instance.link.close_pubsub(out);
+                return false;
+            }
+            Err(_) => {
+                instance.link.close_command(out);
+                return false;
+            }
+        };
+        if from_pubsub {
+            instance.link.pubsub_activity = now;
+            self.take_published(&reply, out);
+        } else {
+            self.take_answer(place, expected, &reply);
+        }
+        true
+    }
+
+    /// What came over a subscribed connection: another Sentinel's hello, our own, or the answer to SUBSCRIBE
+    /// (`sentinelReceiveHelloMessages`).
+    fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
+        let BytesFrame::Array(elements) = reply else { return };
+        let [kind, _, message] = elements.as_slice() else { return };
+        let Some(message) = bulk(message).filter(|_| bulk(kind).is_some_and(|kind| kind.as_ref() == b"message")) else {
+            return;
+        };
+        self.take_hello(message, out);
+    }
+
+    /// Takes a hello, whichever way it came.
+    pub(crate) fn take_hello(&mut self, message: &[u8], out: &mut Outputs) {
+        let hello = std::str::from_utf8(message).ok().and_then(Hello::parse);
+        if let Some(hello) = hello.filter(|hello| hello.run_id != self.core.my_id) {
+            hello::process(&mut self.masters, &hello, &mut Context { core: &mut self.core, out });
+        }
+    }
+
+    fn take_answer(&mut self, place: Place, expected: Expected, reply: &BytesFrame) {
+        let (master, core) = (&mut self.masters[place.master], &mut self.core);
+        let Some(instance) = master.instances_mut().nth(place.instance) else { return };
+        match expected {
+            Expected::Nothing => {}
+            Expected::Pong => instance.take_pong(reply, core.now),
+            Expected::Published => instance.take_published_count(reply, core.now),
+            Expected::MasterDown => {
+                instance.take_opinion(reply, core.now);
+                core.attention = true;
+            }
+            Expected::Info => {
+                instance.link.info_pending_since = None;
+                let Some(text) = bulk(reply) else { return };
+                let report = info::parse(&String::from_utf8_lossy(text));
+                match instance.kind {
+                    Kind::Master => master.take_master_info(&report, core),
+                    Kind::Replica => master.take_replica_info(place.instance - 1, &report, core),
+                    Kind::Sentinel => {}
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self, now: WallTime, out: &mut Outputs) {
+        for event in self.core.events.drain(..) {
+            self.clients.publish(&event);
+        }
+        self.clients.flush(out);
+        for instance in self.masters.iter_mut().flat_map(Master::instances_mut) {
+            instance.link.flush(out);
+        }
+        let due = next_due(&self.core, &self.masters);
+        self.alarm.set(due, now, |bound| self.core.draw_below(bound), out);
+    }
+}
+
+impl Machine for Sentinel {
+    fn handle(&mut self, input: Input<'_>, now: WallTime, out: &mut Outputs) {
+        self.core.now = now.as_millis();
+        if self.alarm.observe(self.core.now) {
+            self.enter_tilt();
+        }
+        match input {
+            Input::Accepted { connection, .. } => self.clients.accepted(connection),
+            Input::Received { connection, bytes } => self.received(connection, bytes, out),
+            Input::Continue => self.serve_next(out),
+            Input::Connected { connection } => self.connection_open(connection),
+            Input::Closed { connection } | Input::ConnectFailed { connection } => self.connection_lost(connection),
+            Input::Timer => {
+                self.alarm.rang();
+                self.look(out);
+            }
+            Input::DiskSynced => {}
+            Input::Operator { command } => self.operate(command, out),
+        }
+        self.finish(now, out);
+    }
+}
+
+/// Which instance: of which primary, and where in `Master::instances`.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    master: usize,
+    instance: usize,
+}
+
+/// The instance that a connection leads to, if it is one of ours.
+fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &mut Instance)> {
+    masters.iter_mut().enumerate().find_map(|(master, one)| {
+        let mut instances = one.instances_mut().enumerate();
+        let (instance, found) = instances
+            .find_map(|(place, instance)| instance.link.find(connection).is_some().then_some((place, instance)))?;
+        Some((Place { master, instance }, found))
+    })
+}
+
+/// Looks at a primary and all that belongs to it (`sentinelHandleRedisInstance`, `sentinelHandleDictOfRedisInstances`).
+fn look_at(master: &mut Master, context: &mut Context<'_>) {
+    let now = context.core.now;
+    let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
+    let hello = hello_due.then(|| Hello::ours(context.core, master).to_string());
+    master.node.reconnect(context);
+    master.node.send_periodic(false, hello.as_deref(), context);
+    leave_tilt_in_time(context.core);
+    if context.core.tilt_since.is_none() {
+        judge(master, context);
+    }
+    // Judged first: replicas are asked for INFO in the very look that begins a failover, so that the next one finds it fresh.
+    let in_trouble = master.in_trouble();
+    let Master { node, replicas, sentinels, .. } = master;
+    for instance in replicas.iter_mut().chain(sentinels) {
+        instance.reconnect(context);
+        instance.send_periodic(in_trouble, hello.as_deref(), context);
+        if context.core.tilt_since.is_none() {
+            down::check_other(instance, node, context);
+        }
+    }
+    if master.failover.step == Step::UpdateConfig {
+        master.switch_to_promoted(context);
+    }
+}
+
+/// Judges a primary, and goes on with its failover.
+fn judge(master: &mut Master, context: &mut Context<'_>) {
+    down::check_master(master, context);
+    master.check_objectively_down(context.core);
+    if master.start_failover_if_needed(context.core) {
+        master.ask_others(true, context.core);
+    }
+    master.step_failover(context.core);
+    master.ask_others(false, context.core);
+}
+
+fn leave_tilt_in_time(core: &mut Core) {
+    if core.tilt_since.is_some_and(|since| core.now - since >= super::period::TILT_MS) {
+        core.tilt_since = None;
+        core.event("-tilt", "#tilt mode exited".to_owned());
+    }
+}
+
+impl Instance {
+    /// Takes the answer to PING (`sentinelPingReplyCallback`). A server that is loading, or has lost its primary, is alive.
+    fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
+        let text = status_text(reply).unwrap_or_default();
+        if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good)) {
+            self.link.last_available = now;
+            self.link.ping_pending_since = None;
+        } else if text.starts_with(b"BUSY") && self.subjectively_down && !self.script_kill_sent {
+            self.script_kill_sent = self.link.command(&[b"SCRIPT", b"KILL"], Expected::Nothing);
+        }
+        self.link.last_pong = now;
+    }
+
+    /// Takes the answer to PUBLISH (`sentinelPublishReplyCallback`).
+    fn take_published_count(&mut self, reply: &BytesFrame, now: i64) {
+        self.link.hello_pending_since = None;
+        if !matches!(reply, BytesFrame::Error(_)) {
+            self.last_published = now;
+        }
+    }
+}
