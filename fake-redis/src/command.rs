@@ -3,6 +3,7 @@
 use crate::args::Args;
 use crate::client::{Client, ClientKey};
 use crate::commands;
+use crate::config::RedisVersion;
 use crate::error::CommandResult;
 use crate::reply::Reply;
 use crate::server::Server;
@@ -113,6 +114,8 @@ pub(crate) struct Command {
     pub(crate) run: Run,
     /// If it is a container, what it contains.
     pub(crate) subcommands: &'static [Command],
+    /// The first version that knows it, among those that differ.
+    pub(crate) since: RedisVersion,
 }
 
 impl fmt::Debug for Command {
@@ -130,19 +133,34 @@ impl PartialEq for Command {
 impl Command {
     /// A row for a command.
     pub(crate) const fn new(name: &'static str, arity: i32, flags: Flags, keys: Keys, run: Run) -> Command {
-        Command { name, full_name: name, arity, flags, keys, run, subcommands: &[] }
+        Command { name, full_name: name, arity, flags, keys, run, subcommands: &[], since: RedisVersion::V6_2 }
     }
 
     /// A row for a subcommand; its name is what follows the bar.
     pub(crate) const fn sub(full_name: &'static str, arity: i32, flags: Flags, run: Run) -> Command {
         let name = name_after_bar(full_name);
-        Command { name, full_name, arity, flags, keys: Keys::NONE, run, subcommands: &[] }
+        Command { name, full_name, arity, flags, keys: Keys::NONE, run, subcommands: &[], since: RedisVersion::V6_2 }
     }
 
     /// A row for a container.
     pub(crate) const fn container(name: &'static str, subcommands: &'static [Command]) -> Command {
         let (flags, keys) = (Flags::NONE, Keys::NONE);
-        Command { name, full_name: name, arity: -2, flags, keys, run: unreachable_container, subcommands }
+        Command {
+            name,
+            full_name: name,
+            arity: -2,
+            flags,
+            keys,
+            run: unreachable_container,
+            subcommands,
+            since: RedisVersion::V6_2,
+        }
+    }
+
+    /// Makes older versions not know it.
+    pub(crate) const fn since(mut self, version: RedisVersion) -> Command {
+        self.since = version;
+        self
     }
 
     /// Gives a subcommand keys.

@@ -1,14 +1,36 @@
 //! The commands, one file for each family, and the table of them all. Must never know connections or bytes.
 
+mod client;
 mod connection;
+mod counter;
+mod expire;
+mod hash;
+mod hash_random;
+mod help;
 mod key;
 mod persistence;
+mod pubsub;
 mod replication;
+mod scan;
 mod set;
 mod string;
+mod transaction;
 
 use crate::command::Command;
 
 /// Every family. A new one is a new file and a line here.
-pub(crate) static FAMILIES: &[&[Command]] =
-    &[connection::COMMANDS, string::COMMANDS, key::COMMANDS, replication::COMMANDS, persistence::COMMANDS];
+pub(crate) static FAMILIES: &[&[Command]] = &[
+    connection::COMMANDS,
+    client::COMMANDS,
+    string::COMMANDS,
+    counter::COMMANDS,
+    key::COMMANDS,
+    expire::COMMANDS,
+    scan::COMMANDS,
+    hash::COMMANDS,
+    hash_random::COMMANDS,
+    transaction::COMMANDS,
+    pubsub::COMMANDS,
+    replication::COMMANDS,
+    persistence::COMMANDS,
+];

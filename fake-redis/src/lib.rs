@@ -15,6 +15,8 @@ mod command;
 mod commands;
 mod error;
 mod eviction;
+mod extended;
+
 mod glob;
 mod inline;
 mod keyspace;

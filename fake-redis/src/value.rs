@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 /// Redis keeps hashes up to this many fields as a list, in order of insertion: `hash-max-listpack-entries`.
-const LISTED_FIELDS_MAX: usize = 128;
+const LISTED_FIELDS_MAX: usize = 512;
 /// Redis keeps hashes with fields and values up to this long as a list: `hash-max-listpack-value`.
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 

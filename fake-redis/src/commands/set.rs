@@ -190,7 +190,7 @@ pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
     let Some(position) = position else { return Ok(()) };
     call.server.use_at(call.db, position);
     match expires_at_ms {
-        Some(at) if at <= call.server.now_ms() => {
+        Some(at) if call.server.is_past_deadline(at) => {
             call.server.remove(call.db, position);
             call.state_effect(&[b"DEL", key]);
             call.server.notify(EventClass::Generic, "del", call.db, key);

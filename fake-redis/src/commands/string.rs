@@ -1,20 +1,42 @@
-//! Commands for strings. Must never know other types.
+//! Commands for strings, but for SET's options and for counting. Must never know other types.
 
+use super::set::{self, Anchor, Unit};
 use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, WRONG_TYPE};
+use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, OFFSET_OUT_OF_RANGE, STRING_TOO_LONG, WRONG_TYPE};
+use crate::notify::EventClass;
+use crate::number::{Decimal, parse_integer};
+use crate::server::Server;
 use crate::value::Value;
+
+const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.and(Flags::DENYOOM);
+const CHANGE_FAST: Flags = CHANGE.and(Flags::FAST);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
-    Command::new("get", 2, Flags::READONLY.and(Flags::FAST), Keys::ONE, get),
-    Command::new("set", -3, Flags::WRITE.and(Flags::DENYOOM), Keys::ONE, super::set::set),
+    Command::new("get", 2, LOOK, Keys::ONE, get),
+    Command::new("set", -3, CHANGE, Keys::ONE, set::set),
+    Command::new("getex", -2, Flags::WRITE.and(Flags::FAST), Keys::ONE, set::getex),
+    Command::new("setnx", 3, CHANGE_FAST, Keys::ONE, setnx),
+    Command::new("setex", 4, CHANGE, Keys::ONE, |call| set_with_expiry(call, Unit::Seconds, "setex")),
+    Command::new("psetex", 4, CHANGE, Keys::ONE, |call| set_with_expiry(call, Unit::Millis, "psetex")),
+    Command::new("getset", 3, CHANGE_FAST, Keys::ONE, getset),
+    Command::new("getdel", 2, Flags::WRITE.and(Flags::FAST), Keys::ONE, getdel),
+    Command::new("mget", -2, LOOK, Keys::ALL, mget),
+    Command::new("mset", -3, CHANGE, Keys::PAIRS, mset),
+    Command::new("msetnx", -3, CHANGE, Keys::PAIRS, msetnx),
+    Command::new("append", 3, CHANGE_FAST, Keys::ONE, append),
+    Command::new("strlen", 2, LOOK, Keys::ONE, strlen),
+    Command::new("getrange", 4, Flags::READONLY, Keys::ONE, getrange),
+    Command::new("substr", 4, Flags::READONLY, Keys::ONE, getrange),
+    Command::new("setrange", 4, CHANGE, Keys::ONE, setrange),
 ];
 
-/// The string at a key, if there is one.
-fn read_string<'c>(call: &'c mut Call<'_>, key: &[u8]) -> Result<Option<&'c [u8]>, CommandError> {
-    match call.server.read(call.db, key).map(|entry| &entry.value) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
+/// The string at the position of a key, empty if there is no key.
+pub(crate) fn string_at(server: &Server, db: usize, position: Option<usize>) -> Result<&[u8], CommandError> {
+    match position.and_then(|position| server.database(db).at(position)).map(|(_, entry)| &entry.value) {
+        None => Ok(b""),
+        Some(Value::String(text)) => Ok(text),
         Some(_) => Err(WRONG_TYPE),
     }
 }
@@ -25,5 +47,183 @@ fn get(call: &mut Call<'_>) -> CommandResult {
         Some(Value::String(text)) => call.reply.bulk(text),
         Some(_) => return Err(WRONG_TYPE),
     }
+    Ok(())
+}
+
+fn setnx(call: &mut Call<'_>) -> CommandResult {
+    let key = call.arg(1);
+    let is_taken = call.server.find(call.db, key).is_some();
+    if !is_taken {
+        call.server.store_string(call.db, (None, key), call.arg(2), None);
+        call.server.notify(EventClass::String, "set", call.db, key);
+    }
+    call.reply.integer(i64::from(!is_taken));
+    Ok(())
+}
+
+/// SETEX and PSETEX: to replicas they are SET with an absolute time.
+fn set_with_expiry(call: &mut Call<'_>, unit: Unit, command: &str) -> CommandResult {
+    let (key, time, value) = (call.arg(1), call.arg(2), call.arg(3));
+    let at = set::expiry_instant(call, (unit, Anchor::Now), time, command)?;
+    let position = call.server.find(call.db, key);
+    call.server.store_string(call.db, (position, key), value, Some(at));
+    call.server.notify(EventClass::String, "set", call.db, key);
+    call.server.notify(EventClass::Generic, "expire", call.db, key);
+    call.state_effect(&[b"SET", key, value, b"PXAT", Decimal::of(at).as_bytes()]);
+    call.reply.ok();
+    Ok(())
+}
+
+fn getset(call: &mut Call<'_>) -> CommandResult {
+    let (key, value) = (call.arg(1), call.arg(2));
+    let position = call.server.find(call.db, key);
+    let old = string_at(call.server, call.db, position)?;
+    call.reply.bulk_or_null(position.map(|_| old));
+    call.server.store_string(call.db, (position, key), value, None);
+    call.server.notify(EventClass::String, "set", call.db, key);
+    call.state_effect(&[b"SET", key, value]);
+    Ok(())
+}
+
+fn getdel(call: &mut Call<'_>) -> CommandResult {
+    let key = call.arg(1);
+    let position = call.server.find(call.db, key);
+    let old = string_at(call.server, call.db, position)?;
+    call.reply.bulk_or_null(position.map(|_| old));
+    if let Some(position) = position {
+        call.server.remove(call.db, position);
+        call.server.notify(EventClass::Generic, "del", call.db, key);
+        call.state_effect(&[b"DEL", key]);
+    }
+    Ok(())
+}
+
+fn mget(call: &mut Call<'_>) -> CommandResult {
+    let keys = call.args.from(1).iter();
+    call.reply.array(keys.len());
+    for key in keys {
+        match call.server.read(call.db, key).map(|entry| &entry.value) {
+            Some(Value::String(text)) => call.reply.bulk(text),
+            _ => call.reply.null(),
+        }
+    }
+    Ok(())
+}
+
+fn check_pairs(call: &Call<'_>, command: &str) -> CommandResult {
+    if call.args.len() % 2 == 1 {
+        return Ok(());
+    }
+    Err(CommandError::text(format!("ERR wrong number of arguments for '{command}' command")))
+}
+
+fn set_pairs(call: &mut Call<'_>) {
+    for (key, value) in call.args.from(1).pairs() {
+        let position = call.server.find(call.db, key);
+        call.server.store_string(call.db, (position, key), value, None);
+        call.server.notify(EventClass::String, "set", call.db, key);
+    }
+}
+
+fn mset(call: &mut Call<'_>) -> CommandResult {
+    check_pairs(call, "mset")?;
+    set_pairs(call);
+    call.reply.ok();
+    Ok(())
+}
+
+fn msetnx(call: &mut Call<'_>) -> CommandResult {
+    check_pairs(call, "msetnx")?;
+    let mut keys = call.args.from(1).pairs().map(|(key, _)| key);
+    let is_taken = keys.any(|key| call.server.find(call.db, key).is_some());
+    if !is_taken {
+        set_pairs(call);
+    }
+    call.reply.integer(i64::from(!is_taken));
+    Ok(())
+}
+
+fn check_length(call: &Call<'_>, length: usize) -> CommandResult {
+    if length > call.server.config.proto_max_bulk_len { Err(STRING_TOO_LONG) } else { Ok(()) }
+}
+
+/// Changes the string at a key in place, making an empty one if there is no key, and tells everybody; returns the new length.
+fn edit(call: &mut Call<'_>, position: Option<usize>, key: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> usize {
+    let db = call.db;
+    let Some(position) = position else {
+        let mut text = Vec::new();
+        change(&mut text);
+        let length = text.len();
+        call.server.store(db, key, Value::String(text), None);
+        return length;
+    };
+    let Some(Value::String(text)) = call.server.value_mut(db, position) else { return 0 };
+    change(text);
+    let length = text.len();
+    call.server.changed(db, position, key);
+    length
+}
+
+fn append(call: &mut Call<'_>) -> CommandResult {
+    let (key, addition) = (call.arg(1), call.arg(2));
+    let position = call.server.find(call.db, key);
+    let length = string_at(call.server, call.db, position)?.len();
+    check_length(call, length + addition.len())?;
+    let length = edit(call, position, key, |text| text.extend_from_slice(addition));
+    call.server.notify(EventClass::String, "append", call.db, key);
+    call.reply.count(length);
+    Ok(())
+}
+
+fn strlen(call: &mut Call<'_>) -> CommandResult {
+    let length = match call.server.read(call.db, call.args.get(1)).map(|entry| &entry.value) {
+        None => 0,
+        Some(Value::String(text)) => text.len(),
+        Some(_) => return Err(WRONG_TYPE),
+    };
+    call.reply.count(length);
+    Ok(())
+}
+
+fn getrange(call: &mut Call<'_>) -> CommandResult {
+    let start = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
+    let end = parse_integer(call.arg(3)).ok_or(NOT_AN_INTEGER)?;
+    match call.server.read(call.db, call.args.get(1)).map(|entry| &entry.value) {
+        None => call.reply.bulk(b""),
+        Some(Value::String(text)) => call.reply.bulk(&text[clamped(start, end, text.len())]),
+        Some(_) => return Err(WRONG_TYPE),
+    }
+    Ok(())
+}
+
+/// The range from `start` to `end`, both included and counted from the end if negative, as far as it exists.
+fn clamped(start: i64, end: i64, length: usize) -> std::ops::Range<usize> {
+    let length = length as i64;
+    if start < 0 && end < 0 && start > end {
+        return 0..0;
+    }
+    let from_end = |index: i64| if index < 0 { index.saturating_add(length).max(0) } else { index };
+    let (start, end) = (from_end(start), from_end(end).min(length - 1));
+    if start > end || length == 0 { 0..0 } else { start as usize..end as usize + 1 }
+}
+
+fn setrange(call: &mut Call<'_>) -> CommandResult {
+    let (key, patch) = (call.arg(1), call.arg(3));
+    let offset = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
+    let offset = usize::try_from(offset).map_err(|_| OFFSET_OUT_OF_RANGE)?;
+    let position = call.server.find(call.db, key);
+    let length = string_at(call.server, call.db, position)?.len();
+    if patch.is_empty() {
+        call.reply.count(length);
+        return Ok(());
+    }
+    check_length(call, offset.saturating_add(patch.len()))?;
+    let length = edit(call, position, key, |text| {
+        let end = offset + patch.len();
+        text.resize(text.len().max(end), 0);
+        text[offset..end].copy_from_slice(patch);
+    });
+    call.server.notify(EventClass::String, "setrange", call.db, key);
+    call.reply.count(length);
     Ok(())
 }

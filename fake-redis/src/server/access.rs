@@ -22,6 +22,12 @@ impl Server {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.loading
     }
 
+    /// Whether a time of expiry that a command sets means to delete at once: not on a replica, nor while data is loaded
+    /// (`checkAlreadyExpired` in expire.c).
+    pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
+        at_ms <= self.now_ms() && !self.loading && !self.is_replica()
+    }
+
     /// The position of a key that is alive. An expired one is deleted by a primary and masked by a replica; the primary's stream meets
     /// it as if it were alive (`expireIfNeeded` in db.c).
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {

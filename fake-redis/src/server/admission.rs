@@ -48,12 +48,12 @@ impl Server {
 
     /// The command that the arguments name, if there are as many as it wants.
     pub(crate) fn resolve(&self, args: Args<'_>) -> Result<&'static Command, CommandError> {
-        let name = args.get(0);
-        let command = command::find(name).ok_or_else(|| self.unknown_command(args))?;
+        let is_known = |command: &&'static Command| command.since <= self.config.version;
+        let command = command::find(args.get(0)).filter(is_known).ok_or_else(|| self.unknown_command(args))?;
         let command = if command.subcommands.is_empty() || args.len() == 1 {
             command
         } else {
-            command.subcommand(args.get(1)).ok_or_else(|| unknown_subcommand(args))?
+            command.subcommand(args.get(1)).filter(is_known).ok_or_else(|| unknown_subcommand(args))?
         };
         if command.accepts(args.len()) { Ok(command) } else { Err(wrong_arity(command)) }
     }

@@ -1,6 +1,7 @@
 //! What happens by itself when its time comes. Must never know commands.
 
-use super::Server;
+use super::{Pause, PauseScope, Server};
+use crate::machine::WallTime;
 use crate::timers::Timer;
 
 impl Server {
@@ -40,6 +41,15 @@ impl Server {
         if self.timers.take_if_due(Timer::Persistence, self.now) {
             self.persistence_cron();
         }
+    }
+
+    /// Begins CLIENT PAUSE, or makes it longer and wider: the more severe of what was asked for is in force.
+    pub(crate) fn pause_clients(&mut self, scope: PauseScope, until_ms: i64) {
+        let asked = Pause { scope, until_ms };
+        let pause =
+            self.pause.map_or(asked, |old| Pause { scope: old.scope.max(scope), until_ms: old.until_ms.max(until_ms) });
+        self.pause = Some(pause);
+        self.timers.set(Timer::PauseEnd, Some(WallTime(pause.until_ms.saturating_mul(1_000))));
     }
 
     /// Ends CLIENT PAUSE: the commands that waited are served in the order in which their clients came.

@@ -109,7 +109,8 @@ impl Server {
         let transaction = &mut self.client_mut(key).transaction;
         if is_exec && transaction.open {
             self.discard_transaction(key);
-            reply.error(&[b"EXECABORT Transaction discarded because of: ", &*error.0].concat());
+            let why = error.0.strip_prefix(b"ERR ").unwrap_or(&error.0);
+            reply.error(&[b"EXECABORT Transaction discarded because of: ", why].concat());
         } else {
             transaction.spoilt |= transaction.open;
             reply.error(&error.0);

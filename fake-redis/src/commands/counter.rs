@@ -1,0 +1,72 @@
+//! Commands that count in a string. Must never know other types.
+
+use super::string::string_at;
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::{
+    CommandError, CommandResult, DECREMENT_OVERFLOW, NAN_OR_INFINITY, NOT_A_FLOAT, NOT_AN_INTEGER, OVERFLOW,
+};
+use crate::extended::{self, Extended, Parsed};
+use crate::notify::EventClass;
+use crate::number::{Decimal, parse_integer};
+
+const CHANGE: Flags = Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST);
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new("incr", 2, CHANGE, Keys::ONE, |call| add(call, 1)),
+    Command::new("decr", 2, CHANGE, Keys::ONE, |call| add(call, -1)),
+    Command::new("incrby", 3, CHANGE, Keys::ONE, incrby),
+    Command::new("decrby", 3, CHANGE, Keys::ONE, decrby),
+    Command::new("incrbyfloat", 3, CHANGE, Keys::ONE, incrbyfloat),
+];
+
+fn incrby(call: &mut Call<'_>) -> CommandResult {
+    let increment = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
+    add(call, increment)
+}
+
+fn decrby(call: &mut Call<'_>) -> CommandResult {
+    let decrement = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
+    add(call, decrement.checked_neg().ok_or(DECREMENT_OVERFLOW)?)
+}
+
+/// This is `incrDecrCommand` in t_string.c: the time to live stays.
+fn add(call: &mut Call<'_>, increment: i64) -> CommandResult {
+    let (key, db) = (call.arg(1), call.db);
+    let position = call.server.find(db, key);
+    let text = string_at(call.server, db, position)?;
+    let old = if position.is_some() { parse_integer(text).ok_or(NOT_AN_INTEGER)? } else { 0 };
+    let new = old.checked_add(increment).ok_or(OVERFLOW)?;
+    write_number(call, position, key, Decimal::of(new).as_bytes());
+    call.server.notify(EventClass::String, "incrby", db, key);
+    call.reply.integer(new);
+    Ok(())
+}
+
+/// Puts a number at a key that keeps its time to live.
+fn write_number(call: &mut Call<'_>, position: Option<usize>, key: &[u8], text: &[u8]) {
+    let entry = position.and_then(|position| call.server.database(call.db).at(position));
+    let expires_at_ms = entry.and_then(|(_, entry)| entry.expires_at_ms());
+    call.server.store_string(call.db, (position, key), text, expires_at_ms);
+}
+
+/// The sum of a stored number and an increment, as text; `bad` is the error if the stored one is none.
+pub(crate) fn float_sum(stored: Option<&[u8]>, increment: &[u8], bad: CommandError) -> Result<String, CommandError> {
+    let stored = stored.map_or(Some(Parsed::Finite(Extended::ZERO)), extended::parse).ok_or(bad)?;
+    let increment = extended::parse(increment).ok_or(NOT_A_FLOAT)?;
+    let (Parsed::Finite(stored), Parsed::Finite(increment)) = (stored, increment) else { return Err(NAN_OR_INFINITY) };
+    stored.add(increment).map(Extended::text).ok_or(NAN_OR_INFINITY)
+}
+
+/// Propagated as a SET, so that different floating point units agree.
+fn incrbyfloat(call: &mut Call<'_>) -> CommandResult {
+    let (key, db) = (call.arg(1), call.db);
+    let position = call.server.find(db, key);
+    let text = string_at(call.server, db, position)?;
+    let sum = float_sum(position.map(|_| text), call.arg(2), NOT_A_FLOAT)?;
+    write_number(call, position, key, sum.as_bytes());
+    call.server.notify(EventClass::String, "incrbyfloat", db, key);
+    call.state_effect(&[b"SET", key, sum.as_bytes(), b"KEEPTTL"]);
+    call.reply.bulk(sum.as_bytes());
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! HRANDFIELD. Must never know other types.
+
+use super::hash;
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
+use crate::number::parse_integer;
+use crate::reply::{Protocol, Reply};
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[Command::new("hrandfield", -2, Flags::READONLY, Keys::ONE, hrandfield)];
+
+/// The most fields that a negative count may ask for; an answer longer than this would be a denial of service of one's own server.
+const REPEATED_MAX: i64 = 10_000_000;
+
+fn hrandfield(call: &mut Call<'_>) -> CommandResult {
+    if call.args.len() == 2 {
+        let length = length(call)?;
+        let chosen = (length > 0).then(|| call.server.random.below(length));
+        let (hash, reply) = hash::read(call)?;
+        let field = hash.zip(chosen).and_then(|(hash, position)| hash.at(position));
+        reply.bulk_or_null(field.map(|(field, _)| field));
+        return Ok(());
+    }
+    let count = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
+    if call.args.len() > 4 || call.args.len() == 4 && !call.args.is(3, "withvalues") {
+        return Err(SYNTAX);
+    }
+    if count.unsigned_abs() > i64::MAX as u64 / 2 || count < -REPEATED_MAX {
+        return Err(CommandError::fixed("ERR value is out of range"));
+    }
+    let with_values = call.args.len() == 4;
+    let length = length(call)?;
+    let positions = choose(call, length, count);
+    let (hash, reply) = hash::read(call)?;
+    write_head(reply, positions.len(), with_values);
+    for (field, value) in positions.iter().filter_map(|position| hash?.at(*position)) {
+        if with_values && reply.protocol == Protocol::Resp3 {
+            reply.array(2);
+        }
+        reply.bulk(field);
+        if with_values {
+            reply.bulk(value);
+        }
+    }
+    Ok(())
+}
+
+fn length(call: &mut Call<'_>) -> Result<usize, CommandError> {
+    let (hash, _) = hash::read(call)?;
+    Ok(hash.map_or(0, |hash| hash.len()))
+}
+
+/// That many different positions, or as many as there are; with repetitions if the count is negative.
+fn choose(call: &mut Call<'_>, length: usize, count: i64) -> Vec<usize> {
+    if length == 0 {
+        return Vec::new();
+    }
+    let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
+    if count < 0 {
+        return (0..wanted).map(|_| call.server.random.below(length)).collect();
+    }
+    let mut positions: Vec<usize> = (0..length).collect();
+    if wanted < length {
+        // The first steps of a Fisher-Yates shuffle.
+        (0..wanted).for_each(|index| positions.swap(index, index + call.server.random.below(length - index)));
+        positions.truncate(wanted);
+    }
+    positions
+}
+
+fn write_head(reply: &mut Reply, count: usize, with_values: bool) {
+    let is_flat_pairs = with_values && reply.protocol == Protocol::Resp2;
+    reply.array(if is_flat_pairs { count * 2 } else { count });
+}

@@ -1,0 +1,176 @@
+//! Commands about channels. Must never know keys.
+
+use super::help;
+use crate::client::{ClientKey, Names};
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::CommandResult;
+use crate::glob;
+use crate::pubsub::Kind;
+use crate::reply::Reply;
+use crate::server::{Server, Targets};
+
+const LISTEN: Flags = Flags::PUBSUB.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
+const SPEAK: Flags = Flags::PUBSUB.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST).and(Flags::MAY_REPLICATE);
+const LOOK: Flags = Flags::PUBSUB.and(Flags::LOADING).and(Flags::STALE);
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new("subscribe", -2, LISTEN, Keys::NONE, |call| subscribe(call, Kind::Channel)),
+    Command::new("psubscribe", -2, LISTEN, Keys::NONE, |call| subscribe(call, Kind::Pattern)),
+    Command::new("ssubscribe", -2, LISTEN, Keys::ALL, |call| subscribe(call, Kind::ShardChannel)),
+    Command::new("unsubscribe", -1, LISTEN, Keys::NONE, |call| unsubscribe(call, Kind::Channel)),
+    Command::new("punsubscribe", -1, LISTEN, Keys::NONE, |call| unsubscribe(call, Kind::Pattern)),
+    Command::new("sunsubscribe", -1, LISTEN, Keys::ALL, |call| unsubscribe(call, Kind::ShardChannel)),
+    Command::new("publish", 3, SPEAK, Keys::NONE, publish),
+    Command::new("spublish", 3, SPEAK, Keys::ONE, spublish),
+    Command::container(
+        "pubsub",
+        &[
+            Command::sub("pubsub|channels", -2, LOOK, |call| channels(call, Kind::Channel)),
+            Command::sub("pubsub|help", 2, LOOK, show_help),
+            Command::sub("pubsub|numpat", 2, LOOK, numpat),
+            Command::sub("pubsub|numsub", -2, LOOK, |call| numsub(call, Kind::Channel)),
+            Command::sub("pubsub|shardchannels", -2, LOOK, |call| channels(call, Kind::ShardChannel)),
+            Command::sub("pubsub|shardnumsub", -2, LOOK, |call| numsub(call, Kind::ShardChannel)),
+        ],
+    ),
+];
+
+/// What a client listens to, of one kind.
+fn names_of(server: &mut Server, key: ClientKey, kind: Kind) -> &mut Names {
+    let subscriptions = &mut server.client_mut(key).subscriptions;
+    match kind {
+        Kind::Channel => &mut subscriptions.channels,
+        Kind::Pattern => &mut subscriptions.patterns,
+        Kind::ShardChannel => &mut subscriptions.shard_channels,
+    }
+}
+
+/// The count in confirmations: channels and patterns together, shard channels apart.
+fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
+    let subscriptions = &server.client(key).subscriptions;
+    match kind {
+        Kind::ShardChannel => subscriptions.shard_channels.len(),
+        _ => subscriptions.channels.len() + subscriptions.patterns.len(),
+    }
+}
+
+fn confirm(reply: &mut Reply, word: &str, name: Option<&[u8]>, count: usize) {
+    reply.push(3);
+    reply.bulk(word.as_bytes());
+    reply.bulk_or_null(name);
+    reply.count(count);
+}
+
+fn subscribe(call: &mut Call<'_>, kind: Kind) -> CommandResult {
+    let word = match kind {
+        Kind::Channel => "subscribe",
+        Kind::Pattern => "psubscribe",
+        Kind::ShardChannel => "ssubscribe",
+    };
+    for name in call.args.from(1).iter() {
+        if names_of(call.server, call.client, kind).insert(name.into()) {
+            call.server.pubsub.add(kind, name, call.client);
+        }
+        let count = count_of(call.server, call.client, kind);
+        confirm(call.reply, word, Some(name), count);
+    }
+    Ok(())
+}
+
+fn unsubscribe(call: &mut Call<'_>, kind: Kind) -> CommandResult {
+    let word = match kind {
+        Kind::Channel => "unsubscribe",
+        Kind::Pattern => "punsubscribe",
+        Kind::ShardChannel => "sunsubscribe",
+    };
+    let names: Vec<Box<[u8]>> = match call.args.len() {
+        1 => names_of(call.server, call.client, kind).iter().cloned().collect(),
+        _ => call.args.from(1).iter().map(Into::into).collect(),
+    };
+    if names.is_empty() {
+        let count = count_of(call.server, call.client, kind);
+        confirm(call.reply, word, None, count);
+    }
+    for name in names {
+        if names_of(call.server, call.client, kind).shift_remove(&name) {
+            call.server.pubsub.remove(kind, &name, call.client);
+        }
+        let count = count_of(call.server, call.client, kind);
+        confirm(call.reply, word, Some(&name), count);
+    }
+    Ok(())
+}
+
+impl Server {
+    /// Ends everything that a client listens to, without telling it.
+    pub(crate) fn unsubscribe_all(&mut self, key: ClientKey) {
+        let subscriptions = std::mem::take(&mut self.client_mut(key).subscriptions);
+        self.pubsub.forget(key, &subscriptions);
+    }
+}
+
+fn publish(call: &mut Call<'_>) -> CommandResult {
+    let receivers = call.server.publish(call.arg(1), call.arg(2));
+    tell_replicas(call);
+    call.reply.count(receivers);
+    Ok(())
+}
+
+fn spublish(call: &mut Call<'_>) -> CommandResult {
+    let receivers = call.server.publish_to_shard(call.arg(1), call.arg(2));
+    tell_replicas(call);
+    call.reply.count(receivers);
+    Ok(())
+}
+
+/// Clients of replicas listen too; the append-only file does not.
+fn tell_replicas(call: &mut Call<'_>) {
+    call.server.add_effect_of(call.db, Targets::REPLICAS, call.args.iter());
+}
+
+fn channels(call: &mut Call<'_>, kind: Kind) -> CommandResult {
+    if call.args.len() > 3 {
+        return Err(help::unknown_form(call));
+    }
+    let pattern = if call.args.len() == 3 { call.arg(2) } else { b"*" };
+    let names = call.server.pubsub.of(kind).keys();
+    let names: Vec<&Box<[u8]>> = names.filter(|name| glob::matches(pattern, name)).collect();
+    call.reply.array(names.len());
+    names.into_iter().for_each(|name| call.reply.bulk(name));
+    Ok(())
+}
+
+fn numsub(call: &mut Call<'_>, kind: Kind) -> CommandResult {
+    let names = call.args.from(2);
+    call.reply.array(names.len() * 2);
+    for name in names.iter() {
+        call.reply.bulk(name);
+        call.reply.count(call.server.pubsub.of(kind).get(name).map_or(0, Vec::len));
+    }
+    Ok(())
+}
+
+fn numpat(call: &mut Call<'_>) -> CommandResult {
+    call.reply.count(call.server.pubsub.patterns.len());
+    Ok(())
+}
+
+fn show_help(call: &mut Call<'_>) -> CommandResult {
+    const HELP: &[&str] = &[
+        "PUBSUB <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+        "CHANNELS [<pattern>]",
+        "    Return the currently active channels matching a <pattern> (default: '*').",
+        "NUMPAT",
+        "    Return number of subscriptions to patterns.",
+        "NUMSUB [<channel> ...]",
+        "    Return the number of subscribers for the specified channels, excluding",
+        "    pattern subscriptions(default: no channels).",
+        "SHARDCHANNELS [<pattern>]",
+        "    Return the currently active shard level channels matching a <pattern> (default: '*').",
+        "SHARDNUMSUB [<shardchannel> ...]",
+        "    Return the number of subscribers for the specified shard level channel(s)",
+    ];
+    help::write(call, HELP);
+    Ok(())
+}

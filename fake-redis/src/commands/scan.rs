@@ -1,0 +1,108 @@
+//! SCAN and HSCAN: walking without a snapshot. Must never know what is walked over.
+//!
+//! A cursor is the number of elements that are still to come, walked from the last to the first. A removed element's place is taken by
+//! the last one, which was seen already, and new ones come last: so an element that stays is seen, as Redis promises.
+
+use crate::args::Args;
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::{CommandError, CommandResult, INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE};
+use crate::glob;
+use crate::number::{Decimal, parse_integer};
+use crate::value::Value;
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new("scan", -2, Flags::READONLY, Keys::NONE, scan),
+    Command::new("hscan", -3, Flags::READONLY, Keys::ONE, hscan),
+];
+
+struct Options<'a> {
+    pattern: Option<&'a [u8]>,
+    count: usize,
+    kind: Option<&'a [u8]>,
+}
+
+fn parse_cursor(text: &[u8]) -> Result<usize, CommandError> {
+    let text = std::str::from_utf8(text).map_err(|_| INVALID_CURSOR)?;
+    text.parse::<u64>().map(|cursor| usize::try_from(cursor).unwrap_or(usize::MAX)).map_err(|_| INVALID_CURSOR)
+}
+
+/// Reads MATCH, COUNT and TYPE; TYPE is SCAN's only.
+fn parse_options(options: Args<'_>, takes_type: fn() -> bool) -> Result<Options<'_>, CommandError> {
+    let mut parsed = Options { pattern: None, count: 10, kind: None };
+    if options.len() % 2 != 0 {
+        return Err(SYNTAX);
+    }
+    for (option, value) in options.pairs() {
+        match &*option.to_ascii_lowercase() {
+            b"match" => parsed.pattern = Some(value),
+            b"count" => {
+                let count = parse_integer(value).ok_or(NOT_AN_INTEGER)?;
+                parsed.count = usize::try_from(count).ok().filter(|count| *count > 0).ok_or(SYNTAX)?;
+            }
+            b"type" if takes_type() => parsed.kind = Some(value),
+            _ => return Err(SYNTAX),
+        }
+    }
+    Ok(parsed)
+}
+
+/// The positions of one step, walked downwards, and the next cursor.
+fn step(cursor: usize, count: usize, length: usize) -> (std::ops::Range<usize>, usize) {
+    let end = if cursor == 0 { length } else { cursor.min(length) };
+    let start = end.saturating_sub(count);
+    (start..end, start)
+}
+
+fn scan(call: &mut Call<'_>) -> CommandResult {
+    let cursor = parse_cursor(call.arg(1))?;
+    let options = parse_options(call.args.from(2), || true)?;
+    let (positions, next) = step(cursor, options.count, call.server.database(call.db).len());
+    let mut found = Vec::new();
+    for position in positions.rev() {
+        let Some((key, entry)) = call.server.database(call.db).at(position) else { continue };
+        let is_wanted = options.pattern.is_none_or(|pattern| glob::matches(pattern, key));
+        let type_name = entry.value.type_name().as_bytes();
+        if !is_wanted || options.kind.is_some_and(|kind| !kind.eq_ignore_ascii_case(type_name)) {
+            continue;
+        }
+        let key = key.to_vec();
+        if call.server.find(call.db, &key).is_some() {
+            found.push(key);
+        }
+    }
+    call.reply.array(2);
+    call.reply.bulk(Decimal::of(next as i64).as_bytes());
+    call.reply.array(found.len());
+    found.iter().for_each(|key| call.reply.bulk(key));
+    Ok(())
+}
+
+fn hscan(call: &mut Call<'_>) -> CommandResult {
+    let cursor = parse_cursor(call.arg(2))?;
+    let hash = match call.server.read(call.db, call.args.get(1)).map(|entry| &entry.value) {
+        Some(Value::Hash(hash)) => hash,
+        Some(_) => return Err(WRONG_TYPE),
+        None => {
+            call.reply.array(2);
+            call.reply.bulk(b"0");
+            call.reply.array(0);
+            return Ok(());
+        }
+    };
+    let options = parse_options(call.args.from(3), || false)?;
+    // Small hashes are handed out at once and in order, as Redis does with its listpacks.
+    let (positions, next) = if hash.is_listed() { (0..hash.len(), 0) } else { step(cursor, options.count, hash.len()) };
+    let fields = positions.filter_map(|position| hash.at(position));
+    let fields = fields.filter(|(field, _)| options.pattern.is_none_or(|pattern| glob::matches(pattern, field)));
+    call.reply.array(2);
+    call.reply.bulk(Decimal::of(next as i64).as_bytes());
+    call.reply.deferred_array(|reply| {
+        let written = fields.map(|(field, value)| {
+            reply.bulk(field);
+            reply.bulk(value);
+        });
+        written.count() * 2
+    });
+    Ok(())
+}

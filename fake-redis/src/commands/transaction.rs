@@ -1,0 +1,75 @@
+//! Transactions: commands queued by MULTI and executed by EXEC, all or none, without a way back. Must never know what they do.
+
+use crate::command::{Call, Command, Effect, Flags, Keys};
+use crate::error::{CommandError, CommandResult, EXEC_ABORT};
+
+const CONTROL: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST).and(Flags::ALLOW_BUSY);
+const EXEC: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::SKIP_SLOWLOG);
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new("multi", 1, CONTROL, Keys::NONE, multi),
+    Command::new("exec", 1, EXEC, Keys::NONE, exec),
+    Command::new("discard", 1, CONTROL, Keys::NONE, discard),
+    Command::new("watch", -2, CONTROL, Keys::ALL, watch),
+    Command::new("unwatch", 1, CONTROL, Keys::NONE, unwatch),
+];
+
+fn multi(call: &mut Call<'_>) -> CommandResult {
+    let transaction = &mut call.client().transaction;
+    if transaction.open {
+        return Err(CommandError::fixed("ERR MULTI calls can not be nested"));
+    }
+    transaction.open = true;
+    call.reply.ok();
+    Ok(())
+}
+
+fn discard(call: &mut Call<'_>) -> CommandResult {
+    if !call.client().transaction.open {
+        return Err(CommandError::fixed("ERR DISCARD without MULTI"));
+    }
+    call.server.discard_transaction(call.client);
+    call.reply.ok();
+    Ok(())
+}
+
+fn watch(call: &mut Call<'_>) -> CommandResult {
+    if call.client().transaction.open {
+        return Err(CommandError::fixed("ERR WATCH inside MULTI is not allowed"));
+    }
+    call.args.from(1).iter().for_each(|key| call.server.watch(call.client, call.db, key));
+    call.reply.ok();
+    Ok(())
+}
+
+fn unwatch(call: &mut Call<'_>) -> CommandResult {
+    call.server.unwatch(call.client);
+    call.reply.ok();
+    Ok(())
+}
+
+/// This is `execCommand` in multi.c: a spoilt transaction is an error, an overtaken one is nil, any other one runs to its end.
+fn exec(call: &mut Call<'_>) -> CommandResult {
+    let key = call.client;
+    if !call.client().transaction.open {
+        return Err(CommandError::fixed("ERR EXEC without MULTI"));
+    }
+    let is_overtaken = call.client().transaction.overtaken || call.server.has_expired_watch(key);
+    let transaction = std::mem::take(&mut call.client().transaction);
+    call.server.unwatch(key);
+    if transaction.spoilt {
+        return Err(EXEC_ABORT);
+    }
+    if is_overtaken {
+        call.reply.null_array();
+        return Ok(());
+    }
+    // What the queued commands change is propagated as theirs.
+    call.effect = Effect::Stated;
+    call.reply.array(transaction.queue.len());
+    for queued in &transaction.queue {
+        call.server.execute(key, queued.command, queued.arguments.as_args(), call.reply);
+    }
+    Ok(())
+}
