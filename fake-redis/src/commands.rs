@@ -1,17 +1,23 @@
 //! The commands, one file for each family, and the table of them all. Must never know connections or bytes.
 
 mod client;
+mod command_info;
+mod config;
 mod connection;
 mod counter;
+mod debug;
 mod expire;
 mod hash;
 mod hash_random;
 mod help;
+mod info;
 mod key;
 mod persistence;
 mod pubsub;
 mod replication;
 mod scan;
+mod script;
+mod server;
 mod set;
 mod string;
 mod transaction;
@@ -33,4 +39,10 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     pubsub::COMMANDS,
     replication::COMMANDS,
     persistence::COMMANDS,
+    script::COMMANDS,
+    server::COMMANDS,
+    info::COMMANDS,
+    config::COMMANDS,
+    command_info::COMMANDS,
+    debug::COMMANDS,
 ];

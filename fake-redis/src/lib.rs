@@ -23,6 +23,7 @@ mod keyspace;
 mod notify;
 mod number;
 mod outgoing;
+mod parameters;
 mod persistence;
 mod pubsub;
 mod random;

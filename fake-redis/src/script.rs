@@ -1,10 +1,214 @@
-//! Scripts: their cache and the Lua in which they run. Must never know what the commands do that they call.
+//! Scripts: which ones a server knows, and running them. Must never know what the commands do that they call.
 
+mod convert;
+mod engine;
+mod functions;
+mod lend;
+mod random;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use engine::Sha;
+pub(crate) use run::Permissions;
+
+use crate::args::Args;
+use crate::client::ClientKey;
+use crate::command::Call;
+use crate::error::CommandError;
+use crate::number;
+use crate::reply::Reply;
+use engine::{Engine, Outcome};
 use indexmap::IndexMap;
+use mlua::{Error, Table, Value};
+use run::Run;
 use rustc_hash::FxBuildHasher;
+use sha1::{Digest, Sha1};
+
+/// A script that a server knows.
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    /// Its text, without the `#!` line. Shared, since a script may flush the cache that it came from.
+    body: std::sync::Arc<[u8]>,
+    /// What its `#!` line says; `None` if there is no such line.
+    declared: Option<Permissions>,
+}
 
 /// The scripts that a server knows by their SHA-1; empty after a restart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptCache {
-    bodies: IndexMap<[u8; 40], Box<[u8]>, FxBuildHasher>,
+    scripts: IndexMap<Sha, Script, FxBuildHasher>,
+}
+
+impl ScriptCache {
+    /// How many scripts are known.
+    pub(crate) fn len(&self) -> usize {
+        self.scripts.len()
+    }
+
+    /// The script with this SHA-1, in any case.
+    pub(crate) fn get(&self, sha: &[u8]) -> Option<(Sha, &Script)> {
+        let sha: Sha = sha.to_ascii_lowercase().try_into().ok()?;
+        self.scripts.get(&sha).map(|script| (sha, script))
+    }
+
+    /// Forgets all scripts.
+    pub(crate) fn clear(&mut self) {
+        self.scripts.clear();
+    }
+}
+
+/// The SHA-1 of a text.
+pub(crate) fn sha_of(text: &[u8]) -> Sha {
+    let mut digits = [0; 40];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(Sha1::digest(text)) {
+        pair[0] = b"0123456789abcdef"[usize::from(byte >> 4)];
+        pair[1] = b"0123456789abcdef"[usize::from(byte & 15)];
+    }
+    digits
+}
+
+/// The keys among the arguments of EVAL and its like; none if their number is wrong.
+pub(crate) fn keys_of(args: Args<'_>) -> Vec<&[u8]> {
+    let count = number::parse_integer(args.get(2)).and_then(|count| usize::try_from(count).ok());
+    args.from(3).up_to(count.unwrap_or(0)).iter().collect()
+}
+
+impl Call<'_> {
+    /// Makes a script known under its SHA-1, if it compiles.
+    pub(crate) fn learn_script(&mut self, text: &[u8]) -> Result<Sha, CommandError> {
+        let sha = sha_of(text);
+        if self.server.scripts.scripts.contains_key(&sha) {
+            return Ok(sha);
+        }
+        let (declared, body) = read_header(text)?;
+        engine::with(|engine| Ok(engine.compile(sha, body))).and_then(|compiled| compiled).map_err(syntax_problem)?;
+        self.server.scripts.scripts.insert(sha, Script { body: body.into(), declared });
+        Ok(sha)
+    }
+
+    /// Runs a script that is known, for EVAL and its like: the keys follow their number at argument 2.
+    pub(crate) fn run_script(&mut self, sha: Sha, keys: usize, read_only: bool) -> Result<(), CommandError> {
+        let Some((_, script)) = self.server.scripts.get(&sha) else { return Err(crate::error::NO_SCRIPT) };
+        let script = script.clone();
+        let mut permissions = script.declared.unwrap_or_default();
+        if script.declared.is_some() {
+            self.check_declared(permissions, read_only)?;
+        }
+        permissions.read_only |= read_only;
+        self.state_no_effect();
+        let (keys, arguments) = (self.args.from(3).up_to(keys), self.args.from(3 + keys));
+        let version = self.server.config.version;
+        let (server, reply) = (&mut *self.server, &mut *self.reply);
+        let mut run = Run::begin(server, self.client, permissions);
+        let result = engine::with(|engine| {
+            let function = engine.compile(sha, &script.body)?;
+            let (keys, arguments) = (list(engine, keys)?, list(engine, arguments)?);
+            let outcome = lend::lend(&mut run, || engine.run(&function, keys, arguments, version))?;
+            let protocol = run.server.client(ClientKey::SCRIPT).protocol;
+            match outcome {
+                Outcome::Returned(value) => convert::to_reply(&value, protocol, reply),
+                Outcome::Failed(problem) => write_problem(&problem, &sha, reply),
+            }
+        });
+        let Run { server, reply: spare, .. } = run;
+        server.spare_replies.push(spare);
+        server.effect_targets = crate::server::Targets::ALL;
+        result.map_err(|error| CommandError::text(format!("ERR Error running script: {error}")))
+    }
+
+    /// Scripts that say what they do are checked before they run, as `scriptPrepareForRun` in script.c.
+    fn check_declared(&self, declared: Permissions, read_only: bool) -> Result<(), CommandError> {
+        if read_only && !declared.read_only {
+            return Err(CommandError::fixed("ERR Can not execute a script with write flag using *_ro command."));
+        }
+        if self.server.is_stale() && !declared.allow_stale {
+            return Err(crate::error::MASTER_DOWN);
+        }
+        if !declared.read_only {
+            match self.server.check_write() {
+                Err(error) if error == crate::error::READ_ONLY => {
+                    let text = "READONLY Can not run script with write flag on readonly replica.";
+                    return Err(CommandError::fixed(text));
+                }
+                other => other?,
+            }
+        }
+        if self.server.is_out_of_memory && !declared.allow_oom && !declared.read_only {
+            let text = "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
+            return Err(CommandError::fixed(text));
+        }
+        Ok(())
+    }
+}
+
+fn list(engine: &Engine, parts: Args<'_>) -> mlua::Result<Table> {
+    let table = engine.lua().create_table_with_capacity(parts.len(), 0)?;
+    for part in parts.iter() {
+        table.raw_push(engine.lua().create_string(part)?)?;
+    }
+    Ok(table)
+}
+
+/// The error reply for a script that failed: where, if that is known, is added to what. See `luaCallFunction` in script_lua.c.
+fn write_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<()> {
+    let Value::Table(problem) = problem else {
+        reply.error(b"ERR unknown error");
+        return Ok(());
+    };
+    let mut text = match problem.raw_get::<Value>("err")? {
+        Value::String(text) => text.as_bytes().to_vec(),
+        _ => b"ERR unknown error".to_vec(),
+    };
+    if let Some(line) = problem.raw_get::<Option<i64>>("line")? {
+        text.extend_from_slice(b" script: ");
+        text.extend_from_slice(sha);
+        text.extend_from_slice(format!(", on @user_script:{line}.").as_bytes());
+    }
+    reply.error(&text);
+    Ok(())
+}
+
+fn syntax_problem(error: Error) -> CommandError {
+    let message = match error {
+        Error::SyntaxError { message, .. } => message,
+        other => other.to_string(),
+    };
+    CommandError::text(format!("ERR Error compiling script (new function): {message}"))
+}
+
+/// Splits off a first line `#!lua flags=...`, as `evalExtractShebangFlags` in eval.c.
+fn read_header(text: &[u8]) -> Result<(Option<Permissions>, &[u8]), CommandError> {
+    if !text.starts_with(b"#!") {
+        return Ok((None, text));
+    }
+    let end = text.iter().position(|byte| *byte == b'\n');
+    let end = end.ok_or(CommandError::fixed("ERR Invalid script shebang"))?;
+    let words: Vec<&[u8]> =
+        text[..end].split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()).collect();
+    if words.first() != Some(&b"#!lua".as_slice()) {
+        let engine = words.first().copied().unwrap_or_default();
+        return Err(CommandError::text([b"ERR Unexpected engine in script shebang: ", engine].concat()));
+    }
+    let mut permissions = Permissions::default();
+    for word in &words[1..] {
+        let Some(flags) = word.strip_prefix(b"flags=") else {
+            return Err(CommandError::text([b"ERR Unknown lua shebang option: ", *word].concat()));
+        };
+        read_flags(flags, &mut permissions)?;
+    }
+    Ok((Some(permissions), &text[end..]))
+}
+
+fn read_flags(flags: &[u8], permissions: &mut Permissions) -> Result<(), CommandError> {
+    for flag in flags.split(|byte| *byte == b',').filter(|flag| !flag.is_empty()) {
+        match flag {
+            b"no-writes" => permissions.read_only = true,
+            b"allow-oom" => permissions.allow_oom = true,
+            b"allow-stale" => permissions.allow_stale = true,
+            b"no-cluster" | b"allow-cross-slot-keys" => {}
+            _ => return Err(CommandError::text([b"ERR Unexpected flag in script shebang: ", flag].concat())),
+        }
+    }
+    Ok(())
 }

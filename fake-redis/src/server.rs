@@ -90,6 +90,8 @@ pub(crate) struct Server {
     pub(crate) loading: bool,
     /// Whether a script runs for too long: everything but SCRIPT KILL and the like is refused with `-BUSY`.
     pub(crate) busy: bool,
+    /// Whether memory was full and nothing could be evicted when the current command was admitted.
+    pub(crate) is_out_of_memory: bool,
     /// CLIENT PAUSE.
     pub(crate) pause: Option<Pause>,
     /// DEBUG SLEEP: nothing is served and nothing is sent until then.
@@ -142,6 +144,7 @@ impl Server {
             booted: false,
             loading: false,
             busy: false,
+            is_out_of_memory: false,
             pause: None,
             asleep_until: None,
             pubsub: PubSub::default(),

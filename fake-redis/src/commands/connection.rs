@@ -107,7 +107,7 @@ fn hello(call: &mut Call<'_>) -> CommandResult {
         Some(Some(_)) => return Err(CommandError::fixed("NOPROTO unsupported protocol version")),
     };
     let name = hello_options(call)?;
-    if !call.client().authenticated {
+    if call.server.config.requirepass.is_some() && !call.client().authenticated {
         return Err(HELLO_NEEDS_AUTH);
     }
     let client = call.client();

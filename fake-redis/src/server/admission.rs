@@ -48,19 +48,27 @@ impl Server {
 
     /// The command that the arguments name, if there are as many as it wants.
     pub(crate) fn resolve(&self, args: Args<'_>) -> Result<&'static Command, CommandError> {
-        let is_known = |command: &&'static Command| command.since <= self.config.version;
-        let command = command::find(args.get(0)).filter(is_known).ok_or_else(|| self.unknown_command(args))?;
-        let command = if command.subcommands.is_empty() || args.len() == 1 {
-            command
-        } else {
-            command.subcommand(args.get(1)).filter(is_known).ok_or_else(|| unknown_subcommand(args))?
-        };
+        let command = self.known_command(args).ok_or_else(|| match command::find(args.get(0)) {
+            Some(container) if !container.subcommands.is_empty() => unknown_subcommand(args),
+            _ => self.unknown_command(args),
+        })?;
         if command.accepts(args.len()) { Ok(command) } else { Err(wrong_arity(command)) }
+    }
+
+    /// The command that the arguments name, if this version knows it.
+    pub(crate) fn known_command(&self, args: Args<'_>) -> Option<&'static Command> {
+        let is_known = |command: &&'static Command| command.since <= self.config.version;
+        let command = command::find(args.get(0)).filter(is_known)?;
+        if command.subcommands.is_empty() || args.len() == 1 {
+            return Some(command);
+        }
+        command.subcommand(args.get(1)).filter(is_known)
     }
 
     fn check_client(&self, key: ClientKey, command: &Command) -> Result<(), CommandError> {
         let client = self.client(key);
-        if !client.authenticated && !command.flags.any(Flags::NO_AUTH) {
+        let needs_password = self.config.requirepass.is_some() && !client.authenticated;
+        if needs_password && !command.flags.any(Flags::NO_AUTH) {
             return Err(error::NO_AUTH);
         }
         if client.transaction.open && command.flags.any(Flags::NO_MULTI) {
@@ -83,8 +91,8 @@ impl Server {
         let nature = self.nature(key, command);
         if self.config.maxmemory > 0 && !self.busy {
             let is_queued = self.client(key).transaction.open && !is_control_or_reset(command);
-            let is_full = !self.free_memory();
-            if is_full && (nature.denies_oom || is_queued) {
+            self.is_out_of_memory = !self.free_memory();
+            if self.is_out_of_memory && (nature.denies_oom || is_queued) {
                 return Err(error::OUT_OF_MEMORY);
             }
         }
@@ -116,9 +124,13 @@ impl Server {
         Ok(())
     }
 
+    /// Whether this is a replica without its primary that shall not answer from old data.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.is_replica() && !self.replication.is_link_up() && !self.config.replica_serve_stale_data
+    }
+
     fn check_state(&self, command: &Command) -> Result<(), CommandError> {
-        let is_stale = self.is_replica() && !self.replication.is_link_up() && !self.config.replica_serve_stale_data;
-        if is_stale && !command.flags.any(Flags::STALE) {
+        if self.is_stale() && !command.flags.any(Flags::STALE) {
             return Err(error::MASTER_DOWN);
         }
         if self.loading && !command.flags.any(Flags::LOADING) {

@@ -1,0 +1,136 @@
+//! COMMAND: the table, for clients to read. Summaries for people are not kept: COMMAND DOCS knows names only.
+
+use super::help;
+use crate::command::{self, Call, Command, Flags};
+use crate::error::{CommandError, CommandResult};
+use crate::reply::Reply;
+
+const LOOK: Flags = Flags::LOADING.and(Flags::STALE);
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[Command {
+    arity: -1,
+    run: everything,
+    flags: LOOK,
+    ..Command::container(
+        "command",
+        &[
+            Command::sub("command|count", 2, LOOK, count),
+            Command::sub("command|docs", -2, LOOK, docs),
+            Command::sub("command|getkeys", -3, LOOK, getkeys),
+            Command::sub("command|help", 2, LOOK, show_help),
+            Command::sub("command|info", -2, LOOK, info),
+            Command::sub("command|list", 2, LOOK, list),
+        ],
+    )
+}];
+
+fn write_one(reply: &mut Reply, command: &Command) {
+    reply.array(10);
+    reply.bulk(command.full_name.as_bytes());
+    reply.integer(i64::from(command.arity));
+    let flags = Flags::NAMES.iter().filter(|(_, flag)| command.flags.any(*flag) && *flag != Flags::MAY_REPLICATE);
+    let flags: Vec<&str> = flags.map(|(name, _)| *name).collect();
+    reply.set(flags.len());
+    flags.iter().for_each(|name| reply.status(name));
+    reply.integer(i64::from(command.keys.first));
+    reply.integer(i64::from(command.keys.last));
+    reply.integer(i64::from(command.keys.step));
+    reply.set(0);
+    reply.array(0);
+    reply.array(0);
+    reply.array(command.subcommands.len());
+    command.subcommands.iter().for_each(|subcommand| write_one(reply, subcommand));
+}
+
+fn everything(call: &mut Call<'_>) -> CommandResult {
+    let commands = command::all();
+    call.reply.array(commands.len());
+    commands.for_each(|command| write_one(call.reply, command));
+    Ok(())
+}
+
+/// A command by its name, or a subcommand by `container|name`.
+fn named(name: &[u8]) -> Option<&'static Command> {
+    let mut parts = name.splitn(2, |byte| *byte == b'|');
+    let command = command::find(parts.next()?)?;
+    parts.next().map_or(Some(command), |subcommand| command.subcommand(subcommand))
+}
+
+fn info(call: &mut Call<'_>) -> CommandResult {
+    if call.args.len() == 2 {
+        return everything(call);
+    }
+    let names = call.args.from(2).iter();
+    call.reply.array(names.len());
+    for name in names {
+        match named(name) {
+            Some(command) => write_one(call.reply, command),
+            None => call.reply.null_array(),
+        }
+    }
+    Ok(())
+}
+
+fn docs(call: &mut Call<'_>) -> CommandResult {
+    let commands: Vec<&Command> = match call.args.len() {
+        2 => command::all().collect(),
+        _ => call.args.from(2).iter().filter_map(named).collect(),
+    };
+    call.reply.map(commands.len());
+    for command in commands {
+        call.reply.bulk(command.full_name.as_bytes());
+        call.reply.map(0);
+    }
+    Ok(())
+}
+
+fn count(call: &mut Call<'_>) -> CommandResult {
+    call.reply.count(command::all().len());
+    Ok(())
+}
+
+fn list(call: &mut Call<'_>) -> CommandResult {
+    let commands = command::all();
+    call.reply.array(commands.len());
+    commands.for_each(|command| call.reply.bulk(command.name.as_bytes()));
+    Ok(())
+}
+
+fn getkeys(call: &mut Call<'_>) -> CommandResult {
+    let args = call.args.from(2);
+    let command = call.server.resolve(args).map_err(|_| CommandError::fixed("ERR Invalid command specified"))?;
+    let keys: Vec<&[u8]> = if command.flags.any(Flags::MOVABLE_KEYS) {
+        crate::script::keys_of(args)
+    } else {
+        command.keys_in(args).collect()
+    };
+    if keys.is_empty() {
+        return Err(CommandError::fixed("ERR The command has no key arguments"));
+    }
+    call.reply.array(keys.len());
+    keys.iter().for_each(|key| call.reply.bulk(key));
+    Ok(())
+}
+
+fn show_help(call: &mut Call<'_>) -> CommandResult {
+    const HELP: &[&str] = &[
+        "COMMAND <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+        "(no subcommand)",
+        "    Return details about all Redis commands.",
+        "COUNT",
+        "    Return the total number of commands in this Redis server.",
+        "LIST",
+        "    Return a list of all commands in this Redis server.",
+        "INFO [<command-name> ...]",
+        "    Return details about multiple Redis commands.",
+        "    If no command names are given, documentation details for all",
+        "    commands are returned.",
+        "DOCS [<command-name> ...]",
+        "    Return documentation details about multiple Redis commands.",
+        "GETKEYS <full-command>",
+        "    Return the keys from a full Redis command.",
+    ];
+    help::write(call, HELP);
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! DEBUG: what tests and operators do to a server. Must never be needed by an application.
+//!
+//! `DEBUG EVICT-VOLATILE` is ours: it evicts every key that has a time to live, as memory pressure would, and answers how many.
+
+use super::help;
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::{CommandError, CommandResult, NOT_A_FLOAT};
+use crate::machine::WallTime;
+use crate::number::parse_double;
+use crate::timers::Timer;
+
+const DEBUG: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE).and(Flags::PROTECTED);
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[Command::new("debug", -2, DEBUG, Keys::NONE, debug)];
+
+const HELP: &[&str] = &[
+    "DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+    "ERROR <string>",
+    "    Return a Redis protocol error with <string> as message. Useful for clients",
+    "    unit tests to simulate Redis errors.",
+    "EVICT-VOLATILE",
+    "    Evict every key that has a time to live. Not a command of Redis.",
+    "SET-ACTIVE-EXPIRE <0|1>",
+    "    Setting it to 0 disables expiring keys in background when they are not",
+    "    accessed (otherwise the Redis behavior). Setting it to 1 reenables back the",
+    "    default.",
+    "SLEEP <seconds>",
+    "    Stop the server for <seconds>. Decimals allowed.",
+];
+
+fn debug(call: &mut Call<'_>) -> CommandResult {
+    let subcommand = call.arg(1).to_ascii_lowercase();
+    match (&*subcommand, call.args.len()) {
+        (b"help", 2) => help::write(call, HELP),
+        (b"error", 3) => return Err(CommandError::text(call.arg(2))),
+        (b"sleep", 3) => sleep(call)?,
+        (b"set-active-expire", 3) => set_active_expire(call),
+        (b"evict-volatile", 2) => {
+            let evicted = call.server.evict_all_volatile();
+            call.reply.count(evicted);
+        }
+        _ => return Err(help::unknown_form(call)),
+    }
+    Ok(())
+}
+
+/// The reply, and everything else, waits until the sleep is over.
+fn sleep(call: &mut Call<'_>) -> CommandResult {
+    let seconds = parse_double(call.arg(2)).filter(|seconds| seconds.is_finite()).ok_or(NOT_A_FLOAT)?;
+    let end = WallTime(call.server.now.0.saturating_add((seconds.max(0.0) * 1e6) as i64));
+    call.server.asleep_until = Some(end);
+    call.server.timers.set(Timer::SleepEnd, Some(end));
+    call.reply.ok();
+    Ok(())
+}
+
+fn set_active_expire(call: &mut Call<'_>) {
+    call.server.config.active_expire =
+        call.arg(2).first().is_some_and(|digit| digit.is_ascii_digit() && *digit != b'0');
+    call.server.schedule_expiry();
+    call.reply.ok();
+}

@@ -1,0 +1,139 @@
+//! INFO: the server about itself. Must never change anything.
+
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::CommandResult;
+use crate::server::Server;
+use std::fmt::Write;
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] =
+    &[Command::new("info", -1, Flags::LOADING.and(Flags::STALE), Keys::NONE, info)];
+
+/// A section: its name, whether it is shown unasked, its lines.
+struct Section {
+    title: &'static str,
+    by_default: bool,
+    lines: fn(&Server) -> String,
+}
+
+const SECTIONS: &[Section] = &[
+    Section { title: "Server", by_default: true, lines: server },
+    Section { title: "Clients", by_default: true, lines: clients },
+    Section { title: "Memory", by_default: true, lines: memory },
+    Section { title: "Persistence", by_default: true, lines: Server::persistence_info },
+    Section { title: "Stats", by_default: true, lines: stats },
+    Section { title: "Replication", by_default: true, lines: Server::replication_info },
+    Section { title: "CPU", by_default: true, lines: cpu },
+    Section { title: "Modules", by_default: true, lines: |_| String::new() },
+    Section { title: "Errorstats", by_default: true, lines: errors },
+    Section { title: "Cluster", by_default: true, lines: |_| String::from("cluster_enabled:0\r\n") },
+    Section { title: "Keyspace", by_default: true, lines: keyspace },
+];
+
+fn info(call: &mut Call<'_>) -> CommandResult {
+    let asked: Vec<Vec<u8>> = call.args.from(1).iter().map(<[u8]>::to_ascii_lowercase).collect();
+    let is_asked = |section: &Section| {
+        let by_name = |word: &Vec<u8>| match &**word {
+            b"all" | b"everything" => true,
+            b"default" => section.by_default,
+            word => section.title.as_bytes().eq_ignore_ascii_case(word),
+        };
+        if asked.is_empty() { section.by_default } else { asked.iter().any(by_name) }
+    };
+    let mut text = String::new();
+    for section in SECTIONS.iter().filter(|section| is_asked(section)) {
+        let separator = if text.is_empty() { "" } else { "\r\n" };
+        let _ = write!(text, "{separator}# {}\r\n{}", section.title, (section.lines)(call.server));
+    }
+    call.reply.verbatim(b"txt", text.as_bytes());
+    Ok(())
+}
+
+fn server(server: &Server) -> String {
+    let uptime = (server.now.0 - server.started_at.0).max(0) / 1_000_000;
+    let mut lines = String::new();
+    let _ = write!(
+        lines,
+        "redis_version:{}\r\nredis_git_sha1:00000000\r\nredis_git_dirty:0\r\nredis_build_id:0\r\nredis_mode:standalone\r\n\
+         os:fake-redis\r\narch_bits:64\r\nmonotonic_clock:simulated\r\nmultiplexing_api:none\r\nprocess_id:1\r\n\
+         process_supervised:no\r\nrun_id:{}\r\ntcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{uptime}\r\n\
+         uptime_in_days:{}\r\nhz:10\r\nconfigured_hz:10\r\nlru_clock:{}\r\nexecutable:fake-redis\r\nconfig_file:\r\n\
+         io_threads_active:0\r\n",
+        server.config.version.text(),
+        server.run_id,
+        server.config.port,
+        server.now.0,
+        uptime / 86_400,
+        server.now_ms() / 1_000 & 0xff_ffff,
+    );
+    lines
+}
+
+fn clients(server: &Server) -> String {
+    format!(
+        "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\nclient_recent_max_input_buffer:0\r\n\
+         client_recent_max_output_buffer:0\r\nblocked_clients:0\r\ntracking_clients:0\r\nclients_in_timeout_table:0\r\n",
+        server.connections.len(),
+        server.config.max_clients,
+    )
+}
+
+fn memory(server: &Server) -> String {
+    let used = server.used_memory();
+    let policy = server.config.maxmemory_policy;
+    let named = crate::config::MaxmemoryPolicy::NAMES.iter().find(|(_, known)| *known == policy);
+    format!(
+        "used_memory:{used}\r\nused_memory_dataset:{used}\r\nnumber_of_cached_scripts:{}\r\nnumber_of_functions:0\r\n\
+         number_of_libraries:0\r\nmaxmemory:{}\r\nmaxmemory_policy:{}\r\nmem_allocator:rust\r\nlazyfree_pending_objects:0\r\n\
+         lazyfreed_objects:0\r\n",
+        server.scripts.len(),
+        server.config.maxmemory,
+        named.map_or("", |(name, _)| name),
+    )
+}
+
+fn stats(server: &Server) -> String {
+    let counters = &server.statistics;
+    let errors: u64 = counters.errors.values().sum();
+    format!(
+        "total_connections_received:{}\r\ntotal_commands_processed:{}\r\ninstantaneous_ops_per_sec:0\r\n\
+         rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:{}\r\nevicted_clients:0\r\nkeyspace_hits:{}\r\n\
+         keyspace_misses:{}\r\npubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\n\
+         total_error_replies:{errors}\r\n",
+        counters.connections_received,
+        counters.commands,
+        counters.connections_rejected,
+        counters.expired_keys,
+        counters.evicted_keys,
+        counters.keyspace_hits,
+        counters.keyspace_misses,
+        server.pubsub.channels.len(),
+        server.pubsub.patterns.len(),
+        server.pubsub.shard_channels.len(),
+    )
+}
+
+/// A machine without a processor of its own uses none.
+fn cpu(_: &Server) -> String {
+    String::from("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n")
+}
+
+fn errors(server: &Server) -> String {
+    let mut lines = String::new();
+    for (code, count) in &server.statistics.errors {
+        let _ = write!(lines, "errorstat_{}:count={count}\r\n", String::from_utf8_lossy(code));
+    }
+    lines
+}
+
+fn keyspace(server: &Server) -> String {
+    let mut lines = String::new();
+    for db in 0..server.keyspace.databases() {
+        let database = server.database(db);
+        if database.len() > 0 {
+            let (keys, expires) = (database.len(), database.volatile_len());
+            let _ = write!(lines, "db{db}:keys={keys},expires={expires},avg_ttl=0\r\n");
+        }
+    }
+    lines
+}

@@ -1,0 +1,103 @@
+//! Commands about scripts. Must never know Lua.
+
+use super::help;
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::{CommandError, CommandResult, NO_SCRIPT, NOT_AN_INTEGER};
+use crate::number::parse_integer;
+
+const RUN: Flags =
+    Flags::NOSCRIPT.and(Flags::SKIP_MONITOR).and(Flags::STALE).and(Flags::NO_MANDATORY_KEYS).and(Flags::MOVABLE_KEYS);
+const WRITING: Flags = RUN.and(Flags::MAY_REPLICATE);
+const READING: Flags = RUN.and(Flags::READONLY);
+const OTHER: Flags = Flags::NOSCRIPT.and(Flags::STALE);
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new("eval", -3, WRITING, Keys::NONE, |call| eval(call, Access::Write)),
+    Command::new("evalsha", -3, WRITING, Keys::NONE, |call| evalsha(call, Access::Write)),
+    Command::new("eval_ro", -3, READING, Keys::NONE, |call| eval(call, Access::Read)),
+    Command::new("evalsha_ro", -3, READING, Keys::NONE, |call| evalsha(call, Access::Read)),
+    Command::container(
+        "script",
+        &[
+            Command::sub("script|exists", -3, OTHER, exists),
+            Command::sub("script|flush", -2, OTHER, flush),
+            Command::sub("script|help", 2, Flags::LOADING.and(Flags::STALE), show_help),
+            Command::sub("script|kill", 2, OTHER.and(Flags::ALLOW_BUSY), kill),
+            Command::sub("script|load", 3, OTHER, load),
+        ],
+    ),
+];
+
+/// What a script may do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+}
+
+/// How many of the arguments are keys.
+fn number_of_keys(call: &Call<'_>) -> Result<usize, CommandError> {
+    let count = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
+    if count > call.args.len() as i64 - 3 {
+        return Err(CommandError::fixed("ERR Number of keys can't be greater than number of args"));
+    }
+    usize::try_from(count).map_err(|_| CommandError::fixed("ERR Number of keys can't be negative"))
+}
+
+fn eval(call: &mut Call<'_>, access: Access) -> CommandResult {
+    let keys = number_of_keys(call)?;
+    let sha = call.learn_script(call.arg(1))?;
+    call.run_script(sha, keys, access == Access::Read)
+}
+
+fn evalsha(call: &mut Call<'_>, access: Access) -> CommandResult {
+    let (sha, _) = call.server.scripts.get(call.arg(1)).ok_or(NO_SCRIPT)?;
+    let keys = number_of_keys(call)?;
+    call.run_script(sha, keys, access == Access::Read)
+}
+
+fn load(call: &mut Call<'_>) -> CommandResult {
+    let sha = call.learn_script(call.arg(2))?;
+    call.reply.bulk(&sha);
+    Ok(())
+}
+
+fn exists(call: &mut Call<'_>) -> CommandResult {
+    let shas = call.args.from(2).iter();
+    call.reply.array(shas.len());
+    shas.for_each(|sha| call.reply.integer(i64::from(call.server.scripts.get(sha).is_some())));
+    Ok(())
+}
+
+fn flush(call: &mut Call<'_>) -> CommandResult {
+    let is_known =
+        call.args.len() == 2 || call.args.len() == 3 && (call.args.is(2, "sync") || call.args.is(2, "async"));
+    if !is_known {
+        return Err(CommandError::fixed("ERR SCRIPT FLUSH only support SYNC|ASYNC option"));
+    }
+    call.server.scripts.clear();
+    call.reply.ok();
+    Ok(())
+}
+
+/// A script has ended, or was stopped, before anybody can ask to kill it.
+fn kill(_: &mut Call<'_>) -> CommandResult {
+    Err(CommandError::fixed("NOTBUSY No scripts in execution right now."))
+}
+
+fn show_help(call: &mut Call<'_>) -> CommandResult {
+    const HELP: &[&str] = &[
+        "SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+        "EXISTS <sha1> [<sha1> ...]",
+        "    Return information about the existence of the scripts in the script cache.",
+        "FLUSH [ASYNC|SYNC]",
+        "    Flush the Lua scripts cache. Very dangerous on replicas.",
+        "KILL",
+        "    Kill the currently executing Lua script.",
+        "LOAD <script>",
+        "    Load a script into the scripts cache without executing it.",
+    ];
+    help::write(call, HELP);
+    Ok(())
+}

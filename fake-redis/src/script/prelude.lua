@@ -1,0 +1,308 @@
+-- The world in which scripts run: what they may see, and that they cannot change it.
+--
+-- Runs once in every Lua state. Takes a table of functions of the host and returns the globals of scripts and the function that runs
+-- one. Redis patches Lua so that tables can be made read-only; plain Lua 5.1 cannot do that, so what scripts see of a shared table is
+-- an empty proxy that shows it. The few library functions that would look at or write to the proxy itself know of proxies.
+
+local native = ...
+
+local error, type, tostring, rawget, rawset, select = error, type, tostring, rawget, rawset, select
+local raw_next, raw_pairs, raw_pcall, raw_xpcall = next, pairs, pcall, xpcall
+local raw_getmetatable, raw_setmetatable, raw_setfenv = getmetatable, setmetatable, setfenv
+local raw_load, raw_loadstring = load, loadstring
+local byte, find, floor = string.byte, string.find, math.floor
+
+local READ_ONLY = "Attempt to modify a readonly table"
+
+-- For each proxy the table that it shows.
+local shown_by = {}
+
+local function refuse_write()
+  error(READ_ONLY, 2)
+end
+
+local function freeze(shown)
+  local proxy = {}
+  shown_by[proxy] = shown
+  return raw_setmetatable(proxy, { __index = shown, __newindex = refuse_write, __metatable = shown_by.no_metatable })
+end
+
+shown_by.no_metatable = freeze({})
+
+-- Library functions -----------------------------------------------------------------------------------------------------------------
+
+local function given_type(...)
+  if select("#", ...) == 0 then return "no value" end
+  return type((...))
+end
+
+local function complain(name, ...)
+  error("bad argument #1 to '" .. name .. "' (table expected, got " .. given_type(...) .. ")", 3)
+end
+
+-- A library function for tables that refuses proxies. What it complains of itself is said of the place from which it was called.
+local function refusing_proxies(name, original)
+  local function finish(ok, ...)
+    if ok then return ... end
+    local message = ...
+    if type(message) == "string" and (find(message, "bad argument", 1, true) == 1 or find(message, "invalid order", 1, true) == 1
+      or find(message, "cannot change", 1, true) == 1 or find(message, "wrong number", 1, true) == 1) then
+      error((message:gsub("'%?'", "'" .. name .. "'", 1)), 3)
+    end
+    error(message, 0)
+  end
+  return function(...)
+    local target = ...
+    if target ~= nil and shown_by[target] then error(READ_ONLY, 0) end
+    return finish(raw_pcall(original, ...))
+  end
+end
+
+local function safe_next(...)
+  local target, key = ...
+  if type(target) ~= "table" then complain("next", ...) end
+  return raw_next(shown_by[target] or target, key)
+end
+
+local function safe_pairs(...)
+  local target = ...
+  if type(target) ~= "table" then complain("pairs", ...) end
+  return raw_next, shown_by[target] or target, nil
+end
+
+local function safe_rawget(...)
+  local target, key = ...
+  if type(target) ~= "table" then complain("rawget", ...) end
+  return rawget(shown_by[target] or target, key)
+end
+
+-- Addresses differ from run to run, so that all are shown alike.
+local function safe_tostring(...)
+  local value = ...
+  local kind = type(value)
+  if kind == "table" or kind == "function" or kind == "thread" or kind == "userdata" then
+    local metatable = raw_getmetatable(value)
+    if type(metatable) ~= "table" or metatable.__tostring == nil then return kind .. ": 0x000000000000" end
+  end
+  if select("#", ...) == 0 then error("bad argument #1 to 'tostring' (value expected)", 2) end
+  return tostring(value)
+end
+
+-- The size of the heap depends on what ran before.
+local function safe_collectgarbage(option)
+  if option == "count" then return 64 end
+  return 0
+end
+
+-- As in Redis, an error of the redis library is to pcall the text of it.
+local function caught(...)
+  local ok, problem = ...
+  if ok then return ... end
+  if type(problem) == "table" and type(rawget(problem, "err")) == "string" then problem = rawget(problem, "err") end
+  return false, problem
+end
+
+local function safe_pcall(...)
+  return caught(raw_pcall(...))
+end
+
+local BINARY = 27
+
+local function safe_loadstring(text, name)
+  if type(text) == "string" and byte(text, 1) == BINARY then return nil, "binary chunks are not supported" end
+  local chunk, problem = raw_loadstring(text, name)
+  if chunk then raw_setfenv(chunk, native.globals) end
+  return chunk, problem
+end
+
+local function safe_load(reader, name)
+  local pieces = {}
+  local piece = reader()
+  while piece and piece ~= "" do
+    pieces[#pieces + 1] = piece
+    piece = reader()
+  end
+  return safe_loadstring(table.concat(pieces), name or "=(load)")
+end
+
+local function math_random(...)
+  local r = native.random()
+  local count = select("#", ...)
+  if count == 0 then return r end
+  local low, high = 1, ...
+  if count == 2 then low, high = ... end
+  if count > 2 then error("wrong number of arguments", 2) end
+  low, high = tonumber(low), tonumber(high)
+  if not low or not high then error("bad argument #1 to 'random' (number expected, got " .. given_type(...) .. ")", 2) end
+  if low > high then error("bad argument #" .. count .. " to 'random' (interval is empty)", 2) end
+  if count == 1 then return floor(r * high) + 1 end
+  return floor(r * (high - low + 1)) + low
+end
+
+local function math_randomseed(seed)
+  native.seed_random(tonumber(seed) or 0)
+end
+
+-- The redis library -----------------------------------------------------------------------------------------------------------------
+
+local function problem_of(text)
+  return { err = text }
+end
+
+local function raise(text)
+  error(problem_of("ERR " .. text))
+end
+
+local redis = {
+  LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
+  REPL_NONE = 0, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_ALL = 3,
+}
+
+-- The host answers with a value, and with true if it is a problem.
+function redis.call(...)
+  local result, failed = native.call(...)
+  if failed then error(result) end
+  return result
+end
+
+function redis.pcall(...)
+  local result = native.call(...)
+  return result
+end
+
+function redis.error_reply(...)
+  local text = ...
+  if select("#", ...) ~= 1 or type(text) ~= "string" then return problem_of("ERR wrong number or type of arguments") end
+  if byte(text, 1) == 45 then text = text:sub(2) end
+  -- The first word is the code, if there is more than one.
+  if not find(text, " ", 1, true) then text = "ERR " .. text end
+  return problem_of(text)
+end
+
+function redis.status_reply(...)
+  local text = ...
+  if select("#", ...) ~= 1 or type(text) ~= "string" then return problem_of("ERR wrong number or type of arguments") end
+  return { ok = text }
+end
+
+function redis.sha1hex(...)
+  if select("#", ...) ~= 1 then raise("wrong number of arguments") end
+  local text = ...
+  if type(text) == "number" then text = text .. "" end
+  return native.sha1hex(type(text) == "string" and text or "")
+end
+
+function redis.log(...)
+  if select("#", ...) < 2 then raise("redis.log() requires two arguments or more.") end
+  local level = ...
+  if type(level) ~= "number" then raise("First argument must be a number (log level).") end
+  if level < 0 or level > 3 then raise("Invalid log level.") end
+end
+
+function redis.setresp(...)
+  if select("#", ...) ~= 1 then raise("redis.setresp() requires one argument.") end
+  local version = ...
+  if version ~= 2 and version ~= 3 then raise("RESP version must be 2 or 3.") end
+  native.setresp(version)
+end
+
+function redis.set_repl(...)
+  if select("#", ...) ~= 1 then raise("redis.set_repl() requires one argument.") end
+  local flags = tonumber((...)) or -1
+  if flags < 0 or flags > 3 or flags ~= floor(flags) then
+    raise("Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
+  end
+  native.set_repl(flags % 2 == 1, flags >= 2)
+end
+
+function redis.replicate_commands()
+  return true
+end
+
+function redis.breakpoint()
+  return false
+end
+
+function redis.debug() end
+
+function redis.acl_check_cmd(...)
+  if select("#", ...) == 0 then raise("Please specify at least one argument for this redis.acl_check_cmd() call") end
+  if not native.is_command((...)) then raise("Invalid command passed to redis.acl_check_cmd()") end
+  return true
+end
+
+-- The globals of scripts ------------------------------------------------------------------------------------------------------------
+
+local function copy(library)
+  local result = {}
+  for name, value in raw_pairs(library) do result[name] = value end
+  return result
+end
+
+local table_library, math_library = copy(table), copy(math)
+for _, name in ipairs({ "insert", "remove", "sort", "setn" }) do
+  if table_library[name] then table_library[name] = refusing_proxies(name, table_library[name]) end
+end
+math_library.random, math_library.randomseed = math_random, math_randomseed
+
+-- Strings find their methods here; scripts are shown a proxy in its place.
+local string_metatable = raw_getmetatable("")
+string_metatable.__metatable = freeze({ __index = freeze(string) })
+
+local real = {
+  _VERSION = _VERSION,
+  assert = assert,
+  collectgarbage = safe_collectgarbage,
+  coroutine = freeze(coroutine),
+  error = error,
+  gcinfo = function() return 64 end,
+  getmetatable = raw_getmetatable,
+  ipairs = ipairs,
+  load = safe_load,
+  loadstring = safe_loadstring,
+  math = freeze(math_library),
+  next = safe_next,
+  pairs = safe_pairs,
+  pcall = safe_pcall,
+  rawequal = rawequal,
+  rawget = safe_rawget,
+  rawset = refusing_proxies("rawset", rawset),
+  redis = freeze(redis),
+  select = select,
+  setmetatable = refusing_proxies("setmetatable", raw_setmetatable),
+  string = freeze(string),
+  table = freeze(table_library),
+  tonumber = tonumber,
+  tostring = safe_tostring,
+  type = type,
+  unpack = unpack,
+  xpcall = raw_xpcall,
+}
+
+local function refuse_unknown(_, name)
+  error("Script attempted to access nonexistent global variable '" .. safe_tostring(name) .. "'", 2)
+end
+
+local globals = freeze(real)
+real._G = globals
+raw_setmetatable(real, { __index = refuse_unknown })
+native.globals = globals
+
+-- Running ---------------------------------------------------------------------------------------------------------------------------
+
+-- Every problem becomes a table that says where in the script it arose.
+local function handle_problem(problem)
+  if type(problem) ~= "table" then problem = problem_of("ERR " .. safe_tostring(problem)) end
+  local line = native.script_line()
+  if line and not shown_by[problem] then
+    problem.source, problem.line = "@user_script", line
+  end
+  return problem
+end
+
+local function run(script, keys, arguments)
+  real.KEYS, real.ARGV = keys, arguments
+  return raw_xpcall(script, handle_problem)
+end
+
+return globals, run, redis, real

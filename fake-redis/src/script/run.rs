@@ -1,0 +1,93 @@
+//! One run of a script: what it may do, and the commands that it calls. Must never know Lua.
+
+use crate::args::ArgumentVector;
+use crate::client::ClientKey;
+use crate::command::{Command, Flags};
+use crate::error::{self, CommandError};
+use crate::reply::{Protocol, Reply};
+use crate::server::Server;
+
+/// What a script's header (`#!lua flags=...`) and the command that runs it allow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Permissions {
+    /// No command may write: EVAL_RO, or the flag `no-writes`.
+    pub(crate) read_only: bool,
+    /// Commands that need memory may run although memory is full.
+    pub(crate) allow_oom: bool,
+    /// Commands may run on a replica that lost its primary.
+    pub(crate) allow_stale: bool,
+}
+
+/// One run of a script.
+pub(crate) struct Run<'a> {
+    /// The server.
+    pub(crate) server: &'a mut Server,
+    /// The client that sent the script.
+    pub(crate) caller: ClientKey,
+    /// What is allowed.
+    pub(crate) permissions: Permissions,
+    /// Whether a command that writes was called.
+    pub(crate) has_written: bool,
+    /// The arguments of the command that is called.
+    pub(crate) arguments: ArgumentVector,
+    /// Its reply.
+    pub(crate) reply: Reply,
+}
+
+impl<'a> Run<'a> {
+    /// Begins a run: the script's own client is where the caller is, and speaks RESP2.
+    pub(crate) fn begin(server: &'a mut Server, caller: ClientKey, permissions: Permissions) -> Self {
+        let db = server.client(caller).db;
+        let client = server.client_mut(ClientKey::SCRIPT);
+        client.db = db;
+        client.protocol = Protocol::Resp2;
+        let reply = server.spare_reply();
+        Run { server, caller, permissions, has_written: false, arguments: ArgumentVector::default(), reply }
+    }
+
+    /// Executes the command in `arguments`; its reply is in `reply`. This is `scriptCall` in script.c.
+    ///
+    /// # Errors
+    /// With the reason if it is not executed.
+    pub(crate) fn call(&mut self) -> Result<(), CommandError> {
+        self.reply.truncate(0);
+        let command = self.resolve()?;
+        self.check(command)?;
+        self.has_written |= command.flags.any(Flags::WRITE);
+        self.reply.protocol = self.server.client(ClientKey::SCRIPT).protocol;
+        self.server.execute(ClientKey::SCRIPT, command, self.arguments.as_args(), &mut self.reply);
+        Ok(())
+    }
+
+    fn resolve(&self) -> Result<&'static Command, CommandError> {
+        const UNKNOWN: CommandError = CommandError::fixed("ERR Unknown Redis command called from script");
+        const WRONG_ARITY: CommandError =
+            CommandError::fixed("ERR Wrong number of args calling Redis command from script");
+        let args = self.arguments.as_args();
+        let command = self.server.known_command(args).ok_or(UNKNOWN)?;
+        if command.accepts(args.len()) { Ok(command) } else { Err(WRONG_ARITY) }
+    }
+
+    fn check(&self, command: &Command) -> Result<(), CommandError> {
+        if command.flags.any(Flags::NOSCRIPT) {
+            return Err(CommandError::fixed("ERR This Redis command is not allowed from script"));
+        }
+        let must_be_obeyed = self.server.client(self.caller).role.must_be_obeyed();
+        if self.server.is_stale() && !command.flags.any(Flags::STALE) && !self.permissions.allow_stale {
+            return Err(CommandError::fixed("ERR Can not execute the command on a stale replica"));
+        }
+        if command.flags.any(Flags::WRITE) {
+            if self.permissions.read_only {
+                return Err(CommandError::fixed("ERR Write commands are not allowed from read-only scripts."));
+            }
+            if !must_be_obeyed {
+                self.server.check_write()?;
+            }
+        }
+        let is_full = self.server.is_out_of_memory && !self.has_written && !self.permissions.allow_oom;
+        if is_full && command.flags.any(Flags::DENYOOM) && !must_be_obeyed {
+            return Err(error::OUT_OF_MEMORY);
+        }
+        Ok(())
+    }
+}
