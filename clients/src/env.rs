@@ -210,11 +210,16 @@ impl Socket {
         std::future::poll_fn(|context| self.world.poll_read(self.key, context, buffer)).await
     }
 
-    /// Sends all bytes.
+    /// Sends some of the bytes, at least one, and returns how many. An error means that none of them left.
+    pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        std::future::poll_fn(|context| self.world.poll_write(self.key, context, bytes)).await
+    }
+
+    /// Sends all bytes. After an error, some of them may have left.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let written = std::future::poll_fn(|context| self.world.poll_write(self.key, context, rest)).await?;
+            let written = self.write(rest).await?;
             rest = &rest[written..];
         }
         Ok(())

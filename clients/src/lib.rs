@@ -6,5 +6,30 @@
 pub mod env;
 pub mod lock;
 
+pub mod connection;
+pub mod reply;
+
+pub mod discovery;
+pub mod session;
+
+pub mod owned_key;
+pub mod retry;
+pub mod script;
+
+pub mod fencing;
+pub mod redlock;
+pub mod single_node;
+
+pub mod table;
+
+#[cfg(test)]
+mod testing;
+
+pub use connection::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{Acquisition, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release, Servers, Settings};
+pub use reply::Reply;
+pub use retry::Retry;
+pub use script::Script;
+pub use session::Session;
+pub use table::{CLIENTS, find};

@@ -1,5 +1,66 @@
 //! What every lock is: the [`Lock`] trait, what it answers, and how a lock is entered in the table of locks.
 //! Must never know any one algorithm.
+//!
+//! # Writing a lock
+//!
+//! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. It talks to its servers through a
+//! [`Session`](crate::Session) (or one [per master](crate::Session::independent)), and to its host through [`Env`] alone.
+//!
+//! - An error of a call is a refusal if the command was certainly not carried out, and unknown otherwise:
+//!   [`CallError::may_have_applied`](crate::CallError::may_have_applied).
+//! - Each attempt writes an owner value that no attempt wrote before: [`fresh_owner`](crate::owned_key::fresh_owner). An attempt whose
+//!   outcome is unknown is undone as well as it can be; while it may stand, the answer is [`Acquisition::Unknown`], not a refusal.
+//! - Finding one's own value later is no grant, unless the validity is counted from when it was first sent.
+//! - Loops have an end: [`Retry`](crate::Retry) keeps the deadline of an `acquire`.
+//! - Whatever deviates from these rules, because the library or document that it models does, says so in its header.
+//!
+//! The smallest lock that keeps them takes a key for as long as its ttl, and lets it run out:
+//!
+//! ```
+//! use fencepost_clients::env::BoxFuture;
+//! use fencepost_clients::owned_key::{fresh_owner, set_if_absent};
+//! use fencepost_clients::{Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Session};
+//!
+//! struct Expiring {
+//!     env: Env,
+//!     redis: Session,
+//!     ttl_ms: String,
+//! }
+//!
+//! impl Lock for Expiring {
+//!     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+//!         Box::pin(async move {
+//!             let owner = fresh_owner(&self.env);
+//!             match set_if_absent(&mut self.redis, resource, &owner, &self.ttl_ms).await {
+//!                 Ok(true) => {
+//!                     let resource = resource.to_owned();
+//!                     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
+//!                 }
+//!                 Ok(false) => Acquisition::Refused("held by another".to_owned()),
+//!                 Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
+//!                 Err(error) => Acquisition::Refused(error.to_string()),
+//!             }
+//!         })
+//!     }
+//!
+//!     fn release<'a>(&'a mut self, _: Lease) -> BoxFuture<'a, Release> {
+//!         Box::pin(std::future::ready(Release::Unknown("runs out by itself".to_owned())))
+//!     }
+//! }
+//!
+//! const DEFINITION: Definition = Definition {
+//!     name: "expiring",
+//!     about: "SET key owner NX PX ttl, never released",
+//!     deployment: Deployment::Primary,
+//!     has_tokens: false,
+//!     models: None,
+//!     build: |env, servers, settings| {
+//!         let redis = Session::primary(&env, servers, settings);
+//!         Box::new(Expiring { env, redis, ttl_ms: settings.ttl.as_millis().to_string() })
+//!     },
+//! };
+//! assert_eq!(DEFINITION.name, "expiring");
+//! ```
 
 use crate::env::{Address, BoxFuture, Env, Monotonic};
 use bytes::Bytes;

@@ -15,6 +15,7 @@ pub(crate) use run::Permissions;
 use crate::args::Args;
 use crate::client::ClientKey;
 use crate::command::Call;
+use crate::config::RedisVersion;
 use crate::error::CommandError;
 use crate::number;
 use crate::reply::Reply;
@@ -35,9 +36,17 @@ pub(crate) struct Script {
 }
 
 /// The scripts that a server knows by their SHA-1; empty after a restart.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct ScriptCache {
     scripts: IndexMap<Sha, Script, FxBuildHasher>,
+    /// Where `math.random` is.
+    random_state: u64,
+}
+
+impl Default for ScriptCache {
+    fn default() -> Self {
+        ScriptCache { scripts: IndexMap::default(), random_state: random::INITIAL_STATE }
+    }
 }
 
 impl ScriptCache {
@@ -74,6 +83,14 @@ pub(crate) fn keys_of(args: Args<'_>) -> Vec<&[u8]> {
     args.from(3).up_to(count.unwrap_or(0)).iter().collect()
 }
 
+impl Run<'_> {
+    /// Where `math.random` begins: before 7.0 anew in every script, since replicas ran the same scripts.
+    fn first_random_state(&self) -> u64 {
+        let is_seeded = self.server.config.version < RedisVersion::V7_0;
+        if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.random_state }
+    }
+}
+
 impl Call<'_> {
     /// Makes a script known under its SHA-1, if it compiles.
     pub(crate) fn learn_script(&mut self, text: &[u8]) -> Result<Sha, CommandError> {
@@ -104,7 +121,9 @@ impl Call<'_> {
         let result = engine::with(|engine| {
             let function = engine.compile(sha, &script.body)?;
             let (keys, arguments) = (list(engine, keys)?, list(engine, arguments)?);
+            engine.random_state().set(run.first_random_state());
             let outcome = lend::lend(&mut run, || engine.run(&function, keys, arguments, version))?;
+            run.server.scripts.random_state = engine.random_state().get();
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
             match outcome {
                 Outcome::Returned(value) => convert::to_reply(&value, protocol, reply),
@@ -158,12 +177,13 @@ fn write_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<
     };
     let mut text = match problem.raw_get::<Value>("err")? {
         Value::String(text) => text.as_bytes().to_vec(),
+        Value::Integer(number) => number.to_string().into_bytes(),
         _ => b"ERR unknown error".to_vec(),
     };
-    if let Some(line) = problem.raw_get::<Option<i64>>("line")? {
-        text.extend_from_slice(b" script: ");
-        text.extend_from_slice(sha);
-        text.extend_from_slice(format!(", on @user_script:{line}.").as_bytes());
+    if let (Value::String(source), Some(line)) = (problem.raw_get("source")?, problem.raw_get::<Option<i64>>("line")?) {
+        for part in [b" script: ".as_slice(), sha, b", on ", &source.as_bytes(), format!(":{line}.").as_bytes()] {
+            text.extend_from_slice(part);
+        }
     }
     reply.error(&text);
     Ok(())

@@ -43,6 +43,11 @@ pub fn pick<'a, T>(rng: &mut impl Rng, items: &'a [T]) -> &'a T {
     &items[uniform(rng, 0..=last as u64) as usize]
 }
 
+/// One of the items, or `None` if there are none (and then nothing is drawn).
+pub fn any<T: Copy>(rng: &mut impl Rng, items: &[T]) -> Option<T> {
+    if items.is_empty() { None } else { Some(*pick(rng, items)) }
+}
+
 /// A random subset of exactly `count` items (all of them if there are fewer), in their original order.
 pub fn subset<T: Copy>(rng: &mut impl Rng, items: &[T], count: usize) -> Vec<T> {
     let mut wanted = count.min(items.len());

@@ -153,6 +153,14 @@ impl Fault {
         }
     }
 
+    /// How long after its end the fault may still be felt: a message that was sent under a delay arrives late.
+    pub fn linger(&self) -> Micros {
+        match self {
+            Fault::Delay { extra_us_max, .. } => *extra_us_max,
+            _ => Micros::ZERO,
+        }
+    }
+
     /// Every node that the fault names, in the order in which it names them.
     pub fn nodes(&self) -> Vec<Node> {
         match self {
@@ -168,6 +176,23 @@ impl Fault {
             Fault::Partition { side_a, side_b, .. } => [side_a.as_slice(), side_b].concat(),
             Fault::Delay { from, to, .. } => [from.as_slice(), to].concat(),
             Fault::LostReply { server, client, .. } => vec![*server, *client],
+        }
+    }
+
+    /// Every directed link that the fault acts on. A fault of a node acts on the node's link with itself, one of a reply on the link
+    /// from server to client.
+    pub fn links(&self) -> Vec<(Node, Node)> {
+        let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
+            from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()
+        };
+        match self {
+            Fault::Partition { side_a, side_b, direction: Direction::AToB, .. } => every(side_a, side_b),
+            Fault::Partition { side_a, side_b, direction: Direction::Both, .. } => {
+                [every(side_a, side_b), every(side_b, side_a)].concat()
+            }
+            Fault::Delay { from, to, .. } => every(from, to),
+            Fault::LostReply { server, client, .. } => vec![(*server, *client)],
+            _ => self.nodes().into_iter().map(|node| (node, node)).collect(),
         }
     }
 }

@@ -3,15 +3,27 @@
 //! Owns [`Seed`] and its named random streams, [`SimTime`], [`Node`] names, [`Fault`], [`FaultPlan`], drawing a plan from a
 //! seed ([`generate`]) and shrinking one against a predicate. Must never know async, sockets, Redis or files.
 
+mod collision;
+mod describe;
 pub mod draw;
+pub mod families;
+pub mod family;
 pub mod fault;
+pub mod generate;
 pub mod node;
 pub mod plan;
 pub mod seed;
+pub mod setting;
+pub mod shrink;
 pub mod time;
 
+pub use families::{Families, UnknownFamily};
+pub use family::{FAMILIES, Family};
 pub use fault::{Direction, Fault};
+pub use generate::generate;
 pub use node::Node;
 pub use plan::{FaultPlan, TimedFault};
 pub use seed::{Seed, Stream};
+pub use setting::{Counts, InvalidSetting, Knobs, Setting, Spans, Topology, Window};
+pub use shrink::{Boundary, Magnitude, Shrunk, shrink};
 pub use time::{Micros, SimTime};

@@ -2,9 +2,10 @@
 
 use crate::fault::Fault;
 use crate::node::Node;
-use crate::time::SimTime;
+use crate::time::{Micros, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A fault and when it begins. The end is the fault's own.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +45,26 @@ impl FaultPlan {
     /// The instant by which every fault that ends has ended.
     pub fn ends_at(&self) -> SimTime {
         self.faults.iter().filter_map(|timed| timed.ends_at().or(Some(timed.at_us))).max().unwrap_or(SimTime::ZERO)
+    }
+
+    /// The instant by which the world is whole again, except for clients that died for good: every fault has ended and the last message
+    /// that a delay held up may have arrived. Retransmission after a cut may take longer; that is the network's business.
+    pub fn heals_at(&self) -> SimTime {
+        let healed = |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();
+        self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
+    }
+
+    /// How far the wall clock of any one Redis server is stepped back over the whole plan, at most: by so much may a lease outlive its
+    /// time to live.
+    pub fn server_clock_back_max(&self) -> Micros {
+        let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
+        for timed in &self.faults {
+            if let Fault::ClockJump { node: node @ Node::Redis(_), offset_us: offset @ ..0 } = timed.fault {
+                let sum = back.entry(node).or_default();
+                *sum = *sum + Micros(offset.unsigned_abs());
+            }
+        }
+        back.into_values().max().unwrap_or_default()
     }
 
     /// The first node named by the plan that is not in the deployment, with the id of the fault that names it.

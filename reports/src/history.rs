@@ -16,8 +16,10 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct History {
     /// Always `fencepost.history`.
+    #[schemars(extend("const" = FORMAT))]
     pub format: String,
     /// Always 1.
+    #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// What a judge must know about the run besides its events.
     pub header: Header,
@@ -50,6 +52,9 @@ pub struct Header {
     pub progress_bound_us: Micros,
     /// How many faults the plan holds.
     pub faults_planned: u32,
+    /// No section may last longer than this, if the run demands it; a watchdog that renews for ever breaks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_bound_us: Option<Micros>,
 }
 
 /// Something that happened.
@@ -159,6 +164,9 @@ pub enum What {
         fault: u32,
         /// Its kind, as in the plan.
         kind: String,
+        /// Every node that it names.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        nodes: Vec<Node>,
     },
     /// A fault of the plan ended. Not part of the digest.
     FaultEnded {

@@ -3,6 +3,38 @@
 //! Owns [`History`] and all that is derived from it. Must never know async, sockets, or how a run is made: a recorded history can be
 //! judged again years later.
 
+pub mod cause;
+pub mod checker;
+pub mod digest;
+pub mod expected;
+mod explain;
+pub mod finding;
+pub mod format;
 pub mod history;
+mod narrate;
+pub mod read;
+pub mod report;
+mod run_report;
+pub mod schema;
+pub mod sweep;
+pub mod timeline;
+pub mod validate;
+pub mod verdict;
+pub mod violation;
 
-pub use history::{Action, Change, Event, Header, History, What};
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod story;
+
+pub use cause::Cause;
+pub use digest::digest;
+pub use expected::{Conditions, Expected, expected};
+pub use finding::{Kind, Severity};
+pub use history::{Access, Action, Change, Event, Header, History, What};
+pub use report::{Report, RunReport, Tool, ViolationReport};
+pub use run_report::RunFacts;
+pub use sweep::{Cell, RunSummary, Sweep};
+pub use validate::{InvalidHistory, validate};
+pub use verdict::{Judgement, Verdict, judge};
+pub use violation::Violation;

@@ -1,1 +1,26 @@
-//! stub
+//! Runs distributed locks in a deterministic simulation under injected faults, and reports every violation of mutual exclusion.
+//!
+//! One value walks one way: a seed draws a fault plan, the plan is run to a history, the history is judged. Owns the world, engines, the
+//! nemesis, workloads, the storage, sweeps and the command line; knows everything, and nothing below knows it.
+
+#[doc(hidden)]
+pub mod bench;
+pub mod cli;
+mod deployment;
+pub mod engine;
+mod nemesis;
+mod recorder;
+mod roster;
+pub mod run;
+pub mod scenario;
+pub mod shard;
+pub mod span;
+pub mod storage;
+pub mod sweep;
+pub mod verdicts;
+mod workload;
+mod world;
+
+pub use engine::{Engine, EngineError};
+pub use run::{RunOutcome, RunSpec};
+pub use scenario::Scenario;

@@ -17,7 +17,7 @@ pub(crate) static COMMANDS: &[Command] = &[Command {
         &[
             Command::sub("command|count", 2, LOOK, count),
             Command::sub("command|docs", -2, LOOK, docs),
-            Command::sub("command|getkeys", -3, LOOK, getkeys),
+            Command::sub("command|getkeys", -4, LOOK, getkeys),
             Command::sub("command|help", 2, LOOK, show_help),
             Command::sub("command|info", -2, LOOK, info),
             Command::sub("command|list", 2, LOOK, list),

@@ -2,12 +2,15 @@
 
 use super::hash;
 use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
+use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, OUT_OF_RANGE, SYNTAX};
 use crate::number::parse_integer;
 use crate::reply::{Protocol, Reply};
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::new("hrandfield", -2, Flags::READONLY, Keys::ONE, hrandfield)];
+
+const TOO_SMALL: CommandError =
+    CommandError::fixed("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807");
 
 /// The most fields that a negative count may ask for; an answer longer than this would be a denial of service of one's own server.
 const REPEATED_MAX: i64 = 10_000_000;
@@ -22,11 +25,15 @@ fn hrandfield(call: &mut Call<'_>) -> CommandResult {
         return Ok(());
     }
     let count = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
+    if count == i64::MIN {
+        return Err(TOO_SMALL);
+    }
     if call.args.len() > 4 || call.args.len() == 4 && !call.args.is(3, "withvalues") {
         return Err(SYNTAX);
     }
-    if count.unsigned_abs() > i64::MAX as u64 / 2 || count < -REPEATED_MAX {
-        return Err(CommandError::fixed("ERR value is out of range"));
+    let is_doubled_too_large = call.args.len() == 4 && count.unsigned_abs() > i64::MAX as u64 / 2;
+    if is_doubled_too_large || count < -REPEATED_MAX {
+        return Err(OUT_OF_RANGE);
     }
     let with_values = call.args.len() == 4;
     let length = length(call)?;

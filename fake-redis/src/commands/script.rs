@@ -4,6 +4,7 @@ use super::help;
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{CommandError, CommandResult, NO_SCRIPT, NOT_AN_INTEGER};
 use crate::number::parse_integer;
+use crate::script::Sha;
 
 const RUN: Flags =
     Flags::NOSCRIPT.and(Flags::SKIP_MONITOR).and(Flags::STALE).and(Flags::NO_MANDATORY_KEYS).and(Flags::MOVABLE_KEYS);
@@ -52,7 +53,8 @@ fn eval(call: &mut Call<'_>, access: Access) -> CommandResult {
 }
 
 fn evalsha(call: &mut Call<'_>, access: Access) -> CommandResult {
-    let (sha, _) = call.server.scripts.get(call.arg(1)).ok_or(NO_SCRIPT)?;
+    // As in Redis, what cannot be a SHA-1 at all is refused before the number of keys is looked at.
+    let sha: Sha = call.arg(1).to_ascii_lowercase().try_into().map_err(|_| NO_SCRIPT)?;
     let keys = number_of_keys(call)?;
     call.run_script(sha, keys, access == Access::Read)
 }

@@ -100,6 +100,11 @@ impl Engine {
         &self.lua
     }
 
+    /// The random numbers of scripts, whose state is the running server's.
+    pub(crate) fn random_state(&self) -> &std::cell::Cell<u64> {
+        &self.shared.random.state
+    }
+
     /// Compiles a script unless it is compiled already. The body is what follows a `#!` line, if there is one.
     ///
     /// # Errors
@@ -130,7 +135,6 @@ impl Engine {
             self.redis.raw_set("REDIS_VERSION_NUM", version.number())?;
             self.version = Some(version);
         }
-        self.shared.random.seed(0);
         self.shared.looks.set(0);
         let (has_returned, value): (bool, Value) = self.run.call((script, keys, arguments))?;
         Ok(if has_returned { Outcome::Returned(value) } else { Outcome::Failed(value) })

@@ -1,7 +1,4 @@
-//! The functions of the host that prelude.lua builds the redis library on. Must never know how scripts see them.
-//!
-//! None of them fails: what goes wrong is returned as a value, since an error of the host would reach scripts as something that they
-//! cannot look into.
+//! The functions of the host that prelude.lua builds the world of scripts on. Must never know how scripts see them.
 
 use super::engine::Shared;
 use super::run::Run;
@@ -12,110 +9,249 @@ use crate::error::CommandError;
 use crate::number::{self, Decimal};
 use crate::reply::Protocol;
 use crate::server::Targets;
-use mlua::{Lua, LuaString, MultiValue, Result, Table, Value};
+use mlua::{Error, Lua, LuaString, MultiValue, Result, Table, Value};
+use std::fmt;
 use std::rc::Rc;
+
+/// What a function of the host fails with.
+#[derive(Debug)]
+enum Problem {
+    /// An error reply's text, which scripts meet as a table with `err`.
+    Reply(CommandError),
+    /// A text, which scripts meet as it is.
+    Text(String),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Reply(error) => formatter.write_str(&String::from_utf8_lossy(&error.0)),
+            Problem::Text(text) => formatter.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Fails as a function of the redis library.
+fn raise<T>(text: &'static str) -> Result<T> {
+    Err(Error::external(Problem::Reply(CommandError::fixed(text))))
+}
+
+/// Fails as a function of Lua's own libraries: with the place from which it was called in front.
+fn complain<T>(lua: &Lua, text: &str) -> Result<T> {
+    let place = lua.inspect_stack(1, |debug| {
+        let line = debug.current_line()?;
+        Some(format!("{}:{line}: ", debug.source().short_src.as_deref()?))
+    });
+    Err(Error::external(Problem::Text(place.flatten().unwrap_or_default() + text)))
+}
 
 /// All functions, by name.
 pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
     let native = lua.create_table()?;
     native.raw_set("call", lua.create_function(call)?)?;
+    native.raw_set("pcall", lua.create_function(pcall)?)?;
+    native.raw_set("open_problem", lua.create_function(open_problem)?)?;
     native.raw_set("sha1hex", lua.create_function(sha1hex)?)?;
+    native.raw_set("log", lua.create_function(log)?)?;
     native.raw_set("setresp", lua.create_function(setresp)?)?;
     native.raw_set("set_repl", lua.create_function(set_repl)?)?;
-    native.raw_set("is_command", lua.create_function(is_command)?)?;
-    native.raw_set("script_line", lua.create_function(script_line)?)?;
-    let random = Rc::clone(shared);
-    native.raw_set("random", lua.create_function(move |_, ()| Ok(random.random.next()))?)?;
-    let random = Rc::clone(shared);
-    let seed = move |_: &Lua, seed: f64| {
-        random.random.seed(seed as i64 as i32);
-        Ok(())
-    };
-    native.raw_set("seed_random", lua.create_function(seed)?)?;
+    native.raw_set("acl_check_cmd", lua.create_function(acl_check_cmd)?)?;
+    native.raw_set("place", lua.create_function(place)?)?;
+    let state = Rc::clone(shared);
+    native.raw_set("random", lua.create_function(move |lua, limits| random(lua, &state, &limits))?)?;
+    let state = Rc::clone(shared);
+    native.raw_set("randomseed", lua.create_function(move |lua, seed| randomseed(lua, &state, &seed))?)?;
     Ok(native)
 }
 
-/// Executes a command; its reply and, if that is an error, true.
-fn call(lua: &Lua, parts: MultiValue) -> Result<(Value, bool)> {
+/// Executes a command; its reply, and whether that is an error.
+fn execute(lua: &Lua, parts: &MultiValue) -> Result<std::result::Result<(Value, bool), CommandError>> {
     let called = lend::borrow(|run| {
-        gather(run, &parts)?;
+        gather(run, parts)?;
         run.call()?;
         let is_error = run.reply.bytes().first() == Some(&b'-');
-        let value = convert::to_lua(lua, run.reply.bytes());
-        Ok::<_, CommandError>(value.map(|value| (value, is_error)))
+        Ok(convert::to_lua(lua, run.reply.bytes()).map(|value| (value, is_error)))
     });
     match called {
-        Some(Ok(result)) => result,
-        Some(Err(error)) => problem(lua, &error.0),
-        None => problem(lua, b"ERR redis.call was used outside of a script"),
+        Some(Ok(value)) => value.map(Ok),
+        Some(Err(error)) => Ok(Err(error)),
+        None => raise("ERR redis.call was used outside of a script"),
     }
 }
 
-fn problem(lua: &Lua, text: &[u8]) -> Result<(Value, bool)> {
-    let table = lua.create_table()?;
+/// redis.call: an error reply is raised.
+fn call(lua: &Lua, parts: MultiValue) -> Result<Value> {
+    match execute(lua, &parts)? {
+        Ok((value, false)) => Ok(value),
+        Ok((value, true)) => {
+            let text: LuaString = value.as_table().map_or(Err(Error::runtime("no table")), |table| table.raw_get("err"))?;
+            Err(Error::external(Problem::Reply(CommandError::text(&*text.as_bytes()))))
+        }
+        Err(error) => Err(Error::external(Problem::Reply(error))),
+    }
+}
+
+/// redis.pcall: an error reply is a table.
+fn pcall(lua: &Lua, parts: MultiValue) -> Result<Value> {
+    match execute(lua, &parts)? {
+        Ok((value, _)) => Ok(value),
+        Err(error) => problem_table(lua, &error.0),
+    }
+}
+
+fn problem_table(lua: &Lua, text: &[u8]) -> Result<Value> {
+    let table = lua.create_table_with_capacity(0, 2)?;
     table.raw_set("err", lua.create_string(text)?)?;
-    Ok((Value::Table(table), true))
+    Ok(Value::Table(table))
+}
+
+/// What scripts meet of an error that the host raised; anything else stays as it is.
+fn open_problem(lua: &Lua, value: Value) -> Result<Value> {
+    let Value::Error(error) = &value else { return Ok(value) };
+    let mut cause: &Error = error;
+    while let Error::CallbackError { cause: inner, .. } = cause {
+        cause = inner;
+    }
+    match cause.downcast_ref::<Problem>() {
+        Some(Problem::Reply(error)) => problem_table(lua, &error.0),
+        Some(Problem::Text(text)) => lua.create_string(text).map(Value::String),
+        None => problem_table(lua, format!("ERR {cause}").as_bytes()),
+    }
 }
 
 /// Copies the arguments of a command out of Lua, as `luaArgsToRedisArgv` in script_lua.c.
 fn gather(run: &mut Run<'_>, parts: &MultiValue) -> std::result::Result<(), CommandError> {
+    const NONE: CommandError = CommandError::fixed("ERR Please specify at least one argument for this redis lib call");
+    const WRONG: CommandError = CommandError::fixed("ERR Lua redis lib command arguments must be strings or integers");
     if parts.is_empty() {
-        return Err(CommandError::fixed("ERR Please specify at least one argument for this redis lib call"));
+        return Err(NONE);
     }
     run.arguments.clear();
     for part in parts {
         match part {
             Value::String(text) => run.arguments.push(&text.as_bytes()),
-            Value::Integer(number) => run.arguments.push(integer_text(*number).as_ref()),
+            Value::Integer(number) => push_integer(run, *number),
             Value::Number(number) => run.arguments.push(number::double_text(*number).as_bytes()),
-            _ => return Err(CommandError::fixed("ERR Lua redis lib command arguments must be strings or integers")),
+            _ => return Err(WRONG),
         }
     }
     Ok(())
 }
 
 /// C's `%.17g` of a whole number.
-fn integer_text(number: i64) -> Vec<u8> {
+fn push_integer(run: &mut Run<'_>, number: i64) {
     const PLAIN_MAX: u64 = 100_000_000_000_000_000;
     if number.unsigned_abs() < PLAIN_MAX {
-        Decimal::of(number).as_bytes().to_vec()
+        run.arguments.push(Decimal::of(number).as_bytes());
     } else {
-        number::double_text(number as f64).into_bytes()
+        run.arguments.push(number::double_text(number as f64).as_bytes());
     }
 }
 
-fn sha1hex(lua: &Lua, text: LuaString) -> Result<LuaString> {
-    lua.create_string(super::sha_of(&text.as_bytes()))
+fn sha1hex(lua: &Lua, parts: MultiValue) -> Result<LuaString> {
+    let (Some(text), 1) = (parts.front(), parts.len()) else { return raise("ERR wrong number of arguments") };
+    let text = lua.coerce_string(text.clone())?;
+    lua.create_string(super::sha_of(text.as_ref().map(LuaString::as_bytes).as_deref().unwrap_or_default()))
 }
 
-fn setresp(_: &Lua, version: i64) -> Result<()> {
-    let protocol = if version == 3 { Protocol::Resp3 } else { Protocol::Resp2 };
+/// There is no log to write to; what is wrong with the arguments is said all the same.
+fn log(_: &Lua, parts: MultiValue) -> Result<()> {
+    if parts.len() < 2 {
+        return raise("ERR redis.log() requires two arguments or more.");
+    }
+    match parts.front().and_then(Value::as_number).or_else(|| parts.front()?.as_integer().map(|level| level as f64)) {
+        None => raise("ERR First argument must be a number (log level)."),
+        Some(level) if !(0.0..=3.0).contains(&level) => raise("ERR Invalid debug level."),
+        Some(_) => Ok(()),
+    }
+}
+
+fn setresp(_: &Lua, parts: MultiValue) -> Result<()> {
+    let (Some(version), 1) = (parts.front(), parts.len()) else {
+        return raise("ERR redis.setresp() requires one argument.");
+    };
+    let protocol = match version.as_integer() {
+        Some(2) => Protocol::Resp2,
+        Some(3) => Protocol::Resp3,
+        _ => return raise("ERR RESP version must be 2 or 3."),
+    };
     lend::borrow(|run| run.server.client_mut(ClientKey::SCRIPT).protocol = protocol);
     Ok(())
 }
 
-fn set_repl(_: &Lua, (append_only, replicas): (bool, bool)) -> Result<()> {
-    lend::borrow(|run| run.server.effect_targets = Targets { append_only, replicas });
+fn set_repl(_: &Lua, parts: MultiValue) -> Result<()> {
+    let (Some(flags), 1) = (parts.front(), parts.len()) else {
+        return raise("ERR redis.set_repl() requires two arguments.");
+    };
+    let Some(flags @ 0..=3) = flags.as_integer() else {
+        return raise("ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.");
+    };
+    let targets = Targets { append_only: flags & 1 != 0, replicas: flags & 2 != 0 };
+    lend::borrow(|run| run.server.effect_targets = targets);
     Ok(())
 }
 
-fn is_command(_: &Lua, name: Value) -> Result<bool> {
-    Ok(name.as_string().is_some_and(|name| command::find(&name.as_bytes()).is_some()))
+/// The one user may do everything.
+fn acl_check_cmd(_: &Lua, parts: MultiValue) -> Result<bool> {
+    let Some(name) = parts.front() else {
+        return raise("ERR Please specify at least one argument for this redis lib call");
+    };
+    if name.as_string().is_none_or(|name| command::find(&name.as_bytes()).is_none()) {
+        return raise("ERR Invalid command passed to redis.acl_check_cmd()");
+    }
+    Ok(true)
 }
 
-/// The line of the script that is being executed: the innermost one, if functions of the prelude are in between.
-fn script_line(lua: &Lua, (): ()) -> Result<Option<usize>> {
+/// `math.random` of script_lua.c.
+fn random(lua: &Lua, shared: &Shared, limits: &MultiValue) -> Result<f64> {
+    let r = shared.random.next();
+    let (low, high) = match limits.len() {
+        0 => return Ok(r),
+        1 => (1.0, limit(lua, limits, 0)?),
+        2 => (limit(lua, limits, 0)?, limit(lua, limits, 1)?),
+        _ => return complain(lua, "wrong number of arguments"),
+    };
+    if low > high {
+        let number = limits.len();
+        return complain(lua, &format!("bad argument #{number} to 'random' (interval is empty)"));
+    }
+    let span = if limits.len() == 1 { high } else { high - low + 1.0 };
+    Ok((r * span).floor() + low)
+}
+
+fn limit(lua: &Lua, limits: &MultiValue, index: usize) -> Result<f64> {
+    let value = limits.get(index).cloned().unwrap_or(Value::Nil);
+    let kind = value.type_name();
+    match lua.coerce_number(value)? {
+        // C truncates to an int.
+        Some(number) => Ok(f64::from(number as i32)),
+        None => {
+            let number = index + 1;
+            complain(lua, &format!("bad argument #{number} to 'random' (number expected, got {kind})"))
+        }
+    }
+}
+
+fn randomseed(lua: &Lua, shared: &Shared, seed: &MultiValue) -> Result<()> {
+    shared.random.seed(limit(lua, seed, 0)? as i32);
+    Ok(())
+}
+
+/// Where a problem arose: the chunk and the line of the innermost function that is neither the host's nor the prelude's.
+fn place(lua: &Lua, (): ()) -> Result<(Option<String>, Option<usize>)> {
     const LEVELS_MAX: usize = 200;
     for level in 1..LEVELS_MAX {
         let look = lua.inspect_stack(level, |debug| {
-            let is_script = debug.source().source.as_deref() == Some("@user_script");
-            is_script.then(|| debug.current_line())
+            let source = debug.source().source?.into_owned();
+            Some((source, debug.current_line()?))
         });
         match look {
-            None => return Ok(None),
-            Some(Some(line)) => return Ok(line),
-            Some(None) => {}
+            None => break,
+            Some(Some((source, line))) if !source.starts_with('=') => return Ok((Some(source), Some(line))),
+            Some(_) => {}
         }
     }
-    Ok(None)
+    Ok((None, None))
 }

@@ -10,7 +10,7 @@ local error, type, tostring, rawget, rawset, select = error, type, tostring, raw
 local raw_next, raw_pairs, raw_pcall, raw_xpcall = next, pairs, pcall, xpcall
 local raw_getmetatable, raw_setmetatable, raw_setfenv = getmetatable, setmetatable, setfenv
 local raw_load, raw_loadstring = load, loadstring
-local byte, find, floor = string.byte, string.find, math.floor
+local byte, find = string.byte, string.find
 
 local READ_ONLY = "Attempt to modify a readonly table"
 
@@ -94,16 +94,39 @@ local function safe_collectgarbage(option)
   return 0
 end
 
+-- An error of the host is to scripts a table with its text.
+local function opened(problem)
+  if type(problem) == "userdata" then return native.open_problem(problem) end
+  return problem
+end
+
 -- As in Redis, an error of the redis library is to pcall the text of it.
 local function caught(...)
   local ok, problem = ...
   if ok then return ... end
+  problem = opened(problem)
   if type(problem) == "table" and type(rawget(problem, "err")) == "string" then problem = rawget(problem, "err") end
   return false, problem
 end
 
 local function safe_pcall(...)
   return caught(raw_pcall(...))
+end
+
+local function safe_xpcall(body, handler)
+  return raw_xpcall(body, function(problem) return handler(opened(problem)) end)
+end
+
+local function resumed(...)
+  local ok, problem = ...
+  if ok then return ... end
+  return false, opened(problem)
+end
+
+local raw_resume = coroutine.resume
+
+local function safe_resume(...)
+  return resumed(raw_resume(...))
 end
 
 local BINARY = 27
@@ -125,50 +148,26 @@ local function safe_load(reader, name)
   return safe_loadstring(table.concat(pieces), name or "=(load)")
 end
 
-local function math_random(...)
-  local r = native.random()
-  local count = select("#", ...)
-  if count == 0 then return r end
-  local low, high = 1, ...
-  if count == 2 then low, high = ... end
-  if count > 2 then error("wrong number of arguments", 2) end
-  low, high = tonumber(low), tonumber(high)
-  if not low or not high then error("bad argument #1 to 'random' (number expected, got " .. given_type(...) .. ")", 2) end
-  if low > high then error("bad argument #" .. count .. " to 'random' (interval is empty)", 2) end
-  if count == 1 then return floor(r * high) + 1 end
-  return floor(r * (high - low + 1)) + low
-end
-
-local function math_randomseed(seed)
-  native.seed_random(tonumber(seed) or 0)
-end
-
 -- The redis library -----------------------------------------------------------------------------------------------------------------
+
+-- Its functions are the host's where they can fail: such an error names the line that called them, which a function of Lua that is
+-- called in a tail position would hide.
 
 local function problem_of(text)
   return { err = text }
 end
 
-local function raise(text)
-  error(problem_of("ERR " .. text))
-end
-
 local redis = {
   LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
   REPL_NONE = 0, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_ALL = 3,
+  call = native.call,
+  pcall = native.pcall,
+  sha1hex = native.sha1hex,
+  log = native.log,
+  setresp = native.setresp,
+  set_repl = native.set_repl,
+  acl_check_cmd = native.acl_check_cmd,
 }
-
--- The host answers with a value, and with true if it is a problem.
-function redis.call(...)
-  local result, failed = native.call(...)
-  if failed then error(result) end
-  return result
-end
-
-function redis.pcall(...)
-  local result = native.call(...)
-  return result
-end
 
 function redis.error_reply(...)
   local text = ...
@@ -185,36 +184,6 @@ function redis.status_reply(...)
   return { ok = text }
 end
 
-function redis.sha1hex(...)
-  if select("#", ...) ~= 1 then raise("wrong number of arguments") end
-  local text = ...
-  if type(text) == "number" then text = text .. "" end
-  return native.sha1hex(type(text) == "string" and text or "")
-end
-
-function redis.log(...)
-  if select("#", ...) < 2 then raise("redis.log() requires two arguments or more.") end
-  local level = ...
-  if type(level) ~= "number" then raise("First argument must be a number (log level).") end
-  if level < 0 or level > 3 then raise("Invalid log level.") end
-end
-
-function redis.setresp(...)
-  if select("#", ...) ~= 1 then raise("redis.setresp() requires one argument.") end
-  local version = ...
-  if version ~= 2 and version ~= 3 then raise("RESP version must be 2 or 3.") end
-  native.setresp(version)
-end
-
-function redis.set_repl(...)
-  if select("#", ...) ~= 1 then raise("redis.set_repl() requires one argument.") end
-  local flags = tonumber((...)) or -1
-  if flags < 0 or flags > 3 or flags ~= floor(flags) then
-    raise("Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
-  end
-  native.set_repl(flags % 2 == 1, flags >= 2)
-end
-
 function redis.replicate_commands()
   return true
 end
@@ -225,12 +194,6 @@ end
 
 function redis.debug() end
 
-function redis.acl_check_cmd(...)
-  if select("#", ...) == 0 then raise("Please specify at least one argument for this redis.acl_check_cmd() call") end
-  if not native.is_command((...)) then raise("Invalid command passed to redis.acl_check_cmd()") end
-  return true
-end
-
 -- The globals of scripts ------------------------------------------------------------------------------------------------------------
 
 local function copy(library)
@@ -239,11 +202,12 @@ local function copy(library)
   return result
 end
 
-local table_library, math_library = copy(table), copy(math)
+local table_library, math_library, coroutine_library = copy(table), copy(math), copy(coroutine)
+coroutine_library.resume = safe_resume
 for _, name in ipairs({ "insert", "remove", "sort", "setn" }) do
   if table_library[name] then table_library[name] = refusing_proxies(name, table_library[name]) end
 end
-math_library.random, math_library.randomseed = math_random, math_randomseed
+math_library.random, math_library.randomseed = native.random, native.randomseed
 
 -- Strings find their methods here; scripts are shown a proxy in its place.
 local string_metatable = raw_getmetatable("")
@@ -253,7 +217,7 @@ local real = {
   _VERSION = _VERSION,
   assert = assert,
   collectgarbage = safe_collectgarbage,
-  coroutine = freeze(coroutine),
+  coroutine = freeze(coroutine_library),
   error = error,
   gcinfo = function() return 64 end,
   getmetatable = raw_getmetatable,
@@ -276,7 +240,7 @@ local real = {
   tostring = safe_tostring,
   type = type,
   unpack = unpack,
-  xpcall = raw_xpcall,
+  xpcall = safe_xpcall,
 }
 
 local function refuse_unknown(_, name)
@@ -292,10 +256,11 @@ native.globals = globals
 
 -- Every problem becomes a table that says where in the script it arose.
 local function handle_problem(problem)
+  problem = opened(problem)
   if type(problem) ~= "table" then problem = problem_of("ERR " .. safe_tostring(problem)) end
-  local line = native.script_line()
-  if line and not shown_by[problem] then
-    problem.source, problem.line = "@user_script", line
+  local source, line = native.place()
+  if source and not shown_by[problem] then
+    problem.source, problem.line = source, line
   end
   return problem
 end

@@ -1,11 +1,18 @@
-//! The random numbers of scripts: the same in every run. Must never know Lua.
+//! The random numbers of scripts: a function of nothing but what was drawn before. Must never know Lua.
 
 use std::cell::Cell;
 
-/// `drand48` of POSIX in integers, as rand.c of Redis has it, from the seed 0.
+/// What rand.c of Redis starts with in every process.
+pub(crate) const INITIAL_STATE: u64 = 0x1234_ABCD_330E;
+
+/// The state after `srand48(0)`.
+pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
+
+/// `drand48` of POSIX in integers, as rand.c of Redis has it.
 #[derive(Debug)]
 pub(crate) struct ScriptRandom {
-    state: Cell<u64>,
+    /// The state, which a server keeps from one script to the next.
+    pub(crate) state: Cell<u64>,
 }
 
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
@@ -13,11 +20,9 @@ const INCREMENT: u64 = 0xB;
 const MASK: u64 = (1 << 48) - 1;
 
 impl ScriptRandom {
-    /// A generator that was seeded with 0.
+    /// A generator in its initial state.
     pub(crate) fn new() -> Self {
-        let random = ScriptRandom { state: Cell::new(0) };
-        random.seed(0);
-        random
+        ScriptRandom { state: Cell::new(INITIAL_STATE) }
     }
 
     /// Starts anew, as `srand48`.

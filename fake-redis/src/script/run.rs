@@ -76,13 +76,11 @@ impl<'a> Run<'a> {
         if self.server.is_stale() && !command.flags.any(Flags::STALE) && !self.permissions.allow_stale {
             return Err(CommandError::fixed("ERR Can not execute the command on a stale replica"));
         }
-        if command.flags.any(Flags::WRITE) {
-            if self.permissions.read_only {
-                return Err(CommandError::fixed("ERR Write commands are not allowed from read-only scripts."));
-            }
-            if !must_be_obeyed {
-                self.server.check_write()?;
-            }
+        if self.permissions.read_only && command.flags.any(Flags::WRITE | Flags::MAY_REPLICATE) {
+            return Err(CommandError::fixed("ERR Write commands are not allowed from read-only scripts."));
+        }
+        if command.flags.any(Flags::WRITE) && !must_be_obeyed {
+            self.server.check_write()?;
         }
         let is_full = self.server.is_out_of_memory && !self.has_written && !self.permissions.allow_oom;
         if is_full && command.flags.any(Flags::DENYOOM) && !must_be_obeyed {

@@ -1,0 +1,200 @@
+//! One connection to one server: a command out, its reply in, each within a time limit. Must never know what the commands mean.
+//!
+//! A connection that failed cannot be used again: [`Connection::call`] takes it away and gives it back only with a whole reply.
+//! So does a call whose future is dropped halfway. Otherwise the late reply of one command would pass for the reply of the next.
+
+use crate::env::{Address, Env, Socket};
+use crate::reply::{Nonsense, Reply};
+use bytes::{Bytes, BytesMut};
+use redis_protocol::resp2::encode::extend_encode_borrowed;
+use redis_protocol::resp2::types::BorrowedFrame;
+use std::io;
+use std::time::Duration;
+
+/// How many words of a command are laid out without an allocation. No command of a lock has more.
+const WORDS_INLINE: usize = 16;
+
+/// Why a call brought no reply that could be used. [`CallError::may_have_applied`] is the question that matters.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CallError {
+    /// Nothing was sent: no connection came about.
+    #[error("no connection to {address}: {reason}")]
+    NoConnection {
+        /// Which server.
+        address: Address,
+        /// Refused, timed out, or a name that nobody knows.
+        reason: String,
+    },
+    /// Nothing was sent: it is not known which server is the primary.
+    #[error("no primary: {0}")]
+    NoPrimary(String),
+    /// Nothing was sent: the connection was already broken.
+    #[error("the connection broke before the command was sent: {0}")]
+    Unsent(io::ErrorKind),
+    /// The server refused the command. It did not run; a script that fails halfway keeps what it had done (see [`crate::Script`]).
+    #[error("the server answered {0}")]
+    Server(String),
+    /// The command was sent, and no reply came in time.
+    #[error("no reply within {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// The command was sent, and the connection ended before the reply.
+    #[error("the connection ended before the reply: {0}")]
+    Closed(io::ErrorKind),
+    /// The command was sent, and what came back is no reply to it.
+    #[error("a reply that makes no sense: {0}")]
+    Malformed(String),
+}
+
+impl CallError {
+    /// Whether the server may have carried out the command all the same. If not, it certainly has not.
+    pub fn may_have_applied(&self) -> bool {
+        match self {
+            CallError::NoConnection { .. } | CallError::NoPrimary(_) | CallError::Unsent(_) | CallError::Server(_) => {
+                false
+            }
+            CallError::Timeout(_) | CallError::Closed(_) | CallError::Malformed(_) => true,
+        }
+    }
+
+    /// A reply of a kind that the command never has.
+    pub fn unexpected(reply: &Reply) -> CallError {
+        CallError::Malformed(format!("unexpected {reply:?}"))
+    }
+}
+
+impl From<Nonsense> for CallError {
+    fn from(nonsense: Nonsense) -> CallError {
+        CallError::Malformed(nonsense.0)
+    }
+}
+
+/// An open connection on which nothing is outstanding. Dropping it closes it.
+pub struct Connection {
+    env: Env,
+    socket: Socket,
+    timeout: Duration,
+    output: BytesMut,
+    input: BytesMut,
+}
+
+impl Connection {
+    /// Connects within `timeout`, which then also is the limit of each call. Errors: [`CallError::NoConnection`].
+    pub async fn open(env: &Env, address: &Address, timeout: Duration) -> Result<Connection, CallError> {
+        let failed = |reason: String| CallError::NoConnection { address: address.clone(), reason };
+        let socket = match env.timeout(timeout, env.connect(address)).await {
+            Some(Ok(socket)) => socket,
+            Some(Err(error)) => return Err(failed(error.kind().to_string())),
+            None => return Err(failed(format!("not within {} ms", timeout.as_millis()))),
+        };
+        Ok(Connection { env: env.clone(), socket, timeout, output: BytesMut::new(), input: BytesMut::new() })
+    }
+
+    /// Sends one command, as one message, and waits for its reply. Error replies come back as [`Reply::Error`].
+    pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {
+        if !self.input.is_empty() {
+            return Err(CallError::Unsent(io::ErrorKind::InvalidData));
+        }
+        encode(&mut self.output, words)?;
+        let env = self.env.clone();
+        let limit = self.timeout;
+        let reply = env.timeout(limit, self.exchange()).await.unwrap_or(Err(CallError::Timeout(limit)))?;
+        Ok((reply, self))
+    }
+
+    async fn exchange(&mut self) -> Result<Reply, CallError> {
+        let sent = self.socket.write(&self.output).await.map_err(|error| CallError::Unsent(error.kind()))?;
+        self.socket.write_all(&self.output[sent..]).await.map_err(|error| CallError::Closed(error.kind()))?;
+        self.receive().await
+    }
+
+    async fn receive(&mut self) -> Result<Reply, CallError> {
+        loop {
+            if let Some(reply) = Reply::take_from(&mut self.input)? {
+                return Ok(reply);
+            }
+            match self.socket.read(&mut self.input).await {
+                Ok(0) => return Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),
+                Ok(_) => {}
+                Err(error) => return Err(CallError::Closed(error.kind())),
+            }
+        }
+    }
+}
+
+/// Writes a command as an array of bulk strings over whatever the buffer held.
+fn encode(output: &mut BytesMut, words: &[&[u8]]) -> Result<(), CallError> {
+    output.clear();
+    let written = if words.len() <= WORDS_INLINE {
+        let frames: [BorrowedFrame<'_>; WORDS_INLINE] = std::array::from_fn(|index| {
+            words.get(index).map_or(BorrowedFrame::Null, |word| BorrowedFrame::BulkString(word))
+        });
+        extend_encode_borrowed(output, &BorrowedFrame::Array(&frames[..words.len()]), false)
+    } else {
+        let frames: Vec<BorrowedFrame<'_>> = words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
+        extend_encode_borrowed(output, &BorrowedFrame::Array(&frames), false)
+    };
+    // The buffer grows as needed, so this does not happen; if it did, nothing would have been sent.
+    written.map(|_| ()).map_err(|_| CallError::Unsent(io::ErrorKind::InvalidInput))
+}
+
+/// A message of a channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Where it was published.
+    pub channel: Bytes,
+    /// What was published.
+    pub payload: Bytes,
+}
+
+/// A connection that listens to channels. Redis delivers at most once: what is published while no subscription stands is lost.
+pub struct Subscription {
+    connection: Connection,
+}
+
+impl Subscription {
+    /// Connects and subscribes, each within `timeout`. Once this returns, messages are no longer missed.
+    pub async fn open(
+        env: &Env,
+        address: &Address,
+        channels: &[&[u8]],
+        timeout: Duration,
+    ) -> Result<Subscription, CallError> {
+        let connection = Connection::open(env, address, timeout).await?;
+        let words: Vec<&[u8]> = std::iter::once(&b"SUBSCRIBE"[..]).chain(channels.iter().copied()).collect();
+        let (reply, connection) = connection.call(&words).await?;
+        match reply {
+            Reply::Error(text) => Err(CallError::Server(text)),
+            reply if kind_of(&reply) == Some(b"subscribe") => Ok(Subscription { connection }),
+            reply => Err(CallError::unexpected(&reply)),
+        }
+    }
+
+    /// The next message, however long it takes. After an error the subscription has ended.
+    pub async fn next(&mut self) -> Result<Message, CallError> {
+        loop {
+            let reply = self.connection.receive().await?;
+            if let Some(message) = message_of(reply) {
+                return Ok(message);
+            }
+        }
+    }
+}
+
+/// The first word of a push: `message`, `subscribe`, ...
+fn kind_of(reply: &Reply) -> Option<&[u8]> {
+    reply.as_array()?.first()?.as_bytes()
+}
+
+/// The message in a push `message CHANNEL PAYLOAD`; nothing for confirmations.
+fn message_of(reply: Reply) -> Option<Message> {
+    let Reply::Array(elements) = reply else { return None };
+    match <[Reply; 3]>::try_from(elements).ok()? {
+        [Reply::Bulk(kind), Reply::Bulk(channel), Reply::Bulk(payload)] if kind.as_ref() == b"message" => {
+            Some(Message { channel, payload })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

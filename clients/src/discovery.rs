@@ -1,0 +1,146 @@
+//! Finding the primary through Sentinel, as a client should. Must never know what a lock does with it.
+//!
+//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel". Step 1 connects to the first Sentinel
+//! that answers and puts it in front; step 2 asks it for the address of the primary; step 3 asks the server there for its ROLE. All
+//! three are done again on every reconnect. In addition, one Sentinel is listened to for `+switch-master`.
+//!
+//! One pass asks each Sentinel at most once. Waiting and trying again is up to the lock, which has a deadline.
+
+use crate::connection::{CallError, Connection, Subscription};
+use crate::env::{Address, Env, Spawned};
+use crate::reply::Reply;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Delay before another Sentinel is subscribed to when a subscription has ended or did not come about.
+const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(1);
+
+/// Knows the Sentinels and asks them who the primary is.
+pub struct PrimaryFinder {
+    env: Env,
+    name: String,
+    sentinels: Vec<Address>,
+    timeout: Duration,
+    switches: Rc<Cell<u64>>,
+    listener: Option<Spawned>,
+}
+
+impl PrimaryFinder {
+    /// For the primary that these Sentinels watch under `name`. Nothing is sent before [`PrimaryFinder::connect`].
+    pub fn new(env: &Env, name: &str, sentinels: &[Address], timeout: Duration) -> PrimaryFinder {
+        PrimaryFinder {
+            env: env.clone(),
+            name: name.to_owned(),
+            sentinels: sentinels.to_vec(),
+            timeout,
+            switches: Rc::new(Cell::new(0)),
+            listener: None,
+        }
+    }
+
+    /// How many changes of the primary were heard of. A connection made under a smaller number may lead to a demoted one.
+    pub fn switches(&self) -> u64 {
+        self.switches.get()
+    }
+
+    /// A connection to a server that called itself a master just now. Errors: [`CallError::NoPrimary`], or the failed connection.
+    pub async fn connect(&mut self) -> Result<Connection, CallError> {
+        self.listen();
+        let address = self.ask_sentinels().await?;
+        let verified = self.connect_to_master(&address).await;
+        if verified.is_err() {
+            // The guidelines would ask the same Sentinel again. Its answer proved wrong, so the next try hears another one first.
+            self.sentinels.rotate_left(1);
+        }
+        verified
+    }
+
+    /// Steps 1 and 2: the first answer of any Sentinel; the one that gave it is asked first next time.
+    async fn ask_sentinels(&mut self) -> Result<Address, CallError> {
+        for index in 0..self.sentinels.len() {
+            let asked = ask(&self.env, &self.sentinels[index], &self.name, self.timeout).await;
+            if let Ok(Some(address)) = asked {
+                self.sentinels[..=index].rotate_right(1);
+                return Ok(address);
+            }
+        }
+        Err(CallError::NoPrimary(format!("none of {} sentinels knows {}", self.sentinels.len(), self.name)))
+    }
+
+    /// Step 3: connects, and makes sure with ROLE that a master is there.
+    async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
+        let connection = Connection::open(&self.env, address, self.timeout).await?;
+        let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
+        // Whether ROLE itself ran does not matter to anybody: an error here is never an unknown outcome.
+        let (reply, connection) = connection
+            .call(&[b"ROLE"])
+            .await
+            .map_err(|error| no_primary(&format!("did not tell its role: {error}")))?;
+        match reply.as_array().and_then(|elements| elements.first()?.as_bytes()) {
+            Some(b"master") => Ok(connection),
+            Some(role) => Err(no_primary(&format!("is a {}", String::from_utf8_lossy(role)))),
+            None => Err(no_primary("did not tell its role")),
+        }
+    }
+
+    /// Starts to listen for `+switch-master`, once.
+    fn listen(&mut self) {
+        if self.listener.is_none() {
+            let (env, name, sentinels) = (self.env.clone(), self.name.clone(), self.sentinels.clone());
+            let task = count_switches(env, name, sentinels, self.timeout, self.switches.clone());
+            self.listener = Some(self.env.spawn(task));
+        }
+    }
+}
+
+impl Drop for PrimaryFinder {
+    fn drop(&mut self) {
+        if let Some(listener) = self.listener.take() {
+            listener.abort();
+        }
+    }
+}
+
+/// `SENTINEL get-master-addr-by-name NAME`; `None` if that Sentinel does not know the name.
+async fn ask(env: &Env, sentinel: &Address, name: &str, timeout: Duration) -> Result<Option<Address>, CallError> {
+    let connection = Connection::open(env, sentinel, timeout).await?;
+    let (reply, _) = connection.call(&[b"SENTINEL", b"get-master-addr-by-name", name.as_bytes()]).await?;
+    Ok(address_of(&reply))
+}
+
+/// The address in an array of host and port.
+fn address_of(reply: &Reply) -> Option<Address> {
+    let [host, port] = reply.as_array()? else { return None };
+    let host = std::str::from_utf8(host.as_bytes()?).ok()?.to_owned();
+    let port = std::str::from_utf8(port.as_bytes()?).ok()?.parse().ok()?;
+    Some(Address { host, port })
+}
+
+/// Counts the changes of the primary that one Sentinel after the other tells of. Runs until the finder or the host ends.
+async fn count_switches(env: Env, name: String, sentinels: Vec<Address>, timeout: Duration, switches: Rc<Cell<u64>>) {
+    let mut subscribed_before = false;
+    for sentinel in sentinels.iter().cycle() {
+        if let Ok(mut subscription) = Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await {
+            // While nobody listened a switch may have been missed, so a renewed subscription counts as one.
+            if subscribed_before {
+                switches.set(switches.get() + 1);
+            }
+            subscribed_before = true;
+            while let Ok(message) = subscription.next().await {
+                if tells_of(&message.payload, &name) {
+                    switches.set(switches.get() + 1);
+                }
+            }
+        }
+        env.sleep(RESUBSCRIBE_DELAY).await;
+    }
+}
+
+/// Whether a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` is about that name.
+fn tells_of(payload: &[u8], name: &str) -> bool {
+    payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! `fencing`: the lock on one Redis that also hands out a fencing token. Must never know the storage that checks the token.
+//!
+//! Sources: Redis documentation, "Distributed Locks with Redis" (the owner value, the release); Martin Kleppmann, "How to do
+//! distributed locking" (2016): a number that increases every time a client acquires the lock, sent along with every request.
+//!
+//! The token comes from a counter beside the lock, in the same script, so that tokens are ordered as the grants are. The counter
+//! never expires; it is only as durable as the server that keeps it.
+
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Env};
+use crate::lock::{Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, Settings};
+use crate::owned_key::{fresh_owner, release, undo};
+use crate::reply::Reply;
+use crate::retry::Retry;
+use crate::script::Script;
+use crate::session::Session;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "fencing",
+    about: "single-node with a fencing token, counted up by the script that takes the lock",
+    deployment: Deployment::Primary,
+    has_tokens: true,
+    models: None,
+    build: |env, servers, settings| {
+        Box::new(Fencing {
+            redis: Session::primary(&env, servers, settings),
+            ttl_ms: settings.ttl.as_millis().to_string(),
+            settings: settings.clone(),
+            env,
+        })
+    },
+};
+
+/// KEYS: lock, counter. ARGV: owner, ttl in milliseconds. Answers the token, or nil if the lock exists.
+///
+/// INCR goes first because it can fail (a counter that is no number) and SET then cannot: a failed script has done nothing.
+pub static ACQUIRE: Script = Script::new(
+    r#"if redis.call("exists",KEYS[1]) == 1 then
+    return false
+end
+local token = redis.call("incr",KEYS[2])
+redis.call("set",KEYS[1],ARGV[1],"NX","PX",ARGV[2])
+return token"#,
+);
+
+/// The key of the counter that belongs to a lock.
+pub fn counter_key(resource: &str) -> String {
+    format!("{resource}:token")
+}
+
+struct Fencing {
+    env: Env,
+    settings: Settings,
+    redis: Session,
+    ttl_ms: String,
+}
+
+impl Fencing {
+    async fn try_until_timeout(&mut self, resource: &str) -> Acquisition {
+        let mut retry = Retry::start(&self.env, &self.settings);
+        let mut standing = None;
+        loop {
+            let owner = fresh_owner(&self.env);
+            let reason = match self.take(resource, &owner).await {
+                Ok(Some(token)) => {
+                    let resource = resource.to_owned();
+                    return Acquisition::Granted(Lease { resource, owner, token: Some(token), valid_until: None });
+                }
+                Ok(None) => "held by another".to_owned(),
+                Err(error) => {
+                    if error.may_have_applied() && !undo(&mut self.redis, resource, &owner).await {
+                        standing = Some(error.to_string());
+                    }
+                    error.to_string()
+                }
+            };
+            if !retry.again().await {
+                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
+            }
+        }
+    }
+
+    /// One attempt: the token, or nothing if somebody holds the lock.
+    async fn take(&mut self, resource: &str, owner: &[u8]) -> Result<Option<FencingToken>, CallError> {
+        let counter = counter_key(resource);
+        let keys = [resource.as_bytes(), counter.as_bytes()];
+        match ACQUIRE.call(&mut self.redis, &keys, &[owner, self.ttl_ms.as_bytes()]).await? {
+            Reply::Nil => Ok(None),
+            Reply::Integer(token) if token > 0 => Ok(Some(FencingToken(token.unsigned_abs()))),
+            reply => Err(CallError::unexpected(&reply)),
+        }
+    }
+}
+
+impl Lock for Fencing {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.try_until_timeout(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { release(&self.env, &self.settings, &mut self.redis, &lease).await })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! A key that holds its owner's random value: how most Redis locks mark who holds them. Must never know when a lock is granted.
+//!
+//! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a Single Instance": 20 random bytes as
+//! value, unique for each attempt, and a script that deletes the key only while it holds that value.
+
+use crate::connection::CallError;
+use crate::env::{Draw, Env};
+use crate::lock::{Lease, Release, Settings};
+use crate::reply::Reply;
+use crate::script::Script;
+use crate::session::Session;
+use bytes::Bytes;
+
+/// How often a release is tried when replies do not come.
+pub const RELEASE_ATTEMPTS: usize = 3;
+
+/// Deletes the key if it holds our value: 1 if it did.
+pub static COMPARE_AND_DELETE: Script = Script::new(
+    r#"if redis.call("get",KEYS[1]) == ARGV[1] then
+    return redis.call("del",KEYS[1])
+else
+    return 0
+end"#,
+);
+
+/// A value that no attempt ever had: 20 random bytes as 40 hexadecimal digits.
+pub fn fresh_owner(env: &Env) -> Bytes {
+    let digits =
+        format!("{:016x}{:016x}{:016x}", env.random(Draw::Owner), env.random(Draw::Owner), env.random(Draw::Owner));
+    Bytes::from(digits).slice(..40)
+}
+
+/// `SET key owner NX PX ttl_ms`: whether the key is now ours, `false` if it exists.
+pub async fn set_if_absent(session: &mut Session, key: &str, owner: &[u8], ttl_ms: &str) -> Result<bool, CallError> {
+    match session.call(&[b"SET", key.as_bytes(), owner, b"NX", b"PX", ttl_ms.as_bytes()]).await? {
+        reply if reply.is_ok() => Ok(true),
+        Reply::Nil => Ok(false),
+        reply => Err(CallError::unexpected(&reply)),
+    }
+}
+
+/// Compare-and-delete: `true` if our key was there and is gone, `false` if it was not there.
+pub async fn delete_if_owned(session: &mut Session, key: &str, owner: &[u8]) -> Result<bool, CallError> {
+    match COMPARE_AND_DELETE.call(session, &[key.as_bytes()], &[owner]).await? {
+        Reply::Integer(1) => Ok(true),
+        Reply::Integer(0) => Ok(false),
+        reply => Err(CallError::unexpected(&reply)),
+    }
+}
+
+/// Takes back an attempt whose outcome is unknown, as well as it can; `true` if it certainly does not stand any more.
+///
+/// Not finding the key proves nothing: the lost command may still be on its way.
+pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
+    delete_if_owned(session, key, owner).await == Ok(true)
+}
+
+/// Releases by compare-and-delete, again if a reply was lost: under an owner value that was never used before that does no harm.
+pub async fn release(env: &Env, settings: &Settings, session: &mut Session, lease: &Lease) -> Release {
+    let mut lost: Option<CallError> = None;
+    let mut last = String::new();
+    for attempt in 0..RELEASE_ATTEMPTS {
+        if attempt > 0 {
+            env.sleep(env.jitter(&settings.retry)).await;
+        }
+        match (delete_if_owned(session, &lease.resource, &lease.owner).await, &lost) {
+            (Ok(true), _) => return Release::Released,
+            (Ok(false), None) => return Release::NotHeld,
+            (Ok(false), Some(first)) => return Release::Unknown(format!("released or expired: {first}")),
+            (Err(error), _) => {
+                last = error.to_string();
+                lost = lost.or(Some(error).filter(CallError::may_have_applied));
+            }
+        }
+    }
+    Release::Unknown(match lost {
+        Some(first) => first.to_string(),
+        None => format!("not released: {last}"),
+    })
+}

@@ -1,0 +1,94 @@
+//! Trying again until a deadline, with a random delay between two attempts. Must never know what is tried.
+
+use crate::env::{Env, Monotonic};
+use crate::lock::Settings;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// The delay that is forced when an attempt took no time at all, so that a loop without delays ends all the same.
+const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
+
+/// The attempts of one `acquire`.
+pub struct Retry {
+    env: Env,
+    delays: RangeInclusive<Duration>,
+    deadline: Monotonic,
+    attempt_began: Monotonic,
+}
+
+impl Retry {
+    /// The first attempt begins now.
+    pub fn start(env: &Env, settings: &Settings) -> Retry {
+        let now = env.monotonic_clock();
+        Retry {
+            env: env.clone(),
+            delays: settings.retry.clone(),
+            deadline: now.plus(settings.acquire_timeout),
+            attempt_began: now,
+        }
+    }
+
+    /// Waits a random delay; `true` if another attempt begins, `false` at once if the delay would pass the deadline.
+    ///
+    /// The last attempt may end later than the deadline, by as long as it takes.
+    pub async fn again(&mut self) -> bool {
+        let now = self.env.monotonic_clock();
+        let mut delay = self.env.jitter(&self.delays);
+        if now == self.attempt_began {
+            delay = delay.max(STANDSTILL_DELAY);
+        }
+        if now.plus(delay) >= self.deadline {
+            return false;
+        }
+        self.env.sleep(delay).await;
+        self.attempt_began = self.env.monotonic_clock();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{TestWorld, settings};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn jitter_stays_within_its_range_and_reaches_all_of_it() {
+        let env = TestWorld::new().env();
+        let draws: Vec<Duration> = (0..2_000).map(|_| env.jitter(&(50 * MS..=200 * MS))).collect();
+        assert!(draws.iter().all(|draw| (50 * MS..=200 * MS).contains(draw)));
+        assert!(draws.iter().any(|draw| *draw < 52 * MS) && draws.iter().any(|draw| *draw > 198 * MS));
+        assert_eq!(env.jitter(&(7 * MS..=7 * MS)), 7 * MS);
+        let reversed = 9 * MS..=3 * MS;
+        assert_eq!(env.jitter(&reversed), 9 * MS);
+    }
+
+    #[test]
+    fn no_attempt_begins_at_or_after_the_deadline() {
+        let world = TestWorld::new();
+        let fixed = Settings { retry: 100 * MS..=100 * MS, acquire_timeout: 500 * MS, ..settings() };
+        let mut retry = Retry::start(&world.env(), &fixed);
+        let mut began = vec![world.now()];
+        while world.run(retry.again()) {
+            began.push(world.now());
+        }
+        assert_eq!(began, [0, 100_000, 200_000, 300_000, 400_000]);
+    }
+
+    #[test]
+    fn a_timeout_of_zero_allows_one_attempt() {
+        let world = TestWorld::new();
+        let mut retry = Retry::start(&world.env(), &Settings { acquire_timeout: Duration::ZERO, ..settings() });
+        assert!(!world.run(retry.again()));
+        assert_eq!(world.now(), 0);
+    }
+
+    #[test]
+    fn attempts_without_delay_end_all_the_same() {
+        let world = TestWorld::new();
+        let mut retry = Retry::start(&world.env(), &Settings { retry: Duration::ZERO..=Duration::ZERO, ..settings() });
+        let attempts = (0..5_000).take_while(|_| world.run(retry.again())).count();
+        assert_eq!(attempts, 999);
+    }
+}

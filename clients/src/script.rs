@@ -1,0 +1,64 @@
+//! Lua scripts: called by digest, sent whole when the server does not know them. Must never know what they do.
+//!
+//! Source: Redis documentation, "EVALSHA". The script cache of a server is empty after a restart or a failover, and then EVALSHA
+//! answers NOSCRIPT, without having run anything.
+
+use crate::connection::CallError;
+use crate::reply::Reply;
+use crate::session::Session;
+use sha1::{Digest, Sha1};
+use std::sync::OnceLock;
+
+/// A Lua script, meant to be a `static`: its digest is computed once per program.
+///
+/// Redis does not undo what a script did before it failed. Order the writes so that only the first of them can fail; then an error
+/// reply means that nothing was done.
+pub struct Script {
+    source: &'static str,
+    digest: OnceLock<String>,
+}
+
+impl Script {
+    /// A script with that source.
+    pub const fn new(source: &'static str) -> Script {
+        Script { source, digest: OnceLock::new() }
+    }
+
+    /// What runs.
+    pub fn source(&self) -> &'static str {
+        self.source
+    }
+
+    /// SHA-1 of the source in lower-case hexadecimal digits, which is the script's name on a server.
+    pub fn digest(&self) -> &str {
+        self.digest.get_or_init(|| Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Runs the script with these KEYS and ARGV: EVALSHA first, EVAL if the server does not know it.
+    pub async fn call(&self, session: &mut Session, keys: &[&[u8]], arguments: &[&[u8]]) -> Result<Reply, CallError> {
+        let key_count = keys.len().to_string();
+        let mut words: Vec<&[u8]> = Vec::with_capacity(3 + keys.len() + arguments.len());
+        words.extend_from_slice(&[b"EVALSHA", self.digest().as_bytes(), key_count.as_bytes()]);
+        words.extend_from_slice(keys);
+        words.extend_from_slice(arguments);
+        match session.call(&words).await {
+            Err(CallError::Server(error)) if error.starts_with("NOSCRIPT") => {
+                words[0] = b"EVAL";
+                words[1] = self.source.as_bytes();
+                session.call(&words).await
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_what_redis_computes() {
+        // From the example of SCRIPT LOAD in the Redis documentation.
+        assert_eq!(Script::new("return 'Immabe a cached script'").digest(), "c664a3bf70bd1d45c4284ffebb65a6f2299bfc9f");
+    }
+}

@@ -1,0 +1,104 @@
+//! What a lock holds instead of a connection: one server, or whichever is the primary, connected to when needed. Must never know what
+//! the commands mean, except for the errors by which a server says that it is no primary.
+
+use crate::connection::{CallError, Connection};
+use crate::discovery::PrimaryFinder;
+use crate::env::{Address, Env};
+use crate::lock::{Servers, Settings};
+use crate::reply::Reply;
+use std::time::Duration;
+
+/// Commands to one server, over one connection at a time. After any failure the next call opens a new connection.
+pub struct Session {
+    target: Target,
+    open: Option<Open>,
+}
+
+enum Target {
+    Fixed { env: Env, address: Address, timeout: Duration },
+    Primary(PrimaryFinder),
+}
+
+struct Open {
+    connection: Connection,
+    /// How many changes of the primary had been heard of when it was made.
+    switches: u64,
+}
+
+impl Session {
+    /// To a fixed address; `timeout` bounds each connection and each call.
+    pub fn fixed(env: &Env, address: &Address, timeout: Duration) -> Session {
+        Session { target: Target::Fixed { env: env.clone(), address: address.clone(), timeout }, open: None }
+    }
+
+    /// To the one server, or to the primary that Sentinel knows. Panics if the servers are independent masters.
+    pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
+        let timeout = settings.command_timeout;
+        match servers {
+            Servers::One(address) => Session::fixed(env, address, timeout),
+            Servers::Sentinels { name, sentinels } => {
+                Session { target: Target::Primary(PrimaryFinder::new(env, name, sentinels, timeout)), open: None }
+            }
+            Servers::Independent(_) => panic!("one primary is needed, but the servers are {servers:?}"),
+        }
+    }
+
+    /// To each of several independent masters, with the small time limit per node. Panics if the servers are anything else.
+    pub fn independent(env: &Env, servers: &Servers, settings: &Settings) -> Vec<Session> {
+        let Servers::Independent(addresses) = servers else {
+            panic!("independent masters are needed, but the servers are {servers:?}")
+        };
+        addresses.iter().map(|address| Session::fixed(env, address, settings.node_timeout)).collect()
+    }
+
+    /// Sends one command and waits for its reply. A reply that is an error comes back as [`CallError::Server`].
+    ///
+    /// Never sends a command twice: what to do when the outcome is unknown is the lock's decision. Only a connection that turns out
+    /// to be broken before anything was sent is replaced, once.
+    pub async fn call(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
+        let was_open = self.open.is_some();
+        match self.call_once(words).await {
+            Err(CallError::Unsent(_)) if was_open => self.call_once(words).await,
+            outcome => outcome,
+        }
+    }
+
+    async fn call_once(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
+        let Open { connection, switches } = self.take_connection().await?;
+        let (reply, connection) = connection.call(words).await?;
+        let outcome = match reply {
+            Reply::Error(text) => Err(CallError::Server(text)),
+            reply => Ok(reply),
+        };
+        if !(self.follows_primary() && denies_being_primary(&outcome)) {
+            self.open = Some(Open { connection, switches });
+        }
+        outcome
+    }
+
+    /// The open connection, if it may still lead to the right server, or a new one. It comes back only after a whole reply.
+    async fn take_connection(&mut self) -> Result<Open, CallError> {
+        match (self.open.take(), &mut self.target) {
+            (Some(open), Target::Fixed { .. }) => Ok(open),
+            (Some(open), Target::Primary(finder)) if open.switches == finder.switches() => Ok(open),
+            (_, Target::Fixed { env, address, timeout }) => {
+                Ok(Open { connection: Connection::open(env, address, *timeout).await?, switches: 0 })
+            }
+            (stale, Target::Primary(finder)) => {
+                drop(stale);
+                let switches = finder.switches();
+                Ok(Open { connection: finder.connect().await?, switches })
+            }
+        }
+    }
+
+    fn follows_primary(&self) -> bool {
+        matches!(self.target, Target::Primary(_))
+    }
+}
+
+/// Whether a reply says that the server is a replica, or on its way to being one.
+fn denies_being_primary(outcome: &Result<Reply, CallError>) -> bool {
+    let codes = ["READONLY", "MASTERDOWN", "UNBLOCKED"];
+    matches!(outcome, Err(CallError::Server(error)) if codes.iter().any(|code| error.starts_with(code)))
+}

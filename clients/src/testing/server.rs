@@ -1,0 +1,132 @@
+//! A server of a test: a few keys, and a script of mishaps that the test writes. Must never know what time it is: it is told.
+
+use crate::fencing;
+use crate::owned_key::COMPARE_AND_DELETE;
+use crate::script::Script;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a test sees of a command before it is carried out.
+pub(crate) struct Call<'a> {
+    /// How many commands and connects this server had before.
+    pub(crate) number: usize,
+    /// The command; `CONNECT` alone for a connection that is being made.
+    pub(crate) words: &'a [String],
+}
+
+impl Call<'_> {
+    /// The first word.
+    pub(crate) fn name(&self) -> &str {
+        &self.words[0]
+    }
+}
+
+/// What a server does with a command.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    /// Carries it out and replies.
+    Normal,
+    /// Carries it out on arrival, and replies so many milliseconds late.
+    Late(u64),
+    /// Carries it out so many milliseconds late, and does not reply.
+    AppliedLate(u64),
+    /// Carries it out; the reply is lost in silence.
+    Lost,
+    /// It never arrives, and nothing comes back. A connect stays without an answer.
+    Dropped,
+    /// Carries it out and resets the connection instead of replying.
+    ResetAfter,
+    /// Resets the connection without carrying it out. A connect is refused.
+    ResetBefore,
+    /// Does nothing but reply these bytes.
+    Says(&'static str),
+}
+
+/// A server without mishaps.
+pub(crate) fn normal(_: &Call<'_>) -> Answer {
+    Answer::Normal
+}
+
+/// The scripts that a test server knows by heart, under the names that traces show.
+pub(crate) fn scripts() -> [(&'static str, &'static Script); 2] {
+    [("compare-and-delete", &COMPARE_AND_DELETE), ("acquire-with-token", &fencing::ACQUIRE)]
+}
+
+#[derive(Default)]
+pub(crate) struct Store {
+    keys: BTreeMap<String, (String, Option<u64>)>,
+    loaded: BTreeSet<String>,
+}
+
+impl Store {
+    /// The value of a key that has not expired.
+    pub(crate) fn get(&self, key: &str, now: u64) -> Option<&str> {
+        self.keys
+            .get(key)
+            .filter(|(_, expiry)| expiry.is_none_or(|expiry| now <= expiry))
+            .map(|(value, _)| value.as_str())
+    }
+
+    pub(crate) fn set(&mut self, key: &str, value: &str, expiry: Option<u64>) {
+        self.keys.insert(key.to_owned(), (value.to_owned(), expiry));
+    }
+
+    /// Forgets everything, as a restart without persistence does.
+    pub(crate) fn clear(&mut self) {
+        *self = Store::default();
+    }
+
+    /// Carries out a command at `now` microseconds and returns the reply in RESP.
+    pub(crate) fn run(&mut self, words: &[String], now: u64) -> String {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["SET", key, value, "NX", "PX", ttl_ms] => self.set_if_absent(key, value, ttl_ms, now),
+            ["EVALSHA", digest, _, arguments @ ..] => match self.loaded.contains(*digest) {
+                true => self.run_script(digest, arguments, now),
+                false => "-NOSCRIPT No matching script. Please use EVAL.\r\n".to_owned(),
+            },
+            ["EVAL", source, _, arguments @ ..] => {
+                match scripts().iter().find(|(_, script)| script.source() == *source) {
+                    Some((_, script)) => {
+                        self.loaded.insert(script.digest().to_owned());
+                        self.run_script(script.digest(), arguments, now)
+                    }
+                    None => "-ERR unknown script\r\n".to_owned(),
+                }
+            }
+            ["ROLE"] => "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n".to_owned(),
+            ["SUBSCRIBE", channel] => format!("*3\r\n$9\r\nsubscribe\r\n${}\r\n{channel}\r\n:1\r\n", channel.len()),
+            _ => "-ERR unknown command\r\n".to_owned(),
+        }
+    }
+
+    fn set_if_absent(&mut self, key: &str, value: &str, ttl_ms: &str, now: u64) -> String {
+        if self.get(key, now).is_some() {
+            return "$-1\r\n".to_owned();
+        }
+        let ttl_ms: u64 = ttl_ms.parse().unwrap();
+        self.set(key, value, Some(now + ttl_ms * 1_000));
+        "+OK\r\n".to_owned()
+    }
+
+    fn run_script(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
+        match arguments {
+            [key, owner] if digest == COMPARE_AND_DELETE.digest() => {
+                let ours = self.get(key, now) == Some(owner);
+                if ours {
+                    self.keys.remove(*key);
+                }
+                format!(":{}\r\n", u8::from(ours))
+            }
+            [key, counter, owner, ttl_ms] if digest == fencing::ACQUIRE.digest() => {
+                if self.get(key, now).is_some() {
+                    return "$-1\r\n".to_owned();
+                }
+                let token = self.get(counter, now).map_or(0, |text| text.parse::<u64>().unwrap()) + 1;
+                self.set(counter, &token.to_string(), None);
+                self.set_if_absent(key, owner, ttl_ms, now);
+                format!(":{token}\r\n")
+            }
+            _ => "-ERR wrong arguments\r\n".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! The world of the tests: sockets, timers, tasks and the order of events. Must never know what a lock is.
+
+use super::at;
+use super::server::{Answer, Call, Store, scripts};
+use crate::env::{
+    Address, BoxFuture, Draw, Env, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock, World,
+};
+use crate::lock::{Lock, Servers, Settings};
+use crate::reply::Reply;
+use crate::table;
+use bytes::BytesMut;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+/// One way, in microseconds.
+const LATENCY: u64 = 500;
+/// A test that needs more events than that does not end by itself.
+const EVENTS_MAX: usize = 100_000;
+
+pub(crate) struct TestWorld {
+    state: RefCell<State>,
+    tasks: RefCell<Vec<Option<BoxFuture<'static, ()>>>>,
+}
+
+#[derive(Default)]
+struct State {
+    now: u64,
+    sequence: u64,
+    events: BTreeMap<(u64, u64), Event>,
+    timers: BTreeMap<u64, u64>,
+    sockets: Vec<TestSocket>,
+    servers: BTreeMap<Address, Server>,
+    draws: [u64; 2],
+    log: Vec<String>,
+}
+
+struct Server {
+    store: Store,
+    mishaps: Box<dyn FnMut(&Call<'_>) -> Answer>,
+    calls: usize,
+}
+
+struct TestSocket {
+    address: Address,
+    connected: Option<Result<(), io::ErrorKind>>,
+    to_server: BytesMut,
+    to_client: BytesMut,
+    /// How the stream ends once everything is read.
+    end: Option<Result<(), io::ErrorKind>>,
+    subscribed: bool,
+    closed: bool,
+}
+
+enum Event {
+    /// A timer is due.
+    Timer,
+    Connected(usize, Result<(), io::ErrorKind>),
+    AtServer(usize, Vec<u8>),
+    Apply(Address, Vec<String>),
+    AtClient(usize, Vec<u8>),
+    Reset(usize),
+}
+
+impl TestWorld {
+    pub(crate) fn new() -> Rc<TestWorld> {
+        Rc::new(TestWorld { state: RefCell::default(), tasks: RefCell::default() })
+    }
+
+    pub(crate) fn env(self: &Rc<Self>) -> Env {
+        Env::new(self.clone(), HostKey(0))
+    }
+
+    /// Adds a server that is asked before each command, and each connect, what to do with it. Replaces one of the same name, whose
+    /// keys are kept.
+    pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
+        let mut state = self.state.borrow_mut();
+        let old = state.servers.remove(&at(host));
+        let store = old.map(|server| server.store).unwrap_or_default();
+        state.servers.insert(at(host), Server { store, mishaps: Box::new(mishaps), calls: 0 });
+    }
+
+    /// Looks at, or changes, the keys of a server.
+    pub(crate) fn store<T>(&self, host: &str, act: impl FnOnce(&mut Store) -> T) -> T {
+        act(&mut self.state.borrow_mut().servers.get_mut(&at(host)).unwrap().store)
+    }
+
+    /// The value of a key at a server, if it has not expired.
+    pub(crate) fn value(&self, host: &str, key: &str) -> Option<String> {
+        let now = self.now();
+        self.store(host, |store| store.get(key, now).map(str::to_owned))
+    }
+
+    /// A server sends bytes to all that have subscribed.
+    pub(crate) fn publish(&self, host: &str, resp: &str) {
+        let mut state = self.state.borrow_mut();
+        let address = at(host);
+        let listeners: Vec<usize> = (0..state.sockets.len())
+            .filter(|key| state.sockets[*key].subscribed && state.sockets[*key].address == address)
+            .collect();
+        for key in listeners {
+            state.after(LATENCY, Event::AtClient(key, resp.as_bytes().to_vec()));
+        }
+    }
+
+    /// A server resets all its connections.
+    pub(crate) fn reset_connections(&self, host: &str) {
+        let mut state = self.state.borrow_mut();
+        let keys: Vec<usize> = (0..state.sockets.len()).filter(|key| state.sockets[*key].address == at(host)).collect();
+        for key in keys {
+            state.after(LATENCY, Event::Reset(key));
+        }
+    }
+
+    pub(crate) fn lock(self: &Rc<Self>, name: &str, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
+        (table::find(name).unwrap().build)(self.env(), servers, settings)
+    }
+
+    /// Microseconds since the start.
+    pub(crate) fn now(&self) -> u64 {
+        self.state.borrow().now
+    }
+
+    /// How many timers are neither spent nor cancelled.
+    pub(crate) fn pending_timers(&self) -> usize {
+        self.state.borrow().timers.len()
+    }
+
+    /// Runs until the future is done. Everything is polled after every event.
+    pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = std::pin::pin!(future);
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..EVENTS_MAX {
+            if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+                return value;
+            }
+            self.poll_tasks(&mut context);
+            self.next_event();
+        }
+        panic!("no end after {EVENTS_MAX} events: {}", self.trace());
+    }
+
+    /// Lets time pass for what runs in the background.
+    pub(crate) fn pass(self: &Rc<Self>, span_ms: u64) {
+        self.run(self.env().sleep(Duration::from_millis(span_ms)));
+    }
+
+    fn poll_tasks(&self, context: &mut Context<'_>) {
+        let mut index = 0;
+        while index < self.tasks.borrow().len() {
+            let task = self.tasks.borrow_mut()[index].take();
+            if let Some(mut task) = task
+                && task.as_mut().poll(context).is_pending()
+            {
+                self.tasks.borrow_mut()[index] = Some(task);
+            }
+            index += 1;
+        }
+    }
+
+    fn next_event(&self) {
+        let mut state = self.state.borrow_mut();
+        let ((time, _), event) = state.events.pop_first().expect("something is waited for");
+        state.now = time;
+        state.happen(event);
+    }
+
+    /// What the client did on the wire and heard there, a line each, since the last call. Owners are numbered as they appear.
+    pub(crate) fn trace(&self) -> String {
+        let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
+        for (name, script) in scripts() {
+            text = text.replace(script.digest(), &format!("[sha of {name}]"));
+            text = text.replace(&script.source().escape_debug().to_string(), &format!("[{name}]"));
+        }
+        number_owners(text)
+    }
+}
+
+/// Replaces runs of 40 hexadecimal digits by `owner-1`, `owner-2`, ...
+fn number_owners(mut text: String) -> String {
+    for number in 1.. {
+        let is_owner = |word: &&str| word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let Some(owner) = text.split_whitespace().find(is_owner).map(str::to_owned) else { break };
+        text = text.replace(&owner, &format!("owner-{number}"));
+    }
+    text
+}
+
+impl State {
+    fn after(&mut self, span: u64, event: Event) {
+        self.sequence += 1;
+        self.events.insert((self.now + span, self.sequence), event);
+    }
+
+    fn log(&mut self, socket: usize, what: &str) {
+        let host = &self.sockets[socket].address.host;
+        let (ms, us) = (self.now / 1_000, self.now % 1_000);
+        self.log.push(format!("{ms:>5}.{us:03} {host} #{} {what}", socket + 1));
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Timer => {}
+            Event::Connected(key, result) => self.sockets[key].connected = Some(result),
+            Event::AtServer(key, bytes) => self.arrive(key, &bytes),
+            Event::Apply(address, words) => {
+                let now = self.now;
+                self.servers.get_mut(&address).unwrap().store.run(&words, now);
+            }
+            Event::AtClient(key, bytes) if !self.sockets[key].closed => {
+                self.sockets[key].to_client.extend_from_slice(&bytes)
+            }
+            Event::Reset(key) if !self.sockets[key].closed => {
+                self.sockets[key].end = Some(Err(io::ErrorKind::ConnectionReset));
+            }
+            Event::AtClient(..) | Event::Reset(_) => {}
+        }
+    }
+
+    fn arrive(&mut self, key: usize, bytes: &[u8]) {
+        self.sockets[key].to_server.extend_from_slice(bytes);
+        while let Some(command) = Reply::take_from(&mut self.sockets[key].to_server).unwrap() {
+            let words = words_of(&command);
+            let answer = self.ask(key, &words);
+            self.answer(key, words, answer);
+        }
+    }
+
+    /// Asks the test what becomes of a command.
+    fn ask(&mut self, key: usize, words: &[String]) -> Answer {
+        let server = self.servers.get_mut(&self.sockets[key].address).unwrap();
+        server.calls += 1;
+        (server.mishaps)(&Call { number: server.calls - 1, words })
+    }
+
+    fn answer(&mut self, key: usize, words: Vec<String>, answer: Answer) {
+        let applied = matches!(answer, Answer::Normal | Answer::Late(_) | Answer::Lost | Answer::ResetAfter);
+        let now = self.now;
+        let address = self.sockets[key].address.clone();
+        let reply = match applied {
+            true => self.servers.get_mut(&address).unwrap().store.run(&words, now),
+            false => String::new(),
+        };
+        match answer {
+            Answer::Normal => {
+                self.sockets[key].subscribed |= words[0] == "SUBSCRIBE";
+                self.after(LATENCY, Event::AtClient(key, reply.into_bytes()));
+            }
+            Answer::Late(ms) => self.after(LATENCY + ms * 1_000, Event::AtClient(key, reply.into_bytes())),
+            Answer::Says(text) => self.after(LATENCY, Event::AtClient(key, text.as_bytes().to_vec())),
+            Answer::AppliedLate(ms) => self.after(ms * 1_000, Event::Apply(address, words)),
+            Answer::ResetAfter | Answer::ResetBefore => self.after(LATENCY, Event::Reset(key)),
+            Answer::Lost | Answer::Dropped => {}
+        }
+    }
+}
+
+fn words_of(command: &Reply) -> Vec<String> {
+    let words = command.as_array().unwrap().iter();
+    words.map(|word| String::from_utf8(word.as_bytes().unwrap().to_vec()).unwrap()).collect()
+}
+
+impl World for TestWorld {
+    fn wall_clock(&self, _: HostKey) -> WallClock {
+        WallClock(i64::try_from(self.now()).unwrap())
+    }
+
+    fn monotonic_clock(&self, _: HostKey) -> Monotonic {
+        Monotonic(self.now())
+    }
+
+    /// SplitMix64, a stream for each use.
+    fn random(&self, _: HostKey, draw: Draw) -> u64 {
+        let mut state = self.state.borrow_mut();
+        let counter = &mut state.draws[draw as usize];
+        *counter = counter.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = counter.wrapping_add(draw as u64);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
+    }
+
+    fn start_timer(&self, _: HostKey, after: Duration) -> TimerKey {
+        let mut state = self.state.borrow_mut();
+        let span = u64::try_from(after.as_micros()).unwrap();
+        state.after(span, Event::Timer);
+        let (key, due) = (state.sequence, state.now + span);
+        state.timers.insert(key, due);
+        TimerKey(key)
+    }
+
+    fn poll_timer(&self, timer: TimerKey, _: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state.borrow_mut();
+        if state.now < state.timers[&timer.0] {
+            return Poll::Pending;
+        }
+        state.timers.remove(&timer.0);
+        Poll::Ready(())
+    }
+
+    fn cancel_timer(&self, timer: TimerKey) {
+        self.state.borrow_mut().timers.remove(&timer.0);
+    }
+
+    fn connect(&self, _: HostKey, address: &Address) -> io::Result<SocketKey> {
+        let mut state = self.state.borrow_mut();
+        if !state.servers.contains_key(address) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let key = state.sockets.len();
+        state.sockets.push(TestSocket {
+            address: address.clone(),
+            connected: None,
+            to_server: BytesMut::new(),
+            to_client: BytesMut::new(),
+            end: None,
+            subscribed: false,
+            closed: false,
+        });
+        state.log(key, "connect");
+        match state.ask(key, &["CONNECT".to_owned()]) {
+            Answer::Lost | Answer::Dropped => {}
+            Answer::ResetBefore | Answer::ResetAfter => {
+                state.after(2 * LATENCY, Event::Connected(key, Err(io::ErrorKind::ConnectionRefused)));
+            }
+            _ => state.after(2 * LATENCY, Event::Connected(key, Ok(()))),
+        }
+        Ok(SocketKey(u32::try_from(key).unwrap()))
+    }
+
+    fn poll_connect(&self, socket: SocketKey, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let state = self.state.borrow();
+        match state.sockets[socket.0 as usize].connected {
+            Some(result) => Poll::Ready(result.map_err(io::Error::from)),
+            None => Poll::Pending,
+        }
+    }
+
+    fn poll_read(&self, socket: SocketKey, _: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<io::Result<usize>> {
+        let mut state = self.state.borrow_mut();
+        let key = socket.0 as usize;
+        let arrived = std::mem::take(&mut state.sockets[key].to_client);
+        if !arrived.is_empty() {
+            buffer.extend_from_slice(&arrived);
+            state.log(key, &format!("> {}", String::from_utf8_lossy(&arrived).trim_end().replace("\r\n", " ")));
+            return Poll::Ready(Ok(arrived.len()));
+        }
+        match state.sockets[key].end {
+            Some(end) => Poll::Ready(end.map(|()| 0).map_err(io::Error::from)),
+            None => Poll::Pending,
+        }
+    }
+
+    fn poll_write(&self, socket: SocketKey, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let mut state = self.state.borrow_mut();
+        let key = socket.0 as usize;
+        if let Some(Err(kind)) = state.sockets[key].end {
+            return Poll::Ready(Err(kind.into()));
+        }
+        let command = Reply::take_from(&mut BytesMut::from(bytes)).unwrap().expect("a command is one write");
+        state.log(key, &format!("< {}", words_of(&command).join(" ").escape_debug()));
+        state.after(LATENCY, Event::AtServer(key, bytes.to_vec()));
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn close(&self, socket: SocketKey) {
+        let mut state = self.state.borrow_mut();
+        let key = socket.0 as usize;
+        assert!(!std::mem::replace(&mut state.sockets[key].closed, true), "socket {key} is closed twice");
+        state.log(key, "close");
+    }
+
+    fn spawn(&self, _: HostKey, task: BoxFuture<'static, ()>) -> TaskKey {
+        let mut tasks = self.tasks.borrow_mut();
+        tasks.push(Some(task));
+        TaskKey(tasks.len() as u64 - 1)
+    }
+
+    fn abort(&self, task: TaskKey) {
+        let aborted = self.tasks.borrow_mut()[usize::try_from(task.0).unwrap()].take();
+        drop(aborted);
+    }
+
+    fn note(&self, _: HostKey, _: Note) {}
+}

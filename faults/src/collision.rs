@@ -1,0 +1,56 @@
+//! When two faults of a plan get in each other's way. Must never know where the plan came from.
+
+use crate::fault::Fault;
+use crate::plan::{FaultPlan, TimedFault};
+use crate::time::SimTime;
+
+impl FaultPlan {
+    /// The first two faults that hold the same thing of the same node or link at once, in order of the plan. Drawn plans have none; in a
+    /// plan that a person wrote they are best refused.
+    pub fn collision(&self) -> Option<(&TimedFault, &TimedFault)> {
+        self.faults.iter().enumerate().find_map(|(index, later)| {
+            let earlier = self.faults[..index].iter().find(|earlier| collide(earlier, later))?;
+            Some((earlier, later))
+        })
+    }
+}
+
+/// Whether two faults hold the same thing of the same node or link at once, ends included.
+pub(crate) fn collide(a: &TimedFault, b: &TimedFault) -> bool {
+    let end = |timed: &TimedFault| timed.ends_at().unwrap_or(SimTime::NEVER);
+    let together = a.at_us <= end(b) && b.at_us <= end(a);
+    together && hold(&a.fault) == hold(&b.fault) && share_target(&a.fault, &b.fault)
+}
+
+/// What of a node or link a fault takes hold of.
+#[derive(PartialEq, Eq)]
+enum Hold {
+    Power,
+    Progress,
+    Rate,
+    WallClock,
+    Service,
+    Memory,
+    Reply,
+    Delivery,
+    Latency,
+}
+
+fn hold(fault: &Fault) -> Hold {
+    match fault {
+        Fault::Crash { .. } | Fault::PowerLoss { .. } => Hold::Power,
+        Fault::Pause { .. } | Fault::Suspend { .. } => Hold::Progress,
+        Fault::ClockDrift { .. } => Hold::Rate,
+        Fault::ClockJump { .. } => Hold::WallClock,
+        Fault::SlowServer { .. } => Hold::Service,
+        Fault::Evict { .. } | Fault::FlushAll { .. } => Hold::Memory,
+        Fault::LostReply { .. } => Hold::Reply,
+        Fault::Partition { .. } => Hold::Delivery,
+        Fault::Delay { .. } => Hold::Latency,
+    }
+}
+
+fn share_target(a: &Fault, b: &Fault) -> bool {
+    let (a, b) = (a.links(), b.links());
+    a.iter().any(|link| b.contains(link))
+}

@@ -1,0 +1,46 @@
+//! What `failover` means where nobody takes over: independent masters that stay away for longer than any lease, never so many that the
+//! rest make no quorum. Redlock must survive it. Must never bring a master back while a lock that it forgot may be held.
+
+use super::Drawn;
+use super::strike::death;
+use super::timing::{span, starts};
+use crate::draw::{chance, subset, uniform};
+use crate::fault::{Direction, Fault};
+use crate::node::Node;
+use crate::setting::{Setting, Spans};
+use crate::time::{Micros, SimTime};
+use rand_chacha::ChaCha8Rng;
+
+/// Strikes one after the other: the next begins after all masters of the last are back.
+pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+    let mut drawn = Drawn::new();
+    let mut all_back = SimTime::ZERO;
+    for at in starts(rng, setting) {
+        let absence = absence(rng, setting, at);
+        if at >= all_back {
+            all_back = absence.iter().filter_map(|(at, fault)| Some(*at + fault.duration()?)).max().unwrap_or(at);
+            // A lock granted by those who are left must have run out before another master may forget it.
+            all_back = all_back + setting.ttl_us;
+            drawn.extend(absence);
+        }
+    }
+    drawn
+}
+
+fn absence(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Drawn {
+    let most = setting.spare_masters().max(1);
+    let count = uniform(rng, 1..=most as u64) as usize;
+    let gone = subset(rng, &setting.redis(), count);
+    let ttl = setting.ttl_us.as_micros();
+    let away = Micros(ttl + ttl / 5) + span(rng, Spans::new(Micros::from_secs(1), Micros(ttl.max(1_000_000) * 2)));
+    if chance(rng, 500) {
+        return vec![(at, isolated(setting, gone, away))];
+    }
+    gone.into_iter().map(|node| (at, death(rng, setting, node, Some(away)))).collect()
+}
+
+/// Nobody reaches these masters.
+fn isolated(setting: &Setting, side_a: Vec<Node>, duration_us: Micros) -> Fault {
+    let side_b = setting.targets().into_iter().filter(|node| !side_a.contains(node)).collect();
+    Fault::Partition { side_a, side_b, direction: Direction::Both, duration_us }
+}

@@ -1,0 +1,51 @@
+//! `clock-drift`: the clocks of clients and servers run fast and slow. Must never let two hosts drift apart faster than the setting allows:
+//! the margin of a lock is relative, so the bound is too.
+
+use super::Drawn;
+use super::timing::{span, starts, up_to};
+use crate::draw::{chance, uniform};
+use crate::fault::Fault;
+use crate::node::Node;
+use crate::setting::Setting;
+use crate::time::{Micros, SimTime};
+use rand_chacha::ChaCha8Rng;
+
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+    let most = rate_max(setting.knobs.drift_ppm);
+    if most == 0 {
+        return Vec::new();
+    }
+    let extreme = chance(rng, 600);
+    let lasting = chance(rng, 700);
+    let clients = setting.clients().into_iter().map(|node| (node, -most));
+    let servers = setting.redis().into_iter().map(|node| (node, most));
+    let hosts: Vec<(Node, i32)> = clients.chain(servers).collect();
+    let rate = |rng: &mut ChaCha8Rng, worst: i32| if extreme { worst } else { any_rate(rng, most) };
+    if lasting {
+        let (at, length) = (setting.window.begin_us, setting.window.length());
+        return hosts.into_iter().map(|(node, worst)| drift(node, rate(rng, worst), at, length)).collect();
+    }
+    // In spells, all hosts at once: only a difference between clocks matters.
+    let mut drawn = Drawn::new();
+    for at in starts(rng, setting) {
+        let length = span(rng, setting.knobs.spell) + up_to(rng, setting.ttl_us);
+        drawn.extend(hosts.iter().map(|(node, worst)| drift(*node, rate(rng, *worst), at, length)));
+    }
+    drawn
+}
+
+/// The fastest rate `h` for which a clock that is fast by `h` gains no more than `drift_ppm` on one that is slow by `h`:
+/// `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift / (2 + drift)`.
+fn rate_max(drift_ppm: u32) -> i32 {
+    let drift = u64::from(drift_ppm);
+    i32::try_from(drift * 1_000_000 / (2_000_000 + drift)).unwrap_or(i32::MAX)
+}
+
+fn any_rate(rng: &mut ChaCha8Rng, most: i32) -> i32 {
+    let width = u64::from(most.unsigned_abs()) * 2;
+    i32::try_from(uniform(rng, 0..=width)).unwrap_or(most) - most
+}
+
+fn drift(node: Node, rate_ppm: i32, at: SimTime, duration_us: Micros) -> (SimTime, Fault) {
+    (at, Fault::ClockDrift { node, rate_ppm, duration_us })
+}

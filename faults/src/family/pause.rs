@@ -1,0 +1,35 @@
+//! `pause`: a process stands still, as in a stop-the-world collection (Kleppmann 2016). Must never cause a failover: what a failover
+//! breaks would be blamed on the pause, so a replicated server pauses for less than its Sentinels notice.
+
+use super::Drawn;
+use super::timing::{span, span_often_past, starts};
+use crate::draw::{any, chance};
+use crate::fault::Fault;
+use crate::node::Node;
+use crate::setting::{Setting, Spans, Topology};
+use crate::time::Micros;
+use rand_chacha::ChaCha8Rng;
+
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+    starts(rng, setting).into_iter().filter_map(|at| Some((at, pause(rng, setting)?))).collect()
+}
+
+/// One pause: mostly of a client, often past the end of its lease.
+fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
+    let server = chance(rng, 125);
+    let nodes = if server { setting.redis() } else { setting.clients() };
+    let node = any(rng, &nodes)?;
+    let duration_us = match node {
+        Node::Redis(_) => span(rng, unnoticed(setting)),
+        _ => span_often_past(rng, setting.knobs.pause, setting.ttl_us),
+    };
+    Some(Fault::Pause { node, duration_us })
+}
+
+/// The pauses of a server that no Sentinel takes for its death.
+fn unnoticed(setting: &Setting) -> Spans {
+    let Spans { min_us, max_us } = setting.knobs.pause;
+    let Topology::Replicated { down_after_us, .. } = setting.topology else { return setting.knobs.pause };
+    let most = Micros(down_after_us.as_micros() / 2).min(max_us);
+    Spans::new(min_us.min(most), most)
+}

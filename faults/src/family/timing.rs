@@ -1,0 +1,56 @@
+//! When strikes happen and how long spans are: the draws that families share. Must never know any one kind of fault.
+//!
+//! What is drawn is rounded to whole milliseconds wherever it is that long, so that a plan can be read.
+
+use crate::draw::{chance, log_uniform, uniform};
+use crate::setting::{Setting, Spans};
+use crate::time::{Micros, SimTime};
+use rand_core::Rng;
+
+/// The starts of a family's strikes: as many as the setting allows, one in each equal part of the window.
+pub(super) fn starts(rng: &mut impl Rng, setting: &Setting) -> Vec<SimTime> {
+    let counts = setting.knobs.counts;
+    let count = uniform(rng, u64::from(counts.min)..=u64::from(counts.max));
+    starts_of(rng, setting, count)
+}
+
+/// As [`starts`], for exactly `count` strikes.
+pub(super) fn starts_of(rng: &mut impl Rng, setting: &Setting, count: u64) -> Vec<SimTime> {
+    let window = setting.window;
+    let part = window.length().as_micros() / count.max(1);
+    (0..count)
+        .map(|index| {
+            let offset = uniform(rng, index * part..=(index + 1) * part);
+            window.nearest(window.begin_us + whole_millis(Micros(offset)))
+        })
+        .collect()
+}
+
+/// A span of the range.
+pub(super) fn span(rng: &mut impl Rng, spans: Spans) -> Micros {
+    let (min, max) = (spans.min_us.as_micros(), spans.max_us.as_micros());
+    let drawn = if min == 0 { uniform(rng, 0..=max) } else { log_uniform(rng, min..=max) };
+    whole_millis(Micros(drawn)).max(spans.min_us)
+}
+
+/// A span of the range that half of the time is at least `threshold`, as far as the range allows: what a family draws whose faults
+/// matter only if they outlast something.
+pub(super) fn span_often_past(rng: &mut impl Rng, spans: Spans, threshold: Micros) -> Micros {
+    let least = if chance(rng, 500) { threshold.min(spans.max_us).max(spans.min_us) } else { spans.min_us };
+    span(rng, Spans::new(least, spans.max_us))
+}
+
+/// A uniform span of at most `max`.
+pub(super) fn up_to(rng: &mut impl Rng, max: Micros) -> Micros {
+    whole_millis(Micros(uniform(rng, 0..=max.as_micros())))
+}
+
+/// The instant `lead` before `at`, or the start of time.
+pub(super) fn before(at: SimTime, lead: Micros) -> SimTime {
+    SimTime(at.as_micros().saturating_sub(lead.as_micros()))
+}
+
+/// Rounded down to whole milliseconds, if it is that long.
+fn whole_millis(span: Micros) -> Micros {
+    if span.as_millis() == 0 { span } else { Micros::from_millis(span.as_millis()) }
+}

@@ -1,0 +1,297 @@
+//! What a fault plan may hit and how hard: the deployment, the window, and every range that families draw from.
+//! Must never know how a plan is drawn, nor which algorithm runs on the deployment.
+
+use crate::node::Node;
+use crate::time::{Micros, SimTime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything besides the seed that a fault plan follows from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// Which servers there are.
+    pub topology: Topology,
+    /// How many processes take the lock: `client-1` up to `client-N`.
+    pub processes: u16,
+    /// The lease that the locks ask for. Families that must outlast a lease measure by it.
+    pub ttl_us: Micros,
+    /// When faults may begin.
+    pub window: Window,
+    /// The ranges that the families draw from.
+    pub knobs: Knobs,
+}
+
+/// Which servers there are, and who takes over for whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Topology {
+    /// `redis-1` alone.
+    Standalone,
+    /// `redis-1` is the first primary; the replicas and the Sentinels watch it.
+    Replicated {
+        /// How many replicas: `redis-2` up.
+        replicas: u16,
+        /// How many Sentinels: `sentinel-1` up.
+        sentinels: u16,
+        /// Silence after which a Sentinel holds a server to be down (`down-after-milliseconds`).
+        down_after_us: Micros,
+        /// Sentinel's `failover-timeout`.
+        failover_timeout_us: Micros,
+    },
+    /// Masters that know nothing of each other; nobody takes over.
+    Independent {
+        /// How many: `redis-1` up.
+        masters: u16,
+        /// How many of them must grant a lock.
+        quorum: u16,
+    },
+}
+
+/// The span of true time within which faults begin, both ends included. They may end later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// No fault begins earlier.
+    pub begin_us: SimTime,
+    /// No fault begins later.
+    pub end_us: SimTime,
+}
+
+/// A range of spans, both ends included. Drawn log-uniformly (each doubling equally likely), or uniformly if it starts at zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spans {
+    /// The shortest.
+    pub min_us: Micros,
+    /// The longest; not shorter than the shortest.
+    pub max_us: Micros,
+}
+
+/// How often a family strikes in one plan, both ends included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// The fewest.
+    pub min: u16,
+    /// The most.
+    pub max: u16,
+}
+
+/// The ranges that the families draw from. Defaults: [`Knobs::for_ttl`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Knobs {
+    /// Strikes of each family per plan. Default 1 to 4. A strike of `restart`, `clock-jump` or `eviction` may hit several nodes, and
+    /// `failover` strikes at most twice.
+    pub counts: Counts,
+    /// How long a process is paused or suspended. Default 100 ms to 2.5 leases.
+    pub pause: Spans,
+    /// How far replicas lag behind. Default 50 ms to 5 s.
+    pub replication_lag: Spans,
+    /// The largest relative drift between the clocks of any two hosts, in parts per million. Default 30,000 (3 %).
+    pub drift_ppm: u32,
+    /// How far a clock jumps, either way. Default a fifth of a lease to 2 leases.
+    pub clock_jump: Spans,
+    /// How long a restarted server stays away. Default 0 to 0: it is back at once.
+    pub restart_delay: Spans,
+    /// How many in a thousand server crashes are power losses rather than deaths of the process. Default 500.
+    pub power_loss_per_mille: u16,
+    /// What `latency` adds to a message. Default 1 ms to 1 s.
+    pub latency: Spans,
+    /// How long a partition lasts. Default 100 ms to 1.5 leases.
+    pub partition: Spans,
+    /// How long a lost-reply trap stays open for its one command. Default 1 s to 10 s.
+    pub lost_reply: Spans,
+    /// What `storage-delay` adds to a request. Default 50 ms to 2 leases.
+    pub storage_delay: Spans,
+    /// What `slow-server` adds to each command. Default 1 ms to 200 ms.
+    pub service: Spans,
+    /// How long a crashed client that comes back stays away. Default 100 ms to 2 leases.
+    pub client_down: Spans,
+    /// How long delays, lag and slow commands go on, and drift where it does not fill the window. Default 1 s to 2 leases.
+    pub spell: Spans,
+}
+
+/// What makes a setting one that no plan can be drawn for.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InvalidSetting {
+    /// The window ends before it begins.
+    #[error("fault window {begin}..{end}: expected an end that is not before the beginning", begin = .0.begin_us, end = .0.end_us)]
+    Window(Window),
+    /// A range of spans is reversed.
+    #[error("range {name} {min}..{max}: expected a minimum not above the maximum", min = .spans.min_us, max = .spans.max_us)]
+    Spans {
+        /// Which knob.
+        name: &'static str,
+        /// Its value.
+        spans: Spans,
+    },
+    /// The range of counts is reversed.
+    #[error("fault counts {min}..{max}: expected a minimum not above the maximum", min = .0.min, max = .0.max)]
+    Counts(Counts),
+    /// More than a thousand in a thousand.
+    #[error("power_loss_per_mille {0}: expected 0 to 1000")]
+    PowerLoss(u16),
+    /// Clocks that would stand still or run backwards.
+    #[error("drift_ppm {0}: expected 0 to 500000")]
+    Drift(u32),
+    /// A quorum that can never be reached, or always is.
+    #[error("quorum {quorum} of {masters} masters: expected 1 to {masters}")]
+    Quorum {
+        /// What was asked.
+        quorum: u16,
+        /// Of how many.
+        masters: u16,
+    },
+}
+
+impl Setting {
+    /// A setting with the default window and knobs.
+    pub fn new(topology: Topology, processes: u16, ttl_us: Micros) -> Setting {
+        Setting { topology, processes, ttl_us, window: Window::default(), knobs: Knobs::for_ttl(ttl_us) }
+    }
+
+    /// Every process that takes the lock.
+    pub fn clients(&self) -> Vec<Node> {
+        (1..=self.processes).map(Node::Client).collect()
+    }
+
+    /// Every Redis server; the first primary first.
+    pub fn redis(&self) -> Vec<Node> {
+        let servers = match self.topology {
+            Topology::Standalone => 1,
+            Topology::Replicated { replicas, .. } => replicas.saturating_add(1),
+            Topology::Independent { masters, .. } => masters,
+        };
+        (1..=servers).map(Node::Redis).collect()
+    }
+
+    /// Every Sentinel; none unless the deployment is replicated.
+    pub fn sentinels(&self) -> Vec<Node> {
+        match self.topology {
+            Topology::Replicated { sentinels, .. } => (1..=sentinels).map(Node::Sentinel).collect(),
+            Topology::Standalone | Topology::Independent { .. } => Vec::new(),
+        }
+    }
+
+    /// Every host that a plan may name: servers, Sentinels, the storage and the clients. The probe is no target.
+    pub fn targets(&self) -> Vec<Node> {
+        [self.redis(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
+    }
+
+    /// Whether the servers replicate one another.
+    pub fn is_replicated(&self) -> bool {
+        matches!(self.topology, Topology::Replicated { .. })
+    }
+
+    /// How many independent masters may be away while the rest still make a quorum; zero in other deployments.
+    pub fn spare_masters(&self) -> usize {
+        match self.topology {
+            Topology::Independent { masters, quorum } => usize::from(masters.saturating_sub(quorum)),
+            Topology::Standalone | Topology::Replicated { .. } => 0,
+        }
+    }
+
+    /// Checks that a plan can be drawn. Errors: the first range that is reversed or number that is out of bounds.
+    pub fn validate(&self) -> Result<(), InvalidSetting> {
+        if self.window.begin_us > self.window.end_us {
+            return Err(InvalidSetting::Window(self.window));
+        }
+        if let Topology::Independent { masters, quorum } = self.topology
+            && !(1..=masters).contains(&quorum)
+        {
+            return Err(InvalidSetting::Quorum { quorum, masters });
+        }
+        self.knobs.validate()
+    }
+}
+
+impl Window {
+    /// The instant of the window that is nearest to `at`.
+    pub fn nearest(&self, at: SimTime) -> SimTime {
+        at.min(self.end_us).max(self.begin_us)
+    }
+
+    /// How long the window is.
+    pub fn length(&self) -> Micros {
+        self.end_us.since(self.begin_us)
+    }
+}
+
+impl Default for Window {
+    /// 2 s to 60 s: the processes have settled before, and most of them are still at work then.
+    fn default() -> Window {
+        Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
+    }
+}
+
+impl Spans {
+    /// The spans from `min_us` to `max_us`.
+    pub const fn new(min_us: Micros, max_us: Micros) -> Spans {
+        Spans { min_us, max_us }
+    }
+
+    /// The spans between two numbers of milliseconds.
+    pub const fn millis(min: u64, max: u64) -> Spans {
+        Spans::new(Micros::from_millis(min), Micros::from_millis(max))
+    }
+}
+
+impl Knobs {
+    /// The defaults for leases of this length.
+    pub fn for_ttl(ttl_us: Micros) -> Knobs {
+        let up_to = |min: Micros, max: u64| Spans::new(min.min(Micros(max)), Micros(max));
+        let (ttl, ms) = (ttl_us.as_micros(), Micros::from_millis);
+        Knobs {
+            counts: Counts { min: 1, max: 4 },
+            pause: up_to(ms(100), ttl.saturating_mul(5) / 2),
+            replication_lag: Spans::millis(50, 5_000),
+            drift_ppm: 30_000,
+            clock_jump: up_to(Micros(ttl / 5), ttl.saturating_mul(2)),
+            restart_delay: Spans::millis(0, 0),
+            power_loss_per_mille: 500,
+            latency: Spans::millis(1, 1_000),
+            partition: up_to(ms(100), ttl.saturating_mul(3) / 2),
+            lost_reply: Spans::millis(1_000, 10_000),
+            storage_delay: up_to(ms(50), ttl.saturating_mul(2)),
+            service: Spans::millis(1, 200),
+            client_down: up_to(ms(100), ttl.saturating_mul(2)),
+            spell: up_to(ms(1_000), ttl.saturating_mul(2)),
+        }
+    }
+
+    /// Every range of spans with its name.
+    fn spans(&self) -> [(&'static str, Spans); 11] {
+        [
+            ("pause", self.pause),
+            ("replication_lag", self.replication_lag),
+            ("clock_jump", self.clock_jump),
+            ("restart_delay", self.restart_delay),
+            ("latency", self.latency),
+            ("partition", self.partition),
+            ("lost_reply", self.lost_reply),
+            ("storage_delay", self.storage_delay),
+            ("service", self.service),
+            ("client_down", self.client_down),
+            ("spell", self.spell),
+        ]
+    }
+
+    fn validate(&self) -> Result<(), InvalidSetting> {
+        let reversed = |spans: Spans| spans.min_us > spans.max_us;
+        if let Some((name, spans)) = self.spans().into_iter().find(|(_, spans)| reversed(*spans)) {
+            return Err(InvalidSetting::Spans { name, spans });
+        }
+        if self.counts.min > self.counts.max {
+            return Err(InvalidSetting::Counts(self.counts));
+        }
+        if self.power_loss_per_mille > 1_000 {
+            return Err(InvalidSetting::PowerLoss(self.power_loss_per_mille));
+        }
+        if self.drift_ppm > 500_000 {
+            return Err(InvalidSetting::Drift(self.drift_ppm));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! What of a fault can be less: spans, rates and distances, each a signed number towards zero. Must never know why it is made less.
+
+use crate::fault::Fault;
+use crate::node::Node;
+use crate::time::Micros;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A number of a fault that can be less. Named in JSON as the field that it is, unit included.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Magnitude {
+    /// How long it lasts.
+    DurationUs,
+    /// How long a crashed node stays away; a crash for good has none.
+    DownUs,
+    /// The most that is added to a message. The least is never more, so it goes down with it.
+    ExtraUsMax,
+    /// The least that is added to a message.
+    ExtraUsMin,
+    /// What is added to a command.
+    ExtraUs,
+    /// How fast clocks gain or lose.
+    RatePpm,
+    /// How far a clock jumps.
+    OffsetUs,
+}
+
+impl Magnitude {
+    /// The name of the field.
+    pub fn name(self) -> &'static str {
+        match self {
+            Magnitude::DurationUs => "duration_us",
+            Magnitude::DownUs => "down_us",
+            Magnitude::ExtraUsMax => "extra_us_max",
+            Magnitude::ExtraUsMin => "extra_us_min",
+            Magnitude::ExtraUs => "extra_us",
+            Magnitude::RatePpm => "rate_ppm",
+            Magnitude::OffsetUs => "offset_us",
+        }
+    }
+
+    /// The step to which a magnitude is minimised: a millisecond, or one part per million.
+    pub fn step(self) -> u64 {
+        if self == Magnitude::RatePpm { 1 } else { 1_000 }
+    }
+}
+
+/// Every magnitude of the fault with its value.
+pub(super) fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
+    let us = |span: &Micros| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+    match fault {
+        Fault::Pause { duration_us, .. }
+        | Fault::Suspend { duration_us, .. }
+        | Fault::Partition { duration_us, .. }
+        | Fault::LostReply { duration_us, .. } => vec![(Magnitude::DurationUs, us(duration_us))],
+        Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } => {
+            down_us.iter().map(|down| (Magnitude::DownUs, us(down))).collect()
+        }
+        Fault::Delay { extra_us_min, extra_us_max, duration_us, .. } => vec![
+            (Magnitude::DurationUs, us(duration_us)),
+            (Magnitude::ExtraUsMax, us(extra_us_max)),
+            (Magnitude::ExtraUsMin, us(extra_us_min)),
+        ],
+        Fault::ClockDrift { rate_ppm, duration_us, .. } => {
+            vec![(Magnitude::DurationUs, us(duration_us)), (Magnitude::RatePpm, i64::from(*rate_ppm))]
+        }
+        Fault::ClockJump { offset_us, .. } => vec![(Magnitude::OffsetUs, *offset_us)],
+        Fault::SlowServer { extra_us, duration_us, .. } => {
+            vec![(Magnitude::DurationUs, us(duration_us)), (Magnitude::ExtraUs, us(extra_us))]
+        }
+        Fault::Evict { .. } | Fault::FlushAll { .. } => Vec::new(),
+    }
+}
+
+/// The fault with another value of one of its magnitudes. A magnitude that the fault does not have changes nothing.
+pub(super) fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
+    let mut fault = fault.clone();
+    let span = Micros(value.unsigned_abs());
+    match (&mut fault, magnitude) {
+        (
+            Fault::Pause { duration_us, .. }
+            | Fault::Suspend { duration_us, .. }
+            | Fault::Partition { duration_us, .. }
+            | Fault::LostReply { duration_us, .. }
+            | Fault::Delay { duration_us, .. }
+            | Fault::ClockDrift { duration_us, .. }
+            | Fault::SlowServer { duration_us, .. },
+            Magnitude::DurationUs,
+        ) => *duration_us = span,
+        (Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. }, Magnitude::DownUs) => *down_us = Some(span),
+        (Fault::Delay { extra_us_min, extra_us_max, .. }, Magnitude::ExtraUsMax) => {
+            *extra_us_max = span;
+            *extra_us_min = span.min(*extra_us_min);
+        }
+        (Fault::Delay { extra_us_min, .. }, Magnitude::ExtraUsMin) => *extra_us_min = span,
+        (Fault::SlowServer { extra_us, .. }, Magnitude::ExtraUs) => *extra_us = span,
+        (Fault::ClockDrift { rate_ppm, .. }, Magnitude::RatePpm) => {
+            *rate_ppm = i32::try_from(value).unwrap_or(*rate_ppm);
+        }
+        (Fault::ClockJump { offset_us, .. }, Magnitude::OffsetUs) => *offset_us = value,
+        _ => {}
+    }
+    fault
+}
+
+/// The lists of nodes from which some may be dropped.
+pub(super) fn node_lists(fault: &mut Fault) -> Vec<&mut Vec<Node>> {
+    match fault {
+        Fault::Partition { side_a, side_b, .. } => vec![side_a, side_b],
+        Fault::Delay { from, to, .. } => vec![from, to],
+        _ => Vec::new(),
+    }
+}

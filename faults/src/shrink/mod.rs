@@ -1,0 +1,200 @@
+//! Making a plan that violates something as small as it can be, so that what is left is the explanation. Must never know what is violated:
+//! it asks a predicate.
+//!
+//! Rounds of four passes, until a round changes nothing: leave out whole faults (ddmin), leave out nodes of the faults that name several,
+//! bisect magnitudes, round start times. No pass ever undoes another, so the rounds end.
+
+mod ddmin;
+mod magnitude;
+mod oracle;
+
+use crate::fault::Fault;
+use crate::plan::{FaultPlan, TimedFault};
+use crate::time::SimTime;
+use magnitude::{magnitudes, node_lists, with_magnitude};
+use oracle::Oracle;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use magnitude::Magnitude;
+
+/// What start times are rounded to, the roundest first.
+const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
+
+/// A plan that was made small.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shrunk {
+    /// Violates. If `complete`, it does so no longer without any one fault, or with any one magnitude a step less.
+    pub plan: FaultPlan,
+    /// How much is enough of each magnitude, in the order of the plan.
+    pub boundaries: Vec<Boundary>,
+    /// How often the predicate was asked.
+    pub calls: u32,
+    /// False if the calls allowed were not enough to end at a local minimum.
+    pub complete: bool,
+}
+
+/// How much of a magnitude is enough, all else equal, and how much is not. In microseconds or parts per million, signed as in the plan.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Boundary {
+    /// The fault's id in the plan.
+    pub fault: u32,
+    /// Which number of the fault.
+    pub magnitude: Magnitude,
+    /// Violates.
+    pub enough: i64,
+    /// One step less, which was tried and does not violate. Absent if nothing less was left to try, or no call to try it with.
+    pub not_enough: Option<i64>,
+}
+
+/// Shrinks a plan for which `violates` holds, asking at most `calls_max` times; `None` if it does not hold for the plan itself.
+///
+/// The result keeps ids. Each of its faults is one of `plan`, of the same kind, with no more nodes, no magnitude greater, and a start
+/// moved by less than a second. `violates` must be a function of the plan alone; it need not be monotone.
+pub fn shrink(plan: &FaultPlan, calls_max: u32, violates: impl FnMut(&FaultPlan) -> bool) -> Option<Shrunk> {
+    let mut oracle = Oracle::new(calls_max, violates);
+    if !oracle.violates(plan) {
+        return None;
+    }
+    let mut best = plan.clone();
+    let mut first_round = true;
+    loop {
+        let before = best.clone();
+        best = leave_out_faults(best, &mut oracle);
+        best = leave_out_nodes(best, &mut oracle);
+        best = lessen_magnitudes(best, first_round, &mut oracle);
+        best = round_starts(best, &mut oracle);
+        first_round = false;
+        if best == before || oracle.refused() {
+            break;
+        }
+    }
+    let boundaries = boundaries(&best, &oracle);
+    Some(Shrunk { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
+}
+
+fn leave_out_faults<F: FnMut(&FaultPlan) -> bool>(plan: FaultPlan, oracle: &mut Oracle<F>) -> FaultPlan {
+    let faults = ddmin::ddmin(plan.faults, |faults| oracle.violates(&FaultPlan::new(faults.to_vec())));
+    FaultPlan::new(faults)
+}
+
+/// Drops nodes from sides and lists that have others left.
+fn leave_out_nodes<F: FnMut(&FaultPlan) -> bool>(mut best: FaultPlan, oracle: &mut Oracle<F>) -> FaultPlan {
+    for index in 0..best.faults.len() {
+        for list in 0..node_lists(&mut best.faults[index].fault).len() {
+            let nodes = node_lists(&mut best.faults[index].fault)[list].clone();
+            for node in nodes {
+                let mut fewer = best.clone();
+                let left = &mut node_lists(&mut fewer.faults[index].fault)[list];
+                left.retain(|other| *other != node);
+                if !left.is_empty() && oracle.violates(&fewer) {
+                    best = fewer;
+                }
+            }
+        }
+    }
+    best
+}
+
+fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
+    mut best: FaultPlan,
+    first_round: bool,
+    oracle: &mut Oracle<F>,
+) -> FaultPlan {
+    for index in 0..best.faults.len() {
+        for (magnitude, _) in magnitudes(&best.faults[index].fault) {
+            let value = value_of(&best.faults[index].fault, magnitude);
+            let least = least(value, magnitude.step(), first_round, |less| {
+                oracle.violates(&with_fault(&best, index, with_magnitude(&best.faults[index].fault, magnitude, less)))
+            });
+            let fault = with_magnitude(&best.faults[index].fault, magnitude, least);
+            best = with_fault(&best, index, fault);
+        }
+    }
+    best
+}
+
+/// A value between zero and `value` that holds where one step less does not (or there is no step less), given that `value` holds.
+///
+/// A number of whole steps is preferred. Unless `thorough`, the answer is `value` itself if one step less does not hold: between rounds
+/// little has changed.
+fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
+    let sign = value.signum();
+    let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
+    let mut size = value.unsigned_abs();
+    let whole = size - size % step;
+    if whole != size && holds(signed(whole)) {
+        size = whole;
+    }
+    // From here on sizes are `size - steps * step`: `enough` steps less hold, `too_many` do not.
+    let steps_max = size / step;
+    if steps_max == 0 || !thorough && !holds(signed(size - step)) {
+        return signed(size);
+    }
+    if holds(signed(size - steps_max * step)) {
+        return signed(size - steps_max * step);
+    }
+    let (mut enough, mut too_many) = (0, steps_max);
+    while too_many - enough > 1 {
+        let middle = enough + (too_many - enough) / 2;
+        if holds(signed(size - middle * step)) {
+            enough = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    signed(size - enough * step)
+}
+
+/// Moves each start to the roundest instant near it at which the plan still violates.
+fn round_starts<F: FnMut(&FaultPlan) -> bool>(best: FaultPlan, oracle: &mut Oracle<F>) -> FaultPlan {
+    let ids: Vec<u32> = best.faults.iter().map(|timed| timed.id).collect();
+    ids.into_iter().fold(best, |best, id| {
+        let Some(at) = best.faults.iter().find(|timed| timed.id == id).map(|timed| timed.at_us) else { return best };
+        let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
+            // A start must not be moved into another fault of its kind.
+            candidate.collision().is_none() && oracle.violates(candidate)
+        });
+        rounded.unwrap_or(best)
+    })
+}
+
+/// The instants near `at` that are rounder, the roundest first, and of two equally round the nearer.
+fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
+    let at = at.as_micros();
+    GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(move |grain| {
+        let (down, up) = (at - at % grain, at - at % grain + grain);
+        if at - down <= up - at { [SimTime(down), SimTime(up)] } else { [SimTime(up), SimTime(down)] }
+    })
+}
+
+fn boundaries<F: FnMut(&FaultPlan) -> bool>(plan: &FaultPlan, oracle: &Oracle<F>) -> Vec<Boundary> {
+    let of = |(index, timed): (usize, &TimedFault)| -> Vec<Boundary> {
+        let boundary = |(magnitude, enough): (Magnitude, i64)| {
+            let step = i64::try_from(magnitude.step()).unwrap_or(1);
+            let less = (enough.abs() >= step).then(|| enough - enough.signum() * step);
+            let tried = |less: &i64| {
+                let plan = with_fault(plan, index, with_magnitude(&timed.fault, magnitude, *less));
+                oracle.known(&plan) == Some(false)
+            };
+            Boundary { fault: timed.id, magnitude, enough, not_enough: less.filter(tried) }
+        };
+        magnitudes(&timed.fault).into_iter().map(boundary).collect()
+    };
+    plan.faults.iter().enumerate().flat_map(of).collect()
+}
+
+fn value_of(fault: &Fault, magnitude: Magnitude) -> i64 {
+    magnitudes(fault).into_iter().find(|(other, _)| *other == magnitude).map_or(0, |(_, value)| value)
+}
+
+fn with_fault(plan: &FaultPlan, index: usize, fault: Fault) -> FaultPlan {
+    let mut plan = plan.clone();
+    plan.faults[index].fault = fault;
+    plan
+}
+
+fn with_start(plan: &FaultPlan, id: u32, at_us: SimTime) -> FaultPlan {
+    let moved = |timed: &TimedFault| if timed.id == id { TimedFault { at_us, ..timed.clone() } } else { timed.clone() };
+    FaultPlan::new(plan.faults.iter().map(moved).collect())
+}

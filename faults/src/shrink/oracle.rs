@@ -1,0 +1,49 @@
+//! Asking whether a plan still violates, a bounded number of times and never twice for the same plan. Must never know what a violation is.
+
+use crate::plan::FaultPlan;
+
+/// A predicate with a budget and a memory.
+pub(super) struct Oracle<F> {
+    violates: F,
+    calls: u32,
+    calls_max: u32,
+    /// A list and not a map: comparing plans costs nothing next to running one.
+    answers: Vec<(FaultPlan, bool)>,
+    refused: bool,
+}
+
+impl<F: FnMut(&FaultPlan) -> bool> Oracle<F> {
+    pub(super) fn new(calls_max: u32, violates: F) -> Oracle<F> {
+        Oracle { violates, calls: 0, calls_max, answers: Vec::new(), refused: false }
+    }
+
+    /// Whether the plan is known to violate. False once the budget is spent, unless the answer is remembered.
+    pub(super) fn violates(&mut self, plan: &FaultPlan) -> bool {
+        if let Some(answer) = self.known(plan) {
+            return answer;
+        }
+        if self.calls == self.calls_max {
+            self.refused = true;
+            return false;
+        }
+        self.calls += 1;
+        let answer = (self.violates)(plan);
+        self.answers.push((plan.clone(), answer));
+        answer
+    }
+
+    /// The answer for this plan, if it was ever asked for.
+    pub(super) fn known(&self, plan: &FaultPlan) -> Option<bool> {
+        self.answers.iter().find(|(asked, _)| asked == plan).map(|(_, answer)| *answer)
+    }
+
+    /// How often the predicate was asked.
+    pub(super) fn calls(&self) -> u32 {
+        self.calls
+    }
+
+    /// Whether a question had to go unanswered.
+    pub(super) fn refused(&self) -> bool {
+        self.refused
+    }
+}

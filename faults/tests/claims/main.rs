@@ -1,0 +1,10 @@
+//! What the crate promises, one file for each subject. Only the public interface is used.
+
+mod draws;
+mod faults;
+mod names;
+mod plans;
+mod settings;
+mod shrinking;
+mod snapshots;
+mod streams;

@@ -1,0 +1,105 @@
+//! Why it happened, decided from what the servers did and which faults acted. Must never know how a cause is worded.
+
+mod classify;
+mod early_loss;
+mod overrun;
+#[cfg(test)]
+mod tests;
+
+pub use classify::classify;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why a rule was broken. What the rules cannot decide is `unexplained`, never a guess.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The holder's host stood still while its lease ran out.
+    HolderPause,
+    /// The holder worked longer than its lease, without any fault.
+    HoldTooLong,
+    /// The server that granted the lock again had never received it, or had discarded it in a resynchronisation.
+    AsyncReplicationLoss,
+    /// A server came back without what it had granted and granted it again within the lease.
+    RestartWithoutDelay,
+    /// A server came back without the counter that gives out tokens.
+    RestartDataLoss,
+    /// A clock was stepped.
+    ClockJump,
+    /// A clock ran at the wrong rate.
+    ClockDrift,
+    /// A server evicted the lock to free memory.
+    Eviction,
+    /// An operator flushed a server.
+    Flush,
+    /// Another process removed the lock.
+    ForeignRelease,
+    /// The holder's own command removed the lock while the holder was still in its section.
+    EarlyRelease,
+    /// A command was applied and its sender never heard of it.
+    LostReply,
+    /// A write was still on its way to the storage when the lock changed hands.
+    StorageDelay,
+    /// The answer of a server was so late that most of the lease was over.
+    Latency,
+    /// The holder died and nothing freed its lock.
+    HolderCrash,
+    /// The steps of two processes interleaved in an order that the protocol does not survive.
+    Interleaving,
+    /// The rules do not decide it.
+    Unexplained,
+}
+
+impl Cause {
+    /// Every cause, in the order of the declaration.
+    pub const ALL: [Cause; 17] = [
+        Cause::HolderPause,
+        Cause::HoldTooLong,
+        Cause::AsyncReplicationLoss,
+        Cause::RestartWithoutDelay,
+        Cause::RestartDataLoss,
+        Cause::ClockJump,
+        Cause::ClockDrift,
+        Cause::Eviction,
+        Cause::Flush,
+        Cause::ForeignRelease,
+        Cause::EarlyRelease,
+        Cause::LostReply,
+        Cause::StorageDelay,
+        Cause::Latency,
+        Cause::HolderCrash,
+        Cause::Interleaving,
+        Cause::Unexplained,
+    ];
+
+    /// The name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::HolderPause => "holder-pause",
+            Cause::HoldTooLong => "hold-too-long",
+            Cause::AsyncReplicationLoss => "async-replication-loss",
+            Cause::RestartWithoutDelay => "restart-without-delay",
+            Cause::RestartDataLoss => "restart-data-loss",
+            Cause::ClockJump => "clock-jump",
+            Cause::ClockDrift => "clock-drift",
+            Cause::Eviction => "eviction",
+            Cause::Flush => "flush",
+            Cause::ForeignRelease => "foreign-release",
+            Cause::EarlyRelease => "early-release",
+            Cause::LostReply => "lost-reply",
+            Cause::StorageDelay => "storage-delay",
+            Cause::Latency => "latency",
+            Cause::HolderCrash => "holder-crash",
+            Cause::Interleaving => "interleaving",
+            Cause::Unexplained => "unexplained",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,115 @@
+//! From a finding to its cause, in a stated order. Must never know how a cause is worded.
+//!
+//! The order, for two acquisitions that stood against each other:
+//! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the way (`storage-delay`, `holder-pause`).
+//! 2. The later one was granted before the earlier lease was over: how the earlier lock was lost at the servers (see `early_loss`).
+//! 3. The earlier lease was over: why its holder was still there (see `overrun`).
+
+use super::{Cause, early_loss, overrun};
+use crate::finding::{Clash, Finding, Kind};
+use crate::history::{Change, What};
+use crate::timeline::{Outcome, SectionEnd, Timeline};
+use fencepost_faults::{Micros, Node};
+
+/// The kinds of faults that hold up what is sent to the node they name.
+const DELAYS: [&str; 7] = ["delay", "partition", "pause", "suspend", "slow-server", "crash", "power-loss"];
+
+/// Why this happened; `unexplained` if the rules do not decide it.
+pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
+    match (finding.kind, finding.clash) {
+        (Kind::Stuck, _) => stuck(timeline),
+        (Kind::HeldForever, _) => held_forever(timeline, finding),
+        (_, None) => Cause::Unexplained,
+        (Kind::TokenRegression | Kind::FencedOut, Some(clash)) => counter_loss(timeline, clash),
+        (_, Some(clash)) => in_flight(timeline, clash)
+            .or_else(|| early_loss::cause(timeline, clash))
+            .or_else(|| overrun::cause(timeline, clash))
+            .unwrap_or(Cause::Unexplained),
+    }
+}
+
+/// A write that was sent before the later acquisition was granted and landed after it.
+fn in_flight(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
+    let landed = timeline.moment(clash.late_write?);
+    let What::Storage { operation, by, .. } = timeline.history.events[landed.index].what else { return None };
+    let sent = timeline.invocation_of(operation)?;
+    let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
+    if changed_hands < sent {
+        return None;
+    }
+    let during = |fault: &&crate::timeline::FaultSpan<'_>| fault.touches(sent.time, landed.time);
+    if timeline.faults.iter().filter(during).any(|fault| fault.hits(Node::Storage, &DELAYS)) {
+        return Some(Cause::StorageDelay);
+    }
+    if overrun::paused(timeline, by, sent.time, landed.time) > Micros::ZERO {
+        return Some(Cause::HolderPause);
+    }
+    let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
+    left.is_some_and(|left| left < changed_hands).then_some(Cause::StorageDelay)
+}
+
+/// Why a counter of tokens went back between two grants.
+fn counter_loss(timeline: &Timeline<'_>, clash: Clash) -> Cause {
+    let [earlier, later] = [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].grant.as_ref());
+    let (Some(earlier), Some(later)) = (earlier, later) else { return Cause::Unexplained };
+    let nodes = [earlier.node, later.node];
+    let key = &timeline.history.header.resource;
+    let between = timeline.history.events.iter().skip(earlier.moment.index);
+    let between = between.take(later.moment.index.saturating_sub(earlier.moment.index));
+    let between: Vec<&What> = between.filter(|event| nodes.contains(&event.node)).map(|event| &event.what).collect();
+    let any = |matches: fn(&What, &str) -> bool| between.iter().any(|what| matches(what, key));
+    if any(|what, _| is_change(what, Change::Flushed) || is_fault(what, "flush-all")) {
+        Cause::Flush
+    } else if any(|what, lock| matches!(what, What::Server { key, change: Change::Evicted, .. } if key != lock)) {
+        Cause::Eviction
+    } else if earlier.node != later.node || any(|what, _| is_change(what, Change::Discarded)) {
+        Cause::AsyncReplicationLoss
+    } else if any(|what, _| is_change(what, Change::Forgotten) || matches!(what, What::Crashed)) {
+        Cause::RestartDataLoss
+    } else {
+        Cause::Unexplained
+    }
+}
+
+fn is_change(what: &What, wanted: Change) -> bool {
+    matches!(what, What::Server { change, .. } if *change == wanted)
+}
+
+fn is_fault(what: &What, wanted: &str) -> bool {
+    matches!(what, What::FaultBegan { kind, .. } if kind == wanted)
+}
+
+/// Why nobody gets in: whose lock is it that still stands at a server?
+fn stuck(timeline: &Timeline<'_>) -> Cause {
+    let Some(span) = timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some()) else {
+        return Cause::Unexplained;
+    };
+    let owner = timeline.acquisitions.iter().find(|one| {
+        let open_at_grant = one.invoked < span.from && one.completed.is_none_or(|end| span.from < end);
+        Some(one.process) == span.by && open_at_grant
+    });
+    let Some(owner) = owner else { return Cause::Unexplained };
+    let died = timeline.history.events[span.from.index..]
+        .iter()
+        .any(|event| event.node == owner.process && matches!(event.what, What::Crashed));
+    match owner.outcome {
+        _ if died => Cause::HolderCrash,
+        Outcome::Unknown | Outcome::Refused => Cause::LostReply,
+        Outcome::Granted | Outcome::Open => Cause::Unexplained,
+    }
+}
+
+/// Why a holder keeps the lock: it stood still, or it worked on.
+fn held_forever(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
+    let section = timeline.sections.iter().find(|section| Some(&section.from.index) == finding.witness.first());
+    let (Some(section), Some(bound)) = (section, timeline.history.header.held_bound_us) else {
+        return Cause::Unexplained;
+    };
+    let end = section.ends(timeline.end);
+    let paused = overrun::paused(timeline, section.process, section.from.time, end);
+    let worked = end.since(section.from.time) - paused;
+    match paused > Micros::ZERO && worked <= bound && section.ended_by != SectionEnd::Crash {
+        true => Cause::HolderPause,
+        false => Cause::HoldTooLong,
+    }
+}

@@ -1,0 +1,176 @@
+//! How a lock was lost at its servers before its lease was over. Must never know what its holder did meanwhile.
+//!
+//! Looked at are the servers that granted both acquisitions. If they give different reasons, the first of [`PRECEDENCE`] counts: what
+//! somebody did to the lock comes before what a server lost, that before what a clock did.
+
+use super::{Cause, overrun};
+use crate::finding::Clash;
+use crate::history::{Change, What};
+use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
+use fencepost_faults::{Micros, Node, SimTime};
+
+/// Which of several reasons counts.
+const PRECEDENCE: [Cause; 11] = [
+    Cause::ForeignRelease,
+    Cause::LostReply,
+    Cause::EarlyRelease,
+    Cause::Flush,
+    Cause::Eviction,
+    Cause::RestartWithoutDelay,
+    Cause::AsyncReplicationLoss,
+    Cause::ClockJump,
+    Cause::ClockDrift,
+    Cause::Interleaving,
+    Cause::Unexplained,
+];
+
+/// Redis keeps time in whole milliseconds, and a key lives until its last one is over.
+const GRANULARITY: Micros = Micros::from_millis(2);
+
+/// The earlier lock as one server saw it.
+struct Lost<'t, 'h> {
+    timeline: &'t Timeline<'h>,
+    holder: &'t Acquisition<'h>,
+    taker: &'t Acquisition<'h>,
+    /// When this server granted the lock to the taker.
+    granted_again: Moment,
+}
+
+/// The cause, if any server granted the later acquisition before the earlier lease was over there.
+pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
+    let (holder, taker) = (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+    let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
+    let single = timeline.history.header.quorum <= 1;
+    let mut reasons = Vec::new();
+    for (node, granted_again) in &taken.servers {
+        let lost = Lost { timeline, holder, taker, granted_again: *granted_again };
+        match held.servers.iter().find(|(server, _)| server == node) {
+            Some((_, granted)) if granted < granted_again => reasons.extend(lost.at(*node)),
+            None if single => reasons.extend(lost.elsewhere(held.node, *node)),
+            _ => {}
+        }
+    }
+    PRECEDENCE.into_iter().find(|cause| reasons.contains(cause))
+}
+
+impl Lost<'_, '_> {
+    /// Whether the lease, as last set at this server, was over when the lock was granted again.
+    fn lease_was_over(&self, node: Node) -> bool {
+        let set = overrun::last_set(self.timeline, self.holder, node, self.granted_again.time);
+        self.granted_again.time + GRANULARITY >= set + self.timeline.history.header.ttl_us
+    }
+
+    /// The last span of the holder's value at a server that began before the lock was granted again.
+    fn span_at(&self, node: Node) -> Option<&KeySpan<'_>> {
+        let spans = self.timeline.keys.iter().rev();
+        let mut own = spans.filter(|span| span.node == node && span.value == self.holder.owner);
+        own.find(|span| span.from < self.granted_again)
+    }
+
+    /// How the server that granted both lost the first; `None` if the lease was over.
+    fn at(&self, node: Node) -> Option<Cause> {
+        if self.lease_was_over(node) {
+            return None;
+        }
+        Some(self.span_at(node).map_or(Cause::Unexplained, |span| self.reason(span)))
+    }
+
+    /// How the lock was lost between the server that granted it and another that granted it again.
+    fn elsewhere(&self, held_at: Node, taken_at: Node) -> Option<Cause> {
+        if self.lease_was_over(held_at) {
+            return None;
+        }
+        let first = self.span_at(held_at).map(|span| self.reason(span)).filter(|cause| is_replicated(*cause));
+        let there = match self.span_at(taken_at) {
+            None => Some(Cause::AsyncReplicationLoss),
+            Some(span) if removed_by_replication(span) => None,
+            Some(span) => Some(self.reason(span)),
+        };
+        // What was done to the lock where it stood reaches the other server too; what was lost there need not have mattered.
+        first.or(there).or(Some(Cause::Unexplained))
+    }
+
+    /// Why a span of the holder's value ended before its time.
+    fn reason(&self, span: &KeySpan<'_>) -> Cause {
+        let Some((at, how)) = span.to.filter(|(at, _)| *at <= self.granted_again) else { return Cause::Unexplained };
+        let KeyEnd::Changed { change, by, .. } = how else { return self.replaced(span, at) };
+        match change {
+            Change::Removed => self.removed(by, at),
+            Change::Flushed => Cause::Flush,
+            Change::Evicted => Cause::Eviction,
+            Change::Forgotten => Cause::RestartWithoutDelay,
+            Change::Discarded => Cause::AsyncReplicationLoss,
+            Change::Expired => self.expired_early(span, at),
+            Change::Granted | Change::Extended | Change::Restored => Cause::Unexplained,
+        }
+    }
+
+    fn removed(&self, by: Option<Node>, at: Moment) -> Cause {
+        let process = self.holder.process;
+        let Some(by) = by else { return Cause::Unexplained };
+        if by != process {
+            return Cause::ForeignRelease;
+        }
+        let from = self.holder.invoked.time;
+        let mut faults = self.timeline.faults.iter();
+        let lost_reply = faults.any(|fault| fault.hits(process, &["lost-reply"]) && fault.touches(from, at.time));
+        let mut sections = self.timeline.sections.iter();
+        let still_in = sections.any(|section| section.process == process && section.covers(at));
+        match (lost_reply, still_in) {
+            (true, _) => Cause::LostReply,
+            (false, true) => Cause::EarlyRelease,
+            (false, false) => Cause::Unexplained,
+        }
+    }
+
+    /// A key that ran out too soon in true time did so by a clock: the server's own since the lease was set or, if it got the key with
+    /// an absolute time of another server, any clock of the two at any time before.
+    fn expired_early(&self, span: &KeySpan<'_>, at: Moment) -> Cause {
+        let own = span.by.is_some();
+        let since = if own { span.last_set.time } else { SimTime::ZERO };
+        let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| !own);
+        let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
+        self.clock_fault(&hosts, since, at.time).unwrap_or(Cause::Unexplained)
+    }
+
+    /// Another value took the place of one that stood: the server had lost it without saying so, by a restart or by its clock; or the
+    /// processes go by clocks of their own; or their steps interleaved.
+    fn replaced(&self, span: &KeySpan<'_>, at: Moment) -> Cause {
+        let between = &self.timeline.history.events[span.from.index..at.index];
+        if between.iter().any(|event| event.node == span.node && matches!(event.what, What::Crashed)) {
+            return Cause::RestartWithoutDelay;
+        }
+        let processes = [self.holder.process, self.taker.process];
+        match self.expired_early(span, at) {
+            Cause::Unexplained => self.clock_fault(&processes, SimTime::ZERO, at.time).unwrap_or(Cause::Interleaving),
+            clock => clock,
+        }
+    }
+
+    /// What was wrong with the clocks of these hosts in a span: a step comes before a rate. An instantaneous step counts from its begin.
+    fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<Cause> {
+        let on_hosts = |kind: &str| {
+            let mut faults = self.timeline.faults.iter().filter(|fault| fault.kind == kind);
+            faults.any(|fault| {
+                let hit = fault.nodes.iter().any(|node| hosts.contains(node));
+                let begins = fault.from.time <= until && (kind != "clock-jump" || since <= fault.from.time);
+                hit && begins && (kind == "clock-jump" || since == SimTime::ZERO || fault.touches(since, until))
+            })
+        };
+        if on_hosts("clock-jump") {
+            return Some(Cause::ClockJump);
+        }
+        on_hosts("clock-drift").then_some(Cause::ClockDrift)
+    }
+}
+
+/// Whether a replica followed a removal of its primary.
+fn removed_by_replication(span: &KeySpan<'_>) -> bool {
+    matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Removed, by: None, .. })))
+}
+
+/// Whether a loss at a primary reaches its replicas too.
+fn is_replicated(cause: Cause) -> bool {
+    use Cause::{ClockDrift, ClockJump, EarlyRelease, Eviction, Flush, ForeignRelease, LostReply};
+    matches!(cause, ForeignRelease | EarlyRelease | LostReply | Flush | Eviction | ClockJump | ClockDrift)
+}

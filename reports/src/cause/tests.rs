@@ -1,0 +1,264 @@
+//! Each cause told as the smallest story that has it, and which of two causes comes first.
+
+use super::{Cause, classify};
+use crate::checker::CHECKERS;
+use crate::finding::Kind;
+use crate::history::Change;
+use crate::story::Story;
+use crate::timeline::Timeline;
+use fencepost_faults::Node;
+
+const CLIENT: Node = Node::Client(1);
+const REDIS: Node = Node::Redis(1);
+
+/// The cause of the first finding of a kind.
+fn cause(kind: Kind, story: Story) -> Cause {
+    let history = story.build();
+    let timeline = Timeline::new(&history);
+    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+    let finding = findings.find(|finding| finding.kind == kind).expect("the story has such a finding");
+    classify(&timeline, &finding)
+}
+
+fn overlap(story: Story) -> Cause {
+    cause(Kind::Overlap, story)
+}
+
+/// Client 1 takes the lock at 1 ms for 10 ms, and the lease runs out before client 2 takes it.
+fn overrun(released_at: u64) -> Story {
+    Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b").releases(released_at, 1).releases(99, 2)
+}
+
+/// Client 1 takes the lock at 1 ms for 10 ms, and client 2 takes it at 4 ms; in between it went.
+fn early(how: impl FnOnce(Story) -> Story) -> Story {
+    how(Story::new().takes(1, 1, "a")).takes(4, 2, "b").releases(6, 1).releases(7, 2)
+}
+
+#[test]
+fn a_holder_that_stood_still_across_the_end_of_its_lease_is_a_holder_pause() {
+    for kind in ["pause", "suspend"] {
+        let story = overrun(20).fault_began(5, 1, kind, &[CLIENT]).fault_ended(19, 1, kind, CLIENT);
+        assert_eq!(overlap(story), Cause::HolderPause);
+    }
+}
+
+#[test]
+fn a_pause_within_the_lease_that_pushed_the_holder_over_its_end_is_a_holder_pause() {
+    let story = overrun(14).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(8, 1, "pause", CLIENT);
+    assert_eq!(overlap(story), Cause::HolderPause);
+}
+
+#[test]
+fn a_short_pause_does_not_excuse_a_holder_who_would_have_overrun_anyway() {
+    let story = overrun(30).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(3, 1, "pause", CLIENT);
+    assert_eq!(overlap(story), Cause::HoldTooLong);
+}
+
+#[test]
+fn a_pause_of_somebody_else_does_not_count() {
+    let story = overrun(20).fault_began(5, 1, "pause", &[Node::Client(2)]).fault_ended(6, 1, "pause", Node::Client(2));
+    assert_eq!(overlap(story), Cause::HoldTooLong);
+}
+
+#[test]
+fn a_holder_without_any_fault_held_too_long() {
+    assert_eq!(overlap(overrun(20)), Cause::HoldTooLong);
+}
+
+#[test]
+fn an_extended_lease_counts_from_its_extension() {
+    let story = Story::new().takes(1, 1, "a").server(8, 1, Change::Extended, "a", Some(CLIENT));
+    let story = story.server(13, 1, Change::Evicted, "a", None).takes(14, 2, "b").releases(16, 1);
+    assert_eq!(overlap(story), Cause::Eviction, "13 ms is within the extended lease");
+}
+
+#[test]
+fn a_validity_that_ends_after_the_lease_is_clock_drift() {
+    let story = Story::new().acquires(1, 1).grants(1, 1, "a").hears_validity(1, 1, "a", 10).expires(11, "a");
+    let story = story.takes(12, 2, "b").releases(13, 1).releases(14, 2);
+    assert_eq!(overlap(story.clone().fault_began(0, 1, "clock-drift", &[CLIENT])), Cause::ClockDrift);
+    assert_eq!(overlap(story.fault_began(0, 1, "clock-drift", &[Node::Redis(9)])), Cause::HoldTooLong);
+}
+
+#[test]
+fn an_answer_that_took_most_of_the_lease_is_latency() {
+    let story = Story::new().grants(1, 1, "a").hears(9, 1, "a").expires(11, "a").takes(12, 2, "b").releases(14, 1);
+    assert_eq!(overlap(story), Cause::Latency);
+}
+
+#[test]
+fn what_a_server_says_about_its_key_is_the_cause() {
+    let lost = |change: Change| overlap(early(|story| story.server(3, 1, change, "a", None)));
+    assert_eq!(lost(Change::Evicted), Cause::Eviction);
+    assert_eq!(lost(Change::Flushed), Cause::Flush);
+    assert_eq!(lost(Change::Forgotten), Cause::RestartWithoutDelay);
+    assert_eq!(lost(Change::Discarded), Cause::AsyncReplicationLoss);
+    assert_eq!(lost(Change::Expired), Cause::Unexplained, "it ran out early, and no fault says why");
+}
+
+#[test]
+fn a_restart_that_no_key_event_tells_of_is_seen_by_the_crash() {
+    assert_eq!(overlap(early(|story| story.redis_crashes(2, 1).redis_starts(3, 1))), Cause::RestartWithoutDelay);
+}
+
+#[test]
+fn a_removal_is_foreign_or_the_holders_own() {
+    assert_eq!(overlap(early(|story| story.removed(3, "a", 3))), Cause::ForeignRelease);
+    assert_eq!(overlap(early(|story| story.removed(3, "a", 1))), Cause::EarlyRelease);
+    let lost_reply = early(|story| story.removed(3, "a", 1)).fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
+    assert_eq!(overlap(lost_reply), Cause::LostReply);
+}
+
+#[test]
+fn a_key_that_ran_out_early_did_so_by_the_clock_of_its_server() {
+    let expired = || early(|story| story.expires(3, "a"));
+    assert_eq!(overlap(expired().fault_began(2, 1, "clock-jump", &[REDIS])), Cause::ClockJump);
+    assert_eq!(overlap(expired().fault_began(2, 1, "clock-drift", &[REDIS])), Cause::ClockDrift);
+    let both = expired().fault_began(2, 1, "clock-drift", &[REDIS]).fault_began(2, 2, "clock-jump", &[REDIS]);
+    assert_eq!(overlap(both), Cause::ClockJump);
+}
+
+#[test]
+fn a_clock_that_jumped_before_the_lease_or_elsewhere_does_not_count() {
+    let expired = || early(|story| story.expires(3, "a"));
+    assert_eq!(overlap(expired().fault_began(0, 1, "clock-jump", &[REDIS])), Cause::Unexplained);
+    assert_eq!(overlap(expired().fault_began(2, 1, "clock-jump", &[Node::Redis(2)])), Cause::Unexplained);
+}
+
+#[test]
+fn a_lock_that_is_taken_over_while_it_stands_is_interleaving_unless_a_clock_was_wrong() {
+    assert_eq!(overlap(early(|story| story)), Cause::Interleaving);
+    assert_eq!(overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[CLIENT]))), Cause::ClockJump);
+    assert_eq!(overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[REDIS]))), Cause::ClockJump);
+}
+
+#[test]
+fn a_server_that_never_had_the_lock_grants_it_by_replication_loss() {
+    let story = Story::new().takes(1, 1, "a").redis_crashes(2, 1).grants_at(4, 2, 2, "b").hears(4, 2, "b");
+    assert_eq!(overlap(story.releases(6, 1).releases(7, 2)), Cause::AsyncReplicationLoss);
+}
+
+#[test]
+fn an_old_primary_that_comes_back_empty_is_still_replication_loss() {
+    let story = Story::new().takes(1, 1, "a").redis_crashes(2, 1).redis_starts(3, 1);
+    let story = story.server(3, 1, Change::Forgotten, "a", None).grants_at(4, 2, 2, "b").hears(4, 2, "b");
+    assert_eq!(overlap(story.releases(6, 1).releases(7, 2)), Cause::AsyncReplicationLoss);
+}
+
+#[test]
+fn a_replica_that_had_the_lock_and_let_it_run_out_early_did_so_by_a_clock() {
+    let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").expires_at(3, 2, "a");
+    let story = story.grants_at(4, 2, 2, "b").hears(4, 2, "b").releases(6, 1).releases(7, 2);
+    assert_eq!(overlap(story.clone()), Cause::Unexplained);
+    // The replica's clock was stepped long before the lock was granted: it got the key with an absolute time.
+    assert_eq!(overlap(story.fault_began(0, 1, "clock-jump", &[Node::Redis(2)])), Cause::ClockJump);
+}
+
+#[test]
+fn after_a_failover_a_lease_that_had_run_out_is_no_replication_loss() {
+    let story = Story::new().takes(1, 1, "a").redis_crashes(2, 1).grants_at(14, 2, 2, "b").hears(14, 2, "b");
+    assert_eq!(overlap(story.releases(20, 1).releases(21, 2)), Cause::HoldTooLong);
+}
+
+#[test]
+fn of_a_quorum_only_servers_that_granted_both_are_asked() {
+    let mut story = Story::with_quorum(3);
+    for (ms, redis) in [(1, 1), (1, 2), (1, 3)] {
+        story = story.grants_at(ms, 1, redis, "a");
+    }
+    story = story.hears(2, 1, "a").server(3, 3, Change::Forgotten, "a", None).server(3, 5, Change::Flushed, "x", None);
+    for redis in [3, 4, 5] {
+        story = story.grants_at(4, 2, redis, "b");
+    }
+    assert_eq!(overlap(story.hears(5, 2, "b").releases(7, 1).releases(8, 2)), Cause::RestartWithoutDelay);
+}
+
+#[test]
+fn of_two_reasons_at_two_servers_the_deed_comes_before_the_loss() {
+    let mut story = Story::with_quorum(2);
+    for redis in [1, 2] {
+        story = story.grants_at(1, 1, redis, "a");
+    }
+    story = story.hears(1, 1, "a").server(2, 1, Change::Forgotten, "a", None).removed_at(3, 2, "a", 3);
+    for redis in [1, 2] {
+        story = story.grants_at(4, 2, redis, "b");
+    }
+    assert_eq!(overlap(story.hears(5, 2, "b").releases(7, 1).releases(8, 2)), Cause::ForeignRelease);
+}
+
+/// Client 1 sends a write while it holds, gives up on it and leaves; client 2 holds when it lands.
+fn late_write() -> Story {
+    let story = Story::new().takes(1, 1, "a").releases(4, 1).removed(4, "a", 1).takes(5, 2, "b").reads(6, 2, 0);
+    story.late_write(7, 1, 2, 0, 9)
+}
+
+#[test]
+fn a_write_that_was_on_its_way_when_the_lock_changed_hands_is_storage_delay() {
+    assert_eq!(cause(Kind::StaleWrite, late_write()), Cause::StorageDelay);
+    let delayed = late_write().fault_began(2, 1, "delay", &[CLIENT, Node::Storage]);
+    assert_eq!(cause(Kind::StaleWrite, delayed), Cause::StorageDelay);
+}
+
+#[test]
+fn a_pause_between_sending_and_landing_is_a_holder_pause_but_a_clock_fault_of_the_storage_delays_nothing() {
+    let paused = late_write().fault_began(3, 1, "pause", &[CLIENT]).fault_ended(4, 1, "pause", CLIENT);
+    assert_eq!(cause(Kind::StaleWrite, paused.clone()), Cause::HolderPause);
+    let drifting = paused.clone().fault_began(2, 2, "clock-drift", &[Node::Storage]);
+    assert_eq!(cause(Kind::StaleWrite, drifting), Cause::HolderPause);
+    let delayed = paused.fault_began(2, 2, "delay", &[Node::Storage]);
+    assert_eq!(cause(Kind::StaleWrite, delayed), Cause::StorageDelay);
+}
+
+#[test]
+fn a_write_that_was_sent_late_has_the_cause_of_the_overlap() {
+    let story = overrun(20).fault_began(5, 1, "pause", &[CLIENT]).fault_ended(14, 1, "pause", CLIENT);
+    let story = story.reads(13, 2, 0).writes(15, 1, 0, 9);
+    assert_eq!(cause(Kind::StaleWrite, story), Cause::HolderPause);
+}
+
+#[test]
+fn an_update_lost_to_a_late_write_has_its_cause() {
+    let story = Story::new().takes(1, 1, "a").reads(2, 1, 0).expires(11, "a").takes(12, 2, "b").reads(13, 2, 0);
+    let story = story.writes(14, 1, 0, 1).writes(15, 2, 0, 1).fault_began(3, 1, "pause", &[CLIENT]);
+    assert_eq!(cause(Kind::LostUpdate, story.fault_ended(13, 1, "pause", CLIENT)), Cause::HolderPause);
+}
+
+/// Client 1 gets token 7, and client 2 a lower one later.
+fn tokens(how: impl FnOnce(Story) -> Story, redis: u16) -> Story {
+    let story = how(Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1).removed(2, "a", 1));
+    story.grants_at(9, 2, redis, "b").hears_token(9, 2, "b", 3)
+}
+
+#[test]
+fn a_counter_goes_back_by_failover_restart_or_flush() {
+    let regression = |story| cause(Kind::TokenRegression, story);
+    assert_eq!(regression(tokens(|story| story, 2)), Cause::AsyncReplicationLoss);
+    let restarted = tokens(|story| story.redis_crashes(4, 1).redis_starts(5, 1), 1);
+    assert_eq!(regression(restarted), Cause::RestartDataLoss);
+    assert_eq!(regression(tokens(|story| story.fault_began(4, 1, "flush-all", &[REDIS]), 1)), Cause::Flush);
+    assert_eq!(regression(tokens(|story| story, 1)), Cause::Unexplained);
+}
+
+#[test]
+fn a_foreign_release_has_the_cause_that_let_the_remover_overrun() {
+    let story = overrun(20).removed(20, "b", 1).fault_began(5, 1, "pause", &[CLIENT]);
+    assert_eq!(cause(Kind::ForeignRelease, story.fault_ended(19, 1, "pause", CLIENT)), Cause::HolderPause);
+}
+
+#[test]
+fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
+    let tail = |story: Story| story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
+    let died = tail(Story::new().takes(1, 1, "a").crashes(3, 1));
+    assert_eq!(cause(Kind::Stuck, died), Cause::HolderCrash);
+    let unheard = tail(Story::new().grants(1, 1, "a").info(3, 1));
+    assert_eq!(cause(Kind::Stuck, unheard), Cause::LostReply);
+    assert_eq!(cause(Kind::Stuck, tail(Story::new())), Cause::Unexplained);
+}
+
+#[test]
+fn a_holder_who_stays_for_ever_stood_still_or_worked() {
+    let story = || Story::new().held_bound(10).takes(1, 1, "a").releases(20, 1);
+    assert_eq!(cause(Kind::HeldForever, story()), Cause::HoldTooLong);
+    let paused = story().fault_began(2, 1, "pause", &[CLIENT]).fault_ended(15, 1, "pause", CLIENT);
+    assert_eq!(cause(Kind::HeldForever, paused), Cause::HolderPause);
+}

@@ -1,0 +1,208 @@
+//! What the literature says about a lock under a fault. Must never know what this tool finds: the two are shown side by side.
+
+use crate::finding::Kind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A verdict known from the literature.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Expected {
+    /// What can go wrong; empty if nothing can.
+    pub kinds: Vec<Kind>,
+    /// Why, in a sentence.
+    pub because: String,
+    /// Who says so.
+    pub source: String,
+}
+
+/// What the verdict depends on besides client and fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conditions<'c> {
+    /// Whether a server may come back within a lease without what it had granted.
+    pub restart_loses: bool,
+    /// Whether holders stay until the validity of their lease ends.
+    pub until_validity: bool,
+    /// How the storage treats tokens, as `--storage` names it.
+    pub storage: &'c str,
+}
+
+const REDIS: &str = "Redis documentation, Distributed Locks with Redis";
+const KLEPPMANN: &str = "Kleppmann 2016, How to do distributed locking";
+const EVICTION: &str = "Redis documentation, Key eviction";
+const LEASES: &str = "Gray and Cheriton 1989, Leases";
+const ANTIREZ: &str = "antirez 2016, Is Redlock safe?";
+
+/// Why, and who says so.
+type Grounds = (&'static str, &'static str);
+
+/// The verdict known for a client under a fault family; families may be joined with `+`. `None` where the literature is silent.
+pub fn expected(client: &str, fault: &str, conditions: Conditions<'_>) -> Option<Expected> {
+    let families = if fault == "all" { FAMILIES.join("+") } else { fault.to_owned() };
+    let known: Vec<(Vec<Kind>, Grounds)> =
+        families.split('+').filter_map(|family| of_family(client, family, conditions)).collect();
+    let dangerous = known.iter().find(|(kinds, _)| !kinds.is_empty());
+    if dangerous.is_none() && known.len() < families.split('+').count() {
+        return None;
+    }
+    let (_, (because, source)) = dangerous.or(known.first())?;
+    let kinds: BTreeSet<Kind> = known.iter().flat_map(|(kinds, _)| kinds).copied().collect();
+    Some(Expected { kinds: kinds.into_iter().collect(), because: (*because).to_owned(), source: (*source).to_owned() })
+}
+
+/// Every family that `all` may switch on.
+const FAMILIES: [&str; 14] = [
+    "pause",
+    "suspend",
+    "replication-lag",
+    "failover",
+    "clock-drift",
+    "clock-jump",
+    "restart",
+    "partition",
+    "lost-reply",
+    "latency",
+    "storage-delay",
+    "client-crash",
+    "slow-server",
+    "eviction",
+];
+
+fn of_family(client: &str, family: &str, conditions: Conditions<'_>) -> Option<(Vec<Kind>, Grounds)> {
+    let (breaks_exclusion, grounds) = match client {
+        "single-node" | "fencing" => primary(family, conditions)?,
+        "redlock" => redlock(family, conditions)?,
+        _ => return None,
+    };
+    let kinds = match (breaks_exclusion, family) {
+        (_, "storage-delay") => harm(client, conditions),
+        (false, _) => Vec::new(),
+        (true, _) => {
+            let loses_counter = client == "fencing" && matches!(family, "failover" | "restart");
+            let counter = if loses_counter { harm_by_counter() } else { harm(client, conditions) };
+            [vec![Kind::Overlap], counter].concat()
+        }
+    };
+    let fenced = client == "fencing" && kinds.is_empty() && family == "storage-delay";
+    let grounds = if fenced { ("the storage rejects a write with an old token", KLEPPMANN) } else { grounds };
+    Some((kinds, grounds))
+}
+
+/// What two holders do to the storage.
+fn harm(client: &str, conditions: Conditions<'_>) -> Vec<Kind> {
+    match (client, conditions.storage) {
+        ("fencing", "fenced") => vec![],
+        ("fencing", "fenced-writes") => vec![Kind::LostUpdate],
+        _ => vec![Kind::StaleWrite, Kind::LostUpdate],
+    }
+}
+
+/// What becomes of tokens whose counter went back.
+fn harm_by_counter() -> Vec<Kind> {
+    vec![Kind::StaleWrite, Kind::LostUpdate, Kind::TokenRegression, Kind::FencedOut]
+}
+
+/// One Redis, or one primary with replicas: whether two processes can hold the lock at once, and why.
+fn primary(family: &str, conditions: Conditions<'_>) -> Option<(bool, Grounds)> {
+    Some(match family {
+        "none" => (false, ("one server decides, and holds are shorter than the lease", REDIS)),
+        "pause" | "suspend" => (true, ("a holder that stands still does not notice that its lease ran out", KLEPPMANN)),
+        "failover" => (true, ("the primary may fail before the lock has reached the replica that is promoted", REDIS)),
+        "replication-lag" => (false, ("a replica that lags grants nothing while its primary lives", REDIS)),
+        "clock-drift" => (false, ("the drift is small against what is left of the lease after a hold", LEASES)),
+        "clock-jump" => (true, ("keys expire by the wall clock, so a step lets a lock run out too early", REDIS)),
+        "restart" if conditions.restart_loses => (true, ("a server that comes back empty grants again", REDIS)),
+        "restart" => (false, ("with every write synced, a restart forgets nothing", REDIS)),
+        "partition" => (false, ("an unreachable server grants nothing", REDIS)),
+        "lost-reply" => (false, ("a process that does not know whether it was granted the lock does not enter", REDIS)),
+        "storage-delay" => (false, ("a write may reach the storage after the lease of its writer", KLEPPMANN)),
+        "client-crash" => (false, ("the lease frees the lock of a holder that died", REDIS)),
+        "eviction" => (true, ("under volatile-ttl, locks are the first to be evicted", EVICTION)),
+        _ => return None,
+    })
+}
+
+/// Independent masters of which a majority decides.
+fn redlock(family: &str, conditions: Conditions<'_>) -> Option<(bool, Grounds)> {
+    Some(match family {
+        "none" => (false, ("two majorities share a master", REDIS)),
+        "pause" => {
+            (true, ("a holder that stands still after the quorum does not notice that its lease ran out", KLEPPMANN))
+        }
+        "suspend" => (true, ("a process whose clock stood still finds its lease valid though it ran out", KLEPPMANN)),
+        "clock-drift" if conditions.until_validity => {
+            (true, ("the drift margin of 1 % covers no more than it does", REDIS))
+        }
+        "clock-drift" => (false, ("the drift is small against what is left of the lease after a hold", REDIS)),
+        "clock-jump" => {
+            (true, ("a master whose clock is stepped forward forgets its grant and decides again", KLEPPMANN))
+        }
+        "restart" if conditions.restart_loses => (true, ("a master that comes back empty decides again", REDIS)),
+        "restart" => {
+            (false, ("a master that stays away for a lease, or has synced every write, grants nothing twice", REDIS))
+        }
+        "partition" | "lost-reply" | "slow-server" => (false, ("a minority may be unreachable", REDIS)),
+        "latency" => (false, ("the time spent acquiring is taken off the validity before the process enters", ANTIREZ)),
+        "storage-delay" => (false, ("a write may reach the storage after the lease of its writer", KLEPPMANN)),
+        "client-crash" => (false, ("the lease frees the lock of a holder that died", REDIS)),
+        "eviction" => (true, ("a master that evicts its grant decides again", EVICTION)),
+        _ => return None,
+    })
+}
+
+impl Expected {
+    /// Whether nothing can go wrong.
+    pub fn is_safe(&self) -> bool {
+        self.kinds.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEFAULT: Conditions<'_> = Conditions { restart_loses: true, until_validity: false, storage: "fenced" };
+
+    fn kinds(client: &str, fault: &str, conditions: Conditions<'_>) -> Option<Vec<Kind>> {
+        expected(client, fault, conditions).map(|expected| expected.kinds)
+    }
+
+    #[test]
+    fn every_family_but_a_few_is_known_for_the_locks_of_the_literature() {
+        let silent = |client: &str| -> Vec<&str> {
+            let known = |family: &&str| kinds(client, family, DEFAULT).is_none();
+            FAMILIES.into_iter().chain(["none", "all"]).filter(known).collect()
+        };
+        assert_eq!(silent("single-node"), ["latency", "slow-server"]);
+        assert_eq!(silent("fencing"), ["latency", "slow-server"]);
+        assert_eq!(silent("redlock"), ["replication-lag", "failover"]);
+    }
+
+    #[test]
+    fn where_the_literature_is_silent_nothing_is_claimed() {
+        assert_eq!(kinds("redlock", "failover", DEFAULT), None);
+        assert_eq!(kinds("redlock", "none+failover", DEFAULT), None);
+        assert_eq!(kinds("a-new-lock", "pause", DEFAULT), None);
+    }
+
+    #[test]
+    fn fencing_turns_harm_by_a_pause_into_a_mere_hazard() {
+        assert_eq!(kinds("fencing", "pause", DEFAULT), Some(vec![Kind::Overlap]));
+        assert_eq!(kinds("fencing", "storage-delay", DEFAULT), Some(vec![]));
+        let unchecked = Conditions { storage: "unchecked", ..DEFAULT };
+        assert_eq!(kinds("fencing", "storage-delay", unchecked), Some(vec![Kind::StaleWrite, Kind::LostUpdate]));
+    }
+
+    #[test]
+    fn a_restart_that_forgets_nothing_is_safe() {
+        let synced = Conditions { restart_loses: false, ..DEFAULT };
+        assert_eq!(kinds("redlock", "restart", synced), Some(vec![]));
+        assert!(kinds("redlock", "restart", DEFAULT).is_some_and(|kinds| kinds.contains(&Kind::Overlap)));
+    }
+
+    #[test]
+    fn joined_families_are_as_dangerous_as_all_of_them() {
+        let joined = kinds("fencing", "partition+failover", DEFAULT).unwrap();
+        assert!(joined.contains(&Kind::TokenRegression));
+    }
+}

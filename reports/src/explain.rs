@@ -1,0 +1,165 @@
+//! The words of a violation: what happened, why, and what it rests on. Must never know how a cause was found.
+
+use crate::cause::Cause;
+use crate::finding::{Finding, Kind};
+use crate::timeline::{Acquisition, FaultSpan, Timeline};
+use fencepost_faults::{Micros, Node, SimTime};
+
+/// Two or three sentences: the fact, its cause, and where it matters what became of it.
+pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
+    let mut sentences = vec![finding.what.clone()];
+    sentences.push(Scene::new(timeline, finding).why(cause));
+    sentences.extend(consequence(timeline, finding));
+    sentences.join(" ")
+}
+
+/// What can be named in a sentence about a finding.
+struct Scene<'t, 'h> {
+    timeline: &'t Timeline<'h>,
+    holder: Option<&'t Acquisition<'h>>,
+    taker: Option<&'t Acquisition<'h>>,
+    at: SimTime,
+}
+
+impl<'t, 'h> Scene<'t, 'h> {
+    fn new(timeline: &'t Timeline<'h>, finding: &Finding) -> Scene<'t, 'h> {
+        let one = |index: Option<usize>| index.map(|index| &timeline.acquisitions[index]);
+        let clash = finding.clash;
+        let (holder, taker) = (one(clash.map(|clash| clash.earlier)), one(clash.map(|clash| clash.later)));
+        Scene { timeline, holder, taker, at: finding.at + finding.duration }
+    }
+
+    /// The sentence that states the cause.
+    fn why(&self, cause: Cause) -> String {
+        let (holder, taker) = (self.who(self.holder), self.who(self.taker));
+        let (held_at, taken_at) = (server(self.holder), server(self.taker));
+        match cause {
+            Cause::HolderPause => self.pause(&holder),
+            Cause::HoldTooLong => format!("{holder} worked longer than its lease of {}.", self.ttl()),
+            Cause::AsyncReplicationLoss if held_at == taken_at => {
+                format!("{held_at} discarded what it had granted when it resynchronised with another primary.")
+            }
+            Cause::AsyncReplicationLoss => format!(
+                "{held_at} had granted {holder}, but {taken_at}, which granted {taker}, never had that write: replication is \
+                 asynchronous."
+            ),
+            Cause::RestartWithoutDelay => {
+                let server = self.shared_server().unwrap_or(taken_at);
+                format!("{server} restarted without the lock of {holder} and granted it again within the lease.")
+            }
+            Cause::RestartDataLoss => format!("{held_at} restarted without its counter of tokens."),
+            Cause::ClockJump => format!(
+                "{}, so the lock of {holder} ran out too early.",
+                self.fault("clock-jump", "The clock", "was stepped")
+            ),
+            Cause::ClockDrift => format!(
+                "{}, so the lease of {holder} was over sooner at the server than by its own clock.",
+                self.fault("clock-drift", "The clock", "ran at the wrong rate")
+            ),
+            Cause::Eviction => format!("{held_at} was out of memory and evicted it."),
+            Cause::Flush => format!("{held_at} was flushed."),
+            Cause::ForeignRelease => format!("Another process had removed the lock of {holder}."),
+            Cause::EarlyRelease => {
+                format!("A command of {holder} itself had removed its lock while it was in its section.")
+            }
+            Cause::LostReply => "A server applied a command whose sender never heard of it.".to_owned(),
+            Cause::StorageDelay => {
+                format!("The write was still on its way to the storage when the lock passed from {holder} to {taker}.")
+            }
+            Cause::Latency => {
+                format!("The answer that {holder} was granted the lock came so late that most of the lease was over.")
+            }
+            Cause::HolderCrash => "The process that holds the lock died, and nothing frees it.".to_owned(),
+            Cause::Interleaving => format!("The steps of {holder} and {taker} interleaved; no fault was needed."),
+            Cause::Unexplained => "The recorded events do not say why.".to_owned(),
+        }
+    }
+
+    fn pause(&self, holder: &str) -> String {
+        let Some(acquisition) = self.holder else { return format!("{holder} stood still.") };
+        let from = acquisition.grant.as_ref().map_or(acquisition.invoked, |grant| grant.moment).time;
+        let pauses = self.timeline.faults.iter().filter(|fault| fault.hits(acquisition.process, &["pause", "suspend"]));
+        let longest = pauses.max_by_key(|fault| fault.within(from, self.at));
+        let Some(fault) = longest else { return format!("{holder} stood still.") };
+        let suspended =
+            if fault.kind == "suspend" { "was suspended, its monotonic clock with it," } else { "stood still" };
+        format!(
+            "{holder} {suspended} for {} from {} on, and its lease of {} ran out unnoticed.",
+            length(fault, self.timeline.end),
+            fault.from.time,
+            self.ttl()
+        )
+    }
+
+    /// The last fault of a kind before the end of the finding, as the beginning of a sentence.
+    fn fault(&self, kind: &str, subject: &str, verb: &str) -> String {
+        let mut faults =
+            self.timeline.faults.iter().rev().filter(|fault| fault.kind == kind && fault.from.time <= self.at);
+        let relevant = |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|node| self.involves(*node));
+        match faults.find(relevant) {
+            Some(fault) => {
+                format!("{subject} of {} {verb} at {} (fault {})", names(fault.nodes), fault.from.time, fault.id)
+            }
+            None => format!("{subject} of a host {verb}"),
+        }
+    }
+
+    fn involves(&self, node: Node) -> bool {
+        let both = [self.holder, self.taker];
+        both.iter().flatten().any(|one| {
+            one.process == node
+                || one.grant.as_ref().is_some_and(|grant| grant.servers.iter().any(|(server, _)| *server == node))
+        })
+    }
+
+    /// The first server that granted both.
+    fn shared_server(&self) -> Option<String> {
+        let (held, taken) = (self.holder?.grant.as_ref()?, self.taker?.grant.as_ref()?);
+        let mut lost = self.timeline.history.events.iter().filter_map(|event| match &event.what {
+            crate::history::What::Server { change: crate::history::Change::Forgotten, .. } => Some(event.node),
+            _ => None,
+        });
+        let granted =
+            |grant: &crate::timeline::Grant, node: Node| grant.servers.iter().any(|(server, _)| *server == node);
+        lost.find(|node| granted(held, *node) && granted(taken, *node)).map(|node| node.to_string())
+    }
+
+    fn who(&self, acquisition: Option<&Acquisition<'_>>) -> String {
+        acquisition.map_or("a process".to_owned(), |one| one.process.to_string())
+    }
+
+    fn ttl(&self) -> Micros {
+        self.timeline.history.header.ttl_us
+    }
+}
+
+/// What became of it, where the history shows that.
+fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
+    if finding.kind != Kind::Overlap {
+        return None;
+    }
+    let until = finding.at + finding.duration;
+    let rejected = timeline
+        .storage
+        .iter()
+        .filter(|request| !request.accepted && request.moment.time >= finding.at && request.moment.time <= until);
+    match rejected.count() {
+        0 => None,
+        1 => Some("The storage rejected one request meanwhile for its old token.".to_owned()),
+        many => Some(format!("The storage rejected {many} requests meanwhile for their old tokens.")),
+    }
+}
+
+fn server(acquisition: Option<&Acquisition<'_>>) -> String {
+    let grant = acquisition.and_then(|one| one.grant.as_ref());
+    grant.map_or("the server".to_owned(), |grant| grant.node.to_string())
+}
+
+fn length(fault: &FaultSpan<'_>, end: SimTime) -> Micros {
+    fault.to.map_or(end, |to| to.time).since(fault.from.time)
+}
+
+fn names(nodes: &[Node]) -> String {
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    names.join(", ")
+}

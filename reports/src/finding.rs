@@ -1,0 +1,144 @@
+//! What a checker says when it objects. Must never know why it happened: that is `cause`.
+
+use fencepost_faults::{Micros, Node, SimTime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The rule that was broken.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Two processes were in their critical sections at one true instant.
+    Overlap,
+    /// The storage accepted a write of an earlier acquisition after a request of a later one.
+    StaleWrite,
+    /// A read-modify-write landed on a value other than the one it had read.
+    LostUpdate,
+    /// More was sold than there was.
+    Oversold,
+    /// One number was issued twice.
+    DuplicateNumber,
+    /// A number was issued that is lower than one issued before.
+    NumberRegression,
+    /// Fencing tokens did not grow in the order in which the servers granted the lock.
+    TokenRegression,
+    /// Long after healing, the storage still rejects the rightful holder.
+    FencedOut,
+    /// A process removed a lock that was another's.
+    ForeignRelease,
+    /// Nobody holds the lock and nobody gets it.
+    Stuck,
+    /// A live holder keeps the lock beyond the stated bound.
+    HeldForever,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The lock's promise was broken; what it guards may have been lucky.
+    Hazard,
+    /// What the lock guards was damaged, or nobody can work any more.
+    Harm,
+}
+
+/// One objection of a checker.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The rule that was broken.
+    pub kind: Kind,
+    /// When it began.
+    pub at: SimTime,
+    /// How long it lasted; zero if it happened at once.
+    pub duration: Micros,
+    /// Who took part, the earlier holder first.
+    pub processes: Vec<Node>,
+    /// One sentence that states the fact, without a cause.
+    pub what: String,
+    /// The events that convict, as indices into the history, ascending.
+    pub witness: Vec<usize>,
+    /// The acquisitions that stood against each other, if there were two.
+    pub clash: Option<Clash>,
+}
+
+/// Two acquisitions that stood against each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clash {
+    /// The one that was granted earlier, as an index into the timeline's acquisitions.
+    pub earlier: usize,
+    /// The one that was granted later.
+    pub later: usize,
+    /// For a harm: the write of the earlier one that landed too late, as an index into the history.
+    pub late_write: Option<usize>,
+}
+
+impl Kind {
+    /// Every kind, in the order in which reports list them.
+    pub const ALL: [Kind; 11] = [
+        Kind::Overlap,
+        Kind::StaleWrite,
+        Kind::LostUpdate,
+        Kind::Oversold,
+        Kind::DuplicateNumber,
+        Kind::NumberRegression,
+        Kind::TokenRegression,
+        Kind::FencedOut,
+        Kind::ForeignRelease,
+        Kind::Stuck,
+        Kind::HeldForever,
+    ];
+
+    /// The name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Overlap => "overlap",
+            Kind::StaleWrite => "stale-write",
+            Kind::LostUpdate => "lost-update",
+            Kind::Oversold => "oversold",
+            Kind::DuplicateNumber => "duplicate-number",
+            Kind::NumberRegression => "number-regression",
+            Kind::TokenRegression => "token-regression",
+            Kind::FencedOut => "fenced-out",
+            Kind::ForeignRelease => "foreign-release",
+            Kind::Stuck => "stuck",
+            Kind::HeldForever => "held-forever",
+        }
+    }
+
+    /// Damage at the storage and loss of progress are harms; a broken promise that has not hurt anyone yet is a hazard.
+    pub fn severity(self) -> Severity {
+        match self {
+            Kind::Overlap | Kind::TokenRegression | Kind::ForeignRelease | Kind::HeldForever => Severity::Hazard,
+            Kind::StaleWrite
+            | Kind::LostUpdate
+            | Kind::Oversold
+            | Kind::DuplicateNumber
+            | Kind::NumberRegression
+            | Kind::FencedOut
+            | Kind::Stuck => Severity::Harm,
+        }
+    }
+}
+
+impl Severity {
+    /// The name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Hazard => "hazard",
+            Severity::Harm => "harm",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,40 @@
+//! The table of output formats. Must never know what a verdict rests on: a format only shows what a report says.
+//!
+//! One format is one file. A new format is a file and a line in [`FORMATS`].
+
+mod json;
+mod layout;
+mod plan_text;
+mod text;
+mod text_sweep;
+mod text_timeline;
+
+#[cfg(test)]
+mod tests;
+
+use crate::report::Report;
+use crate::sweep::Sweep;
+use std::io::{self, Write};
+
+/// A way to write reports and sweep summaries.
+pub trait Format: Sync {
+    /// What `--format` takes.
+    fn name(&self) -> &'static str;
+
+    /// One line for people.
+    fn about(&self) -> &'static str;
+
+    /// Writes what one seed showed. Colour is written as ANSI sequences; whoever owns the terminal strips them where they are not wanted.
+    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes what many seeds showed.
+    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// Every format, in the order in which they are listed.
+pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json];
+
+/// The format of a name.
+pub fn format_named(name: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.name() == name)
+}

@@ -1,0 +1,33 @@
+//! The published JSON. Must never know more than the types that it writes.
+
+use super::Format;
+use crate::report::Report;
+use crate::sweep::Sweep;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// One object, indented by two blanks, and a line feed.
+pub(super) struct Json;
+
+impl Format for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn about(&self) -> &'static str {
+        "one JSON object, for scripts; see `fencepost schema`"
+    }
+
+    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        write(report, out)
+    }
+
+    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+        write(sweep, out)
+    }
+}
+
+fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    writeln!(out)
+}

@@ -1,0 +1,265 @@
+//! Reports for people: the verdict first, then who was hurt, why, when, and how to see it again. Must never know a terminal: colour
+//! repeats what the words say, and the caller strips it.
+
+use super::layout::{BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped};
+use super::{Format, plan_text, text_sweep, text_timeline};
+use crate::finding::{Kind, Severity};
+use crate::report::{Report, RunReport, ViolationReport};
+use crate::sweep::Sweep;
+use crate::verdict::Verdict;
+use fencepost_faults::Micros;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// How many faults of a plan are listed.
+const FAULTS_SHOWN: usize = 8;
+/// The column at which values begin behind their labels.
+const VALUES: usize = 20;
+
+/// Reports for people.
+pub(super) struct Text;
+
+impl Format for Text {
+    fn name(&self) -> &'static str {
+        "text"
+    }
+
+    fn about(&self) -> &'static str {
+        "for people: verdicts, causes and timelines"
+    }
+
+    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        let (tool, faults) = (&report.tool, report.faults.join(", "));
+        let line =
+            format!("{} {}, seed {}, fault {faults}, engine {}", tool.name, tool.version, report.seed, report.engine);
+        writeln!(out, "{DIM}{line}{DIM:#}")?;
+        for run in &report.runs {
+            writeln!(out)?;
+            write_one(run, out)?;
+        }
+        match report.runs.len() {
+            0 | 1 => Ok(()),
+            _ => write_totals(&report.runs, out),
+        }
+    }
+
+    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+        text_sweep::write(sweep, out)
+    }
+}
+
+fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let style = verdict_style(&run.verdict);
+    let word = run.verdict.name().to_uppercase();
+    writeln!(out, "{BOLD}{}{BOLD:#} under {}: {style}{word}{style:#}", run.client, run.fault)?;
+    if let Verdict::Unknown { reason } = &run.verdict {
+        field(out, "not known because", reason)?;
+    }
+    write_exclusion(run, out)?;
+    write_harm(run, out)?;
+    write_expected(run, out)?;
+    write_run_facts(run, out)?;
+    write_plan(run, out)?;
+    let mut told = BTreeSet::new();
+    for violation in &run.violations {
+        writeln!(out)?;
+        write_violation(run, violation, &mut told, out)?;
+    }
+    let mut replays: Vec<&str> = run.violations.iter().map(|violation| violation.replay.as_str()).collect();
+    replays.dedup();
+    if !replays.is_empty() {
+        writeln!(out)?;
+    }
+    replays.into_iter().try_for_each(|replay| writeln!(out, "  {:<18}{BOLD}{replay}{BOLD:#}", "see it again"))
+}
+
+/// A label and its value, broken into lines behind the label.
+fn field(out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
+    let mut label = label;
+    for line in wrapped(value, VALUES) {
+        writeln!(out, "  {DIM}{label:<18}{DIM:#}{line}")?;
+        label = "";
+    }
+    Ok(())
+}
+
+/// Whether mutual exclusion held.
+fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let overlaps: Vec<&ViolationReport> = of_kind(run, Kind::Overlap).collect();
+    if overlaps.is_empty() {
+        let says = match run.verdict {
+            Verdict::Unknown { .. } => format!("not broken, {}", exercise(run)),
+            _ => format!("{GREEN}held{GREEN:#} over {}", counted(run.acquisitions, "acquisition")),
+        };
+        return writeln!(out, "  {DIM}{:<18}{DIM:#}{says}", "mutual exclusion");
+    }
+    let count = overlaps.iter().map(|one| one.violation.occurrences).sum();
+    let total = overlaps.iter().fold(Micros::ZERO, |sum, one| sum + one.violation.total_duration_us);
+    let (often, of) = (times(count), counted(run.acquisitions, "acquisition"));
+    writeln!(
+        out,
+        "  {DIM}{:<18}{DIM:#}{RED}broken{RED:#} {often} in {of}: two were in their critical sections for {total} in all",
+        "mutual exclusion"
+    )
+}
+
+fn exercise(run: &RunReport) -> String {
+    match run.acquisitions {
+        0 => "nor put to the test: nobody acquired the lock".to_owned(),
+        some => format!("but hardly put to the test by {}", counted(some, "acquisition")),
+    }
+}
+
+/// Who was hurt.
+fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let mut harms: Vec<String> = Vec::new();
+    for kind in Kind::ALL.into_iter().filter(|kind| kind.severity() == Severity::Harm) {
+        let count: u64 = of_kind(run, kind).map(|one| one.violation.occurrences).sum();
+        if count > 0 {
+            harms.push(harm(kind, count));
+        }
+    }
+    let rejected = match run.storage.rejected {
+        0 => String::new(),
+        some => format!("the storage rejected {} for an old token", counted(some, "request")),
+    };
+    let label = "hurt";
+    if harms.is_empty() {
+        let rest = if rejected.is_empty() { rejected } else { format!("; {rejected}") };
+        return writeln!(out, "  {DIM}{label:<18}{DIM:#}{GREEN}nobody{GREEN:#}{rest}");
+    }
+    let rest = if rejected.is_empty() { rejected } else { format!("; besides, {rejected}") };
+    writeln!(out, "  {DIM}{label:<18}{DIM:#}{RED}{}{RED:#}{rest}", harms.join(", "))
+}
+
+fn harm(kind: Kind, count: u64) -> String {
+    match kind {
+        Kind::StaleWrite => format!("{} accepted", counted(count, "stale write")),
+        Kind::LostUpdate => format!("{} lost", counted(count, "update")),
+        Kind::Oversold => format!("{} too many", counted(count, "sale")),
+        Kind::DuplicateNumber => format!("{} issued again", counted(count, "number")),
+        Kind::NumberRegression => format!("{} issued out of order", counted(count, "number")),
+        Kind::FencedOut => format!("the rightful holder rejected {}", times(count)),
+        Kind::Stuck => "everybody: nobody gets the lock any more".to_owned(),
+        other => format!("{other} {}", times(count)),
+    }
+}
+
+/// What the literature says, and whether this run agrees.
+fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let Some(expected) = &run.expected else { return Ok(()) };
+    let surprise = run.violations.iter().any(|one| !expected.kinds.contains(&one.violation.kind));
+    let says = match expected.is_safe() {
+        true => "safe".to_owned(),
+        false => {
+            let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
+            format!("{} can happen", kinds.join(", "))
+        }
+    };
+    let differs = if surprise { " This run shows more than that." } else { "" };
+    field(out, "literature", &format!("{says}: {} ({}).{differs}", expected.because, expected.source))
+}
+
+fn write_run_facts(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let facts = format!(
+        "{}, {} and {} in {} of virtual time",
+        counted(run.acquisitions, "acquisition"),
+        counted(run.operations, "operation"),
+        counted(run.messages, "message"),
+        run.virtual_time_us
+    );
+    field(out, "run", &facts)
+}
+
+fn write_plan(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let planned = run.plan.faults.len() as u64;
+    if planned == 0 {
+        return field(out, "faults", "none");
+    }
+    let mut label = "faults";
+    let width = run.plan.faults.iter().map(|timed| timed.at_us.to_string().len()).max().unwrap_or(0);
+    for timed in run.plan.faults.iter().take(FAULTS_SHOWN) {
+        let text = plan_text::fault(&timed.fault);
+        writeln!(out, "  {DIM}{label:<18}{DIM:#}{:>width$}  {text} {DIM}(fault {}){DIM:#}", timed.at_us, timed.id)?;
+        label = "";
+    }
+    if planned > FAULTS_SHOWN as u64 {
+        field(out, "", &format!("and {} more", thousands(planned - FAULTS_SHOWN as u64)))?;
+    }
+    match u64::from(run.faults_fired) {
+        fired if fired == planned => Ok(()),
+        fired => field(out, "", &format!("{} of these were fired", thousands(fired))),
+    }
+}
+
+fn write_violation(
+    run: &RunReport,
+    report: &ViolationReport,
+    told: &mut BTreeSet<u64>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let violation = &report.violation;
+    let style = severity_style(violation.severity);
+    write!(
+        out,
+        "  {style}{}{style:#}: {BOLD}{}{BOLD:#} by {}, at {}",
+        violation.severity, violation.kind, violation.cause, violation.at_us
+    )?;
+    match violation.occurrences {
+        1 => writeln!(out, " {DIM}[{}]{DIM:#}", violation.id)?,
+        many => writeln!(out, " and {} more {DIM}[{}]{DIM:#}", times(many - 1), violation.id)?,
+    }
+    for line in wrapped(&violation.summary, 4) {
+        writeln!(out, "    {line}")?;
+    }
+    write_rerun(report, out)?;
+    text_timeline::write(run, violation, told, out)
+}
+
+/// What re-running showed.
+fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(plan) = &report.minimal_plan {
+        let faults: Vec<String> = plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
+        let enough = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
+        rerun_line(out, &format!("Enough for it: {enough}."))?;
+    }
+    if let Some(boundary) = &report.boundary {
+        let (fault, quantity) = (boundary.fault, &boundary.quantity);
+        let analytic = boundary.analytic.map_or(String::new(), |value| format!("; arithmetic says {value}"));
+        let (enough, less) = (boundary.enough, boundary.not_enough);
+        rerun_line(out, &format!("{quantity} of fault {fault}: {enough} is enough, {less} is not{analytic}."))?;
+    }
+    for cause in &report.but_for {
+        let still = if cause.violation_without_it { "it happens all the same" } else { "it does not happen" };
+        rerun_line(out, &format!("Without fault {} {still}.", cause.fault))?;
+    }
+    for remedy in &report.remedies {
+        let helps = if remedy.prevents { "prevents it" } else { "does not prevent it" };
+        rerun_line(out, &format!("{} {helps}.", remedy.name))?;
+    }
+    Ok(())
+}
+
+fn rerun_line(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    wrapped(text, 4).into_iter().try_for_each(|line| writeln!(out, "    {line}"))
+}
+
+fn of_kind(run: &RunReport, kind: Kind) -> impl Iterator<Item = &ViolationReport> {
+    run.violations.iter().filter(move |one| one.violation.kind == kind)
+}
+
+fn write_totals(runs: &[RunReport], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    let width = runs.iter().map(|run| run.client.len()).max().unwrap_or(0);
+    let fault_width = runs.iter().map(|run| run.fault.len()).max().unwrap_or(0);
+    for run in runs {
+        let style = verdict_style(&run.verdict);
+        let mut kinds: Vec<&str> = run.violations.iter().map(|one| one.violation.kind.name()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let (name, gap) = (run.verdict.name(), if kinds.is_empty() { "" } else { "  " });
+        write!(out, "{:<width$}  {:<fault_width$}  {style}{name}{style:#}", run.client, run.fault)?;
+        writeln!(out, "{gap}{}", kinds.join(", "))?;
+    }
+    Ok(())
+}

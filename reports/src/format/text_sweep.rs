@@ -1,0 +1,113 @@
+//! Sweep summaries for people: one row for each client and fault. Must never know how the runs were made.
+
+use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
+use crate::sweep::{Cell, Rate, Sweep};
+use anstyle::Style;
+use std::io::{self, Write};
+
+/// The head of each column but the last, in order.
+const HEAD: [&str; 8] = ["client", "fault", "runs", "valid", "violated", "unknown", "rate", "95 % interval"];
+/// How many columns are words; the others are numbers and stand to the right.
+const WORDS: usize = 2;
+
+/// Writes the table and what belongs under it.
+pub(super) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    let (tool, seeds) = (&sweep.tool, sweep.seeds);
+    writeln!(out, "{DIM}{} {}, sweep of seeds {seeds}{}{DIM:#}", tool.name, tool.version, shard(sweep))?;
+    writeln!(out)?;
+    let rows: Vec<[String; 8]> = sweep.cells.iter().map(columns).collect();
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).chain([HEAD[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
+    writeln!(out, "{DIM}{}  found{DIM:#}", line(&HEAD.map(str::to_owned), &widths, None))?;
+    for (cell, row) in sweep.cells.iter().zip(&rows) {
+        write_cell(cell, row, &widths, out)?;
+    }
+    writeln!(out)?;
+    write_foot(sweep, out)
+}
+
+fn shard(sweep: &Sweep) -> String {
+    match sweep.shard.count {
+        0 | 1 => String::new(),
+        count => format!(", shard {} of {count}", sweep.shard.index),
+    }
+}
+
+fn columns(cell: &Cell) -> [String; 8] {
+    let Rate { point, low, high } = cell.rate;
+    let exercised = cell.valid + cell.violated > 0;
+    let rate = if exercised { percent(point) } else { "-".to_owned() };
+    let interval = if exercised { format!("{} to {}", percent(low), percent(high)) } else { "-".to_owned() };
+    let [runs, valid, violated, unknown] = [cell.runs, cell.valid, cell.violated, cell.unknown].map(thousands);
+    [cell.client.clone(), cell.fault.clone(), runs, valid, violated, unknown, rate, interval]
+}
+
+/// A share as per cent with two decimals.
+fn percent(share: f64) -> String {
+    format!("{:.2}", share * 100.0)
+}
+
+/// The columns side by side; the number of violated runs in a style.
+fn line(row: &[String; 8], widths: &[usize], style: Option<Style>) -> String {
+    let mut text = String::new();
+    for (column, value) in row.iter().enumerate() {
+        let width = widths[column];
+        let padded = if column < WORDS { format!("{value:<width$}") } else { format!("{value:>width$}") };
+        let gap = if column == 0 { "" } else { "  " };
+        match (column, style) {
+            (4, Some(style)) => text.push_str(&format!("{gap}{style}{padded}{style:#}")),
+            _ => text.push_str(&format!("{gap}{padded}")),
+        }
+    }
+    text
+}
+
+fn write_cell(cell: &Cell, row: &[String; 8], widths: &[usize], out: &mut dyn Write) -> io::Result<()> {
+    let (style, verdict) = match (cell.violated, cell.valid) {
+        (1.., _) => (RED, None),
+        (0, 0) => (YELLOW, Some("nothing was exercised")),
+        (0, _) => (GREEN, Some("nothing")),
+    };
+    let mut found: Vec<String> = Vec::new();
+    for (kind, runs) in &cell.violations_by_kind {
+        let seed = cell.first_seed.get(kind).map_or(String::new(), |seed| format!(", first in seed {seed}"));
+        found.push(format!("{BOLD}{kind}{BOLD:#} in {}{seed}", counted(*runs, "run")));
+    }
+    let causes: Vec<String> =
+        cell.violations_by_cause.iter().map(|(cause, runs)| format!("{cause} {}", thousands(*runs))).collect();
+    if !causes.is_empty() {
+        found.push(format!("{DIM}by {}{DIM:#}", causes.join(", ")));
+    }
+    found.extend(verdict.map(str::to_owned));
+    let indent: usize = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
+    for (index, found) in found.iter().enumerate() {
+        match index {
+            0 => writeln!(out, "{}  {found}", line(row, widths, Some(style)))?,
+            _ => writeln!(out, "{:indent$}  {found}", "")?,
+        }
+    }
+    Ok(())
+}
+
+fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{DIM}Rates are violated runs in 100 that were valid or violated, with Wilson's interval.{DIM:#}")?;
+    for gap in &sweep.gaps {
+        writeln!(out, "{YELLOW}missing{YELLOW:#}: seeds {gap} were not run")?;
+    }
+    if !sweep.complete && sweep.gaps.is_empty() {
+        writeln!(out, "{YELLOW}missing{YELLOW:#}: the sweep was cut short")?;
+    }
+    if let Some(speed) = sweep.measured.runs_per_second {
+        writeln!(out, "{DIM}{speed:.0} runs per second.{DIM:#}")?;
+    }
+    let first = sweep.cells.iter().find_map(|cell| Some((cell, cell.first_seed.values().min()?)));
+    match first {
+        None => Ok(()),
+        Some((cell, seed)) => {
+            let command = format!("fencepost --seed {seed} --client {} --fault {}", cell.client, cell.fault);
+            writeln!(out, "see one: {BOLD}{command}{BOLD:#}")
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Events in words, and which of them a reader needs to see. Must never know how they are laid out.
+
+use crate::history::{Access, Action, Change, Event, History, What};
+use crate::report::TimelineEntry;
+use crate::violation::Violation;
+use fencepost_faults::Node;
+use std::collections::BTreeSet;
+
+/// How many events are shown around one violation at most; its witness is always shown.
+const SHOWN_MAX: usize = 40;
+
+/// The events around every violation: its witness, what its processes, the servers and the storage did meanwhile, and the faults.
+pub(crate) fn timeline(history: &History, violations: &[Violation]) -> Vec<TimelineEntry> {
+    let mut shown: BTreeSet<usize> = BTreeSet::new();
+    let mut convicts: BTreeSet<u64> = BTreeSet::new();
+    for violation in violations {
+        shown.extend(window(history, violation));
+        convicts.extend(violation.witness.iter().map(|event| event.sequence));
+    }
+    let entries = shown.into_iter().map(|index| &history.events[index]);
+    entries.map(|event| entry(history, event, convicts.contains(&event.sequence))).collect()
+}
+
+fn entry(history: &History, event: &Event, witness: bool) -> TimelineEntry {
+    TimelineEntry {
+        sequence: event.sequence,
+        time_us: event.time_us,
+        process: event.node,
+        what: event.what.clone(),
+        text: text(history, event),
+        witness,
+    }
+}
+
+/// The indices of the events to show for one violation.
+fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
+    let witness: BTreeSet<u64> = violation.witness.iter().map(|event| event.sequence).collect();
+    let (Some(first), Some(last)) = (witness.first(), witness.last()) else { return BTreeSet::new() };
+    let telling = |(index, event): (usize, &Event)| {
+        let at = event.sequence;
+        let within = *first <= at && at <= *last;
+        let convicts = witness.contains(&at);
+        let fault = is_fault(event) && (within || (at < *first && acts_on(history, index, *first)));
+        (convicts || fault || (within && tells(history, event, violation))).then_some((rank(event, convicts), index))
+    };
+    let mut chosen: Vec<(u8, usize)> = history.events.iter().enumerate().filter_map(telling).collect();
+    chosen.sort_by_key(|(rank, index)| (*rank, history.events[*index].time_us.since(violation.at_us), *index));
+    chosen.truncate(SHOWN_MAX.max(witness.len()));
+    chosen.into_iter().map(|(_, index)| index).collect()
+}
+
+/// What goes first when there is not room for everything.
+fn rank(event: &Event, convicts: bool) -> u8 {
+    match &event.what {
+        _ if convicts => 0,
+        _ if is_fault(event) => 1,
+        What::Crashed | What::Started | What::Lost | What::Healed => 2,
+        What::Server { change: Change::Granted | Change::Extended, .. } => 4,
+        What::Server { .. } => 3,
+        _ => 4,
+    }
+}
+
+fn is_fault(event: &Event) -> bool {
+    matches!(event.what, What::FaultBegan { .. } | What::FaultEnded { .. })
+}
+
+/// Whether the fault that begins at `index` still acts at event number `at`.
+fn acts_on(history: &History, index: usize, at: u64) -> bool {
+    let What::FaultBegan { fault, .. } = &history.events[index].what else { return false };
+    let ends = history.events[index..]
+        .iter()
+        .find(|event| matches!(&event.what, What::FaultEnded { fault: ended, .. } if ended == fault));
+    ends.is_some_and(|event| event.sequence > at)
+}
+
+/// Whether an event between the first and the last witness helps to understand a violation.
+fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
+    let involved = |node: Node| violation.processes.contains(&node);
+    match &event.what {
+        What::Crashed | What::Started | What::Healed | What::FaultBegan { .. } | What::FaultEnded { .. } => true,
+        What::Lost | What::Ok { owner: Some(_), .. } | What::Invoke { action: Action::Release, .. } => {
+            involved(event.node)
+        }
+        What::Invoke { .. } | What::Ok { .. } | What::Fail { .. } | What::Info { .. } => false,
+        What::Server { key, change, primary, .. } => {
+            *key == history.header.resource && (*primary || !matches!(change, Change::Granted | Change::Removed))
+        }
+        What::Storage { by, accepted, .. } => involved(*by) || !accepted,
+    }
+}
+
+/// What an event says, without saying where it happened.
+pub(crate) fn text(history: &History, event: &Event) -> String {
+    match &event.what {
+        What::Invoke { action, .. } => invoked(action),
+        What::Ok { owner: Some(_), token, valid_for_us, .. } => {
+            let token = token.map_or(String::new(), |token| format!(", token {token}"));
+            let validity = valid_for_us.map_or(String::new(), |validity| format!(", valid for {validity}"));
+            format!("is granted the lock{token}{validity}")
+        }
+        What::Ok { value: Some(value), .. } => format!("has read {value}"),
+        What::Ok { .. } => "succeeds".to_owned(),
+        What::Fail { reason, .. } => format!("fails: {reason}"),
+        What::Info { reason, .. } => format!("does not know the outcome: {reason}"),
+        What::Lost => "notices that it lost the lock".to_owned(),
+        What::Crashed => "dies".to_owned(),
+        What::Started => "starts again".to_owned(),
+        What::Server { .. } => server(history, &event.what),
+        What::Storage { .. } => storage(&event.what),
+        What::FaultBegan { fault, kind, nodes } => {
+            let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
+            let on = if nodes.is_empty() { String::new() } else { format!(" on {}", nodes.join(", ")) };
+            format!("fault {fault} begins: {kind}{on}")
+        }
+        What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
+        What::Healed => "everything is healed".to_owned(),
+    }
+}
+
+fn invoked(action: &Action) -> String {
+    match action {
+        Action::Acquire => "wants the lock".to_owned(),
+        Action::Release => "leaves its section and releases".to_owned(),
+        Action::Extend => "extends its lease".to_owned(),
+        Action::Read { .. } => "reads".to_owned(),
+        Action::Write { value, based_on, .. } => format!("writes {value}, based on {based_on}"),
+    }
+}
+
+fn server(history: &History, what: &What) -> String {
+    let What::Server { key, change, value, by, primary } = what else { return String::new() };
+    let lock = match *key == history.header.resource {
+        true => "the lock".to_owned(),
+        false => format!("key {key}"),
+    };
+    let whose = match (change, value.as_deref().and_then(|value| grantee(history, value))) {
+        (Change::Granted, _) | (_, None) => lock,
+        (_, Some(owner)) => format!("{lock} of {owner}"),
+    };
+    let asked = by.map_or(String::new(), |by| format!(", asked by {by}"));
+    match (change, by, primary) {
+        (Change::Granted, Some(by), _) => format!("grants {whose} to {by}"),
+        (Change::Granted, None, _) => {
+            let owner = value.as_deref().and_then(|value| grantee(history, value));
+            format!("receives {whose}{}", owner.map_or(String::new(), |owner| format!(" of {owner}")))
+        }
+        (Change::Extended, ..) => format!("extends {whose}{asked}"),
+        (Change::Removed, ..) => format!("removes {whose}{asked}"),
+        (Change::Expired, ..) => format!("lets {whose} run out"),
+        (Change::Evicted, ..) => format!("evicts {whose} to free memory"),
+        (Change::Flushed, ..) => format!("is flushed of {whose}{asked}"),
+        (Change::Discarded, ..) => format!("discards {whose} to follow another primary"),
+        (Change::Forgotten, ..) => format!("comes back without {whose}"),
+        (Change::Restored, ..) => format!("comes back with {whose}"),
+    }
+}
+
+/// The process that was first granted this value.
+fn grantee(history: &History, wanted: &str) -> Option<Node> {
+    history.events.iter().find_map(|event| match &event.what {
+        What::Server { change: Change::Granted, value: Some(value), by: Some(by), .. } if value == wanted => Some(*by),
+        _ => None,
+    })
+}
+
+fn storage(what: &What) -> String {
+    let What::Storage { by, access, token, accepted, before, after, based_on, .. } = what else { return String::new() };
+    let token = token.map_or(String::new(), |token| format!(" with token {token}"));
+    match (accepted, access) {
+        (false, Access::Read) => format!("rejects a read of {by}{token}"),
+        (false, Access::Write) => format!("rejects a write of {by}{token}"),
+        (true, Access::Read) => format!("lets {by} read {after}{token}"),
+        (true, Access::Write) => {
+            let read = based_on.filter(|read| read != before);
+            let lost = read.map_or(String::new(), |read| format!(", though {by} had read {read}"));
+            format!("accepts {by}'s write{token}: {before} becomes {after}{lost}")
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The `fencepost.report` format, version 1: what `run --format json` prints. Must never know how it is shown to people.
+
+use crate::expected::Expected;
+use crate::history::{History, What};
+use crate::verdict::Verdict;
+use crate::violation::Violation;
+use fencepost_faults::{FaultPlan, Node, Seed, SimTime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The `format` field of a report.
+pub const FORMAT: &str = "fencepost.report";
+/// The version of the format that this build reads and writes.
+pub const VERSION: u32 = 1;
+
+/// What one seed showed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Always `fencepost.report`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Always 1.
+    #[schemars(extend("const" = VERSION))]
+    pub version: u32,
+    /// What wrote it.
+    pub tool: Tool,
+    /// The seed that everything was drawn from.
+    pub seed: Seed,
+    /// The families of faults, as `--fault` names them.
+    pub faults: Vec<String>,
+    /// `turmoil` or `fast`.
+    pub engine: String,
+    /// Everything else that is needed to replay.
+    pub config: serde_json::Value,
+    /// One entry for each client and fault.
+    pub runs: Vec<RunReport>,
+}
+
+/// A program and its version.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// `fencepost`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// What one client did under one plan.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RunReport {
+    /// The lock, as `--client` names it.
+    pub client: String,
+    /// The family or families, as `--fault` names them.
+    pub fault: String,
+    /// `verdict`, and for `unknown` the `reason`.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// What the literature says about this client under this fault.
+    pub expected: Option<Expected>,
+    /// SHA-256 of the history, in hex.
+    pub history_digest: String,
+    /// How much virtual time the run took.
+    pub virtual_time_us: SimTime,
+    /// How many operations were invoked.
+    pub operations: u64,
+    /// How many acquires succeeded.
+    pub acquisitions: u64,
+    /// How many messages passed the network.
+    pub messages: u64,
+    /// How many faults of the plan were fired.
+    pub faults_fired: u32,
+    /// The plan.
+    pub plan: FaultPlan,
+    /// How long the steps of a cycle took.
+    pub latency_us: Latencies,
+    /// What the storage was asked and how it answered.
+    pub storage: StorageTally,
+    /// What was broken.
+    pub violations: Vec<ViolationReport>,
+    /// The events around the violations, for people.
+    pub timeline: Vec<TimelineEntry>,
+    /// The whole history, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<History>,
+}
+
+/// How long acquiring, holding and releasing took, in true microseconds; `null` where it never happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Latencies {
+    /// From an acquire's invocation to its ok.
+    pub acquire: Option<Latency>,
+    /// From an acquire's ok to the end of its section.
+    pub hold: Option<Latency>,
+    /// From a release's invocation to its completion.
+    pub release: Option<Latency>,
+}
+
+/// A distribution of spans, in microseconds. Percentiles are nearest-rank: each is a span that was measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Half are no longer.
+    pub p50: u64,
+    /// 99 in 100 are no longer.
+    pub p99: u64,
+    /// None is longer.
+    pub max: u64,
+}
+
+/// What the storage was asked and how it answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct StorageTally {
+    /// Reads and writes that it accepted.
+    pub accepted: u64,
+    /// Reads and writes that it rejected for their token.
+    pub rejected: u64,
+    /// Accepted writes that came too late: each is a `stale-write`.
+    pub stale_writes: u64,
+}
+
+/// A violation with what re-running it showed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ViolationReport {
+    /// What the checkers found.
+    #[serde(flatten)]
+    pub violation: Violation,
+    /// The smallest plan that still shows it; `null` if it was not searched.
+    pub minimal_plan: Option<FaultPlan>,
+    /// How much of the decisive magnitude is just enough; `null` if it was not searched or there is none.
+    pub boundary: Option<Boundary>,
+    /// Each fault of the minimal plan, and whether the violation is there without it.
+    #[serde(default)]
+    pub but_for: Vec<ButFor>,
+    /// Each safeguard, and whether it prevents the violation.
+    #[serde(default)]
+    pub remedies: Vec<Remedy>,
+    /// The one command that shows it again.
+    pub replay: String,
+}
+
+/// How much of a magnitude is just enough to break the rule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Boundary {
+    /// The fault whose magnitude it is.
+    pub fault: u32,
+    /// Which of its fields: `duration_us`, `offset_us`, `rate_ppm`, `down_us`; the name says the unit.
+    pub quantity: String,
+    /// With this much the violation is there.
+    pub enough: i64,
+    /// With this little it is not.
+    pub not_enough: i64,
+    /// What arithmetic says the boundary should be.
+    pub analytic: Option<i64>,
+}
+
+/// What happens without one fault.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ButFor {
+    /// The fault that was left out.
+    pub fault: u32,
+    /// Whether the violation is there without it. False makes the fault a cause.
+    pub violation_without_it: bool,
+}
+
+/// What happens with one safeguard on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Remedy {
+    /// The safeguard.
+    pub name: String,
+    /// Whether the violation is gone with it.
+    pub prevents: bool,
+}
+
+/// An event as people read it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TimelineEntry {
+    /// Position in the history.
+    pub sequence: u64,
+    /// True time.
+    pub time_us: SimTime,
+    /// Where it happened.
+    pub process: Node,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: What,
+    /// The same in words.
+    pub text: String,
+    /// Whether it is part of a violation's witness.
+    pub witness: bool,
+}

@@ -1,0 +1,355 @@
+//! Small histories for tests, told in whole milliseconds. Events may be told in any order: they are sorted by time, and within one
+//! instant they keep the order in which they were told.
+
+use crate::history::{Access, Action, Change, Event, FORMAT, Header, History, VERSION, What};
+use fencepost_faults::{Micros, Node, Seed, SimTime};
+use std::collections::BTreeMap;
+
+/// The lock's key in every story.
+pub(crate) const KEY: &str = "lock";
+
+/// A history in the making.
+#[derive(Clone, Debug)]
+pub(crate) struct Story {
+    header: Header,
+    events: Vec<Event>,
+    operations: u64,
+    /// The open operation of each process.
+    open: BTreeMap<Node, u64>,
+    /// The last acquisition that each process was granted.
+    held: BTreeMap<Node, (u64, Option<u64>)>,
+    /// The acquisition before that one.
+    held_before: BTreeMap<Node, (u64, Option<u64>)>,
+}
+
+impl Story {
+    pub(crate) fn new() -> Story {
+        let header = Header {
+            client: "single-node".to_owned(),
+            fault: "none".to_owned(),
+            seed: Seed(7),
+            resource: KEY.to_owned(),
+            ttl_us: Micros::from_millis(10),
+            quorum: 1,
+            has_tokens: false,
+            workload: "register".to_owned(),
+            storage: "fenced".to_owned(),
+            progress_bound_us: Micros::from_millis(1_000),
+            faults_planned: 0,
+            held_bound_us: None,
+        };
+        let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Story { header, events: Vec::new(), operations: 0, open, held, held_before }
+    }
+
+    pub(crate) fn with_quorum(quorum: u16) -> Story {
+        let mut story = Story::new();
+        story.header.quorum = quorum;
+        story.header.client = "redlock".to_owned();
+        story
+    }
+
+    pub(crate) fn of_workload(workload: &str) -> Story {
+        let mut story = Story::new();
+        story.header.workload = workload.to_owned();
+        story
+    }
+
+    pub(crate) fn under(mut self, fault: &str) -> Story {
+        self.header.fault = fault.to_owned();
+        self.header.faults_planned = 1;
+        self
+    }
+
+    pub(crate) fn ttl(mut self, ms: u64) -> Story {
+        self.header.ttl_us = Micros::from_millis(ms);
+        self
+    }
+
+    pub(crate) fn client(mut self, client: &str) -> Story {
+        self.header.client = client.to_owned();
+        self
+    }
+
+    pub(crate) fn progress_bound(mut self, ms: u64) -> Story {
+        self.header.progress_bound_us = Micros::from_millis(ms);
+        self
+    }
+
+    pub(crate) fn held_bound(mut self, ms: u64) -> Story {
+        self.header.held_bound_us = Some(Micros::from_millis(ms));
+        self
+    }
+
+    pub(crate) fn build(mut self) -> History {
+        self.events.sort_by_key(|event| event.time_us);
+        for (sequence, event) in self.events.iter_mut().enumerate() {
+            event.sequence = sequence as u64;
+        }
+        History { format: FORMAT.to_owned(), version: VERSION, header: self.header, events: self.events }
+    }
+
+    /// Any event.
+    pub(crate) fn event(mut self, ms: u64, node: Node, what: What) -> Story {
+        self.events.push(Event { sequence: 0, time_us: SimTime(ms * 1_000), node, what });
+        self
+    }
+
+    fn invoke(mut self, ms: u64, node: Node, action: Action) -> Story {
+        self.operations += 1;
+        let operation = self.operations;
+        self.open.insert(node, operation);
+        self.event(ms, node, What::Invoke { operation, action })
+    }
+
+    fn close(&mut self, node: Node) -> u64 {
+        self.open.remove(&node).expect("the process has an open operation")
+    }
+
+    // Processes.
+
+    pub(crate) fn acquires(self, ms: u64, client: u16) -> Story {
+        self.invoke(ms, Node::Client(client), Action::Acquire)
+    }
+
+    pub(crate) fn hears(self, ms: u64, client: u16, owner: &str) -> Story {
+        self.ok(ms, Node::Client(client), owner, None, None)
+    }
+
+    pub(crate) fn hears_token(self, ms: u64, client: u16, owner: &str, token: u64) -> Story {
+        self.ok(ms, Node::Client(client), owner, Some(token), None)
+    }
+
+    pub(crate) fn hears_validity(self, ms: u64, client: u16, owner: &str, valid_ms: u64) -> Story {
+        self.ok(ms, Node::Client(client), owner, None, Some(Micros::from_millis(valid_ms)))
+    }
+
+    fn ok(mut self, ms: u64, node: Node, owner: &str, token: Option<u64>, valid_for_us: Option<Micros>) -> Story {
+        let operation = self.close(node);
+        if let Some(before) = self.held.insert(node, (operation, token)) {
+            self.held_before.insert(node, before);
+        }
+        let owner = Some(owner.to_owned());
+        self.event(ms, node, What::Ok { operation, owner, token, valid_for_us, value: None })
+    }
+
+    pub(crate) fn fails(mut self, ms: u64, client: u16) -> Story {
+        let operation = self.close(Node::Client(client));
+        self.event(ms, Node::Client(client), What::Fail { operation, reason: "held by another".to_owned() })
+    }
+
+    pub(crate) fn info(mut self, ms: u64, client: u16) -> Story {
+        let operation = self.close(Node::Client(client));
+        self.event(ms, Node::Client(client), What::Info { operation, reason: "the reply was lost".to_owned() })
+    }
+
+    /// An acquire that is invoked, granted by redis-1 and known to be so at one instant.
+    pub(crate) fn takes(self, ms: u64, client: u16, owner: &str) -> Story {
+        self.grants(ms, client, owner).hears(ms, client, owner)
+    }
+
+    pub(crate) fn takes_with_token(self, ms: u64, client: u16, owner: &str, token: u64) -> Story {
+        self.grants(ms, client, owner).hears_token(ms, client, owner, token)
+    }
+
+    pub(crate) fn releases(mut self, ms: u64, client: u16) -> Story {
+        let node = Node::Client(client);
+        self = self.invoke(ms, node, Action::Release);
+        let operation = self.close(node);
+        self.event(ms, node, ok(operation, None))
+    }
+
+    pub(crate) fn crashes(mut self, ms: u64, client: u16) -> Story {
+        self.open.remove(&Node::Client(client));
+        self.event(ms, Node::Client(client), What::Crashed)
+    }
+
+    pub(crate) fn starts(self, ms: u64, client: u16) -> Story {
+        self.event(ms, Node::Client(client), What::Started)
+    }
+
+    pub(crate) fn loses(self, ms: u64, client: u16) -> Story {
+        self.event(ms, Node::Client(client), What::Lost)
+    }
+
+    pub(crate) fn probe_acquires(self, ms: u64) -> Story {
+        self.invoke(ms, Node::Probe, Action::Acquire)
+    }
+
+    pub(crate) fn probe_ok(self, ms: u64, owner: &str) -> Story {
+        self.server(ms, 1, Change::Granted, owner, Some(Node::Probe)).ok(ms, Node::Probe, owner, None, None)
+    }
+
+    pub(crate) fn probe_fails(mut self, ms: u64) -> Story {
+        let operation = self.close(Node::Probe);
+        self.event(ms, Node::Probe, What::Fail { operation, reason: "held by another".to_owned() })
+    }
+
+    pub(crate) fn probe_releases(mut self, ms: u64) -> Story {
+        self = self.invoke(ms, Node::Probe, Action::Release);
+        let operation = self.close(Node::Probe);
+        self.event(ms, Node::Probe, ok(operation, None))
+    }
+
+    // Servers.
+
+    /// What a server did, as a primary.
+    pub(crate) fn server(self, ms: u64, redis: u16, change: Change, value: &str, by: Option<Node>) -> Story {
+        let (key, value) = (KEY.to_owned(), Some(value.to_owned()));
+        self.event(ms, Node::Redis(redis), What::Server { key, change, value, by, primary: true })
+    }
+
+    fn replica(self, ms: u64, redis: u16, change: Change, value: &str) -> Story {
+        let (key, value) = (KEY.to_owned(), Some(value.to_owned()));
+        self.event(ms, Node::Redis(redis), What::Server { key, change, value, by: None, primary: false })
+    }
+
+    /// redis-1 grants; the acquire is invoked at that instant unless it is open already.
+    pub(crate) fn grants(self, ms: u64, client: u16, owner: &str) -> Story {
+        self.grants_at(ms, client, 1, owner)
+    }
+
+    pub(crate) fn grants_at(mut self, ms: u64, client: u16, redis: u16, owner: &str) -> Story {
+        let node = Node::Client(client);
+        if !self.open.contains_key(&node) {
+            self = self.acquires(ms, client);
+        }
+        self.server(ms, redis, Change::Granted, owner, Some(node))
+    }
+
+    pub(crate) fn expires(self, ms: u64, owner: &str) -> Story {
+        self.expires_at(ms, 1, owner)
+    }
+
+    pub(crate) fn expires_at(self, ms: u64, redis: u16, owner: &str) -> Story {
+        self.server(ms, redis, Change::Expired, owner, None)
+    }
+
+    pub(crate) fn removed(self, ms: u64, owner: &str, client: u16) -> Story {
+        self.removed_at(ms, 1, owner, client)
+    }
+
+    pub(crate) fn removed_at(self, ms: u64, redis: u16, owner: &str, client: u16) -> Story {
+        self.server(ms, redis, Change::Removed, owner, Some(Node::Client(client)))
+    }
+
+    pub(crate) fn removed_on_replica(self, ms: u64, redis: u16, owner: &str) -> Story {
+        self.replica(ms, redis, Change::Removed, owner)
+    }
+
+    pub(crate) fn replicated(self, ms: u64, redis: u16, owner: &str) -> Story {
+        self.replica(ms, redis, Change::Granted, owner)
+    }
+
+    pub(crate) fn redis_crashes(self, ms: u64, redis: u16) -> Story {
+        self.event(ms, Node::Redis(redis), What::Crashed)
+    }
+
+    pub(crate) fn redis_starts(self, ms: u64, redis: u16) -> Story {
+        self.event(ms, Node::Redis(redis), What::Started)
+    }
+
+    // The storage. The access is made under the last acquisition of the process.
+
+    pub(crate) fn reads(self, ms: u64, client: u16, value: i64) -> Story {
+        let acquisition = self.acquisition(client);
+        self.access(ms, client, acquisition, Request::Read(value))
+    }
+
+    pub(crate) fn writes(self, ms: u64, client: u16, based_on: i64, value: i64) -> Story {
+        let acquisition = self.acquisition(client);
+        self.access(ms, client, acquisition, Request::Write { based_on, value, accepted: true })
+    }
+
+    pub(crate) fn rejects_write(self, ms: u64, client: u16, based_on: i64, value: i64) -> Story {
+        let acquisition = self.acquisition(client);
+        self.access(ms, client, acquisition, Request::Write { based_on, value, accepted: false })
+    }
+
+    /// A write under the acquisition before the last, invoked at `sent`.
+    pub(crate) fn late_write(mut self, ms: u64, client: u16, sent: u64, based_on: i64, value: i64) -> Story {
+        let node = Node::Client(client);
+        let (acquisition, token) = *self.held_before.get(&node).or(self.held.get(&node)).expect("it was granted");
+        self.operations += 1;
+        let operation = self.operations;
+        let action = Action::Write { acquisition, value, based_on };
+        let told = self.event(sent, node, What::Invoke { operation, action });
+        let told = told.event(sent, node, What::Info { operation, reason: "no answer in time".to_owned() });
+        let before = told.value_at(ms);
+        let what = What::Storage {
+            operation,
+            by: node,
+            access: Access::Write,
+            token,
+            acquisition,
+            accepted: true,
+            before,
+            after: value,
+            based_on: Some(based_on),
+        };
+        told.event(ms, Node::Storage, what)
+    }
+
+    fn acquisition(&self, client: u16) -> (u64, Option<u64>) {
+        *self.held.get(&Node::Client(client)).expect("the process was granted the lock")
+    }
+
+    /// The stored value just before an instant: that of the last accepted write; of none, what the first access says.
+    fn value_at(&self, ms: u64) -> i64 {
+        let writes = self.events.iter().filter(|event| event.time_us <= SimTime(ms * 1_000));
+        let after = writes.filter_map(|event| match event.what {
+            What::Storage { after, .. } => Some((event.time_us, after)),
+            _ => None,
+        });
+        after.max_by_key(|(time, _)| *time).map_or(0, |(_, after)| after)
+    }
+
+    fn access(mut self, ms: u64, client: u16, acquisition: (u64, Option<u64>), request: Request) -> Story {
+        let node = Node::Client(client);
+        let (acquisition, token) = acquisition;
+        let untouched = !self.events.iter().any(|event| matches!(event.what, What::Storage { .. }));
+        let (action, access, accepted, based_on, value) = match request {
+            Request::Read(value) => (Action::Read { acquisition }, Access::Read, true, None, value),
+            Request::Write { based_on, value, accepted } => {
+                (Action::Write { acquisition, value, based_on }, Access::Write, accepted, Some(based_on), value)
+            }
+        };
+        let before = if untouched { based_on.unwrap_or(value) } else { self.value_at(ms) };
+        let after = if accepted && access == Access::Write { value } else { before };
+        self = self.invoke(ms, node, action);
+        let operation = self.close(node);
+        let by = node;
+        let what = What::Storage { operation, by, access, token, acquisition, accepted, before, after, based_on };
+        let read = (access == Access::Read).then_some(value);
+        let told = self.event(ms, Node::Storage, what);
+        match accepted {
+            true => told.event(ms, node, ok(operation, read)),
+            false => told.event(ms, node, What::Fail { operation, reason: "the token is old".to_owned() }),
+        }
+    }
+
+    // Faults.
+
+    pub(crate) fn fault_began(self, ms: u64, fault: u32, kind: &str, nodes: &[Node]) -> Story {
+        let node = nodes.first().copied().unwrap_or(Node::Storage);
+        let (kind, nodes) = (kind.to_owned(), nodes.to_vec());
+        self.event(ms, node, What::FaultBegan { fault, kind, nodes })
+    }
+
+    pub(crate) fn fault_ended(self, ms: u64, fault: u32, kind: &str, node: Node) -> Story {
+        self.event(ms, node, What::FaultEnded { fault, kind: kind.to_owned() })
+    }
+
+    pub(crate) fn healed(self, ms: u64) -> Story {
+        self.event(ms, Node::Probe, What::Healed)
+    }
+}
+
+enum Request {
+    Read(i64),
+    Write { based_on: i64, value: i64, accepted: bool },
+}
+
+fn ok(operation: u64, value: Option<i64>) -> What {
+    What::Ok { operation, owner: None, token: None, valid_for_us: None, value }
+}

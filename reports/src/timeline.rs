@@ -1,0 +1,146 @@
+//! A history, digested once for all checkers: acquisitions, critical sections, what stood at each server, the storage's log, the faults.
+//! Must never know what is right or wrong about any of it.
+
+mod acquisition;
+mod fault_span;
+mod key_span;
+mod section;
+mod storage_log;
+
+pub use acquisition::{Acquisition, Grant, Outcome};
+pub use fault_span::FaultSpan;
+pub use key_span::{KeyEnd, KeySpan};
+pub use section::{Section, SectionEnd};
+pub use storage_log::StorageRequest;
+
+use crate::history::{Action, Event, History, What};
+use fencepost_faults::{Node, SimTime};
+use std::collections::BTreeMap;
+
+/// A place in a history. The order is that of time, and within one instant that of the event sequence.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Moment {
+    /// True time.
+    pub time: SimTime,
+    /// Position of the event in the history.
+    pub index: usize,
+}
+
+/// A history, digested once for all checkers.
+#[derive(Debug)]
+pub struct Timeline<'h> {
+    /// What was digested.
+    pub history: &'h History,
+    /// Every acquire, in the order of invocation.
+    pub acquisitions: Vec<Acquisition<'h>>,
+    /// Every critical section, in the order in which they began.
+    pub sections: Vec<Section>,
+    /// What stood under the lock's key at each server and for how long, in the order in which it came to stand.
+    pub keys: Vec<KeySpan<'h>>,
+    /// What the storage answered, without repeated requests.
+    pub storage: Vec<StorageRequest>,
+    /// The faults, in the order in which they began.
+    pub faults: Vec<FaultSpan<'h>>,
+    /// When everything was healed, if the run came so far.
+    pub healed: Option<Moment>,
+    /// The time of the last event.
+    pub end: SimTime,
+    by_operation: BTreeMap<u64, usize>,
+    invocations: BTreeMap<u64, usize>,
+}
+
+impl<'h> Timeline<'h> {
+    /// Digests a history. Takes any history, but means something only for one that `validate` passes.
+    pub fn new(history: &'h History) -> Timeline<'h> {
+        let acquisitions = acquisition::all(history);
+        let by_operation = acquisitions.iter().enumerate().map(|(index, one)| (one.operation, index)).collect();
+        let sections = section::all(history, &acquisitions);
+        let healed = moments(history).find(|(_, event)| matches!(event.what, What::Healed)).map(|(moment, _)| moment);
+        Timeline {
+            history,
+            sections,
+            keys: key_span::all(history),
+            storage: storage_log::all(history, &by_operation),
+            faults: fault_span::all(history),
+            healed,
+            end: history.events.last().map_or(SimTime::ZERO, |event| event.time_us),
+            acquisitions,
+            by_operation,
+            invocations: invocations(history),
+        }
+    }
+
+    /// The acquisition that this operation made.
+    pub fn acquisition_of(&self, operation: u64) -> Option<usize> {
+        self.by_operation.get(&operation).copied()
+    }
+
+    /// Where an operation was invoked.
+    pub fn invocation_of(&self, operation: u64) -> Option<Moment> {
+        self.invocations.get(&operation).map(|index| self.moment(*index))
+    }
+
+    /// The place of an event.
+    pub fn moment(&self, index: usize) -> Moment {
+        Moment { time: self.history.events[index].time_us, index }
+    }
+
+    /// The section that an acquisition opened.
+    pub fn section_of(&self, acquisition: usize) -> Option<&Section> {
+        self.sections.iter().find(|section| section.acquisition == acquisition)
+    }
+
+    /// The two acquisitions in the order in which the servers granted them; where a grant is not known, in the order of completion.
+    pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
+        let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
+        let place = match (&one.grant, &other.grant) {
+            (Some(first), Some(second)) => (first.moment, second.moment),
+            _ => (one.completed.unwrap_or(one.invoked), other.completed.unwrap_or(other.invoked)),
+        };
+        if place.1 < place.0 { (b, a) } else { (a, b) }
+    }
+
+    /// Every acquisition that succeeded and whose grant the servers told of, in grant order.
+    pub fn granted_in_order(&self) -> Vec<usize> {
+        let mut order: Vec<(Moment, usize)> = self
+            .acquisitions
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| one.outcome == Outcome::Granted)
+            .filter_map(|(index, one)| Some((one.grant.as_ref()?.moment, index)))
+            .collect();
+        order.sort();
+        order.into_iter().map(|(_, index)| index).collect()
+    }
+
+    /// The process that was last granted this value under the lock's key, at this server if it ever was, else at any.
+    pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
+        let granted = |span: &&KeySpan<'_>| span.value == Some(value) && span.from < before && span.by.is_some();
+        let here = self.keys.iter().rev().filter(granted).find(|span| span.node == server);
+        let span = here.or_else(|| self.keys.iter().rev().find(granted))?;
+        Some((span.by?, span.from))
+    }
+}
+
+/// The events with their places.
+fn moments(history: &History) -> impl DoubleEndedIterator<Item = (Moment, &Event)> {
+    history.events.iter().enumerate().map(|(index, event)| (Moment { time: event.time_us, index }, event))
+}
+
+/// The index of the invocation of every operation.
+fn invocations(history: &History) -> BTreeMap<u64, usize> {
+    moments(history)
+        .filter_map(|(moment, event)| match &event.what {
+            What::Invoke { operation, .. } => Some((*operation, moment.index)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether the event invokes an acquire.
+fn acquire_invoked(event: &Event) -> Option<u64> {
+    match &event.what {
+        What::Invoke { operation, action: Action::Acquire } => Some(*operation),
+        _ => None,
+    }
+}

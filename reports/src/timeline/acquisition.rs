@@ -1,0 +1,155 @@
+//! Acquires, how they ended, and where they stand in the order of grants. Must never know what was done under them.
+
+use super::{Moment, acquire_invoked, moments};
+use crate::history::{Change, History, What};
+use fencepost_faults::{Micros, Node};
+use std::collections::BTreeMap;
+
+/// One acquire of one process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Acquisition<'h> {
+    /// The number of the operation.
+    pub operation: u64,
+    /// Who acquired.
+    pub process: Node,
+    /// When it began.
+    pub invoked: Moment,
+    /// When it ended, if it did; a crash of the process ends it too.
+    pub completed: Option<Moment>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The owner value, if it succeeded.
+    pub owner: Option<&'h str>,
+    /// The fencing token, if it got one.
+    pub token: Option<u64>,
+    /// How long the lease says that it is valid.
+    pub valid_for: Option<Micros>,
+    /// When the servers granted it, if they told.
+    pub grant: Option<Grant>,
+}
+
+/// How an acquire ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It succeeded.
+    Granted,
+    /// It did not, and the process knows.
+    Refused,
+    /// The process does not know, or died before it did; it opens no section.
+    Unknown,
+    /// It was never completed.
+    Open,
+}
+
+/// How the servers granted one owner value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grant {
+    /// When the deciding server did: the first of one, the quorum-th of many.
+    pub moment: Moment,
+    /// The deciding server.
+    pub node: Node,
+    /// Every server that granted it before the acquire completed, each with its first grant, in order.
+    pub servers: Vec<(Node, Moment)>,
+}
+
+/// Who granted what: by owner value, the server, the process that asked, and when.
+type Grants<'h> = BTreeMap<&'h str, Vec<(Node, Option<Node>, Moment)>>;
+
+/// Every acquire of the history, in the order of invocation.
+pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
+    let mut acquisitions: Vec<Acquisition<'_>> = Vec::new();
+    let mut open: BTreeMap<u64, usize> = BTreeMap::new();
+    for (moment, event) in moments(history) {
+        if let Some(operation) = acquire_invoked(event) {
+            open.insert(operation, acquisitions.len());
+            acquisitions.push(invoked(operation, event.node, moment));
+        } else if let Some(operation) = completed(&event.what)
+            && let Some(index) = open.remove(&operation)
+        {
+            complete(&mut acquisitions[index], &event.what, moment);
+        } else if matches!(event.what, What::Crashed) {
+            // A process that dies with its acquire open never learns how that ended.
+            open.retain(|_, index| {
+                let died = acquisitions[*index].process == event.node;
+                if died {
+                    complete(&mut acquisitions[*index], &event.what, moment);
+                }
+                !died
+            });
+        }
+    }
+    let grants = grants(history);
+    for acquisition in &mut acquisitions {
+        acquisition.grant = grant_of(acquisition, &grants, history.header.quorum);
+    }
+    acquisitions
+}
+
+fn invoked<'h>(operation: u64, process: Node, invoked: Moment) -> Acquisition<'h> {
+    let (owner, token, valid_for) = (None, None, None);
+    Acquisition {
+        operation,
+        process,
+        invoked,
+        completed: None,
+        outcome: Outcome::Open,
+        owner,
+        token,
+        valid_for,
+        grant: None,
+    }
+}
+
+/// The operation that the event completes.
+fn completed(what: &What) -> Option<u64> {
+    match what {
+        What::Ok { operation, .. } | What::Fail { operation, .. } | What::Info { operation, .. } => Some(*operation),
+        _ => None,
+    }
+}
+
+fn complete<'h>(acquisition: &mut Acquisition<'h>, what: &'h What, moment: Moment) {
+    acquisition.completed = Some(moment);
+    acquisition.outcome = match what {
+        What::Ok { owner, token, valid_for_us, .. } => {
+            acquisition.owner = owner.as_deref();
+            acquisition.token = *token;
+            acquisition.valid_for = *valid_for_us;
+            Outcome::Granted
+        }
+        What::Fail { .. } => Outcome::Refused,
+        _ => Outcome::Unknown,
+    };
+}
+
+fn grants(history: &History) -> Grants<'_> {
+    let mut grants = Grants::new();
+    for (moment, event) in moments(history) {
+        if let What::Server { key, change: Change::Granted, value: Some(value), by, primary: true } = &event.what
+            && *key == history.header.resource
+        {
+            grants.entry(value).or_default().push((event.node, *by, moment));
+        }
+    }
+    grants
+}
+
+/// The grant of an acquisition: the servers' grants of its owner value to its process while it was open or, for a reentrant one
+/// that found its own value, before it.
+fn grant_of(acquisition: &Acquisition<'_>, grants: &Grants<'_>, quorum: u16) -> Option<Grant> {
+    let completed = acquisition.completed?;
+    let candidates = grants.get(acquisition.owner?)?;
+    let own = |by: Option<Node>| by.is_none_or(|node| node == acquisition.process);
+    let from = |earliest: Option<Moment>| {
+        let mut servers: Vec<(Node, Moment)> = Vec::new();
+        for (server, by, moment) in candidates {
+            let fits = own(*by) && *moment < completed && earliest.is_none_or(|earliest| earliest < *moment);
+            if fits && servers.iter().all(|(known, _)| known != server) {
+                servers.push((*server, *moment));
+            }
+        }
+        let (node, moment) = *servers.get(usize::from(quorum.max(1)) - 1)?;
+        Some(Grant { moment, node, servers })
+    };
+    from(Some(acquisition.invoked)).or_else(|| from(None))
+}

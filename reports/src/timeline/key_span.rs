@@ -1,0 +1,79 @@
+//! What stood under the lock's key at each server, and for how long. Must never know what any process believed.
+
+use super::{Moment, moments};
+use crate::history::{Change, History, What};
+use fencepost_faults::Node;
+use std::collections::BTreeMap;
+
+/// A span in which one value stood under the lock's key at one server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeySpan<'h> {
+    /// The server.
+    pub node: Node,
+    /// The owner value.
+    pub value: Option<&'h str>,
+    /// Who asked for it; absent on a replica.
+    pub by: Option<Node>,
+    /// When it came to stand there.
+    pub from: Moment,
+    /// When its time to live was last set.
+    pub last_set: Moment,
+    /// When it went, and how; `None` if it still stood when the history ended.
+    pub to: Option<(Moment, KeyEnd)>,
+}
+
+/// How a value went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyEnd {
+    /// The server's tap said so; `by` is who asked for it.
+    Changed {
+        /// What the server did.
+        change: Change,
+        /// Who asked, if somebody did.
+        by: Option<Node>,
+        /// Whether the server was acting as a primary.
+        primary: bool,
+    },
+    /// Another value took its place while it stood.
+    Replaced,
+}
+
+/// Every span of the lock's key, in the order in which they began.
+pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
+    let mut spans: Vec<KeySpan<'_>> = Vec::new();
+    let mut open: BTreeMap<Node, usize> = BTreeMap::new();
+    for (moment, event) in moments(history) {
+        let What::Server { key, change, value, by, primary } = &event.what else { continue };
+        if *key != history.header.resource {
+            continue;
+        }
+        let standing = open.get(&event.node).copied();
+        match change {
+            Change::Granted | Change::Restored => {
+                let value = value.as_deref();
+                if standing.is_some_and(|index| *change == Change::Restored && spans[index].value == value) {
+                    continue;
+                }
+                end(&mut spans, standing, moment, KeyEnd::Replaced);
+                open.insert(event.node, spans.len());
+                spans.push(KeySpan { node: event.node, value, by: *by, from: moment, last_set: moment, to: None });
+            }
+            Change::Extended => {
+                if let Some(index) = standing {
+                    spans[index].last_set = moment;
+                }
+            }
+            change => {
+                end(&mut spans, standing, moment, KeyEnd::Changed { change: *change, by: *by, primary: *primary });
+                open.remove(&event.node);
+            }
+        }
+    }
+    spans
+}
+
+fn end(spans: &mut [KeySpan<'_>], standing: Option<usize>, moment: Moment, how: KeyEnd) {
+    if let Some(index) = standing {
+        spans[index].to = Some((moment, how));
+    }
+}

@@ -1,0 +1,218 @@
+//! The verdict over one history. Must never know how the history was made or how the verdict is shown.
+
+use crate::cause::{Cause, classify};
+use crate::checker::CHECKERS;
+use crate::checker::stuck::{Progress, progress};
+use crate::explain;
+use crate::finding::{Finding, Kind};
+use crate::history::History;
+use crate::timeline::{Outcome, Timeline};
+use crate::violation::{Violation, fingerprint};
+use fencepost_faults::{Micros, Node};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether the promises of the lock were kept.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Exercised, and nothing found.
+    Valid,
+    /// At least one rule was broken.
+    Violated,
+    /// Nothing found, but nothing exercised either.
+    Unknown {
+        /// What is missing.
+        reason: String,
+    },
+}
+
+impl Verdict {
+    /// The name, as in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Valid => "valid",
+            Verdict::Violated => "violated",
+            Verdict::Unknown { .. } => "unknown",
+        }
+    }
+}
+
+/// What the checkers say about one history.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Judgement {
+    /// Whether the promises of the lock were kept.
+    pub verdict: Verdict,
+    /// What was broken: one entry for each kind and cause, in the order of the first occurrences.
+    pub violations: Vec<Violation>,
+}
+
+/// Runs every checker over a history. Whatever is found makes it violated; otherwise it is unknown unless it exercised the lock.
+pub fn judge(history: &History) -> Judgement {
+    let timeline = Timeline::new(history);
+    let findings: Vec<Finding> = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline)).collect();
+    let violations = grouped(&timeline, findings);
+    let verdict = match (violations.is_empty(), unexercised(&timeline)) {
+        (false, _) => Verdict::Violated,
+        (true, None) => Verdict::Valid,
+        (true, Some(reason)) => Verdict::Unknown { reason },
+    };
+    Judgement { verdict, violations }
+}
+
+/// One violation for each kind and cause: the first finding speaks, the others are counted.
+fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
+    let mut groups: BTreeMap<(Kind, Cause), Vec<Finding>> = BTreeMap::new();
+    for finding in findings {
+        groups.entry((finding.kind, classify(timeline, &finding))).or_default().push(finding);
+    }
+    let mut violations: Vec<Violation> =
+        groups.into_iter().map(|((_, cause), group)| violation(timeline, cause, &group)).collect();
+    violations.sort_by_key(|violation| (violation.at_us, violation.kind, violation.cause));
+    violations
+}
+
+/// The violation that a group of findings of one kind and cause makes. The group is not empty.
+fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violation {
+    let first = group.iter().min_by_key(|finding| finding.at).unwrap_or(&group[0]);
+    let header = &timeline.history.header;
+    Violation {
+        id: fingerprint(&header.client, first.kind, cause),
+        kind: first.kind,
+        severity: first.kind.severity(),
+        resource: header.resource.clone(),
+        at_us: first.at,
+        duration_us: first.duration,
+        occurrences: group.len() as u64,
+        total_duration_us: group.iter().fold(Micros::ZERO, |sum, finding| sum + finding.duration),
+        processes: first.processes.clone(),
+        cause,
+        summary: explain::summary(timeline, first, cause),
+        witness: first.witness.iter().map(|index| timeline.history.events[*index].clone()).collect(),
+    }
+}
+
+/// Why a history without findings proves nothing, if so. The probe does not count: no fault ever meets it.
+fn unexercised(timeline: &Timeline<'_>) -> Option<String> {
+    let granted = timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted);
+    let processes: BTreeSet<Node> = granted.map(|one| one.process).filter(|node| *node != Node::Probe).collect();
+    if processes.len() < 2 {
+        let who = processes.first().map_or("no process".to_owned(), |only| format!("only {only}"));
+        return Some(format!("{who} acquired the lock; at least two must compete for it"));
+    }
+    no_fault_met(timeline).or_else(|| unordered(timeline)).or_else(|| unfinished(timeline))
+}
+
+/// A family of faults proves something only if one began while somebody was holding or acquiring.
+fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
+    let header = &timeline.history.header;
+    if header.fault == "none" && header.faults_planned == 0 {
+        return None;
+    }
+    let busy = |fault: &crate::timeline::FaultSpan<'_>| {
+        let acquiring = timeline
+            .acquisitions
+            .iter()
+            .any(|one| one.invoked < fault.from && one.completed.is_none_or(|completed| fault.from < completed));
+        acquiring || timeline.sections.iter().any(|section| section.covers(fault.from))
+    };
+    match timeline.faults.iter().any(busy) {
+        true => None,
+        false if timeline.faults.is_empty() => Some(format!("no fault of '{}' was fired", header.fault)),
+        false => Some("no fault began while a process was holding or acquiring the lock".to_owned()),
+    }
+}
+
+/// Where the storage was asked under an acquisition that no server tells of granting, the order of grants is not known.
+fn unordered(timeline: &Timeline<'_>) -> Option<String> {
+    let stranger = timeline.storage.iter().find_map(|request| {
+        let acquisition = &timeline.acquisitions[request.acquisition?];
+        acquisition.grant.is_none().then_some(acquisition)
+    })?;
+    Some(format!(
+        "no quorum of servers tells of granting acquisition {} of {}, so its place in the order of grants is not known",
+        stranger.operation, stranger.process
+    ))
+}
+
+/// Progress is judged only if somebody tried for the whole bound after healing, or got in before.
+fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
+    let bound = timeline.history.header.progress_bound_us;
+    (progress(timeline) == Progress::Unjudged)
+        .then(|| format!("after healing nobody got the lock, but nobody tried for the whole bound of {bound} either"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    /// Two processes, one after the other.
+    fn quiet() -> Story {
+        Story::new().takes(1, 1, "a").releases(5, 1).removed(5, "a", 1).takes(6, 2, "b").releases(9, 2)
+    }
+
+    fn overlapping() -> Story {
+        Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b").releases(14, 1).releases(15, 2)
+    }
+
+    fn reason(story: Story) -> String {
+        match judge(&story.build()).verdict {
+            Verdict::Unknown { reason } => reason,
+            other => panic!("expected unknown, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_quiet_history_of_two_processes_without_faults_is_valid() {
+        let judgement = judge(&quiet().build());
+        assert_eq!(judgement, Judgement { verdict: Verdict::Valid, violations: Vec::new() });
+    }
+
+    #[test]
+    fn a_single_process_proves_nothing_and_the_probe_does_not_count() {
+        let story = Story::new().takes(1, 1, "a").releases(5, 1).probe_acquires(6).probe_ok(7, "p").probe_releases(8);
+        assert_eq!(reason(story), "only client-1 acquired the lock; at least two must compete for it");
+        assert!(reason(Story::new()).starts_with("no process acquired"));
+    }
+
+    #[test]
+    fn a_family_of_faults_proves_something_only_if_one_met_a_holder_or_an_acquire() {
+        assert_eq!(reason(quiet().under("pause")), "no fault of 'pause' was fired");
+        let between = quiet().under("pause").fault_began(20, 1, "pause", &[Node::Client(1)]);
+        assert!(reason(between).starts_with("no fault began while"));
+        let met = quiet().under("pause").fault_began(3, 1, "pause", &[Node::Client(1)]);
+        assert_eq!(judge(&met.build()).verdict, Verdict::Valid);
+        let acquiring = quiet().acquires(20, 3).fault_began(21, 1, "pause", &[Node::Client(1)]).fails(22, 3);
+        assert_eq!(judge(&acquiring.under("pause").build()).verdict, Verdict::Valid);
+    }
+
+    #[test]
+    fn a_violation_is_one_even_if_no_fault_was_fired() {
+        let judgement = judge(&overlapping().under("pause").build());
+        assert_eq!(judgement.verdict, Verdict::Violated);
+        assert_eq!(judgement.violations[0].kind, Kind::Overlap);
+    }
+
+    #[test]
+    fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
+        let story = quiet().acquires(10, 1).hears(11, 1, "ghost").reads(12, 1, 0).releases(13, 1);
+        assert!(reason(story).starts_with("no quorum of servers tells of granting acquisition"));
+    }
+
+    #[test]
+    fn a_history_that_ends_before_the_bound_after_healing_proves_nothing() {
+        assert!(reason(quiet().healed(20).probe_acquires(21)).starts_with("after healing nobody got the lock"));
+    }
+
+    #[test]
+    fn occurrences_of_one_kind_and_cause_are_one_violation() {
+        let again = overlapping().expires(22, "b").takes(23, 1, "c").expires(33, "c").takes(34, 2, "d");
+        let judgement = judge(&again.releases(35, 1).releases(36, 2).build());
+        assert_eq!(judgement.violations.len(), 1);
+        let violation = &judgement.violations[0];
+        assert_eq!((violation.occurrences, violation.at_us.0), (2, 12_000));
+        assert_eq!((violation.duration_us.0, violation.total_duration_us.0), (2_000, 3_000));
+    }
+}

@@ -1,0 +1,220 @@
+//! The arguments as clap reads them. Must never know what they mean together: that is [`super::options`].
+
+use crate::engine::Engine;
+use crate::scenario::{Hold, Persistence, Workload};
+use crate::span::{Span, SpanRange};
+use crate::storage::Rule;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// Runs distributed Redis locks in a deterministic simulation under injected faults, finds every violation of mutual exclusion, explains it, and
+/// replays it from one seed.
+#[derive(Parser, Debug)]
+#[command(name = "fencepost", version, max_term_width = 110, args_conflicts_with_subcommands = true)]
+#[command(after_help = "Exit status: 0 no violation, 1 violation, 2 usage or internal error, 3 nothing was exercised.\n\
+    Try: fencepost --seed 7 --fault failover")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Run one seed and report what happened (the default).
+    Run(RunArguments),
+    /// Run many seeds in parallel and add them up.
+    Sweep(SweepArguments),
+    /// Run exactly the plans of a report again, under turmoil; the histories must be the same.
+    Replay(FileArguments),
+    /// Judge a recorded history again.
+    Check(FileArguments),
+    /// Add up the sweep summaries of shards; their order does not matter.
+    Merge(MergeArguments),
+    /// Name what there is to choose from, with a line each.
+    List(ListArguments),
+    /// Print the JSON Schema of a published format.
+    Schema(SchemaArguments),
+    /// Print a completion script for a shell.
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArguments {
+    /// The seed that everything is drawn from: a u64, decimal or 0x.
+    #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) common: CommonArguments,
+    /// Put the whole history into the JSON report.
+    #[arg(long)]
+    pub(crate) with_history: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SweepArguments {
+    /// The seeds to run, the last excluded.
+    #[arg(long, value_name = "A..B", value_parser = seed_range)]
+    pub(crate) seeds: (u64, u64),
+    #[command(flatten)]
+    pub(crate) common: CommonArguments,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Run only slice m of n, 1 <= m <= n. Also read from JOB_COMPLETION_INDEX + JOB_COMPLETIONS, SLURM_ARRAY_TASK_ID +
+    /// SLURM_ARRAY_TASK_COUNT, and CI_NODE_INDEX + CI_NODE_TOTAL.
+    #[arg(long, value_name = "M/N", value_parser = shard)]
+    pub(crate) shard: Option<(u32, u32)>,
+    /// Stop at the first violation.
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    /// How many violations to keep per cell.
+    #[arg(long, value_name = "K", default_value_t = 100)]
+    pub(crate) max_violations: u64,
+    /// Stop after this much real time.
+    #[arg(long, value_name = "T")]
+    pub(crate) time_budget: Option<Span>,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// What run and sweep have in common.
+#[derive(Args, Debug)]
+pub(crate) struct CommonArguments {
+    /// Families of faults: a comma separates runs, a plus combines families in one plan. See `fencepost list faults`.
+    #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
+    pub(crate) fault: Vec<String>,
+    /// Locks, or `all`. See `fencepost list clients`.
+    #[arg(long, value_name = "C[,C]", default_value = "single-node,redlock,fencing", value_delimiter = ',')]
+    pub(crate) client: Vec<String>,
+    /// Lock processes per run [default: 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) processes: Option<u16>,
+    /// Acquire/hold/release cycles per process [default: 20].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) cycles: Option<u32>,
+    /// How long a lock lives at the server [default: 10s].
+    #[arg(long, value_name = "D")]
+    pub(crate) ttl: Option<Span>,
+    /// How long a process holds the lock: a range, or until-validity [default: 10ms..8s].
+    #[arg(long, value_name = "A..B")]
+    pub(crate) hold: Option<Hold>,
+    /// Delay between two attempts to acquire [default: 50ms..200ms].
+    #[arg(long, value_name = "A..B")]
+    pub(crate) retry: Option<SpanRange>,
+    /// How long a restarted server stays away [default: 0us, at once].
+    #[arg(long, value_name = "A..B")]
+    pub(crate) restart_delay: Option<SpanRange>,
+    /// How long a message takes [default: 200us..2ms].
+    #[arg(long, value_name = "A..B")]
+    pub(crate) latency: Option<SpanRange>,
+    /// The virtual time at which a run is stopped [default: 30m].
+    #[arg(long, value_name = "D")]
+    pub(crate) max_time: Option<Span>,
+    /// What a restarted server finds [default: none].
+    #[arg(long, value_name = "P")]
+    pub(crate) persistence: Option<Persistence>,
+    /// What is guarded [default: register].
+    #[arg(long, value_name = "W")]
+    pub(crate) workload: Option<Workload>,
+    /// How the storage treats fencing tokens [default: fenced].
+    #[arg(long, value_name = "S")]
+    pub(crate) storage: Option<Rule>,
+    /// Which engine runs it [default: turmoil for run, fast for sweep].
+    #[arg(long, value_name = "E")]
+    pub(crate) engine: Option<Engine>,
+    /// The deployment and workload as TOML; flags win over --set, --set over the file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Option<PathBuf>,
+    /// One key of the scenario, as in the file: `--set down-after=2s`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// How to print the result. See `fencepost list formats`.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    /// Write one report file per violation into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FileArguments {
+    /// The file, or - for standard input.
+    pub(crate) file: PathBuf,
+    /// How to print the result.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MergeArguments {
+    /// The summaries.
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Accept missing seeds.
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// How to print the sum.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListArguments {
+    /// What to list.
+    pub(crate) what: Listing,
+    /// text or json.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+}
+
+/// What `list` names.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub(crate) enum Listing {
+    /// Locks.
+    Clients,
+    /// Families of faults.
+    Faults,
+    /// What is guarded.
+    Workloads,
+    /// How the storage treats tokens.
+    Storages,
+    /// How results are printed.
+    Formats,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SchemaArguments {
+    /// plan, history, report or sweep.
+    pub(crate) what: String,
+}
+
+/// A seed, decimal or hexadecimal.
+fn seed(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    number.ok_or_else(|| "expected a number from 0 to 18446744073709551615, decimal or 0x".to_owned())
+}
+
+/// A range of seeds that is not empty.
+fn seed_range(text: &str) -> Result<(u64, u64), String> {
+    let (from, to) = text.split_once("..").ok_or_else(|| "expected A..B, like 0..1000".to_owned())?;
+    let range = (seed(from)?, seed(to)?);
+    if range.0 < range.1 { Ok(range) } else { Err("expected A..B with A below B, like 0..1000".to_owned()) }
+}
+
+/// Slice m of n.
+fn shard(text: &str) -> Result<(u32, u32), String> {
+    let expected = || "expected m/n with 1 <= m <= n, like 2/8".to_owned();
+    let (index, count) = text.split_once('/').ok_or_else(expected)?;
+    let (index, count) = (index.parse().map_err(|_| expected())?, count.parse().map_err(|_| expected())?);
+    if (1..=count).contains(&index) { Ok((index, count)) } else { Err(expected()) }
+}

@@ -1,0 +1,68 @@
+//! Why a command could not be carried out, in one line for people. Must never know what the command was.
+
+use crate::engine::EngineError;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why a command could not be carried out. Exit status 2.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The arguments are wrong; names the bad value and what would be valid.
+    #[error("{0}")]
+    Usage(String),
+    /// A file cannot be read or written.
+    #[error("{path}: {error}", path = .path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A file can be read but is not what it should be.
+    #[error("{path}: {what}", path = .path.display())]
+    Content {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong, and what would be valid.
+        what: String,
+    },
+    /// The simulation itself failed.
+    #[error("seed {seed}, client {client}, fault {fault}: {error}")]
+    Engine {
+        /// Which run.
+        seed: u64,
+        /// Which lock.
+        client: String,
+        /// Which faults.
+        fault: String,
+        /// What happened.
+        error: EngineError,
+    },
+    /// A replay gave another history than the report says.
+    #[error("{0}")]
+    Mismatch(String),
+    /// Standard output cannot be written.
+    #[error("standard output: {0}")]
+    Output(std::io::Error),
+}
+
+impl Failure {
+    /// What clap says, in one line.
+    pub(crate) fn usage(error: &clap::Error) -> Failure {
+        let text = error.render().to_string();
+        let line = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+        let words: Vec<&str> = line.flat_map(str::split_whitespace).collect();
+        let text = words.join(" ");
+        Failure::Usage(text.strip_prefix("error: ").unwrap_or(&text).to_owned())
+    }
+
+    /// A wrong argument.
+    pub(crate) fn wrong(what: impl fmt::Display) -> Failure {
+        Failure::Usage(what.to_string())
+    }
+
+    /// A file whose content is wrong.
+    pub(crate) fn content(path: impl Into<PathBuf>, what: impl fmt::Display) -> Failure {
+        Failure::Content { path: path.into(), what: what.to_string() }
+    }
+}

@@ -1,0 +1,50 @@
+//! The command line: what is asked for, what it answers, and with which exit status. Must never know how a run is made.
+
+mod arguments;
+mod check;
+mod failure;
+mod list;
+mod merge;
+mod options;
+mod outcome;
+mod output;
+mod replay;
+mod run;
+mod schema;
+mod sweep;
+
+pub use failure::Failure;
+pub use outcome::Outcome;
+
+use arguments::{Arguments, Command};
+use clap::{CommandFactory, Parser};
+use std::ffi::OsString;
+
+/// Does what the arguments ask for. Data goes to stdout, talk to stderr.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Failure> {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) if !error.use_stderr() => {
+            // --help and --version are answers, not errors.
+            output::print(&error.render().to_string())?;
+            return Ok(Outcome::AsExpected);
+        }
+        Err(error) => return Err(Failure::usage(&error)),
+    };
+    match arguments.command {
+        None => run::run(&arguments.run),
+        Some(Command::Run(options)) => run::run(&options),
+        Some(Command::Sweep(options)) => sweep::sweep(&options),
+        Some(Command::Replay(options)) => replay::replay(&options),
+        Some(Command::Check(options)) => check::check(&options),
+        Some(Command::Merge(options)) => merge::merge(&options),
+        Some(Command::List(options)) => list::list(&options),
+        Some(Command::Schema(options)) => schema::schema(&options),
+        Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "fencepost", &mut script);
+            output::print(&String::from_utf8_lossy(&script))?;
+            Ok(Outcome::AsExpected)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What the arguments mean together: the scenario, the locks, the faults. Must never know how they are run.
+
+use super::Failure;
+use super::arguments::CommonArguments;
+use super::output::read_file;
+use crate::engine::Engine;
+use crate::scenario::Scenario;
+use fencepost_clients::{CLIENTS, Definition, find};
+use fencepost_faults::Families;
+use fencepost_reports::format::{FORMATS, Format};
+use std::path::Path;
+use std::rc::Rc;
+
+/// Every lock under every combination of faults that was asked for.
+pub(crate) struct Options {
+    pub(crate) cells: Vec<(&'static Definition, Families)>,
+    pub(crate) scenario: Scenario,
+    pub(crate) engine: Engine,
+    pub(crate) format: &'static dyn Format,
+}
+
+impl Options {
+    /// Reads and checks the arguments.
+    pub(crate) fn read(arguments: &CommonArguments, engine: Engine) -> Result<Options, Failure> {
+        let scenario = scenario(arguments)?;
+        scenario.validate().map_err(Failure::wrong)?;
+        let faults = families(&arguments.fault)?;
+        let cells: Vec<_> = clients(&arguments.client)?
+            .into_iter()
+            .flat_map(|client| faults.iter().map(move |families| (client, families.clone())))
+            .collect();
+        for (client, families) in &cells {
+            scenario.setting(scenario.topology(client, families)).validate().map_err(Failure::wrong)?;
+        }
+        Ok(Options {
+            cells,
+            scenario,
+            engine: arguments.engine.unwrap_or(engine),
+            format: format(&arguments.format)?,
+        })
+    }
+
+    /// The scenario, to be shared by runs of one thread.
+    pub(crate) fn shared_scenario(&self) -> Rc<Scenario> {
+        Rc::new(self.scenario.clone())
+    }
+}
+
+/// The format of that name.
+pub(crate) fn format(name: &str) -> Result<&'static dyn Format, Failure> {
+    let found = FORMATS.iter().find(|format| format.name() == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+        Failure::wrong(format!("unknown format '{name}': expected one of {}", names.join(", ")))
+    })
+}
+
+fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
+    let mut all: Vec<Families> = Vec::new();
+    for name in names {
+        let families: Families = name.parse().map_err(Failure::wrong)?;
+        if !all.contains(&families) {
+            all.push(families);
+        }
+    }
+    Ok(all)
+}
+
+/// The locks of these names, each once.
+pub(crate) fn clients(names: &[String]) -> Result<Vec<&'static Definition>, Failure> {
+    let mut all: Vec<&'static Definition> = Vec::new();
+    for name in names {
+        let named = match name.as_str() {
+            "all" => CLIENTS.iter().collect(),
+            name => vec![client(name)?],
+        };
+        for definition in named {
+            if !all.iter().any(|known| known.name == definition.name) {
+                all.push(definition);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The lock of that name.
+pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
+    find(name).ok_or_else(|| {
+        let names: Vec<&str> = CLIENTS.iter().map(|definition| definition.name).collect();
+        Failure::wrong(format!("unknown client '{name}': expected all, or one of {}", names.join(", ")))
+    })
+}
+
+/// The built-in scenario, then the file, then --set, then the flags.
+fn scenario(arguments: &CommonArguments) -> Result<Scenario, Failure> {
+    let mut table = match &arguments.scenario {
+        Some(path) => table(path)?,
+        None => toml::Table::new(),
+    };
+    for assignment in &arguments.set {
+        let (key, value) = assignment.split_once('=').ok_or_else(|| {
+            Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s"))
+        })?;
+        table.insert(key.trim().to_owned(), value_of(value.trim()));
+    }
+    let mut scenario: Scenario = table.try_into().map_err(|error: toml::de::Error| {
+        let source = match &arguments.scenario {
+            Some(path) => path.display().to_string(),
+            None => "--set".to_owned(),
+        };
+        Failure::wrong(format!("{source}: {}", one_line(error.message())))
+    })?;
+    apply_flags(&mut scenario, arguments);
+    Ok(scenario)
+}
+
+fn table(path: &Path) -> Result<toml::Table, Failure> {
+    let text = read_file(path)?;
+    text.parse().map_err(|error: toml::de::Error| Failure::content(path, one_line(error.message())))
+}
+
+/// A value as TOML reads it; a bare word or span is a string.
+fn value_of(text: &str) -> toml::Value {
+    let quoted = |text: &str| toml::Value::String(text.to_owned());
+    match text.parse::<i64>() {
+        Ok(number) => toml::Value::Integer(number),
+        Err(_) => quoted(text.trim_matches('"')),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn apply_flags(scenario: &mut Scenario, arguments: &CommonArguments) {
+    fn set<T: Copy>(place: &mut T, flag: Option<T>) {
+        if let Some(value) = flag {
+            *place = value;
+        }
+    }
+    set(&mut scenario.processes, arguments.processes);
+    set(&mut scenario.cycles, arguments.cycles);
+    set(&mut scenario.ttl, arguments.ttl);
+    set(&mut scenario.hold, arguments.hold);
+    set(&mut scenario.retry, arguments.retry);
+    set(&mut scenario.restart_delay, arguments.restart_delay);
+    set(&mut scenario.latency, arguments.latency);
+    set(&mut scenario.max_time, arguments.max_time);
+    set(&mut scenario.persistence, arguments.persistence);
+    set(&mut scenario.workload, arguments.workload);
+    set(&mut scenario.storage, arguments.storage);
+}

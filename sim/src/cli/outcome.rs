@@ -1,0 +1,23 @@
+//! How a command ended, as an exit status. Must never know which command.
+
+/// How a command ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Outcome {
+    /// No violation, or all as expected.
+    AsExpected,
+    /// Nothing was exercised.
+    Unknown,
+    /// A violation, or something not as expected.
+    Violated,
+}
+
+impl Outcome {
+    /// The exit status. A failure is 2.
+    pub fn status(self) -> u8 {
+        match self {
+            Outcome::AsExpected => 0,
+            Outcome::Violated => 1,
+            Outcome::Unknown => 3,
+        }
+    }
+}

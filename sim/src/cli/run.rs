@@ -1,0 +1,61 @@
+//! `fencepost run`: one seed, every lock and fault asked for. Must never know how a report is drawn.
+
+use super::arguments::RunArguments;
+use super::options::Options;
+use super::output::{print, write_file};
+use super::{Failure, Outcome};
+use crate::Engine;
+use crate::run::{RunOutcome, RunSpec};
+use crate::verdicts::{Findings, report, verdict_of};
+use fencepost_faults::Seed;
+use fencepost_reports::{Report, RunReport};
+use std::path::Path;
+
+/// Runs one seed and reports what happened.
+pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
+    let options = Options::read(&arguments.common, Engine::Turmoil)?;
+    let scenario = options.shared_scenario();
+    let mut runs = Vec::with_capacity(options.cells.len());
+    for (client, families) in &options.cells {
+        let spec = RunSpec::draw(Seed(arguments.seed), client, families, scenario.clone());
+        let outcome = run_spec(&spec, options.engine)?;
+        let mut report = Findings { spec: &spec, outcome: &outcome }.report();
+        if arguments.with_history {
+            report.history = Some(outcome.history);
+        }
+        runs.push(report);
+    }
+    let report = report(Seed(arguments.seed), options.engine, &options.scenario, runs);
+    if let Some(folder) = &arguments.common.out {
+        write_violations(folder, &report)?;
+    }
+    let mut text = Vec::new();
+    options.format.write_run(&report, &mut text).map_err(Failure::Output)?;
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(verdict_of(&report.runs))
+}
+
+/// Runs one spec; a failure of the simulation names the run.
+pub(crate) fn run_spec(spec: &RunSpec, engine: Engine) -> Result<RunOutcome, Failure> {
+    spec.run(engine).map_err(|error| Failure::Engine {
+        seed: spec.seed.0,
+        client: spec.client.name.to_owned(),
+        fault: spec.families.to_string(),
+        error,
+    })
+}
+
+/// One file per violation: a report that holds only that run.
+fn write_violations(folder: &Path, report: &Report) -> Result<(), Failure> {
+    for run in report.runs.iter().filter(|run| !run.violations.is_empty()) {
+        for violation in &run.violations {
+            let mut only: RunReport = run.clone();
+            only.violations.retain(|other| other.violation.id == violation.violation.id);
+            let name = format!("{}-{}-{}-{}.json", run.client, run.fault, report.seed, violation.violation.id);
+            let only = Report { runs: vec![only], ..report.clone() };
+            let json = serde_json::to_vec_pretty(&only).map_err(|error| Failure::Output(error.into()))?;
+            write_file(&folder.join(name), &json)?;
+        }
+    }
+    Ok(())
+}

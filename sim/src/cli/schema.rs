@@ -1,0 +1,16 @@
+//! `fencepost schema`: the JSON Schema of a published format. Must never know what is in it.
+
+use super::arguments::SchemaArguments;
+use super::output::print;
+use super::{Failure, Outcome};
+use fencepost_reports::schema::{NAMES, schema as schema_of};
+
+/// Prints the schema.
+pub(crate) fn schema(arguments: &SchemaArguments) -> Result<Outcome, Failure> {
+    let Some(schema) = schema_of(&arguments.what) else {
+        let what = &arguments.what;
+        return Err(Failure::wrong(format!("unknown schema '{what}': expected one of {}", NAMES.join(", "))));
+    };
+    print(&format!("{schema:#}\n"))?;
+    Ok(Outcome::AsExpected)
+}

@@ -1,0 +1,152 @@
+//! Sets a world up: which hosts there are and what each runs. Must never know what happens afterwards.
+
+use crate::recorder::Recorder;
+use crate::roster::Roster;
+use crate::scenario::{Persistence, Scenario};
+use crate::storage::Storage;
+use crate::workload::{Guard, Process, probe, work};
+use crate::world::host::Software;
+use crate::world::server::Server;
+use bytes::Bytes;
+use fake_redis::config::{Fsync, NodeConfig, Persistence as ServerPersistence};
+use fake_redis::sentinel::Address as SentinelAddress;
+use fake_redis::{Sentinel, SentinelConfig};
+use fencepost_clients::{Address, Definition, Env, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Micros, Node, Seed, SimTime, Stream};
+use rand_core::Rng;
+use std::rc::Rc;
+
+/// The port of every Redis server.
+const REDIS_PORT: u16 = 6379;
+/// The port of every Sentinel.
+const SENTINEL_PORT: u16 = 26379;
+/// The name under which Sentinels watch the primary.
+const MASTER_NAME: &str = "mymaster";
+/// What is locked, and the key of the lock.
+pub(crate) const RESOURCE: &str = "lock:orders";
+
+/// What a world is set up from.
+pub(crate) struct Deployment {
+    pub(crate) seed: Seed,
+    pub(crate) client: &'static Definition,
+    pub(crate) scenario: Rc<Scenario>,
+    pub(crate) topology: Topology,
+    pub(crate) healed_at: SimTime,
+    pub(crate) progress_bound: Micros,
+    pub(crate) recorder: Rc<Recorder>,
+    pub(crate) roster: Rc<Roster>,
+}
+
+/// Every process on the roster of a run.
+pub(crate) fn processes(scenario: &Scenario) -> Vec<Node> {
+    (1..=scenario.processes).map(Node::Client).chain([Node::Probe]).collect()
+}
+
+impl Deployment {
+    /// Every host with what it runs, in the order in which hosts take their turns.
+    pub(crate) fn hosts(self) -> Vec<(Node, Software)> {
+        let this = Rc::new(self);
+        let setting = this.scenario.setting(this.topology);
+        let redis = setting.redis().into_iter().map(|node| (node, this.redis(node)));
+        let sentinels = setting.sentinels().into_iter().map(|node| (node, this.sentinel(node)));
+        let processes = processes(&this.scenario).into_iter().map(|node| (node, Deployment::process(&this, node)));
+        redis.chain(sentinels).chain([(Node::Storage, this.storage())]).chain(processes).collect()
+    }
+
+    fn redis(&self, node: Node) -> Software {
+        let scenario = &self.scenario;
+        let replica_of = match (self.topology, node) {
+            (Topology::Replicated { .. }, Node::Redis(number)) if number > 1 => {
+                Some((Node::Redis(1).to_string(), REDIS_PORT))
+            }
+            _ => None,
+        };
+        let config = NodeConfig {
+            host: node.to_string(),
+            port: REDIS_PORT,
+            replica_of,
+            persistence: persistence(scenario.persistence),
+            min_replicas_to_write: u32::from(scenario.min_replicas),
+            active_expire: false,
+            tap_prefix: Some(Bytes::from_static(RESOURCE.as_bytes())),
+            ..NodeConfig::default()
+        };
+        let mut ids = self.seed.stream(Stream::Server(node));
+        self.server(Box::new(move |image, wall| {
+            Box::new(fake_redis::Node::new(config.clone(), image, ids.next_u64(), wall))
+        }))
+    }
+
+    fn sentinel(&self, node: Node) -> Software {
+        let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
+        let config = SentinelConfig {
+            master_name: MASTER_NAME.to_owned(),
+            quorum: usize::from(self.scenario.sentinels / 2 + 1),
+            down_after_ms: self.scenario.down_after.0.as_millis() as i64,
+            failover_timeout_ms: self.scenario.failover_timeout.0.as_millis() as i64,
+            ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), REDIS_PORT))
+        };
+        let mut ids = self.seed.stream(Stream::Server(node));
+        self.server(Box::new(move |_, wall| Box::new(Sentinel::new(config.clone(), ids.next_u64(), wall))))
+    }
+
+    fn storage(&self) -> Software {
+        let (rule, initial, recorder) =
+            (self.scenario.storage, self.scenario.workload.initial(), self.recorder.clone());
+        self.server(Box::new(move |_, _| Box::new(Storage::new(rule, initial, recorder.clone()))))
+    }
+
+    fn server(&self, factory: crate::world::server::Factory) -> Software {
+        let (service_time, sync_time) = (self.scenario.service_time.0, self.scenario.sync_time.0);
+        Software::Machine(Box::new(Server::new(service_time, sync_time, factory)))
+    }
+
+    fn process(this: &Rc<Deployment>, node: Node) -> Software {
+        let this = this.clone();
+        Software::Program(Rc::new(move |env: Env| {
+            let mut settings = this.scenario.settings();
+            if node == Node::Probe {
+                settings.acquire_timeout = this.progress_bound.into();
+            }
+            let process = Process {
+                node,
+                lock: (this.client.build)(env.clone(), &this.servers(), &settings),
+                guard: Guard::new(env.clone()),
+                env,
+                resource: RESOURCE.into(),
+                scenario: this.scenario.clone(),
+                recorder: this.recorder.clone(),
+                roster: this.roster.clone(),
+            };
+            match node {
+                Node::Probe => Box::pin(probe(process, this.healed_at)),
+                _ => Box::pin(work(process)),
+            }
+        }))
+    }
+
+    /// Where the servers are, as a lock sees them.
+    fn servers(&self) -> Servers {
+        let address = |node: Node, port| Address { host: node.to_string(), port };
+        match self.topology {
+            Topology::Standalone => Servers::One(address(Node::Redis(1), REDIS_PORT)),
+            Topology::Replicated { sentinels, .. } => Servers::Sentinels {
+                name: MASTER_NAME.to_owned(),
+                sentinels: (1..=sentinels).map(|n| address(Node::Sentinel(n), SENTINEL_PORT)).collect(),
+            },
+            Topology::Independent { masters, .. } => {
+                Servers::Independent((1..=masters).map(|n| address(Node::Redis(n), REDIS_PORT)).collect())
+            }
+        }
+    }
+}
+
+fn persistence(persistence: Persistence) -> ServerPersistence {
+    match persistence {
+        Persistence::None => ServerPersistence::None,
+        Persistence::Rdb => ServerPersistence::Rdb,
+        Persistence::AofEverysec => ServerPersistence::Aof { fsync: Fsync::EverySec },
+        Persistence::AofAlways => ServerPersistence::Aof { fsync: Fsync::Always },
+    }
+}

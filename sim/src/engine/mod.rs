@@ -1,0 +1,109 @@
+//! Engines move the world from instant to instant and carry its bytes. Must never know what happens in it.
+
+mod fast;
+#[cfg(test)]
+mod tests;
+mod turmoil;
+
+use crate::nemesis::Nemesis;
+use crate::roster::Roster;
+use crate::world::carrier::Carrier;
+use crate::world::kernel::Kernel;
+use fencepost_faults::{Node, SimTime};
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::rc::Rc;
+
+/// Which engine runs a world. Same plan, same history digest in both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// Stock turmoil: every host a turmoil host, every byte through turmoil's TCP. The reference.
+    Turmoil,
+    /// A discrete-event loop of our own. For sweeps.
+    Fast,
+}
+
+/// What went wrong with the simulation itself, not with what it simulates.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A task spins without letting time pass.
+    #[error("{0} makes no progress: its tasks are polled for ever at one instant of virtual time")]
+    Livelock(Node),
+    /// turmoil stopped.
+    #[error("turmoil stopped: {0}")]
+    Turmoil(String),
+}
+
+/// What an engine is given to run.
+pub(crate) struct Course {
+    pub(crate) nemesis: Nemesis,
+    pub(crate) roster: Rc<Roster>,
+    /// The run is stopped here at the latest.
+    pub(crate) limit: SimTime,
+}
+
+impl Course {
+    /// The next instant to go to; `None` when the run is over.
+    fn next(&self, kernel: &Kernel) -> Option<SimTime> {
+        if self.roster.is_finished() {
+            return None;
+        }
+        let (at, _) = kernel.with(|state| state.next())?;
+        (at <= self.limit).then_some(at)
+    }
+
+    /// Moves the world to an instant and lets the nemesis act.
+    fn begin(&self, kernel: &Kernel, at: SimTime) {
+        kernel.with(|state| {
+            state.now = at;
+            state.recorder.set_now(at);
+        });
+        self.nemesis.turn(kernel);
+    }
+}
+
+impl Engine {
+    /// What carries the bytes in a world that this engine runs, and the engine itself.
+    pub(crate) fn prepare(self, nodes: &[Node]) -> (Box<dyn Carrier>, Runner) {
+        match self {
+            Engine::Fast => (Box::new(crate::world::carrier::Direct::default()), Runner::Fast),
+            Engine::Turmoil => {
+                let wires = turmoil::Wires::new(nodes);
+                (Box::new(wires.clone()), Runner::Turmoil(wires))
+            }
+        }
+    }
+
+    /// The name, as in `--engine`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Turmoil => "turmoil",
+            Engine::Fast => "fast",
+        }
+    }
+}
+
+/// An engine that is ready to run one world.
+pub(crate) enum Runner {
+    Fast,
+    Turmoil(turmoil::Wires),
+}
+
+impl Runner {
+    /// Runs the world to its end.
+    pub(crate) fn run(self, kernel: &Rc<Kernel>, course: &Course) -> Result<(), EngineError> {
+        let result = match self {
+            Runner::Fast => fast::run(kernel, course),
+            Runner::Turmoil(wires) => turmoil::run(kernel, course, &wires),
+        };
+        kernel.shut_down();
+        result
+    }
+}
+
+/// Whether a task of the world spins.
+fn check(kernel: &Kernel) -> Result<(), EngineError> {
+    kernel.livelock().map_or(Ok(()), |node| Err(EngineError::Livelock(node)))
+}

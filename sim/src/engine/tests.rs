@@ -1,0 +1,113 @@
+//! Both engines move a bare world alike: an echo server or three, clients that talk to them, and every fault there is.
+
+use super::{Course, Engine};
+use crate::nemesis::Nemesis;
+use crate::recorder::Recorder;
+use crate::roster::Roster;
+use crate::world::host::Software;
+use crate::world::kernel::Kernel;
+use crate::world::server::Server;
+use crate::world::state::Parts;
+use bytes::{Bytes, BytesMut};
+use fake_redis::{Input, Machine, Output, Outputs, WallTime};
+use fencepost_clients::env::Draw;
+use fencepost_clients::{Address, Env};
+use fencepost_faults::setting::{Setting, Topology};
+use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime, generate};
+use fencepost_reports::Event;
+use std::rc::Rc;
+use std::time::Duration;
+
+const SERVERS: u16 = 3;
+const CLIENTS: u16 = 3;
+
+/// Sends back what it gets.
+struct Echo;
+
+impl Machine for Echo {
+    fn handle(&mut self, input: Input<'_>, _: WallTime, out: &mut Outputs) {
+        if let Input::Received { connection, bytes } = input {
+            out.commands += 1;
+            out.list.push(Output::Send { connection, bytes: Bytes::copy_from_slice(bytes) });
+        }
+    }
+}
+
+/// Talks to random servers and writes down how each exchange ended.
+async fn chat(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
+    let member = roster.member(node);
+    let mut socket = None;
+    while member.cycles_left.get() > 0 {
+        member.cycles_left.set(member.cycles_left.get() - 1);
+        env.sleep(env.jitter(&(Duration::from_millis(1)..=Duration::from_secs(4)))).await;
+        let ended = env.timeout(Duration::from_millis(700), exchange(&env, &mut socket)).await;
+        if ended != Some(Ok(())) {
+            socket = None;
+        }
+        recorder.fail(node, 0, format!("{ended:?} at {:?} {:?}", env.wall_clock(), env.monotonic_clock()));
+    }
+    roster.finishes(node);
+}
+
+async fn exchange(env: &Env, socket: &mut Option<fencepost_clients::env::Socket>) -> Result<(), std::io::ErrorKind> {
+    let word = env.random(Draw::Owner);
+    if socket.is_none() {
+        let host = format!("redis-{}", 1 + word % u64::from(SERVERS));
+        *socket = Some(env.connect(&Address { host, port: 1 }).await.map_err(|error| error.kind())?);
+    }
+    let socket = socket.as_mut().expect("just connected");
+    let sent = word.to_be_bytes().repeat(1 + (word % 7) as usize);
+    socket.write_all(&sent).await.map_err(|error| error.kind())?;
+    let mut got = BytesMut::new();
+    while got.len() < sent.len() {
+        if socket.read(&mut got).await.map_err(|error| error.kind())? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof);
+        }
+    }
+    assert_eq!(got, sent, "an echo is what was sent");
+    Ok(())
+}
+
+fn play(seed: Seed, plan: &FaultPlan, engine: Engine) -> Vec<Event> {
+    let recorder = Rc::new(Recorder::default());
+    let clients: Vec<Node> = (1..=CLIENTS).map(Node::Client).collect();
+    let roster = Rc::new(Roster::new(seed, &clients, 30));
+    let echo = |number| {
+        let server = Server::new(Micros(70), Micros(0), Box::new(|_, _| Box::new(Echo)));
+        (Node::Redis(number), Software::Machine(Box::new(server)))
+    };
+    let client = |node: Node| {
+        let (recorder, roster) = (recorder.clone(), roster.clone());
+        let boot = move |env| -> crate::world::tasks::TaskFuture {
+            Box::pin(chat(env, node, recorder.clone(), roster.clone()))
+        };
+        (node, Software::Program(Rc::new(boot)))
+    };
+    let hosts: Vec<_> = (1..=SERVERS).map(echo).chain(clients.iter().map(|node| client(*node))).collect();
+    let nodes: Vec<Node> = hosts.iter().map(|(node, _)| *node).collect();
+    let (carrier, runner) = engine.prepare(&nodes);
+    let latency = (Micros(200), Micros(5_000));
+    let recorder = recorder.clone();
+    let parts = Parts { seed, quantum: Micros(100), latency, hosts, carrier, recorder: recorder.clone() };
+    let kernel = Kernel::new(parts);
+    let nemesis = Nemesis::new(plan.clone(), plan.heals_at(), roster.clone(), &kernel);
+    runner.run(&kernel, &Course { nemesis, roster, limit: SimTime(300_000_000) }).unwrap();
+    recorder.take()
+}
+
+#[test]
+fn both_engines_tell_the_same_story() {
+    let topology = Topology::Independent { masters: SERVERS, quorum: 2 };
+    let setting = Setting::new(topology, CLIENTS, Micros::from_secs(10));
+    let families = "all".parse().unwrap();
+    let mut exchanges = 0;
+    for seed in (0..40).map(Seed) {
+        let plan = generate(seed, &families, &setting);
+        let (fast, turmoil) = (play(seed, &plan, Engine::Fast), play(seed, &plan, Engine::Turmoil));
+        let first_difference = fast.iter().zip(&turmoil).find(|(a, b)| a != b);
+        assert_eq!(first_difference, None, "seed {seed}, plan {plan:?}");
+        assert_eq!(fast.len(), turmoil.len(), "seed {seed}");
+        exchanges += fast.len();
+    }
+    assert!(exchanges > 40 * 30, "the clients talked: {exchanges}");
+}

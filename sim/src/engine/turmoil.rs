@@ -1,0 +1,356 @@
+//! Stock turmoil as the engine: every host of the world is a turmoil host, every connection one of its TCP streams, every message one of its
+//! segments. Must never know what happens in the world; it goes from instant to instant and carries bytes.
+//!
+//! Every link is held from the start, so turmoil keeps each segment until the world's own network says that it is due; idle time is skipped, and
+//! one turmoil step is one instant. A host's software is one future that gives the host its turn; turmoil's clock is of no use to anyone then,
+//! as every timer is the world's. What turmoil adds is its own runtimes, sockets, sequence numbers and flow control as a check: bytes that do
+//! not come out of its streams as the world sent them stop the run.
+
+use super::{Course, EngineError, check};
+use crate::world::agenda::HostIndex;
+use crate::world::carrier::Carrier;
+use crate::world::kernel::Kernel;
+use crate::world::socket::Kind;
+use crate::world::state::State;
+use bytes::BytesMut;
+use fencepost_faults::Node;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::io::{AsyncRead, ReadBuf};
+use turmoil::net::{TcpListener, TcpStream};
+use turmoil::{Protocol, Segment, Sim};
+
+/// The port on which every host listens inside turmoil, whatever port the world thinks of.
+const PORT: u16 = 1;
+/// Segments that one stream can hold up.
+const CAPACITY: usize = 1 << 16;
+
+/// turmoil's sockets, by the numbers of the world's.
+#[derive(Clone)]
+pub(crate) struct Wires(Rc<RefCell<Inner>>);
+
+type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
+
+struct Inner {
+    names: Vec<String>,
+    listeners: Vec<Option<Rc<TcpListener>>>,
+    /// The host that each server socket was accepted on.
+    connecting: BTreeMap<u32, Connecting>,
+    streams: BTreeMap<u32, TcpStream>,
+    /// Connects whose segment has not been seen on a link yet, in the order sent, per pair of hosts.
+    unseen_connects: BTreeMap<(HostIndex, HostIndex), VecDeque<u32>>,
+    /// Messages whose segment has not been seen on a link yet, per sending socket.
+    unseen: BTreeMap<u32, VecDeque<u64>>,
+    /// Which socket sends from the first address to the second.
+    senders: BTreeMap<(SocketAddr, SocketAddr), u32>,
+    /// The addresses of a connecting socket.
+    addresses: BTreeMap<u32, (SocketAddr, SocketAddr)>,
+    /// The host that connects to and is connected by each socket that connects.
+    routes: BTreeMap<u32, (HostIndex, HostIndex)>,
+    /// The first thing that turmoil did otherwise than the world.
+    mismatch: Option<String>,
+}
+
+/// What a segment on a link is to the world.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Cargo {
+    Connect(u32),
+    Message(u64),
+    /// Nothing that the world waits for: it stays on the link for ever.
+    Ballast,
+}
+
+impl Wires {
+    pub(crate) fn new(nodes: &[Node]) -> Wires {
+        Wires(Rc::new(RefCell::new(Inner {
+            names: nodes.iter().map(Node::to_string).collect(),
+            listeners: nodes.iter().map(|_| None).collect(),
+            connecting: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            unseen_connects: BTreeMap::new(),
+            unseen: BTreeMap::new(),
+            senders: BTreeMap::new(),
+            addresses: BTreeMap::new(),
+            routes: BTreeMap::new(),
+            mismatch: None,
+        })))
+    }
+
+    fn with<T>(&self, f: impl FnOnce(&mut Inner) -> T) -> T {
+        f(&mut self.0.borrow_mut())
+    }
+}
+
+impl Carrier for Wires {
+    fn connect(&mut self, socket: u32, from: HostIndex, to: HostIndex) {
+        self.with(|inner| {
+            let name = inner.names[usize::from(to) - 1].clone();
+            let mut connecting: Connecting = Box::pin(async move { TcpStream::connect((name, PORT)).await });
+            if connecting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                inner.mismatch("a connect ended before it began");
+            }
+            inner.connecting.insert(socket, connecting);
+            inner.routes.insert(socket, (from, to));
+            inner.unseen_connects.entry((from, to)).or_default().push_back(socket);
+        });
+    }
+
+    fn accept(&mut self, client: u32, server: u32) {
+        self.with(|inner| {
+            let Some((_, host)) = inner.routes.get(&client).copied() else { return };
+            let Some(listener) = inner.listeners[usize::from(host) - 1].clone() else {
+                inner.mismatch("a connect arrived before the listener was bound");
+                return;
+            };
+            let accept = pin!(listener.accept());
+            match accept.poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(Ok((stream, origin))) => {
+                    if inner.addresses.get(&client).is_none_or(|(from, _)| *from != origin) {
+                        inner.mismatch("another connect was accepted than the one that arrived");
+                    }
+                    if let Some((from, to)) = inner.addresses.get(&client).copied() {
+                        inner.senders.insert((to, from), server);
+                    }
+                    inner.streams.insert(server, stream);
+                }
+                _ => inner.mismatch("a connect that arrived could not be accepted"),
+            }
+        });
+    }
+
+    fn established(&mut self, client: u32) {
+        self.with(|inner| {
+            let Some(mut connecting) = inner.connecting.remove(&client) else { return };
+            match connecting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(Ok(stream)) => {
+                    inner.streams.insert(client, stream);
+                }
+                _ => inner.mismatch("a connect that was answered is not established"),
+            }
+        });
+    }
+
+    fn refused(&mut self, client: u32) {
+        let connecting = self.with(|inner| inner.connecting.remove(&client));
+        drop(connecting);
+    }
+
+    fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> BytesMut {
+        self.with(|inner| {
+            let written = inner.streams.get(&socket).map(|stream| stream.try_write(bytes));
+            match written {
+                Some(Ok(length)) if length == bytes.len() => {
+                    inner.unseen.entry(socket).or_default().push_back(message);
+                }
+                other => inner.mismatch(&format!("a write of {} bytes gave {other:?}", bytes.len())),
+            }
+        });
+        BytesMut::new()
+    }
+
+    fn receive(&mut self, socket: u32, _: BytesMut, length: usize, buffer: &mut BytesMut) {
+        self.with(|inner| {
+            let Some(stream) = inner.streams.get_mut(&socket) else {
+                inner.mismatch("bytes arrived at a socket without a stream");
+                return;
+            };
+            let start = buffer.len();
+            buffer.resize(start + length, 0);
+            let mut read = ReadBuf::new(&mut buffer[start..]);
+            let poll = Pin::new(stream).poll_read(&mut Context::from_waker(Waker::noop()), &mut read);
+            let filled = read.filled().len();
+            if !matches!(poll, Poll::Ready(Ok(()))) || filled != length {
+                inner.mismatch(&format!("{length} bytes were due, {filled} came: {poll:?}"));
+            }
+        });
+    }
+
+    fn close(&mut self, socket: u32) {
+        // The segment that turmoil sends about it stays on the link: what the peer is told is the world's own message.
+        let (stream, connecting) = self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
+        drop((stream, connecting));
+    }
+}
+
+impl Inner {
+    fn mismatch(&mut self, what: &str) {
+        self.mismatch.get_or_insert_with(|| what.to_owned());
+    }
+
+    /// What a segment that is new on a link is to the world.
+    fn identify(&mut self, pair: (SocketAddr, SocketAddr), protocol: &Protocol, hosts: &Hosts) -> Cargo {
+        match protocol {
+            Protocol::Tcp(Segment::Syn(_)) => {
+                let (Some(from), Some(to)) = (hosts.find(pair.0.ip()), hosts.find(pair.1.ip())) else {
+                    return Cargo::Ballast;
+                };
+                let Some(socket) = self.unseen_connects.get_mut(&(from, to)).and_then(VecDeque::pop_front) else {
+                    return Cargo::Ballast;
+                };
+                self.senders.insert(pair, socket);
+                self.addresses.insert(socket, pair);
+                Cargo::Connect(socket)
+            }
+            Protocol::Tcp(Segment::Data(..)) => {
+                let sender = self.senders.get(&pair).copied();
+                let message = sender.and_then(|sender| self.unseen.get_mut(&sender)).and_then(VecDeque::pop_front);
+                message.map_or(Cargo::Ballast, Cargo::Message)
+            }
+            _ => Cargo::Ballast,
+        }
+    }
+}
+
+/// The addresses that turmoil gave to hosts.
+struct Hosts(Vec<IpAddr>);
+
+impl Hosts {
+    fn find(&self, address: IpAddr) -> Option<HostIndex> {
+        self.0.iter().position(|known| *known == address).map(|place| place as HostIndex + 1)
+    }
+}
+
+/// The wakers of the hosts' futures, so that only hosts that are due are polled.
+type Doorbells = Rc<RefCell<Vec<Option<Waker>>>>;
+
+/// Runs the world to its end.
+pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result<(), EngineError> {
+    let names = wires.with(|inner| inner.names.clone());
+    let mut sim = turmoil::Builder::new()
+        .tick_duration(Duration::from_millis(1))
+        .simulation_duration(Duration::from_secs(u64::from(u32::MAX)))
+        .epoch(std::time::UNIX_EPOCH)
+        .rng_seed(0)
+        .tcp_capacity(CAPACITY)
+        .build();
+    let doorbells: Doorbells = Rc::new(RefCell::new(vec![None; names.len()]));
+    for (name, host) in names.iter().zip(1..) {
+        register(&mut sim, name, host, kernel, wires, &doorbells);
+    }
+    for (place, name) in names.iter().enumerate() {
+        for other in &names[place + 1..] {
+            sim.hold(name.as_str(), other.as_str());
+        }
+    }
+    let hosts = Hosts(names.iter().map(|name| sim.lookup(name.as_str())).collect());
+    drive(kernel, course, wires, &mut sim, &hosts, &doorbells)
+}
+
+/// One host of the world as a host of turmoil's.
+fn register(sim: &mut Sim<'_>, name: &str, host: HostIndex, kernel: &Rc<Kernel>, wires: &Wires, doorbells: &Doorbells) {
+    let (kernel, wires, doorbells) = (kernel.clone(), wires.clone(), doorbells.clone());
+    sim.host(name, move || {
+        let (kernel, wires, doorbells) = (kernel.clone(), wires.clone(), doorbells.clone());
+        tokio::task::unconstrained(async move {
+            let listener = TcpListener::bind(("0.0.0.0", PORT)).await?;
+            wires.with(|inner| inner.listeners[usize::from(host) - 1] = Some(Rc::new(listener)));
+            std::future::poll_fn(|context| {
+                doorbells.borrow_mut()[usize::from(host) - 1] = Some(context.waker().clone());
+                if kernel.with(|state| state.is_due(host)) {
+                    kernel.turn(host);
+                }
+                Poll::<turmoil::Result>::Pending
+            })
+            .await
+        })
+    });
+}
+
+/// From instant to instant, a step of turmoil each.
+fn drive(
+    kernel: &Rc<Kernel>,
+    course: &Course,
+    wires: &Wires,
+    sim: &mut Sim<'_>,
+    hosts: &Hosts,
+    doorbells: &Doorbells,
+) -> Result<(), EngineError> {
+    let mut links = Links::default();
+    while let Some(at) = course.next(kernel) {
+        course.begin(kernel, at);
+        links.release(kernel, sim);
+        ring(kernel, doorbells);
+        sim.step().map_err(|error| EngineError::Turmoil(error.to_string()))?;
+        check(kernel)?;
+        links.survey(wires, sim, hosts);
+        if let Some(mismatch) = wires.with(|inner| inner.mismatch.take()) {
+            return Err(EngineError::Turmoil(format!("at {at}, {mismatch}")));
+        }
+    }
+    Ok(())
+}
+
+/// Wakes the future of every host that is due at this instant.
+fn ring(kernel: &Kernel, doorbells: &Doorbells) {
+    let due = kernel.with(|state| state.agenda.hosts_at(state.now));
+    let doorbells = doorbells.borrow();
+    for host in due {
+        if let Some(waker) = &doorbells[usize::from(host) - 1] {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+/// What is on turmoil's links, in the order in which turmoil keeps it.
+#[derive(Default)]
+struct Links {
+    cargo: BTreeMap<(IpAddr, IpAddr), Vec<Cargo>>,
+}
+
+impl Links {
+    /// Hands to turmoil what arrives at this instant.
+    fn release(&mut self, kernel: &Kernel, sim: &Sim<'_>) {
+        let arriving = kernel.with(arriving);
+        if arriving.is_empty() {
+            return;
+        }
+        sim.links(|links| {
+            for link in links {
+                let Some(cargo) = self.cargo.get_mut(&link.pair()) else { continue };
+                let mut kept = Vec::with_capacity(cargo.len());
+                for (segment, cargo) in link.zip(cargo.drain(..)) {
+                    if arriving.contains(&cargo) {
+                        segment.deliver();
+                    } else {
+                        kept.push(cargo);
+                    }
+                }
+                *cargo = kept;
+            }
+        });
+    }
+
+    /// Looks at what is new on the links.
+    fn survey(&mut self, wires: &Wires, sim: &Sim<'_>, hosts: &Hosts) {
+        sim.links(|links| {
+            for link in links {
+                let cargo = self.cargo.entry(link.pair()).or_default();
+                for segment in link.skip(cargo.len()) {
+                    let known = wires.with(|inner| inner.identify(segment.pair(), segment.protocol(), hosts));
+                    cargo.push(known);
+                }
+            }
+        });
+    }
+}
+
+/// What arrives at this instant.
+fn arriving(state: &mut State) -> BTreeSet<Cargo> {
+    let due = state.agenda.deliveries_at(state.now);
+    let due = due.into_iter().filter(|message| state.will_arrive(*message));
+    due.map(|message| {
+        let under_way = &state.messages[message as usize];
+        match under_way.kind {
+            Kind::Connect => Cargo::Connect(under_way.target),
+            _ => Cargo::Message(under_way.serial),
+        }
+    })
+    .collect()
+}

@@ -1,0 +1,130 @@
+//! Writes down what happens, in true time. Must never know what it means.
+
+use fake_redis::{KeyChange, TapEvent};
+use fencepost_faults::{Node, SimTime};
+use fencepost_reports::{Action, Change, Event, What};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+/// The pen of one run. Shared by all who have something to tell; none of them can read it.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    now: Cell<SimTime>,
+    events: RefCell<Vec<Event>>,
+    operations: Cell<u64>,
+    /// What each server holds, to notice what it no longer has after a restart.
+    held: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
+    /// What a server held before the restart that is under way.
+    before_restart: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
+}
+
+impl Recorder {
+    /// Moves the pen to an instant.
+    pub(crate) fn set_now(&self, now: SimTime) {
+        self.now.set(now);
+    }
+
+    /// Writes one event down.
+    pub(crate) fn record(&self, node: Node, what: What) {
+        let mut events = self.events.borrow_mut();
+        let sequence = events.len() as u64;
+        events.push(Event { sequence, time_us: self.now.get(), node, what });
+    }
+
+    /// A process starts an operation; returns its number.
+    pub(crate) fn invoke(&self, node: Node, action: Action) -> u64 {
+        let operation = self.operations.get();
+        self.operations.set(operation + 1);
+        self.record(node, What::Invoke { operation, action });
+        operation
+    }
+
+    /// The operation did not happen.
+    pub(crate) fn fail(&self, node: Node, operation: u64, reason: impl Into<String>) {
+        self.record(node, What::Fail { operation, reason: reason.into() });
+    }
+
+    /// Nobody knows whether the operation happened.
+    pub(crate) fn info(&self, node: Node, operation: u64, reason: impl Into<String>) {
+        self.record(node, What::Info { operation, reason: reason.into() });
+    }
+
+    /// The operation succeeded, and there is nothing more to say.
+    pub(crate) fn ok(&self, node: Node, operation: u64) {
+        self.record(node, What::Ok { operation, owner: None, token: None, valid_for_us: None, value: None });
+    }
+
+    pub(crate) fn lost(&self, node: Node) {
+        self.record(node, What::Lost);
+    }
+
+    pub(crate) fn crashed(&self, node: Node) {
+        self.record(node, What::Crashed);
+        if let Some(held) = self.held.borrow_mut().remove(&node) {
+            self.before_restart.borrow_mut().insert(node, held);
+        }
+    }
+
+    pub(crate) fn started(&self, node: Node) {
+        self.record(node, What::Started);
+    }
+
+    pub(crate) fn fault_began(&self, fault: u32, kind: &str, nodes: &[Node]) {
+        let node = nodes.first().copied().unwrap_or(Node::Probe);
+        self.record(node, What::FaultBegan { fault, kind: kind.to_owned(), nodes: nodes.to_vec() });
+    }
+
+    pub(crate) fn fault_ended(&self, fault: u32, kind: &str, nodes: &[Node]) {
+        let node = nodes.first().copied().unwrap_or(Node::Probe);
+        self.record(node, What::FaultEnded { fault, kind: kind.to_owned() });
+    }
+
+    /// A server did something to a key.
+    pub(crate) fn key_changed(&self, node: Node, tap: &TapEvent, by: Option<Node>) {
+        let key = String::from_utf8_lossy(&tap.key).into_owned();
+        let value = tap.value.as_ref().map(|value| String::from_utf8_lossy(value).into_owned());
+        let change = change(tap.change);
+        let mut held = self.held.borrow_mut();
+        let keys = held.entry(node).or_default();
+        match change {
+            Change::Granted | Change::Restored | Change::Extended => {
+                keys.insert(key.clone(), value.clone().unwrap_or_default());
+            }
+            _ => {
+                keys.remove(&key);
+            }
+        }
+        drop(held);
+        self.record(node, What::Server { key, change, value, by, primary: tap.primary });
+    }
+
+    /// A server has loaded what its disk held: what it held before and has not found again is forgotten.
+    pub(crate) fn after_restart(&self, node: Node) {
+        let Some(before) = self.before_restart.borrow_mut().remove(&node) else { return };
+        let now = self.held.borrow().get(&node).cloned().unwrap_or_default();
+        for (key, value) in before {
+            if !now.contains_key(&key) {
+                let what = What::Server { key, change: Change::Forgotten, value: Some(value), by: None, primary: true };
+                self.record(node, what);
+            }
+        }
+    }
+
+    /// The events so far; the pen starts a new page.
+    pub(crate) fn take(&self) -> Vec<Event> {
+        std::mem::take(&mut self.events.borrow_mut())
+    }
+}
+
+fn change(change: KeyChange) -> Change {
+    match change {
+        KeyChange::Granted => Change::Granted,
+        KeyChange::Extended => Change::Extended,
+        KeyChange::Removed => Change::Removed,
+        KeyChange::Expired => Change::Expired,
+        KeyChange::Evicted => Change::Evicted,
+        KeyChange::Flushed => Change::Flushed,
+        KeyChange::Discarded => Change::Discarded,
+        KeyChange::Restored => Change::Restored,
+    }
+}

@@ -1,0 +1,170 @@
+//! One run: from a plan to a history. Must never know how the history is judged.
+
+use crate::deployment::{Deployment, RESOURCE, processes};
+use crate::engine::{Course, Engine, EngineError};
+use crate::nemesis::Nemesis;
+use crate::recorder::Recorder;
+use crate::roster::Roster;
+use crate::scenario::Scenario;
+use crate::world::kernel::Kernel;
+use crate::world::state::Parts;
+use crate::world::{network, node_clock};
+use fencepost_clients::Definition;
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, FaultPlan, Micros, Node, Seed, SimTime, generate};
+use fencepost_reports::history::{FORMAT, VERSION};
+use fencepost_reports::{Header, History};
+use std::rc::Rc;
+
+/// Everything that one run follows from.
+#[derive(Clone)]
+pub struct RunSpec {
+    /// The seed of every draw.
+    pub seed: Seed,
+    /// The lock.
+    pub client: &'static Definition,
+    /// The families that the plan was drawn from.
+    pub families: Families,
+    /// The deployment, the workload and the habits.
+    pub scenario: Rc<Scenario>,
+    /// What goes wrong.
+    pub plan: FaultPlan,
+}
+
+/// What a run leaves behind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunOutcome {
+    /// What happened.
+    pub history: History,
+    /// How long it took in virtual time.
+    pub virtual_time: SimTime,
+    /// How many messages were sent.
+    pub messages: u64,
+    /// How many events the world handled.
+    pub events: u64,
+}
+
+/// A plan that does not fit the run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InvalidPlan {
+    /// It names a node that is not in the deployment.
+    #[error("fault {fault} of the plan names {node}, which is not in the deployment: expected one of {valid}")]
+    Stranger {
+        /// The id of the fault.
+        fault: u32,
+        /// The node.
+        node: Node,
+        /// The nodes that there are.
+        valid: String,
+    },
+    /// Two of its faults hold the same thing at once.
+    #[error("faults {earlier} and {later} of the plan do the same to the same node at once: expected one after the other")]
+    Collision {
+        /// The id of the one that begins first.
+        earlier: u32,
+        /// The id of the other.
+        later: u32,
+    },
+}
+
+impl RunSpec {
+    /// The run that a seed draws.
+    pub fn draw(seed: Seed, client: &'static Definition, families: &Families, scenario: Rc<Scenario>) -> RunSpec {
+        let setting = scenario.setting(scenario.topology(client, families));
+        let plan = generate(seed, families, &setting);
+        RunSpec { seed, client, families: families.clone(), scenario, plan }
+    }
+
+    /// Checks that the plan fits the deployment. Errors name the fault and the node.
+    pub fn validate(&self) -> Result<(), InvalidPlan> {
+        let targets = self.scenario.setting(self.topology()).targets();
+        if let Some((fault, node)) = self.plan.stranger(&targets) {
+            let names: Vec<String> = targets.iter().map(ToString::to_string).collect();
+            return Err(InvalidPlan::Stranger { fault, node, valid: names.join(", ") });
+        }
+        match self.plan.collision() {
+            Some((earlier, later)) => Err(InvalidPlan::Collision { earlier: earlier.id, later: later.id }),
+            None => Ok(()),
+        }
+    }
+
+    /// The servers that the run needs.
+    pub fn topology(&self) -> Topology {
+        self.scenario.topology(self.client, &self.families)
+    }
+
+    /// Runs it. The same spec gives the same outcome, byte for byte, in both engines.
+    pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
+        let recorder = Rc::new(Recorder::default());
+        let roster = Rc::new(Roster::new(self.seed, &processes(&self.scenario), self.scenario.cycles));
+        let healed_at = network::align_up(self.plan.heals_at(), self.scenario.quantum.0);
+        let deployment = Deployment {
+            seed: self.seed,
+            client: self.client,
+            scenario: self.scenario.clone(),
+            topology: self.topology(),
+            healed_at,
+            progress_bound: self.progress_bound(),
+            recorder: recorder.clone(),
+            roster: roster.clone(),
+        };
+        let hosts = deployment.hosts();
+        let nodes: Vec<_> = hosts.iter().map(|(node, _)| *node).collect();
+        let (carrier, runner) = engine.prepare(&nodes);
+        let latency = self.scenario.latency;
+        let kernel = Kernel::new(Parts {
+            seed: self.seed,
+            quantum: self.scenario.quantum.0,
+            latency: (latency.min.0, latency.max.0),
+            hosts,
+            carrier,
+            recorder: recorder.clone(),
+        });
+        let nemesis = Nemesis::new(self.plan.clone(), healed_at, roster.clone(), &kernel);
+        let course = Course { nemesis, roster, limit: SimTime(self.scenario.max_time.0.0) };
+        runner.run(&kernel, &course)?;
+        let (virtual_time, messages, events) = kernel.with(|state| (state.now, state.messages_sent, state.events));
+        let history =
+            History { format: FORMAT.to_owned(), version: VERSION, header: self.header(), events: recorder.take() };
+        Ok(RunOutcome { history, virtual_time, messages, events })
+    }
+
+    /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of any clock + (with Sentinel) down-after,
+    /// twice failover-timeout and the 30 s of TILT + the longest silence of a healed link + a command timeout + a retry.
+    pub fn progress_bound(&self) -> Micros {
+        let scenario = &self.scenario;
+        let step_back = self.plan.server_clock_back_max();
+        let sentinel = match self.topology() {
+            Topology::Replicated { down_after_us, failover_timeout_us, .. } => {
+                down_after_us + failover_timeout_us + failover_timeout_us + Micros::from_secs(30)
+            }
+            _ => Micros::ZERO,
+        };
+        let silence = network::RETRY_CAP.max(network::CONNECT_RETRY_CAP);
+        scenario.ttl.0 + step_back + sentinel + silence + scenario.command_timeout.0 + scenario.retry.max.0
+    }
+
+    fn header(&self) -> Header {
+        let quorum = match self.topology() {
+            Topology::Independent { quorum, .. } => quorum,
+            _ => 1,
+        };
+        Header {
+            client: self.client.name.to_owned(),
+            fault: self.families.to_string(),
+            seed: self.seed,
+            resource: RESOURCE.to_owned(),
+            ttl_us: self.scenario.ttl.0,
+            quorum,
+            has_tokens: self.client.has_tokens,
+            workload: self.scenario.workload.name().to_owned(),
+            storage: self.scenario.storage.name().to_owned(),
+            progress_bound_us: self.progress_bound(),
+            faults_planned: self.plan.faults.len() as u32,
+            held_bound_us: None,
+        }
+    }
+}
+
+/// The wall clock at the start of every run, in microseconds since the Unix epoch.
+pub const WALL_EPOCH_US: i64 = node_clock::WALL_EPOCH_US;

@@ -1,0 +1,234 @@
+//! Many seeds, over threads, added up. Must never know how the sum is shown.
+//!
+//! Threads take chunks of seeds in order; adding commutes, so the sum does not depend on how many threads there are or which came first.
+
+use crate::engine::{Engine, EngineError};
+use crate::run::RunSpec;
+use crate::scenario::Scenario;
+use crate::verdicts::{Findings, tool};
+use fencepost_reports::phases::phases;
+use fencepost_clients::Definition;
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::sweep::{Cell, FORMAT, Measured, RunSummary, SeedRange, Shard, Sweep, VERSION};
+use fencepost_reports::{RunReport, Verdict};
+use std::rc::Rc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How many seeds a thread takes at a time: enough that threads rarely meet, few enough that they end together.
+const CHUNK: u64 = 16;
+
+/// What a sweep runs.
+#[derive(Clone)]
+pub struct SweepSpec {
+    /// Every lock under every combination of faults.
+    pub cells: Vec<(&'static Definition, Families)>,
+    /// The deployment, the workload and the habits.
+    pub scenario: Scenario,
+    /// Which engine runs the seeds.
+    pub engine: Engine,
+    /// The seeds of the whole sweep, before it is cut into shards.
+    pub seeds: SeedRange,
+    /// Which slice of them to run.
+    pub shard: Shard,
+    /// How many threads.
+    pub jobs: usize,
+    /// Stop at the first violation.
+    pub fail_fast: bool,
+}
+
+/// A run that could not be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FailedRun {
+    /// Which lock.
+    pub client: String,
+    /// Which faults.
+    pub fault: String,
+    /// Which seed.
+    pub seed: Seed,
+    /// Why.
+    pub error: EngineError,
+}
+
+/// Who hears of a sweep as it goes on. Called from any thread.
+pub trait Listener: Sync {
+    /// A run is done.
+    fn run_done(&self, report: &RunReport, seed: Seed);
+}
+
+/// Asks a sweep to stop early: what is done by then is added up.
+#[derive(Debug, Default)]
+pub struct Stop(AtomicBool);
+
+impl Stop {
+    /// A request that nobody has made yet.
+    pub const fn new() -> Stop {
+        Stop(AtomicBool::new(false))
+    }
+
+    /// Makes the request.
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was made.
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs every seed of the shard in every cell. The sum is the same whatever `jobs` is, unless it was stopped early.
+pub fn sweep(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
+    let range = spec.shard.slice(spec.seeds);
+    let shared = Shared {
+        spec,
+        listener,
+        stop,
+        next: AtomicU64::new(range.from.0),
+        end: range.to.0,
+        done: Mutex::new(Done::new(spec)),
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..spec.jobs.max(1)).map(|_| scope.spawn(|| shared.work())).collect();
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    });
+    let done = shared.done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match done.failed {
+        Some(failed) => Err(failed),
+        None => Ok(summary(spec, range, done)),
+    }
+}
+
+/// What the threads share.
+struct Shared<'s> {
+    spec: &'s SweepSpec,
+    listener: &'s dyn Listener,
+    stop: &'s Stop,
+    next: AtomicU64,
+    end: u64,
+    done: Mutex<Done>,
+}
+
+/// What has come of the sweep so far.
+struct Done {
+    cells: Vec<Cell>,
+    /// The ranges of seeds that were run, in no order.
+    ranges: Vec<SeedRange>,
+    failed: Option<FailedRun>,
+}
+
+impl Done {
+    fn new(spec: &SweepSpec) -> Done {
+        let cell = |(client, families): &(&Definition, Families)| Cell::new(client.name, &families.to_string());
+        Done { cells: spec.cells.iter().map(cell).collect(), ranges: Vec::new(), failed: None }
+    }
+}
+
+impl Shared<'_> {
+    /// One thread: takes chunks until there are none.
+    fn work(&self) {
+        let scenario = Rc::new(self.spec.scenario.clone());
+        loop {
+            let from = self.next.fetch_add(CHUNK, Ordering::Relaxed);
+            if from >= self.end || self.stop.is_asked() {
+                return;
+            }
+            let chunk = from..self.end.min(from.saturating_add(CHUNK));
+            let mut cells = Done::new(self.spec).cells;
+            let mut ran_to = chunk.start;
+            for seed in chunk.clone() {
+                if self.stop.is_asked() {
+                    break;
+                }
+                if let Err(failed) = self.seed(Seed(seed), &scenario, &mut cells) {
+                    self.fail(failed);
+                    return;
+                }
+                ran_to = seed + 1;
+            }
+            self.add(&cells, SeedRange { from: Seed(chunk.start), to: Seed(ran_to) });
+        }
+    }
+
+    /// One seed in every cell.
+    fn seed(&self, seed: Seed, scenario: &Rc<Scenario>, cells: &mut [Cell]) -> Result<(), FailedRun> {
+        for ((client, families), cell) in self.spec.cells.iter().zip(cells) {
+            let spec = RunSpec::draw(seed, client, families, scenario.clone());
+            let failed = |error| FailedRun {
+                client: client.name.to_owned(),
+                fault: families.to_string(),
+                seed,
+                error,
+            };
+            let outcome = spec.run(self.spec.engine).map_err(failed)?;
+            let report = Findings { spec: &spec, outcome: &outcome }.report();
+            let phases = phases(&outcome.history);
+            cell.add(&RunSummary { seed, run: &report, phases: &phases, confirmed: false });
+            if self.spec.fail_fast && report.verdict == Verdict::Violated {
+                self.stop.ask();
+            }
+            self.listener.run_done(&report, seed);
+        }
+        Ok(())
+    }
+
+    fn add(&self, cells: &[Cell], range: SeedRange) {
+        let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for (sum, cell) in done.cells.iter_mut().zip(cells) {
+            sum.absorb(cell);
+        }
+        if !range.is_empty() {
+            done.ranges.push(range);
+        }
+    }
+
+    fn fail(&self, failed: FailedRun) {
+        self.stop.ask();
+        let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // The lowest seed speaks, whichever thread came first.
+        if done.failed.as_ref().is_none_or(|known| failed.seed < known.seed) {
+            done.failed = Some(failed);
+        }
+    }
+}
+
+fn summary(spec: &SweepSpec, range: SeedRange, mut done: Done) -> Sweep {
+    done.ranges.sort();
+    let end = done.ranges.last().map_or(range.from, |last| last.to);
+    let gaps = gaps(range.from, &done.ranges);
+    let complete = end == range.to && gaps.is_empty();
+    Sweep {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        tool: tool(),
+        config: config(spec),
+        seeds: SeedRange { from: range.from, to: end },
+        gaps,
+        shard: spec.shard,
+        complete,
+        cells: done.cells,
+        measured: Measured::default(),
+    }
+}
+
+/// What lies between the ranges that were run.
+fn gaps(from: Seed, ranges: &[SeedRange]) -> Vec<SeedRange> {
+    let mut at = from;
+    let mut gaps = Vec::new();
+    for range in ranges {
+        if range.from > at {
+            gaps.push(SeedRange { from: at, to: range.from });
+        }
+        at = range.to;
+    }
+    gaps
+}
+
+/// What all runs have in common.
+fn config(spec: &SweepSpec) -> serde_json::Value {
+    serde_json::json!({ "engine": spec.engine.name(), "scenario": spec.scenario })
+}

@@ -1,0 +1,97 @@
+//! From a run's outcome to its report: judged, digested, counted. Must never know how the report is shown.
+
+use crate::engine::Engine;
+use crate::run::{RunOutcome, RunSpec};
+use crate::scenario::{Hold, Persistence, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::expected::Conditions;
+use fencepost_reports::report::{FORMAT, Tool, VERSION};
+use crate::cli::Outcome;
+use fencepost_reports::{Report, RunFacts, RunReport, Verdict, expected, judge};
+
+/// A run and what came of it.
+pub struct Findings<'r> {
+    /// What was run.
+    pub spec: &'r RunSpec,
+    /// What came of it.
+    pub outcome: &'r RunOutcome,
+}
+
+impl Findings<'_> {
+    /// The report of the run.
+    pub fn report(&self) -> RunReport {
+        let (spec, outcome) = (self.spec, self.outcome);
+        let judgement = judge(&outcome.history);
+        let facts = RunFacts {
+            plan: spec.plan.clone(),
+            messages: outcome.messages,
+            expected: expected(spec.client.name, &spec.families.to_string(), conditions(&spec.scenario)),
+            replay: self.replay(),
+        };
+        RunReport::new(&outcome.history, judgement, facts)
+    }
+
+    /// The command that shows the run again.
+    fn replay(&self) -> String {
+        let spec = self.spec;
+        let mut command = format!("fencepost --seed {} --fault {} --client {}", spec.seed, spec.families, spec.client.name);
+        for (key, value) in spec.scenario.deviations() {
+            command.push_str(&format!(" --set {key}={value}"));
+        }
+        command
+    }
+}
+
+/// What the literature's verdict depends on besides lock and fault.
+fn conditions(scenario: &Scenario) -> Conditions<'_> {
+    let survives = scenario.persistence == Persistence::AofAlways || scenario.restart_delay.min >= scenario.ttl;
+    Conditions {
+        restart_loses: !survives,
+        until_validity: scenario.hold == Hold::UntilValidity,
+        storage: scenario.storage.name(),
+    }
+}
+
+/// The report of a seed.
+pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunReport>) -> Report {
+    let mut faults: Vec<String> = Vec::new();
+    for run in &runs {
+        if !faults.contains(&run.fault) {
+            faults.push(run.fault.clone());
+        }
+    }
+    Report {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        tool: tool(),
+        seed,
+        faults,
+        engine: engine.name().to_owned(),
+        config: config(scenario),
+        runs,
+    }
+}
+
+/// Everything besides seed, lock and faults that a run follows from, as reports echo it.
+pub fn config(scenario: &Scenario) -> serde_json::Value {
+    serde_json::json!({ "scenario": scenario })
+}
+
+/// What writes the reports.
+pub fn tool() -> Tool {
+    Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+/// How a command that printed these runs ends: violated before unknown before valid.
+pub(crate) fn verdict_of(runs: &[RunReport]) -> Outcome {
+    runs.iter().map(|run| outcome_of(&run.verdict)).max().unwrap_or(Outcome::Unknown)
+}
+
+/// How a command that printed this verdict ends.
+pub(crate) fn outcome_of(verdict: &Verdict) -> Outcome {
+    match verdict {
+        Verdict::Valid => Outcome::AsExpected,
+        Verdict::Unknown { .. } => Outcome::Unknown,
+        Verdict::Violated => Outcome::Violated,
+    }
+}

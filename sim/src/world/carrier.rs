@@ -1,0 +1,61 @@
+//! How bytes get from one end of a connection to the other. Must never know when they arrive: that is the network's and the agenda's business.
+//!
+//! Two implementors: [`Direct`] keeps the bytes of a message in the message (the fast engine); the turmoil engine sends them through
+//! turmoil's hosts, links and TCP streams.
+
+use super::agenda::HostIndex;
+use bytes::BytesMut;
+
+/// Carries bytes for the world. Sockets are numbered by the world; a connection has one at each end.
+pub(crate) trait Carrier {
+    /// `socket` of `from` starts to connect to `to`.
+    fn connect(&mut self, socket: u32, from: HostIndex, to: HostIndex);
+    /// The connect of `client` arrived and is accepted as `server`, on the accepting host.
+    fn accept(&mut self, client: u32, server: u32);
+    /// The answer to the connect of `client` arrived, on the connecting host.
+    fn established(&mut self, client: u32);
+    /// The connect of `client` came to nothing.
+    fn refused(&mut self, client: u32);
+    /// `socket` sends bytes as the message of serial number `message`; what is returned travels in the message.
+    fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> BytesMut;
+    /// The message for `socket` that was `sent` as `length` bytes arrived; its bytes are appended to `buffer`.
+    fn receive(&mut self, socket: u32, sent: BytesMut, length: usize, buffer: &mut BytesMut);
+    /// `socket` is closed by its owner. What the peer is told of it is a message of the world's own, without bytes.
+    fn close(&mut self, socket: u32);
+}
+
+/// Keeps the bytes in the message itself.
+#[derive(Default)]
+pub(crate) struct Direct {
+    spare: Vec<BytesMut>,
+}
+
+impl Carrier for Direct {
+    fn connect(&mut self, _: u32, _: HostIndex, _: HostIndex) {}
+
+    fn accept(&mut self, _: u32, _: u32) {}
+
+    fn established(&mut self, _: u32) {}
+
+    fn refused(&mut self, _: u32) {}
+
+    fn send(&mut self, _: u32, _: u64, bytes: &[u8]) -> BytesMut {
+        let mut sent = self.spare.pop().unwrap_or_default();
+        sent.extend_from_slice(bytes);
+        sent
+    }
+
+    fn receive(&mut self, _: u32, mut sent: BytesMut, _: usize, buffer: &mut BytesMut) {
+        if buffer.is_empty() {
+            std::mem::swap(buffer, &mut sent);
+        } else {
+            buffer.extend_from_slice(&sent);
+        }
+        sent.clear();
+        if sent.capacity() > 0 && self.spare.len() < 64 {
+            self.spare.push(sent);
+        }
+    }
+
+    fn close(&mut self, _: u32) {}
+}

@@ -1,0 +1,239 @@
+//! The kernel: gives hosts their turns, polls tasks, and is the [`World`] behind every [`Env`]. Must never hold a borrow of the state while
+//! other people's code runs: polls, drops and boots happen outside.
+
+use super::agenda::{HostIndex, NEMESIS, Occurrence};
+use super::host::Software;
+use super::socket::Owner;
+use super::state::{Parts, State};
+use super::traffic::Close;
+use bytes::BytesMut;
+use fencepost_clients::env::{BoxFuture, Draw, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock};
+use fencepost_clients::{Address, Env, World};
+use fencepost_faults::{Node, SimTime};
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// How many polls one host may need within one instant; more is a livelock.
+const POLLS_PER_TURN_MAX: u32 = 100_000;
+
+/// The world in motion.
+pub(crate) struct Kernel {
+    state: RefCell<State>,
+    this: Weak<Kernel>,
+    /// Set when a task spins without letting time pass: who.
+    livelock: Cell<Option<Node>>,
+}
+
+impl Kernel {
+    /// A world about to start: every host boots at the first instant.
+    pub(crate) fn new(parts: Parts) -> Rc<Kernel> {
+        let mut state = State::new(parts);
+        for host in 1..=state.hosts.len() as HostIndex {
+            state.host(host).is_up = true;
+            state.agenda.enter(SimTime::ZERO, host, super::agenda::Class::Fault, NEMESIS, Occurrence::Boot);
+        }
+        Rc::new_cyclic(|this| Kernel { state: RefCell::new(state), this: this.clone(), livelock: Cell::new(None) })
+    }
+
+    /// Looks at or changes the state. Must not be nested.
+    pub(crate) fn with<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
+        f(&mut self.state.borrow_mut())
+    }
+
+    /// Who spins without letting time pass, if anyone does.
+    pub(crate) fn livelock(&self) -> Option<Node> {
+        self.livelock.get()
+    }
+
+    /// Gives a host its turn at this instant: all that happens to it, then all that it does about it.
+    pub(crate) fn turn(&self, host: HostIndex) {
+        let mut polls = 0;
+        loop {
+            self.let_happen(host);
+            self.with(|state| state.serve(host));
+            self.run_ready(host, &mut polls);
+            if polls > POLLS_PER_TURN_MAX {
+                self.livelock.set(Some(self.with(|state| state.node(host))));
+                return;
+            }
+            if !self.with(|state| state.is_due(host)) {
+                return;
+            }
+        }
+    }
+
+    /// Lets everything happen to a host that the agenda has for it at this instant.
+    fn let_happen(&self, host: HostIndex) {
+        loop {
+            let occurrence = self.with(|state| state.take_due(host));
+            match occurrence {
+                None => return,
+                Some(Occurrence::Boot) => self.boot(host),
+                Some(Occurrence::Crash) => self.crash(host),
+                Some(other) => self.with(|state| state.apply(host, other)),
+            }
+        }
+    }
+
+    /// Polls what is ready, unless the host is paused.
+    fn run_ready(&self, host: HostIndex, polls: &mut u32) {
+        loop {
+            let ready = self.with(|state| {
+                state.tasks.queue_woken();
+                if state.host(host).is_paused() { None } else { state.tasks.take_ready(host) }
+            });
+            let Some((key, mut future, waker)) = ready else { return };
+            *polls += 1;
+            if *polls > POLLS_PER_TURN_MAX {
+                return;
+            }
+            let is_done = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
+            let leftover = if is_done {
+                self.with(|state| state.tasks.remove(key));
+                Some(future)
+            } else {
+                self.with(|state| state.tasks.put_back(key, future))
+            };
+            drop(leftover);
+        }
+    }
+
+    /// The software of a host starts.
+    fn boot(&self, host: HostIndex) {
+        let program = self.with(|state| {
+            let (now, wall, node) = (state.now, state.wall(host), state.node(host));
+            if now > SimTime::ZERO {
+                state.recorder.started(node);
+            }
+            match &mut state.host(host).software {
+                Software::Program(boot) => Some(boot.clone()),
+                Software::Machine(server) => {
+                    server.start(now, wall);
+                    None
+                }
+            }
+        });
+        if let Some(boot) = program {
+            let future = boot(self.env(host));
+            self.with(|state| state.tasks.add(host, future));
+        }
+    }
+
+    /// The software of a host dies.
+    fn crash(&self, host: HostIndex) {
+        let tasks = self.with(|state| {
+            let node = state.node(host);
+            state.recorder.crashed(node);
+            if state.host(host).dies_silently {
+                state.close_all(host, Close::Silent);
+            }
+            state.tasks.remove_all(host)
+        });
+        drop(tasks);
+        self.with(|state| {
+            let silently = state.host(host).dies_silently;
+            state.close_all(host, if silently { Close::Silent } else { Close::End });
+            if let Some(server) = state.server(host) {
+                server.stop();
+                if silently {
+                    server.disk.power_loss();
+                } else {
+                    server.disk.process_crash();
+                }
+            }
+        });
+    }
+
+    /// The handle of a host.
+    pub(crate) fn env(&self, host: HostIndex) -> Env {
+        let world: Rc<dyn World> = self.this.upgrade().expect("a kernel that runs is owned");
+        Env::new(world, HostKey(host))
+    }
+
+    /// Drops every task of every host, so that no future outlives the run.
+    pub(crate) fn shut_down(&self) {
+        let hosts = self.with(|state| state.hosts.len() as HostIndex);
+        for host in 1..=hosts {
+            let tasks = self.with(|state| state.tasks.remove_all(host));
+            drop(tasks);
+        }
+    }
+}
+
+impl World for Kernel {
+    fn wall_clock(&self, host: HostKey) -> WallClock {
+        self.with(|state| WallClock(state.wall(host.0).0))
+    }
+
+    fn monotonic_clock(&self, host: HostKey) -> Monotonic {
+        self.with(|state| {
+            let now = state.now;
+            Monotonic(state.host(host.0).clock.monotonic(now))
+        })
+    }
+
+    fn random(&self, host: HostKey, draw: Draw) -> u64 {
+        self.with(|state| {
+            let seed = state.seed;
+            state.host(host.0).random(seed, draw)
+        })
+    }
+
+    fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey {
+        self.with(|state| state.start_timer(host.0, after))
+    }
+
+    fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()> {
+        self.with(|state| state.poll_timer(timer, context))
+    }
+
+    fn cancel_timer(&self, timer: TimerKey) {
+        self.with(|state| state.cancel_timer(timer));
+    }
+
+    fn connect(&self, host: HostKey, address: &Address) -> io::Result<SocketKey> {
+        self.with(|state| state.connect(host.0, &address.host, Owner::Task)).map(SocketKey)
+    }
+
+    fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.with(|state| state.poll_connect(socket.0, context))
+    }
+
+    fn poll_read(
+        &self,
+        socket: SocketKey,
+        context: &mut Context<'_>,
+        buffer: &mut BytesMut,
+    ) -> Poll<io::Result<usize>> {
+        self.with(|state| state.poll_read(socket.0, context, buffer))
+    }
+
+    fn poll_write(&self, socket: SocketKey, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(self.with(|state| state.write(socket.0, bytes)))
+    }
+
+    fn close(&self, socket: SocketKey) {
+        self.with(|state| state.close(socket.0, Close::End));
+    }
+
+    fn spawn(&self, host: HostKey, task: BoxFuture<'static, ()>) -> TaskKey {
+        self.with(|state| state.tasks.add(host.0, task))
+    }
+
+    fn abort(&self, task: TaskKey) {
+        let leftover = self.with(|state| state.tasks.remove(task));
+        drop(leftover);
+    }
+
+    fn note(&self, host: HostKey, note: Note) {
+        self.with(|state| {
+            let node = state.node(host.0);
+            match note {
+                Note::LockLost => state.recorder.lost(node),
+            }
+        });
+    }
+}

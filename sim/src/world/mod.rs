@@ -1,0 +1,18 @@
+//! The simulated world: hosts with clocks of their own, a network between them, servers, tasks, and an agenda that orders all of it.
+//!
+//! The world is the same in both engines; an engine only moves it from instant to instant and carries the bytes. Must never know what is
+//! guarded, how a run is judged, or what a fault plan is for.
+
+pub(crate) mod agenda;
+pub(crate) mod carrier;
+pub(crate) mod host;
+pub(crate) mod kernel;
+pub(crate) mod network;
+pub(crate) mod node_clock;
+pub(crate) mod server;
+mod service;
+pub(crate) mod socket;
+pub(crate) mod state;
+pub(crate) mod tasks;
+mod timers;
+mod traffic;

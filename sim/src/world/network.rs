@@ -1,0 +1,96 @@
+//! The network between hosts: how long a message takes, and what holds it up. Must never know what a message says or which engine
+//! carries it.
+//!
+//! A message is one write. Its latency is a draw from the stream of its direction of its link; order is kept per connection and direction.
+//! One rule for a cut and a dark host: the head of a flow is retried at 200 ms, doubling up to [`RETRY_CAP`] (a connect at 1 s, doubling up to
+//! [`CONNECT_RETRY_CAP`]), and what follows queues behind it. So a healed link may stay silent for up to the cap.
+
+use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
+use rand_chacha::ChaCha8Rng;
+
+/// The first retransmission of data comes after this span (Linux: `TCP_RTO_MIN`).
+pub(crate) const RETRY_FIRST: Micros = Micros::from_millis(200);
+/// The longest span between two retransmissions of data.
+pub(crate) const RETRY_CAP: Micros = Micros::from_millis(3_200);
+/// The first retransmission of a connect comes after this span (Linux: `TCP_TIMEOUT_INIT`).
+pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
+/// The longest span between two retransmissions of a connect.
+pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
+
+/// All links between the hosts of a run, both directions apart.
+pub(crate) struct Network {
+    seed: Seed,
+    quantum: Micros,
+    latency_quanta: (u64, u64),
+    nodes: Vec<Node>,
+    /// Row: from, column: to.
+    directions: Vec<Direction>,
+}
+
+/// One direction of a link.
+#[derive(Default)]
+struct Direction {
+    latency: Option<Box<ChaCha8Rng>>,
+    /// How many partitions cut it at present.
+    cuts: u16,
+    /// What delay faults add at present: (id of the fault, least, most).
+    delays: Vec<(u32, Micros, Micros)>,
+}
+
+impl Network {
+    /// A healthy network. Latencies are drawn in whole quanta, at least one.
+    pub(crate) fn new(seed: Seed, nodes: Vec<Node>, quantum: Micros, latency: (Micros, Micros)) -> Network {
+        let quanta = |span: Micros| (span.0.div_ceil(quantum.0)).max(1);
+        let directions = (0..nodes.len() * nodes.len()).map(|_| Direction::default()).collect();
+        Network { seed, quantum, latency_quanta: (quanta(latency.0), quanta(latency.1)), nodes, directions }
+    }
+
+    /// How long a message that is sent now takes.
+    pub(crate) fn latency(&mut self, from: usize, to: usize) -> Micros {
+        let (low, high) = self.latency_quanta;
+        let (seed, stream) = (self.seed, Stream::Latency(self.nodes[from], self.nodes[to]));
+        let index = from * self.nodes.len() + to;
+        let direction = &mut self.directions[index];
+        let rng = direction.latency.get_or_insert_with(|| Box::new(seed.stream(stream)));
+        let mut span = draw::uniform(rng, low..=high) * self.quantum.0;
+        for (_, least, most) in &direction.delays {
+            span += draw::uniform(rng, least.0..=most.0).div_ceil(self.quantum.0) * self.quantum.0;
+        }
+        Micros(span)
+    }
+
+    /// Whether a partition cuts this direction.
+    pub(crate) fn is_cut(&self, from: usize, to: usize) -> bool {
+        self.directions[from * self.nodes.len() + to].cuts > 0
+    }
+
+    /// Adds a partition to this direction.
+    pub(crate) fn cut(&mut self, from: usize, to: usize) {
+        self.direction(from, to).cuts += 1;
+    }
+
+    /// Takes one partition off this direction.
+    pub(crate) fn mend(&mut self, from: usize, to: usize) {
+        self.direction(from, to).cuts -= 1;
+    }
+
+    /// Adds the extra delay of a fault to this direction.
+    pub(crate) fn delay(&mut self, from: usize, to: usize, fault: u32, extra: (Micros, Micros)) {
+        self.direction(from, to).delays.push((fault, extra.0, extra.1));
+    }
+
+    /// Takes the extra delay of a fault off this direction.
+    pub(crate) fn undelay(&mut self, from: usize, to: usize, fault: u32) {
+        self.direction(from, to).delays.retain(|(id, ..)| *id != fault);
+    }
+
+    fn direction(&mut self, from: usize, to: usize) -> &mut Direction {
+        let width = self.nodes.len();
+        &mut self.directions[from * width + to]
+    }
+}
+
+/// When a span later falls, rounded up to the quantum.
+pub(crate) fn align_up(at: SimTime, quantum: Micros) -> SimTime {
+    SimTime(at.0.div_ceil(quantum.0).saturating_mul(quantum.0))
+}

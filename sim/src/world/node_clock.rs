@@ -1,0 +1,146 @@
+//! The clocks of one host, as a function of true time. Must never know what the host does with them.
+//!
+//! A clock is piecewise linear: since an anchor it runs at one million plus `rate_ppm` parts per million. Wall and monotonic clock run at
+//! the same rate; only steps set them apart. Integers throughout.
+
+use fencepost_faults::{Micros, SimTime};
+
+/// The wall clock of every host at the start of a run, in microseconds since the Unix epoch: 2026-01-01T00:00:00Z.
+pub(crate) const WALL_EPOCH_US: i64 = 1_767_225_600_000_000;
+
+/// One million parts: the rate of a clock that keeps true time.
+const TRUE_RATE: u64 = 1_000_000;
+
+/// The wall and monotonic clock of one host.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeClock {
+    /// True time since which the present rate holds.
+    anchor: SimTime,
+    /// What the monotonic clock showed at the anchor, in microseconds.
+    monotonic_at_anchor: u64,
+    /// Wall clock minus monotonic clock, in microseconds. Only steps (and suspensions) change it.
+    wall_offset: i64,
+    /// Parts per million by which the clock runs fast.
+    rate_ppm: i32,
+    /// Whether the monotonic clock stands still; the wall clock goes on.
+    suspended: bool,
+}
+
+impl NodeClock {
+    /// A clock that keeps true time.
+    pub(crate) fn new() -> NodeClock {
+        NodeClock {
+            anchor: SimTime::ZERO,
+            monotonic_at_anchor: 0,
+            wall_offset: WALL_EPOCH_US,
+            rate_ppm: 0,
+            suspended: false,
+        }
+    }
+
+    /// What the monotonic clock shows at a true instant, in microseconds.
+    pub(crate) fn monotonic(&self, now: SimTime) -> u64 {
+        if self.suspended {
+            return self.monotonic_at_anchor;
+        }
+        self.monotonic_at_anchor + self.elapsed(now)
+    }
+
+    /// What the wall clock shows at a true instant, in microseconds since the Unix epoch.
+    pub(crate) fn wall(&self, now: SimTime) -> i64 {
+        (self.monotonic_at_anchor + self.elapsed(now)) as i64 + self.wall_offset
+    }
+
+    /// The first true instant at which the monotonic clock shows at least `deadline`. `None` while the clock stands still.
+    pub(crate) fn reaches(&self, deadline: u64) -> Option<SimTime> {
+        if self.suspended {
+            return None;
+        }
+        let left = u128::from(deadline.saturating_sub(self.monotonic_at_anchor));
+        let span = (left * u128::from(TRUE_RATE)).div_ceil(u128::from(self.rate()));
+        Some(self.anchor + Micros(u64::try_from(span).unwrap_or(u64::MAX)))
+    }
+
+    /// Changes the rate from now on.
+    pub(crate) fn set_rate(&mut self, now: SimTime, rate_ppm: i32) {
+        self.rebase(now);
+        self.rate_ppm = rate_ppm;
+    }
+
+    /// Steps the wall clock.
+    pub(crate) fn step_wall(&mut self, offset_us: i64) {
+        self.wall_offset += offset_us;
+    }
+
+    /// Stops the monotonic clock.
+    pub(crate) fn suspend(&mut self, now: SimTime) {
+        self.rebase(now);
+        self.suspended = true;
+    }
+
+    /// Lets the monotonic clock go on from where it stood; the wall clock has gone on meanwhile.
+    pub(crate) fn thaw(&mut self, now: SimTime) {
+        self.wall_offset += self.elapsed(now) as i64;
+        self.anchor = now;
+        self.suspended = false;
+    }
+
+    /// Moves the anchor to now without changing what either clock shows.
+    fn rebase(&mut self, now: SimTime) {
+        let elapsed = self.elapsed(now);
+        if self.suspended {
+            self.wall_offset += elapsed as i64;
+        } else {
+            self.monotonic_at_anchor += elapsed;
+        }
+        self.anchor = now;
+    }
+
+    /// How far a running clock of this rate has come since the anchor.
+    fn elapsed(&self, now: SimTime) -> u64 {
+        let span = now.since(self.anchor).0;
+        if self.rate_ppm == 0 {
+            return span;
+        }
+        (u128::from(span) * u128::from(self.rate()) / u128::from(TRUE_RATE)) as u64
+    }
+
+    fn rate(&self) -> u64 {
+        TRUE_RATE.saturating_add_signed(i64::from(self.rate_ppm)).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fast_clock_reaches_a_deadline_early() {
+        let mut clock = NodeClock::new();
+        clock.set_rate(SimTime(1_000_000), 10_000);
+        assert_eq!(clock.monotonic(SimTime(2_000_000)), 2_010_000);
+        assert_eq!(clock.reaches(2_010_000), Some(SimTime(2_000_000)));
+        clock.set_rate(SimTime(2_000_000), 0);
+        assert_eq!(clock.monotonic(SimTime(3_000_000)), 3_010_000);
+    }
+
+    #[test]
+    fn a_step_moves_only_the_wall_clock() {
+        let mut clock = NodeClock::new();
+        clock.step_wall(-5_000_000);
+        assert_eq!(clock.wall(SimTime(7)), WALL_EPOCH_US + 7 - 5_000_000);
+        assert_eq!(clock.monotonic(SimTime(7)), 7);
+    }
+
+    #[test]
+    fn a_suspended_monotonic_clock_stands_still_while_the_wall_clock_goes_on() {
+        let mut clock = NodeClock::new();
+        clock.suspend(SimTime(1_000));
+        assert_eq!(clock.monotonic(SimTime(9_000)), 1_000);
+        assert_eq!(clock.wall(SimTime(9_000)), WALL_EPOCH_US + 9_000);
+        assert_eq!(clock.reaches(2_000), None);
+        clock.thaw(SimTime(9_000));
+        assert_eq!(clock.monotonic(SimTime(10_000)), 2_000);
+        assert_eq!(clock.wall(SimTime(10_000)), WALL_EPOCH_US + 10_000);
+    }
+}

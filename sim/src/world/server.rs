@@ -1,0 +1,124 @@
+//! A host that runs a server's state machine: one thread, one thing at a time. Must never know what the machine is.
+//!
+//! What happens to the server waits in its inbox, is handled in order, and each command keeps the server busy for its service time; what it
+//! answers leaves when that time has passed. A paused server's inbox fills up meanwhile.
+
+use super::agenda::HostIndex;
+use fake_redis::disk::Disk;
+use fake_redis::{ConnectionId, DiskImage, Machine, Output, Outputs, WallTime};
+use fencepost_faults::{Micros, SimTime};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Makes the machine at every start, from what its disk holds.
+pub(crate) type Factory = Box<dyn FnMut(DiskImage, WallTime) -> Box<dyn Machine>>;
+
+/// Something that waits to be handled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Arrival {
+    /// The server has started.
+    Started,
+    /// A connection was accepted; the peer's address.
+    Accepted(ConnectionId, String),
+    /// Bytes wait at this socket.
+    Readable(ConnectionId, u32),
+    /// The peer is gone.
+    Closed(ConnectionId),
+    /// A connection that the server asked for is open.
+    Connected(ConnectionId),
+    /// It is not.
+    ConnectFailed(ConnectionId),
+    /// Its timer is due.
+    Timer,
+    /// Another command of the same input waits in the machine.
+    Continue,
+    /// The disk has synced up to this mark.
+    DiskSynced,
+    /// An operator's command.
+    Operator(&'static [&'static [u8]]),
+}
+
+/// A trap for one reply: the command is applied, the connection is reset.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Trap {
+    pub(crate) fault: u32,
+    pub(crate) client: HostIndex,
+}
+
+/// The server of one host.
+pub(crate) struct Server {
+    pub(crate) machine: Option<Box<dyn Machine>>,
+    pub(crate) factory: Factory,
+    pub(crate) disk: Disk,
+    pub(crate) inbox: VecDeque<Arrival>,
+    /// What was decided but leaves only once the service time has passed, and when.
+    pub(crate) outgoing: VecDeque<(SimTime, Vec<Output>)>,
+    pub(crate) connections: BTreeMap<ConnectionId, u32>,
+    pub(crate) next_connection: u32,
+    pub(crate) timer_generation: u32,
+    /// The deadline of its timer by the host's monotonic clock.
+    pub(crate) timer_deadline: Option<u64>,
+    /// Counts starts: what was asked of the disk before a crash is not answered after it.
+    pub(crate) life: u32,
+    pub(crate) service_time: Micros,
+    /// Slow-server faults: (id, extra service time).
+    pub(crate) slowed: Vec<(u32, Micros)>,
+    pub(crate) traps: Vec<Trap>,
+    pub(crate) busy_until: SimTime,
+    /// Whether the end of the present service is on the agenda.
+    pub(crate) wakes_when_done: bool,
+    /// How long the disk takes to sync.
+    pub(crate) sync_time: Micros,
+    /// Reused between inputs.
+    pub(crate) scratch: Outputs,
+}
+
+impl Server {
+    pub(crate) fn new(service_time: Micros, sync_time: Micros, factory: Factory) -> Server {
+        Server {
+            machine: None,
+            factory,
+            disk: Disk::default(),
+
+            inbox: VecDeque::new(),
+            outgoing: VecDeque::new(),
+            connections: BTreeMap::new(),
+            next_connection: 0,
+            timer_generation: 0,
+            timer_deadline: None,
+            life: 0,
+            service_time,
+            slowed: Vec::new(),
+            traps: Vec::new(),
+            busy_until: SimTime::ZERO,
+            wakes_when_done: false,
+            sync_time,
+            scratch: Outputs::default(),
+        }
+    }
+
+    /// How long one command keeps the server busy at present.
+    pub(crate) fn service_time(&self) -> Micros {
+        self.slowed.iter().fold(self.service_time, |sum, (_, extra)| sum + *extra)
+    }
+
+    /// The software starts, from what the disk holds.
+    pub(crate) fn start(&mut self, now: SimTime, wall: WallTime) {
+        self.machine = Some((self.factory)(self.disk.image(), wall));
+        self.inbox.clear();
+        self.inbox.push_back(Arrival::Started);
+        self.busy_until = now;
+        self.life += 1;
+    }
+
+    /// The software dies. Its sockets are the world's to close.
+    pub(crate) fn stop(&mut self) {
+        self.machine = None;
+        self.inbox.clear();
+        self.outgoing.clear();
+        self.connections.clear();
+        self.timer_generation += 1;
+        self.timer_deadline = None;
+        self.wakes_when_done = false;
+        self.traps.clear();
+    }
+}

@@ -1,0 +1,119 @@
+//! One end of a connection, and the messages between two ends. Must never know who owns an end.
+
+use super::agenda::HostIndex;
+use bytes::BytesMut;
+use fake_redis::ConnectionId;
+use fencepost_faults::{Micros, SimTime};
+use std::collections::VecDeque;
+use std::task::Waker;
+
+/// No socket.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Who reads an end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    /// A task, through [`fencepost_clients::Env`].
+    Task,
+    /// A server's state machine.
+    Machine(ConnectionId),
+}
+
+/// How far an end has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// The connect is under way.
+    Connecting,
+    /// The connect was refused.
+    Refused,
+    /// Open.
+    Open,
+    /// Closed by its owner, or its host died.
+    Closed,
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    pub(crate) host: HostIndex,
+    pub(crate) remote: HostIndex,
+    pub(crate) owner: Owner,
+    pub(crate) stage: Stage,
+    /// The other end; [`NONE`] until the connect has arrived.
+    pub(crate) peer: u32,
+    /// What has arrived and was not read.
+    pub(crate) received: BytesMut,
+    /// The peer closed: after `received` comes the end.
+    pub(crate) ended: bool,
+    /// The connection was reset: after `received` comes the error.
+    pub(crate) reset: bool,
+    /// Whoever waits for any of this to change.
+    pub(crate) waker: Option<Waker>,
+    /// When the last message sent from here arrives; later ones arrive no earlier.
+    pub(crate) last_arrival: SimTime,
+    /// Messages sent from here that the network holds up, in order.
+    pub(crate) stalled: VecDeque<u32>,
+    /// The span until the next retransmission.
+    pub(crate) retry: Micros,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// A connect; `target` is the connecting end.
+    Connect,
+    /// The connect was accepted.
+    Accepted,
+    /// Nobody listens.
+    Refused,
+    /// Bytes.
+    Data,
+    /// The sender closed its end.
+    End,
+    /// The sender reset the connection.
+    Reset,
+}
+
+/// A message under way.
+#[derive(Debug)]
+pub(crate) struct Message {
+    /// Numbers the messages of a run; never used again, as the place in the store is.
+    pub(crate) serial: u64,
+    pub(crate) kind: Kind,
+    pub(crate) from: HostIndex,
+    pub(crate) to: HostIndex,
+    /// The end whose order the message keeps; [`NONE`] for an answer from a host that has no end of the connection.
+    pub(crate) flow: u32,
+    /// The end that it is for.
+    pub(crate) target: u32,
+    /// What the carrier put in.
+    pub(crate) bytes: BytesMut,
+    /// How many bytes it carries.
+    pub(crate) length: usize,
+}
+
+impl Socket {
+    pub(crate) fn new(host: HostIndex, remote: HostIndex, owner: Owner, stage: Stage) -> Socket {
+        Socket {
+            host,
+            remote,
+            owner,
+            stage,
+            peer: NONE,
+            received: BytesMut::new(),
+            ended: false,
+            reset: false,
+            waker: None,
+            last_arrival: SimTime::ZERO,
+            stalled: VecDeque::new(),
+            retry: Micros::ZERO,
+        }
+    }
+
+    /// Wakes whoever waits.
+    pub(crate) fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}

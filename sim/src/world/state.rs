@@ -1,0 +1,161 @@
+//! All that the world holds, and what each entry of the agenda does to it. Must never poll a task: that is the kernel's, outside any borrow.
+
+use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
+use super::carrier::Carrier;
+use super::host::{Host, Software};
+use super::network::Network;
+use super::server::{Arrival, Server};
+use super::socket::{Message, Socket};
+use super::tasks::Tasks;
+use super::timers::Timers;
+use crate::recorder::Recorder;
+use fake_redis::WallTime;
+use fencepost_faults::{Micros, Node, Seed, SimTime};
+use slab::Slab;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The world at one instant.
+pub(crate) struct State {
+    pub(crate) now: SimTime,
+    pub(crate) quantum: Micros,
+    pub(crate) seed: Seed,
+    pub(crate) agenda: Agenda,
+    /// Host `i` of the agenda is at `i - 1`.
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) addresses: BTreeMap<String, HostIndex>,
+    pub(crate) sockets: Vec<Socket>,
+    pub(crate) messages: Slab<Message>,
+    pub(crate) timers: Timers,
+    pub(crate) tasks: Tasks,
+    pub(crate) network: Network,
+    pub(crate) carrier: Box<dyn Carrier>,
+    pub(crate) recorder: Rc<Recorder>,
+    /// How many messages were sent.
+    pub(crate) messages_sent: u64,
+    /// How many entries of the agenda were handled.
+    pub(crate) events: u64,
+}
+
+/// What a world is made of.
+pub(crate) struct Parts {
+    pub(crate) seed: Seed,
+    pub(crate) quantum: Micros,
+    pub(crate) latency: (Micros, Micros),
+    pub(crate) hosts: Vec<(Node, Software)>,
+    pub(crate) carrier: Box<dyn Carrier>,
+    pub(crate) recorder: Rc<Recorder>,
+}
+
+impl State {
+    /// A world at its first instant, every host about to start.
+    pub(crate) fn new(parts: Parts) -> State {
+        let nodes: Vec<Node> = parts.hosts.iter().map(|(node, _)| *node).collect();
+        let addresses = nodes.iter().zip(1..).map(|(node, index)| (node.to_string(), index)).collect();
+        let network = Network::new(parts.seed, nodes.clone(), parts.quantum, parts.latency);
+        let hosts = parts.hosts.into_iter().map(|(node, software)| Host::new(node, software)).collect();
+        State {
+            now: SimTime::ZERO,
+            quantum: parts.quantum,
+            seed: parts.seed,
+            agenda: Agenda::default(),
+            hosts,
+            addresses,
+            sockets: Vec::new(),
+            messages: Slab::new(),
+            timers: Timers::default(),
+            tasks: Tasks::new(nodes.len() + 1),
+            network,
+            carrier: parts.carrier,
+            recorder: parts.recorder,
+            messages_sent: 0,
+            events: 0,
+        }
+    }
+
+    pub(crate) fn host(&mut self, host: HostIndex) -> &mut Host {
+        &mut self.hosts[usize::from(host) - 1]
+    }
+
+    /// The place of a node, if the world has it.
+    pub(crate) fn find(&self, node: Node) -> Option<HostIndex> {
+        self.hosts.iter().zip(1..).find_map(|(host, index)| (host.node == node).then_some(index))
+    }
+
+    pub(crate) fn node(&self, host: HostIndex) -> Node {
+        self.hosts[usize::from(host) - 1].node
+    }
+
+    /// The server of a host, if it runs one.
+    pub(crate) fn server(&mut self, host: HostIndex) -> Option<&mut Server> {
+        match &mut self.host(host).software {
+            Software::Machine(server) => Some(server),
+            Software::Program(_) => None,
+        }
+    }
+
+    /// What the host's wall clock shows.
+    pub(crate) fn wall(&self, host: HostIndex) -> WallTime {
+        WallTime(self.hosts[usize::from(host) - 1].clock.wall(self.now))
+    }
+
+    /// The next instant at which anything happens, and to whom first. Entries that no longer stand for anything are dropped.
+    pub(crate) fn next(&mut self) -> Option<(SimTime, HostIndex)> {
+        loop {
+            let (at, host, occurrence) = self.agenda.next()?;
+            match occurrence {
+                Occurrence::Timer(index, generation) if !self.timers.is_current(index, generation) => {
+                    self.agenda.take();
+                }
+                _ => return Some((at, host)),
+            }
+        }
+    }
+
+    /// Takes the next thing that happens to a host at this instant.
+    pub(crate) fn take_due(&mut self, host: HostIndex) -> Option<Occurrence> {
+        match self.next() {
+            Some((at, whose)) if at <= self.now && whose == host => {
+                self.events += 1;
+                self.agenda.take()
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether anything happens to a host at this instant.
+    pub(crate) fn is_due(&mut self, host: HostIndex) -> bool {
+        self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
+    }
+
+    /// Lets one thing happen. Boots and crashes run other people's code and are the kernel's; the nemesis has its own entries.
+    pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
+        debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
+        match occurrence {
+            Occurrence::Timer(index, generation) => self.timers.fire(index, generation),
+            Occurrence::MachineTimer(generation) => self.machine_timer_due(host, generation),
+            Occurrence::ServiceDone => {
+                if let Some(server) = self.server(host) {
+                    server.wakes_when_done = false;
+                }
+            }
+            Occurrence::DiskSynced(life) => {
+                if let Some(server) = self.server(host)
+                    && server.life == life
+                    && server.machine.is_some()
+                {
+                    server.disk.finish_sync();
+                    server.inbox.push_back(Arrival::DiskSynced);
+                }
+            }
+            Occurrence::Deliver(message) => self.deliver(message),
+            Occurrence::Retry(socket) => self.retry(socket),
+            Occurrence::Resume
+            | Occurrence::Boot
+            | Occurrence::Crash
+            | Occurrence::FaultBegins(_)
+            | Occurrence::FaultEnds(_)
+            | Occurrence::Healed => {}
+        }
+    }
+}

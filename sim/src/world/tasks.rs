@@ -1,0 +1,143 @@
+//! The tasks of every host and the queue of those that are ready. Must never know what a task does.
+//!
+//! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world; the world empties the list after every
+//! poll. Everything is single-threaded: a wake on another thread is lost, as nothing of a simulation may run there.
+
+use super::agenda::HostIndex;
+use fencepost_clients::env::TaskKey;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+/// A task as the world keeps it.
+pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
+
+thread_local! {
+    static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The tasks of all hosts.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    ready: Vec<VecDeque<TaskKey>>,
+}
+
+struct Slot {
+    generation: u32,
+    host: HostIndex,
+    queued: bool,
+    future: Option<TaskFuture>,
+    waker: Waker,
+}
+
+struct TaskWaker(TaskKey);
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        WOKEN.with_borrow_mut(|woken| woken.push(self.0));
+    }
+}
+
+impl Tasks {
+    /// Room for this many hosts; forgets what an earlier run on this thread may have left on the list.
+    pub(crate) fn new(hosts: usize) -> Tasks {
+        WOKEN.with_borrow_mut(Vec::clear);
+        Tasks { ready: (0..hosts).map(|_| VecDeque::new()).collect(), ..Tasks::default() }
+    }
+
+    /// Adds a task and makes it ready.
+    pub(crate) fn add(&mut self, host: HostIndex, future: TaskFuture) -> TaskKey {
+        let index = self.free.pop().unwrap_or(self.slots.len() as u32);
+        let generation = self.slots.get(index as usize).map_or(0, |slot| slot.generation + 1);
+        let key = TaskKey(u64::from(generation) << 32 | u64::from(index));
+        let waker = Waker::from(Arc::new(TaskWaker(key)));
+        let slot = Slot { generation, host, queued: true, future: Some(future), waker };
+        match self.slots.get_mut(index as usize) {
+            Some(place) => *place = slot,
+            None => self.slots.push(slot),
+        }
+        self.ready[usize::from(host)].push_back(key);
+        key
+    }
+
+    /// Queues every task that was woken since, in the order of the wakes.
+    pub(crate) fn queue_woken(&mut self) {
+        WOKEN.with_borrow_mut(|woken| {
+            for key in woken.drain(..) {
+                if let Some(slot) = self.slot(key)
+                    && !slot.queued
+                {
+                    slot.queued = true;
+                    let host = slot.host;
+                    self.ready[usize::from(host)].push_back(key);
+                }
+            }
+        });
+    }
+
+    /// Takes the next ready task of a host out for polling.
+    pub(crate) fn take_ready(&mut self, host: HostIndex) -> Option<(TaskKey, TaskFuture, Waker)> {
+        while let Some(key) = self.ready[usize::from(host)].pop_front() {
+            let Some(slot) = self.slot(key) else { continue };
+            slot.queued = false;
+            if let Some(future) = slot.future.take() {
+                return Some((key, future, slot.waker.clone()));
+            }
+        }
+        None
+    }
+
+    /// Puts a task back after a poll that left it pending. Gives it back if it was aborted meanwhile, to be dropped outside any borrow.
+    pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
+        match self.slot(key) {
+            Some(slot) => {
+                slot.future = Some(future);
+                None
+            }
+            None => Some(future),
+        }
+    }
+
+    /// Ends a task; what is left of it is handed out, to be dropped outside any borrow.
+    pub(crate) fn remove(&mut self, key: TaskKey) -> Option<TaskFuture> {
+        let slot = self.slot(key)?;
+        slot.generation += 1;
+        slot.queued = false;
+        let future = slot.future.take();
+        self.free.push(index(key) as u32);
+        future
+    }
+
+    /// Ends every task of a host, oldest slot first.
+    pub(crate) fn remove_all(&mut self, host: HostIndex) -> Vec<TaskFuture> {
+        self.ready[usize::from(host)].clear();
+        let mut futures = Vec::new();
+        for index in 0..self.slots.len() {
+            let slot = &mut self.slots[index];
+            if slot.host == host && slot.future.is_some() {
+                slot.generation += 1;
+                slot.queued = false;
+                futures.extend(slot.future.take());
+                self.free.push(index as u32);
+            }
+        }
+        futures
+    }
+
+    fn slot(&mut self, key: TaskKey) -> Option<&mut Slot> {
+        self.slots.get_mut(index(key)).filter(|slot| u64::from(slot.generation) == key.0 >> 32)
+    }
+}
+
+fn index(key: TaskKey) -> usize {
+    (key.0 & 0xffff_ffff) as usize
+}

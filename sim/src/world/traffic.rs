@@ -1,0 +1,333 @@
+//! Connections and messages between hosts: connecting, sending, closing, arriving, being held up. Must never know what bytes mean.
+
+use super::agenda::{Class, HostIndex, Occurrence};
+use super::network::{CONNECT_RETRY_CAP, CONNECT_RETRY_FIRST, RETRY_CAP, RETRY_FIRST};
+use super::server::Arrival;
+use super::socket::{Kind, Message, NONE, Owner, Socket, Stage};
+use super::state::State;
+use bytes::BytesMut;
+use fake_redis::ConnectionId;
+use std::io;
+use std::task::{Context, Poll};
+
+impl State {
+    /// Starts to connect; `Err` if no host has that name.
+    pub(crate) fn connect(&mut self, host: HostIndex, name: &str, owner: Owner) -> io::Result<u32> {
+        let Some(&remote) = self.addresses.get(name) else {
+            return Err(io::Error::new(io::ErrorKind::NotFound, format!("no host is called {name}")));
+        };
+        let socket = self.sockets.len() as u32;
+        self.sockets.push(Socket::new(host, remote, owner, Stage::Connecting));
+        self.carrier.connect(socket, host, remote);
+        self.post(Kind::Connect, (host, remote), socket, socket, BytesMut::new(), 0);
+        Ok(socket)
+    }
+
+    /// Sends bytes as one message.
+    pub(crate) fn write(&mut self, socket: u32, bytes: &[u8]) -> io::Result<usize> {
+        let end = &self.sockets[socket as usize];
+        if end.reset {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        if end.stage != Stage::Open {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let (from, to, peer) = (end.host, end.remote, end.peer);
+        let sent = self.carrier.send(socket, self.messages_sent, bytes);
+        self.post(Kind::Data, (from, to), socket, peer, sent, bytes.len());
+        Ok(bytes.len())
+    }
+
+    /// Reads what has arrived.
+    pub(crate) fn poll_read(
+        &mut self,
+        socket: u32,
+        context: &Context<'_>,
+        buffer: &mut BytesMut,
+    ) -> Poll<io::Result<usize>> {
+        let end = &mut self.sockets[socket as usize];
+        if !end.received.is_empty() {
+            let length = end.received.len();
+            buffer.extend_from_slice(&end.received);
+            end.received.clear();
+            return Poll::Ready(Ok(length));
+        }
+        if end.reset {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        if end.ended || end.stage == Stage::Closed {
+            return Poll::Ready(Ok(0));
+        }
+        end.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Waits for a connect to end.
+    pub(crate) fn poll_connect(&mut self, socket: u32, context: &Context<'_>) -> Poll<io::Result<()>> {
+        let end = &mut self.sockets[socket as usize];
+        match end.stage {
+            Stage::Open => Poll::Ready(Ok(())),
+            Stage::Refused => Poll::Ready(Err(io::ErrorKind::ConnectionRefused.into())),
+            Stage::Closed => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+            Stage::Connecting => {
+                end.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    /// The owner closes its end. With bytes unread, or if it wants to, the peer sees a reset (RFC 9293 section 3.10.4), else an end.
+    pub(crate) fn close(&mut self, socket: u32, how: Close) {
+        let end = &mut self.sockets[socket as usize];
+        let stage = std::mem::replace(&mut end.stage, Stage::Closed);
+        let has_unread = !end.received.is_empty();
+        end.received = BytesMut::new();
+        end.waker = None;
+        let (from, to, peer, gone) = (end.host, end.remote, end.peer, end.reset);
+        if stage == Stage::Closed || stage == Stage::Connecting {
+            return; // A connect that is under way is closed when its answer comes.
+        }
+        if stage == Stage::Refused || gone || how == Close::Silent {
+            self.carrier.close(socket);
+            return;
+        }
+        let kind = if has_unread || how == Close::Reset { Kind::Reset } else { Kind::End };
+        self.carrier.close(socket);
+        self.post(kind, (from, to), socket, peer, BytesMut::new(), 0);
+    }
+
+    /// Closes every end of a host.
+    pub(crate) fn close_all(&mut self, host: HostIndex, how: Close) {
+        for socket in 0..self.sockets.len() {
+            if self.sockets[socket].host == host {
+                self.close(socket as u32, how);
+                if how == Close::Silent {
+                    for message in std::mem::take(&mut self.sockets[socket].stalled) {
+                        self.messages.remove(message as usize);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts a message on its way.
+    fn post(
+        &mut self,
+        kind: Kind,
+        (from, to): (HostIndex, HostIndex),
+        flow: u32,
+        target: u32,
+        bytes: BytesMut,
+        length: usize,
+    ) {
+        let serial = self.messages_sent;
+        self.messages_sent += 1;
+        let id = self.messages.insert(Message { serial, kind, from, to, flow, target, bytes, length }) as u32;
+        if flow != NONE && !self.sockets[flow as usize].stalled.is_empty() {
+            self.sockets[flow as usize].stalled.push_back(id);
+        } else if self.is_blocked(from, to) {
+            self.stall(id);
+        } else {
+            self.schedule(id);
+        }
+    }
+
+    /// Decides when a message arrives.
+    fn schedule(&mut self, id: u32) {
+        let message = &self.messages[id as usize];
+        let (from, to, flow) = (message.from, message.to, message.flow);
+        let mut at = self.now + self.network.latency(usize::from(from) - 1, usize::from(to) - 1);
+        if flow != NONE {
+            let end = &mut self.sockets[flow as usize];
+            at = at.max(end.last_arrival);
+            end.last_arrival = at;
+        }
+        self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
+    }
+
+    /// Whether nothing passes this way at present. Changes only at the nemesis's turn, which comes first in an instant.
+    pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
+        self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1) || self.hosts[usize::from(to) - 1].is_dark
+    }
+
+    /// The network holds a message up; answers from a host without a connection are simply lost.
+    fn stall(&mut self, id: u32) {
+        let message = &self.messages[id as usize];
+        let (kind, from, flow) = (message.kind, message.from, message.flow);
+        if flow == NONE || self.host(from).is_dark {
+            self.messages.remove(id as usize);
+            return;
+        }
+        let end = &mut self.sockets[flow as usize];
+        end.stalled.push_back(id);
+        if end.stalled.len() == 1 {
+            end.retry = if kind == Kind::Connect { CONNECT_RETRY_FIRST } else { RETRY_FIRST };
+            let at = self.now + end.retry;
+            self.agenda.enter(at, from, Class::Message, from, Occurrence::Retry(flow));
+        }
+    }
+
+    /// A held-up flow tries again.
+    pub(crate) fn retry(&mut self, flow: u32) {
+        let end = &mut self.sockets[flow as usize];
+        let (from, to) = (end.host, end.remote);
+        let Some(&head) = end.stalled.front() else { return };
+        if !self.is_blocked(from, to) {
+            for id in std::mem::take(&mut self.sockets[flow as usize].stalled) {
+                self.schedule(id);
+            }
+            return;
+        }
+        let is_connect = self.messages[head as usize].kind == Kind::Connect;
+        let cap = if is_connect { CONNECT_RETRY_CAP } else { RETRY_CAP };
+        let end = &mut self.sockets[flow as usize];
+        end.retry = (end.retry + end.retry).min(cap);
+        let at = self.now + end.retry;
+        self.agenda.enter(at, from, Class::Message, from, Occurrence::Retry(flow));
+    }
+
+    /// Whether a message that is due now will reach an open end or a listening host: what an engine has to carry.
+    pub(crate) fn will_arrive(&self, id: u32) -> bool {
+        let message = &self.messages[id as usize];
+        let is_held_up = self.is_blocked(message.from, message.to)
+            || (message.flow != NONE && !self.sockets[message.flow as usize].stalled.is_empty());
+        if is_held_up {
+            return false;
+        }
+        match message.kind {
+            Kind::Connect => self.listens(message.to),
+            Kind::Data => self.sockets[message.target as usize].stage == Stage::Open,
+            Kind::Accepted | Kind::Refused | Kind::End | Kind::Reset => false,
+        }
+    }
+
+    fn listens(&self, host: HostIndex) -> bool {
+        let host = &self.hosts[usize::from(host) - 1];
+        host.is_up && matches!(host.software, super::host::Software::Machine(_))
+    }
+
+    /// A message is due at its receiver.
+    pub(crate) fn deliver(&mut self, id: u32) {
+        let message = &self.messages[id as usize];
+        let (from, to, flow) = (message.from, message.to, message.flow);
+        if flow != NONE && !self.sockets[flow as usize].stalled.is_empty() {
+            self.sockets[flow as usize].stalled.push_back(id);
+            return;
+        }
+        if self.is_blocked(from, to) {
+            self.stall(id);
+            return;
+        }
+        let message = self.messages.remove(id as usize);
+        match message.kind {
+            Kind::Connect => self.connect_arrives(&message),
+            Kind::Accepted => self.answer_arrives(message.target),
+            Kind::Refused => self.refusal_arrives(message.target),
+            Kind::Data => self.data_arrives(message),
+            Kind::End => self.end_arrives(message.target),
+            Kind::Reset => self.reset_arrives(message.target),
+        }
+    }
+
+    fn connect_arrives(&mut self, message: &Message) {
+        let (client, host, remote) = (message.target, message.to, message.from);
+        if !self.listens(host) {
+            self.post(Kind::Refused, (host, remote), NONE, client, BytesMut::new(), 0);
+            return;
+        }
+        let peer = format!("{}:{}", self.node(remote), 40_000 + client % 20_000);
+        let Some(server) = self.server(host) else { return };
+        let connection = ConnectionId(server.next_connection);
+        server.next_connection += 1;
+        server.inbox.push_back(Arrival::Accepted(connection, peer));
+        let socket = self.sockets.len() as u32;
+        let mut end = Socket::new(host, remote, Owner::Machine(connection), Stage::Open);
+        end.peer = client;
+        self.sockets.push(end);
+        self.sockets[client as usize].peer = socket;
+        if let Some(server) = self.server(host) {
+            server.connections.insert(connection, socket);
+        }
+        self.carrier.accept(client, socket);
+        self.post(Kind::Accepted, (host, remote), socket, client, BytesMut::new(), 0);
+    }
+
+    fn answer_arrives(&mut self, client: u32) {
+        self.carrier.established(client);
+        let end = &mut self.sockets[client as usize];
+        let was_closed = end.stage == Stage::Closed;
+        end.stage = Stage::Open;
+        if was_closed {
+            self.close(client, Close::End);
+            return;
+        }
+        end.wake();
+        self.tell(client, Arrival::Connected);
+    }
+
+    fn refusal_arrives(&mut self, client: u32) {
+        self.carrier.refused(client);
+        let end = &mut self.sockets[client as usize];
+        if end.stage != Stage::Closed {
+            end.stage = Stage::Refused;
+            end.wake();
+            self.tell(client, Arrival::ConnectFailed);
+        }
+    }
+
+    fn data_arrives(&mut self, message: Message) {
+        let end = &mut self.sockets[message.target as usize];
+        if end.stage != Stage::Open {
+            // The kernel answers for an end that is gone.
+            self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, BytesMut::new(), 0);
+            return;
+        }
+        self.carrier.receive(message.target, message.bytes, message.length, &mut end.received);
+        end.wake();
+        self.tell(message.target, |connection| Arrival::Readable(connection, message.target));
+    }
+
+    fn end_arrives(&mut self, target: u32) {
+        let end = &mut self.sockets[target as usize];
+        if end.stage == Stage::Open {
+            end.ended = true;
+            end.wake();
+            self.tell(target, Arrival::Closed);
+        }
+    }
+
+    fn reset_arrives(&mut self, target: u32) {
+        let end = &mut self.sockets[target as usize];
+        if end.stage == Stage::Open && !end.reset {
+            end.reset = true;
+            let stalled = std::mem::take(&mut end.stalled);
+            end.wake();
+            for id in stalled {
+                self.messages.remove(id as usize);
+            }
+            self.tell(target, Arrival::Closed);
+        }
+    }
+
+    /// Puts something into the inbox of the server that owns an end; a task was woken instead.
+    fn tell(&mut self, socket: u32, arrival: impl FnOnce(ConnectionId) -> Arrival) {
+        let end = &self.sockets[socket as usize];
+        let (host, owner) = (end.host, end.owner);
+        if let Owner::Machine(connection) = owner
+            && let Some(server) = self.server(host)
+        {
+            server.inbox.push_back(arrival(connection));
+        }
+    }
+}
+
+/// How an end is closed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Close {
+    /// The peer sees an end of the stream, or a reset if bytes were unread.
+    End,
+    /// The peer sees a reset.
+    Reset,
+    /// The peer sees nothing: the power is gone.
+    Silent,
+}

@@ -1,0 +1,114 @@
+//! The manifests keep to the edges of ARCHITECTURE.md, and the sources to the house style.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Which of our own crates each may use.
+const EDGES: &[(&str, &[&str])] = &[
+    ("faults", &[]),
+    ("fake-redis", &[]),
+    ("clients", &[]),
+    ("reports", &["fencepost-faults"]),
+    ("sim", &["fake-redis", "fencepost-clients", "fencepost-faults", "fencepost-reports"]),
+];
+
+/// What only the simulator may name.
+const SIM_ONLY: &[&str] = &["turmoil", "clap", "indicatif", "ctrlc"];
+
+/// The longest function, in lines.
+const FUNCTION_LINES_MAX: usize = 70;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn dependencies(folder: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = text.parse().unwrap();
+    manifest["dependencies"].as_table().unwrap().keys().cloned().collect()
+}
+
+#[test]
+fn crates_use_only_what_the_architecture_allows() {
+    let ours: BTreeSet<&str> = EDGES.iter().flat_map(|(_, uses)| *uses).copied().collect();
+    for (folder, allowed) in EDGES {
+        let used = dependencies(folder);
+        let own: BTreeSet<&str> = used.iter().map(String::as_str).filter(|name| ours.contains(name)).collect();
+        assert_eq!(own, allowed.iter().copied().collect(), "{folder}");
+    }
+}
+
+#[test]
+fn only_the_simulator_knows_the_simulator() {
+    for (folder, _) in EDGES.iter().filter(|(folder, _)| *folder != "sim") {
+        let used = dependencies(folder);
+        let foreign: Vec<&&str> = SIM_ONLY.iter().filter(|name| used.contains(**name)).collect();
+        assert!(foreign.is_empty(), "{folder} uses {foreign:?}");
+    }
+    for folder in ["faults", "reports"] {
+        assert!(!dependencies(folder).contains("tokio"), "{folder} is no async crate");
+    }
+}
+
+fn sources() -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = EDGES.iter().map(|(folder, _)| root().join(folder).join("src")).collect();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    assert!(files.len() > 50, "the sources were found");
+    files
+}
+
+#[test]
+fn every_file_says_what_it_owns() {
+    for path in sources() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("//!"), "{} opens with a //! header", path.display());
+    }
+}
+
+#[test]
+fn no_function_is_longer_than_seventy_lines() {
+    for path in sources() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (line, length) in functions(&text) {
+            assert!(length <= FUNCTION_LINES_MAX, "{}:{line}: a function of {length} lines", path.display());
+        }
+    }
+}
+
+/// The first line and the length of every function. Relies on rustfmt: a function ends at the first line that closes at its own indentation.
+fn functions(text: &str) -> Vec<(usize, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let code = line.trim_start();
+        let indentation = line.len() - code.len();
+        let words = code.split_whitespace().take_while(|word| !word.contains('('));
+        let is_function = words.clone().any(|word| word == "fn") || code.starts_with("fn ");
+        if !is_function || code.starts_with("//") || code.ends_with(';') {
+            continue;
+        }
+        let end = lines[index..].iter().position(|line| {
+            line.starts_with('}') && indentation == 0
+                || line.len() == indentation + 1 && line.trim() == "}" && line.starts_with(&" ".repeat(indentation))
+        });
+        found.extend(end.map(|length| (index + 1, length + 1)));
+    }
+    found
+}
+
+#[test]
+fn the_length_of_a_function_is_measured_right() {
+    let text = "fn a() {\n    1\n}\n\nimpl B {\n    pub(crate) fn c(\n        x: u8,\n    ) {\n        x\n    }\n}\n";
+    assert_eq!(functions(text), vec![(1, 3), (6, 5)]);
+}

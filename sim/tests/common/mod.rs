@@ -1,0 +1,31 @@
+//! Runs the binary and looks at what it says.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What the binary answered.
+pub struct Answer {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs `fencepost` with these arguments in a folder.
+pub fn fencepost_in(folder: &Path, arguments: &[&str]) -> Answer {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+    for name in ["JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "CI_NODE_INDEX"] {
+        command.env_remove(name);
+    }
+    let Output { status, stdout, stderr } =
+        command.args(arguments).current_dir(folder).output().expect("the binary runs");
+    Answer {
+        status: status.code().expect("the binary ends by itself"),
+        stdout: String::from_utf8(stdout).expect("stdout is UTF-8"),
+        stderr: String::from_utf8(stderr).expect("stderr is UTF-8"),
+    }
+}
+
+/// Runs `fencepost` with these arguments.
+pub fn fencepost(arguments: &[&str]) -> Answer {
+    fencepost_in(Path::new("."), arguments)
+}

@@ -1,0 +1,176 @@
+//! The same seed and settings give the same bytes; and if they did not, it would be noticed.
+
+mod common;
+
+use common::fencepost;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::digest;
+use std::rc::Rc;
+
+const RUN: &[&str] = &["--seed", "11", "--fault", "all", "--cycles", "6", "--format", "json", "--with-history"];
+
+#[test]
+fn two_processes_print_the_same_bytes() {
+    let (first, second) = (fencepost(RUN), fencepost(RUN));
+    assert!(first.stdout.len() > 10_000, "a report was printed: {}", first.stderr);
+    assert_eq!(first.stdout, second.stdout);
+}
+
+#[test]
+fn one_process_runs_the_same_seed_twice_alike() {
+    let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
+    for client in fencepost_clients::CLIENTS {
+        let spec = || RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
+        let first = spec().run(Engine::Fast).unwrap();
+        // A run of another seed in between must leave nothing behind: not in pools, caches or thread-locals.
+        RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone()).run(Engine::Fast).unwrap();
+        assert_eq!(first, spec().run(Engine::Fast).unwrap(), "{}", client.name);
+    }
+}
+
+#[test]
+fn a_sweep_does_not_depend_on_the_number_of_threads() {
+    let sweep = |jobs: &str| {
+        let answer = fencepost(&[
+            "sweep", "--seeds", "0..40", "--fault", "pause,failover", "--cycles", "4", "--format", "json", "--jobs", jobs,
+        ]);
+        without_measured(&answer.stdout)
+    };
+    assert_eq!(sweep("1"), sweep("2"));
+    assert_eq!(sweep("1"), sweep("7"));
+}
+
+#[test]
+fn shards_add_up_to_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let common = ["--fault", "pause", "--client", "single-node", "--cycles", "4", "--format", "json"];
+    let sweep = |more: &[&str]| fencepost(&[&["sweep", "--seeds", "0..50"], &common[..], more].concat()).stdout;
+    let mut files = Vec::new();
+    for index in ["3", "1", "2"] {
+        let path = folder.path().join(format!("shard-{index}.json"));
+        std::fs::write(&path, sweep(&["--shard", &format!("{index}/3")])).unwrap();
+        files.push(path.to_str().unwrap().to_owned());
+    }
+    let mut arguments = vec!["merge", "--format", "json"];
+    arguments.extend(files.iter().map(String::as_str));
+    let merged = fencepost(&arguments);
+    assert_eq!(without_measured(&merged.stdout), without_measured(&sweep(&[])));
+    let twice = fencepost(&["merge", &files[0], &files[0]]);
+    assert_eq!(twice.status, 2);
+    assert!(twice.stderr.contains("overlap"), "{}", twice.stderr);
+    let gap = fencepost(&["merge", &files[0], &files[1]]);
+    assert!(gap.stderr.contains("missing"), "{}", gap.stderr);
+}
+
+fn without_measured(text: &str) -> serde_json::Value {
+    fn strip(value: &mut serde_json::Value) {
+        if let Some(map) = value.as_object_mut() {
+            map.remove("measured");
+            map.values_mut().for_each(strip);
+        } else if let Some(list) = value.as_array_mut() {
+            list.iter_mut().for_each(strip);
+        }
+    }
+    let mut value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    strip(&mut value);
+    value
+}
+
+#[test]
+fn a_replay_gives_the_same_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.json");
+    let run = fencepost(&["--seed", "5", "--fault", "failover", "--cycles", "5", "--format", "json"]);
+    std::fs::write(&path, &run.stdout).unwrap();
+    let replay = fencepost(&["replay", path.to_str().unwrap(), "--format", "json"]);
+    assert_eq!(replay.stderr, "");
+    let digests = |text: &str| -> Vec<String> {
+        let report: serde_json::Value = serde_json::from_str(text).unwrap();
+        report["runs"].as_array().unwrap().iter().map(|run| run["history_digest"].to_string()).collect()
+    };
+    assert_eq!(digests(&run.stdout), digests(&replay.stdout));
+    assert_eq!(digests(&run.stdout).len(), 3);
+}
+
+/// A lock that looks at something that is not a function of the seed: each run differs, and the digest shows it.
+mod leaky {
+    use fencepost_clients::env::BoxFuture;
+    use fencepost_clients::{Acquisition, Definition, Env, Lease, Lock, Release, find};
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    /// Where a leak comes from.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Leak {
+        WallClock,
+        HashOrder,
+        AmbientRandomness,
+    }
+
+    thread_local! {
+        pub static LEAK: Cell<Leak> = const { Cell::new(Leak::WallClock) };
+    }
+
+    struct Leaky {
+        env: Env,
+        inner: Box<dyn Lock>,
+    }
+
+    #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a planted leak")]
+    fn leaked() -> u64 {
+        use std::hash::{BuildHasher, RandomState};
+        match LEAK.get() {
+            Leak::WallClock => {
+                let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+                u64::from(now.subsec_nanos()) / 7
+            }
+            Leak::HashOrder => {
+                let set: std::collections::HashSet<u64> = (0..1_000).collect();
+                set.iter().next().copied().unwrap()
+            }
+            Leak::AmbientRandomness => RandomState::new().hash_one(1),
+        }
+    }
+
+    impl Lock for Leaky {
+        fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+            Box::pin(async move {
+                self.env.sleep(Duration::from_millis(leaked() % 1_000)).await;
+                self.inner.acquire(resource).await
+            })
+        }
+
+        fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+            self.inner.release(lease)
+        }
+    }
+
+    pub fn definition() -> &'static Definition {
+        let sound = find("single-node").unwrap();
+        Box::leak(Box::new(Definition {
+            name: "leaky",
+            build: |env, servers, settings| {
+                let inner = (find("single-node").unwrap().build)(env.clone(), servers, settings);
+                Box::new(Leaky { env, inner })
+            },
+            ..*sound
+        }))
+    }
+}
+
+#[test]
+fn a_planted_leak_of_nondeterminism_is_caught() {
+    use leaky::{LEAK, Leak};
+    let client = leaky::definition();
+    let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
+    let digest = || {
+        let spec = RunSpec::draw(Seed(3), client, &"none".parse().unwrap(), scenario.clone());
+        digest(&spec.run(Engine::Fast).unwrap().history)
+    };
+    for leak in [Leak::WallClock, Leak::HashOrder, Leak::AmbientRandomness] {
+        LEAK.set(leak);
+        let first = digest();
+        assert!((0..5).any(|_| digest() != first), "{leak:?} leaks and nobody notices");
+    }
+}

@@ -1,0 +1,201 @@
+//! What fencepost must find within a hundred seeds, and what it must never find: the table of the README.
+//!
+//! Seeds count from 0 and are random as far as the locks are concerned: nothing here was picked. `FENCEPOST_SEEDS` sets another number of seeds;
+//! `cargo test --release --test must_find -- --nocapture` prints what each cell found.
+
+use fencepost::scenario::{Hold, Persistence};
+use fencepost::span::{Span, SpanRange};
+use fencepost::sweep::{Listener, Stop, SweepSpec, sweep};
+use fencepost::{Engine, Scenario};
+use fencepost_faults::{FAMILIES, Families, Seed};
+use fencepost_reports::sweep::{Cell, SeedRange, Shard};
+use fencepost_reports::{Cause, Kind, RunReport};
+
+struct Silent;
+
+impl Listener for Silent {
+    fn run_done(&self, _: &RunReport, _: Seed) {}
+}
+
+fn seeds() -> u64 {
+    std::env::var("FENCEPOST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
+}
+
+/// Sweeps cells over the seeds from 0 and prints what came of it.
+fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
+    let client = |name: &&str| fencepost_clients::find(name).unwrap();
+    let families = |name: &&str| -> Families { name.parse().unwrap() };
+    let spec = SweepSpec {
+        cells: clients
+            .iter()
+            .map(client)
+            .flat_map(|client| faults.iter().map(move |fault| (client, families(fault))))
+            .collect(),
+        scenario,
+        engine: Engine::Fast,
+        seeds: SeedRange { from: Seed(0), to: Seed(seeds()) },
+        shard: Shard::WHOLE,
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        fail_fast: false,
+    };
+    let sum = sweep(&spec, &Silent, &Stop::new()).unwrap_or_else(|failed| panic!("{failed:?}"));
+    for cell in &sum.cells {
+        println!(
+            "{} x {}: {} runs, {} valid, {} violated, {} unknown, {:?} {:?}",
+            cell.client,
+            cell.fault,
+            cell.runs,
+            cell.valid,
+            cell.violated,
+            cell.unknown,
+            cell.violations_by_kind,
+            cell.violations_by_cause
+        );
+        assert_eq!(cell.runs, seeds());
+    }
+    sum.cells
+}
+
+fn cell(client: &str, fault: &str, scenario: Scenario) -> Cell {
+    cells(&[client], &[fault], scenario).remove(0)
+}
+
+fn finds(cell: &Cell, kind: Kind) {
+    assert!(cell.violations_by_kind.contains_key(&kind), "{} x {} shows no {kind}", cell.client, cell.fault);
+}
+
+fn finds_for(cell: &Cell, kind: Kind, cause: Cause) {
+    let shows = cell.fingerprints.iter().any(|found| found.kind == kind && found.cause == cause);
+    assert!(shows, "{} x {} shows no {kind} by {cause}: {:?}", cell.client, cell.fault, cell.fingerprints);
+}
+
+fn never(cell: &Cell, kinds: &[Kind]) {
+    for kind in kinds {
+        let found = cell.violations_by_kind.get(kind);
+        assert_eq!(found, None, "{} x {}: {kind}, first at {:?}", cell.client, cell.fault, cell.first_seed);
+    }
+    // A quiet cell proves something only if its runs exercised the lock.
+    assert!(cell.valid * 2 > cell.runs, "{} x {}: only {} runs are valid", cell.client, cell.fault, cell.valid);
+}
+
+const HARM: &[Kind] = &[Kind::StaleWrite, Kind::LostUpdate, Kind::Oversold, Kind::DuplicateNumber];
+
+fn finds_harm(cell: &Cell) {
+    let harmed = HARM.iter().any(|kind| cell.violations_by_kind.contains_key(kind));
+    assert!(harmed, "{} x {} shows no harm", cell.client, cell.fault);
+}
+
+#[test]
+fn single_node_breaks_under_pauses_but_never_deletes_anothers_lock() {
+    let cell = cell("single-node", "pause", Scenario::default());
+    finds(&cell, Kind::Overlap);
+    finds_harm(&cell);
+    assert_eq!(cell.violations_by_kind.get(&Kind::ForeignRelease), None);
+}
+
+#[test]
+fn single_node_loses_locks_to_asynchronous_replication() {
+    finds_for(&cell("single-node", "failover", Scenario::default()), Kind::Overlap, Cause::AsyncReplicationLoss);
+}
+
+#[test]
+fn single_node_loses_locks_to_a_restart_without_persistence() {
+    finds(&cell("single-node", "restart", Scenario::default()), Kind::Overlap);
+}
+
+#[test]
+fn single_node_survives_a_restart_that_loses_nothing() {
+    let scenario = Scenario { persistence: Persistence::AofAlways, ..Scenario::default() };
+    never(&cell("single-node", "restart", scenario), &[Kind::Overlap]);
+}
+
+#[test]
+fn single_node_loses_locks_to_a_clock_that_jumps() {
+    finds_for(&cell("single-node", "clock-jump", Scenario::default()), Kind::Overlap, Cause::ClockJump);
+}
+
+#[test]
+fn redlock_breaks_under_pauses_and_suspensions() {
+    for cell in cells(&["redlock"], &["pause", "suspend"], Scenario::default()) {
+        finds(&cell, Kind::Overlap);
+        finds_harm(&cell);
+    }
+}
+
+#[test]
+fn redlock_breaks_when_masters_restart_at_once() {
+    let cell = cell("redlock", "restart", Scenario::default());
+    finds_for(&cell, Kind::Overlap, Cause::RestartWithoutDelay);
+}
+
+#[test]
+fn redlock_survives_restarts_that_are_delayed_by_more_than_the_ttl() {
+    let delay = SpanRange::new(Span::millis(10_500), Span::millis(15_000));
+    let scenario = Scenario { restart_delay: delay, ..Scenario::default() };
+    never(&cell("redlock", "restart", scenario), &[Kind::Overlap]);
+}
+
+#[test]
+fn redlock_breaks_when_clocks_jump() {
+    finds_for(&cell("redlock", "clock-jump", Scenario::default()), Kind::Overlap, Cause::ClockJump);
+}
+
+#[test]
+fn redlock_survives_a_bad_network() {
+    for cell in cells(&["redlock"], &["latency", "partition"], Scenario::default()) {
+        never(&cell, &[Kind::Overlap]);
+    }
+}
+
+#[test]
+fn redlock_breaks_when_clocks_drift_by_more_than_its_margin() {
+    let scenario = Scenario { hold: Hold::UntilValidity, drift_ppm: 30_000, ..Scenario::default() };
+    finds(&cell("redlock", "clock-drift", scenario), Kind::Overlap);
+}
+
+#[test]
+fn redlock_survives_clocks_that_drift_by_no_more_than_its_margin() {
+    let scenario = Scenario { hold: Hold::UntilValidity, drift_ppm: 10_000, ..Scenario::default() };
+    never(&cell("redlock", "clock-drift", scenario), &[Kind::Overlap]);
+}
+
+#[test]
+fn redlock_cannot_stop_a_write_that_arrives_late() {
+    finds(&cell("redlock", "storage-delay", Scenario::default()), Kind::StaleWrite);
+}
+
+#[test]
+fn fencing_stops_a_write_that_arrives_late() {
+    never(&cell("fencing", "storage-delay", Scenario::default()), HARM);
+}
+
+#[test]
+fn fencing_lets_belief_overlap_but_nothing_is_harmed() {
+    let cell = cell("fencing", "pause", Scenario::default());
+    finds(&cell, Kind::Overlap);
+    for kind in HARM {
+        assert_eq!(cell.violations_by_kind.get(kind), None, "{kind}");
+    }
+}
+
+#[test]
+fn fencing_loses_its_counter_to_a_failover() {
+    let cell = cell("fencing", "failover", Scenario::default());
+    let lost = [HARM, &[Kind::TokenRegression]].concat();
+    assert!(lost.iter().any(|kind| cell.violations_by_kind.contains_key(kind)), "the counter is lost too");
+}
+
+#[test]
+fn nothing_breaks_without_faults() {
+    for cell in cells(&["single-node", "redlock", "fencing"], &["none"], Scenario::default()) {
+        assert_eq!((cell.violated, cell.unknown), (0, 0), "{} x none", cell.client);
+    }
+}
+
+#[test]
+fn every_lock_is_free_again_after_every_fault() {
+    let faults: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+    for cell in cells(&["single-node", "redlock", "fencing"], &faults, Scenario::default()) {
+        assert_eq!(cell.violations_by_kind.get(&Kind::Stuck), None, "{} x {}", cell.client, cell.fault);
+    }
+}
