@@ -6,9 +6,9 @@ use crate::engine::{Engine, EngineError};
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::verdicts::{Findings, tool};
-use fencepost_reports::phases::phases;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
+use fencepost_reports::phases::phases;
 use fencepost_reports::sweep::{Cell, FORMAT, Measured, RunSummary, SeedRange, Shard, Sweep, VERSION};
 use fencepost_reports::{RunReport, Verdict};
 use std::rc::Rc;
@@ -164,12 +164,7 @@ impl Shared<'_> {
     fn seed(&self, seed: Seed, scenario: &Rc<Scenario>, cells: &mut [Cell]) -> Result<(), FailedRun> {
         for ((client, families), cell) in self.spec.cells.iter().zip(cells) {
             let spec = RunSpec::draw(seed, client, families, scenario.clone());
-            let failed = |error| FailedRun {
-                client: client.name.to_owned(),
-                fault: families.to_string(),
-                seed,
-                error,
-            };
+            let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
             let outcome = spec.run(self.spec.engine).map_err(failed)?;
             let report = Findings { spec: &spec, outcome: &outcome }.report();
             let phases = phases(&outcome.history);
@@ -238,8 +233,7 @@ fn confirm(spec: &SweepSpec, sum: &mut Sweep) -> Result<(), FailedRun> {
 fn confirm_run(spec: &SweepSpec, place: usize, seed: Seed, scenario: &Rc<Scenario>) -> Result<(), FailedRun> {
     let (client, families) = &spec.cells[place];
     let run = RunSpec::draw(seed, client, families, scenario.clone());
-    let failed =
-        |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
+    let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
     let fast = run.run(Engine::Fast).map_err(failed)?;
     let turmoil = run.run(Engine::Turmoil).map_err(failed)?;
     let pairs = fast.history.events.iter().zip(&turmoil.history.events);

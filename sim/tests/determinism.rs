@@ -33,7 +33,17 @@ fn one_process_runs_the_same_seed_twice_alike() {
 fn a_sweep_does_not_depend_on_the_number_of_threads() {
     let sweep = |jobs: &str| {
         let answer = fencepost(&[
-            "sweep", "--seeds", "0..40", "--fault", "pause,failover", "--cycles", "4", "--format", "json", "--jobs", jobs,
+            "sweep",
+            "--seeds",
+            "0..40",
+            "--fault",
+            "pause,failover",
+            "--cycles",
+            "4",
+            "--format",
+            "json",
+            "--jobs",
+            jobs,
         ]);
         without_measured(&answer.stdout)
     };

@@ -86,7 +86,8 @@ fn call(lua: &Lua, parts: MultiValue) -> Result<Value> {
     match execute(lua, &parts)? {
         Ok((value, false)) => Ok(value),
         Ok((value, true)) => {
-            let text: LuaString = value.as_table().map_or(Err(Error::runtime("no table")), |table| table.raw_get("err"))?;
+            let text: LuaString =
+                value.as_table().map_or(Err(Error::runtime("no table")), |table| table.raw_get("err"))?;
             Err(Error::external(Problem::Reply(CommandError::text(&*text.as_bytes()))))
         }
         Err(error) => Err(Error::external(Problem::Reply(error))),
