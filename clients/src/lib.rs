@@ -17,6 +17,7 @@ pub mod owned_key;
 pub mod retry;
 pub mod script;
 
+pub mod articles;
 pub mod fencing;
 pub mod redlock;
 pub mod single_node;

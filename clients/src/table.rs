@@ -1,10 +1,20 @@
 //! The table of locks. A new lock is one file and one line here. Must never know how any of them works.
 
+use crate::articles::{set_ex_del, set_px_get_del, setnx, setnx_expire};
 use crate::lock::Definition;
 use crate::{fencing, redlock, single_node};
 
 /// All locks, in the order in which they are listed for people.
-pub static CLIENTS: &[Definition] = &[single_node::DEFINITION, redlock::DEFINITION, fencing::DEFINITION];
+pub static CLIENTS: &[Definition] = &[
+    single_node::DEFINITION,
+    redlock::DEFINITION,
+    fencing::DEFINITION,
+    setnx::DEFINITION,
+    setnx_expire::DEFINITION,
+    set_ex_del::DEFINITION,
+    set_px_get_del::DEFINITION,
+    set_px_get_del::THREAD_ID,
+];
 
 /// A mistake, and the client in which it is mended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +28,17 @@ pub struct Twin {
 }
 
 /// All twins.
-pub static TWINS: &[Twin] = &[];
+pub static TWINS: &[Twin] = &[
+    Twin { flawed: "setnx", mended: "set-ex-del", mistake: "the lock never expires" },
+    Twin { flawed: "setnx-expire", mended: "set-ex-del", mistake: "the expiry is set by a second command" },
+    Twin { flawed: "set-ex-del", mended: "set-px-get-del", mistake: "the release looks at no owner" },
+    Twin { flawed: "thread-id-get-del", mended: "set-px-get-del", mistake: "all processes have the same owner value" },
+    Twin {
+        flawed: "set-px-get-del",
+        mended: "single-node",
+        mistake: "the release compares and deletes in two commands",
+    },
+];
 
 /// The lock with that name.
 pub fn find(name: &str) -> Option<&'static Definition> {
