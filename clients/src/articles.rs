@@ -19,6 +19,10 @@ pub mod set_ex_del;
 pub mod set_px_get_del;
 pub mod setnx_expire;
 
+pub mod setnx_getset;
+pub mod setnx_stale_del;
+pub mod stamp;
+
 use crate::connection::CallError;
 use crate::env::Env;
 use crate::lock::{Acquisition, Lease, Release, Servers, Settings};
@@ -63,6 +67,11 @@ impl From<CallError> for NotTaken {
 impl Base {
     fn new(env: Env, servers: &Servers, settings: &Settings) -> Base {
         Base { redis: Session::primary(&env, servers, settings), settings: settings.clone(), env }
+    }
+
+    /// How old a lock may become before others take it over, in milliseconds.
+    fn expire_ms(&self) -> i64 {
+        i64::try_from(self.settings.ttl.as_millis()).unwrap_or(i64::MAX)
     }
 
     /// Attempts until one gives the value under which the lock is held, or the time is over.

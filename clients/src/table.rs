@@ -1,6 +1,6 @@
 //! The table of locks. A new lock is one file and one line here. Must never know how any of them works.
 
-use crate::articles::{set_ex_del, set_px_get_del, setnx, setnx_expire};
+use crate::articles::{set_ex_del, set_px_get_del, setnx, setnx_expire, setnx_getset, setnx_stale_del};
 use crate::lock::Definition;
 use crate::{fencing, redlock, single_node};
 
@@ -11,6 +11,14 @@ pub static CLIENTS: &[Definition] = &[
     fencing::DEFINITION,
     setnx::DEFINITION,
     setnx_expire::DEFINITION,
+    setnx_stale_del::DEFINITION,
+    setnx_stale_del::COMPARING,
+    setnx_getset::DEFINITION,
+    setnx_getset::SECONDS,
+    setnx_getset::CHECKED,
+    setnx_getset::NIL_HANDLED,
+    setnx_getset::SERVER_TIME,
+    setnx_getset::OWNER,
     set_ex_del::DEFINITION,
     set_px_get_del::DEFINITION,
     set_px_get_del::THREAD_ID,
@@ -31,6 +39,29 @@ pub struct Twin {
 pub static TWINS: &[Twin] = &[
     Twin { flawed: "setnx", mended: "set-ex-del", mistake: "the lock never expires" },
     Twin { flawed: "setnx-expire", mended: "set-ex-del", mistake: "the expiry is set by a second command" },
+    Twin {
+        flawed: "setnx-stale-del",
+        mended: "setnx-stale-compare",
+        mistake: "a stale lock is deleted without looking again",
+    },
+    Twin {
+        flawed: "setnx-stale-del",
+        mended: "setnx-getset",
+        mistake: "a stale lock is deleted without looking again",
+    },
+    Twin {
+        flawed: "setnx-getset",
+        mended: "setnx-getset-nil",
+        mistake: "nil replies are taken for a timeout and for a loss",
+    },
+    Twin {
+        flawed: "setnx-getset",
+        mended: "setnx-getset-server-time",
+        mistake: "ages are judged by the clients' clocks",
+    },
+    Twin { flawed: "setnx-getset", mended: "setnx-getset-owner", mistake: "losers overwrite the time of the winner" },
+    Twin { flawed: "setnx-getset", mended: "setnx-getset-owner", mistake: "the release looks at no owner" },
+    Twin { flawed: "setnx-getset-seconds", mended: "setnx-getset", mistake: "times in whole seconds" },
     Twin { flawed: "set-ex-del", mended: "set-px-get-del", mistake: "the release looks at no owner" },
     Twin { flawed: "thread-id-get-del", mended: "set-px-get-del", mistake: "all processes have the same owner value" },
     Twin {

@@ -1,5 +1,6 @@
 //! A server of a test: a few keys, and a script of mishaps that the test writes. Must never know what time it is: it is told.
 
+use crate::articles::stamp::COMPARE_AND_SET;
 use crate::fencing;
 use crate::owned_key::{COMPARE_AND_DELETE, EXTEND_IF_OWNED};
 use crate::script::Script;
@@ -54,6 +55,7 @@ pub(crate) fn scripts() -> Vec<(&'static str, &'static Script)> {
     vec![
         ("compare-and-delete", &COMPARE_AND_DELETE),
         ("extend-if-owned", &EXTEND_IF_OWNED),
+        ("compare-and-set", &COMPARE_AND_SET),
         ("acquire-with-token", &fencing::ACQUIRE),
     ]
 }
@@ -167,6 +169,13 @@ impl Store {
                     self.keys.remove(*key);
                 }
                 format!(":{}\r\n", u8::from(ours))
+            }
+            [key, seen, value] if digest == COMPARE_AND_SET.digest() => {
+                let unchanged = self.get(key, now) == Some(seen);
+                if unchanged {
+                    self.set(key, value, None);
+                }
+                format!(":{}\r\n", u8::from(unchanged))
             }
             [key, owner, ttl_ms] if digest == EXTEND_IF_OWNED.digest() => match self.get(key, now) == Some(owner) {
                 true => self.expire(key, ttl_ms, now),
