@@ -19,7 +19,9 @@ pub mod set_ex_del;
 pub mod set_px_get_del;
 pub mod setnx_expire;
 
+pub mod jedis_getset;
 pub mod setnx_getset;
+pub mod setnx_getset_expiry;
 pub mod setnx_stale_del;
 pub mod stamp;
 

@@ -1,6 +1,8 @@
 //! The table of locks. A new lock is one file and one line here. Must never know how any of them works.
 
-use crate::articles::{set_ex_del, set_px_get_del, setnx, setnx_expire, setnx_getset, setnx_stale_del};
+use crate::articles::{
+    jedis_getset, set_ex_del, set_px_get_del, setnx, setnx_expire, setnx_getset, setnx_getset_expiry, setnx_stale_del,
+};
 use crate::lock::Definition;
 use crate::{fencing, redlock, single_node};
 
@@ -19,6 +21,10 @@ pub static CLIENTS: &[Definition] = &[
     setnx_getset::NIL_HANDLED,
     setnx_getset::SERVER_TIME,
     setnx_getset::OWNER,
+    setnx_getset_expiry::DEFINITION,
+    setnx_getset_expiry::OWNER,
+    jedis_getset::DEFINITION,
+    jedis_getset::OWNER,
     set_ex_del::DEFINITION,
     set_px_get_del::DEFINITION,
     set_px_get_del::THREAD_ID,
@@ -62,6 +68,13 @@ pub static TWINS: &[Twin] = &[
     Twin { flawed: "setnx-getset", mended: "setnx-getset-owner", mistake: "losers overwrite the time of the winner" },
     Twin { flawed: "setnx-getset", mended: "setnx-getset-owner", mistake: "the release looks at no owner" },
     Twin { flawed: "setnx-getset-seconds", mended: "setnx-getset", mistake: "times in whole seconds" },
+    Twin {
+        flawed: "setnx-getset-expiry",
+        mended: "setnx-getset-expiry-owner",
+        mistake: "the guard of the release looks at a time",
+    },
+    Twin { flawed: "jedis-getset", mended: "jedis-getset-owner", mistake: "the release looks at no owner" },
+    Twin { flawed: "jedis-getset", mended: "jedis-getset-owner", mistake: "GETSET nil is taken for a loss" },
     Twin { flawed: "set-ex-del", mended: "set-px-get-del", mistake: "the release looks at no owner" },
     Twin { flawed: "thread-id-get-del", mended: "set-px-get-del", mistake: "all processes have the same owner value" },
     Twin {
