@@ -25,6 +25,11 @@ pub mod setnx_getset_expiry;
 pub mod setnx_stale_del;
 pub mod stamp;
 
+pub mod checked;
+pub mod lua_extend;
+pub mod reentrant;
+pub mod watchdog;
+
 use crate::connection::CallError;
 use crate::env::Env;
 use crate::lock::{Acquisition, Lease, Release, Servers, Settings};

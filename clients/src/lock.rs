@@ -153,8 +153,8 @@ impl Usage {
 /// `acquire` retries by itself, as the algorithm or library prescribes, until [`Settings::acquire_timeout`]. Each attempt writes a
 /// fresh owner value. A connection on which a reply timed out is closed, never used again.
 ///
-/// Whoever finds that the lock is lost other than by releasing it says so with [`Note::LockLost`](crate::env::Note::LockLost), once
-/// per lease: `check` and `extend` before they answer `NotHeld`, a watchdog when its renewal is refused. The application adds nothing.
+/// Whoever finds that the lock is lost other than by releasing it says so with [`Note::LockLost`](crate::env::Note::LockLost):
+/// `check` and `extend` before they answer `NotHeld`, a watchdog when its renewal is refused. The application adds nothing.
 pub trait Lock {
     /// Tries to take the lock.
     ///

@@ -1,7 +1,8 @@
 //! The table of locks. A new lock is one file and one line here. Must never know how any of them works.
 
 use crate::articles::{
-    jedis_getset, set_ex_del, set_px_get_del, setnx, setnx_expire, setnx_getset, setnx_getset_expiry, setnx_stale_del,
+    checked, jedis_getset, lua_extend, reentrant, set_ex_del, set_px_get_del, setnx, setnx_expire, setnx_getset,
+    setnx_getset_expiry, setnx_stale_del, watchdog,
 };
 use crate::lock::Definition;
 use crate::{fencing, redlock, single_node};
@@ -28,6 +29,17 @@ pub static CLIENTS: &[Definition] = &[
     set_ex_del::DEFINITION,
     set_px_get_del::DEFINITION,
     set_px_get_del::THREAD_ID,
+    watchdog::DEFINITION,
+    watchdog::CAPPED,
+    watchdog::EXPIRE,
+    watchdog::RESURRECTING,
+    watchdog::UNSTOPPED,
+    lua_extend::DEFINITION,
+    lua_extend::UNCHECKED,
+    lua_extend::REACQUIRE,
+    reentrant::DEFINITION,
+    reentrant::COUNTED,
+    checked::DEFINITION,
 ];
 
 /// A mistake, and the client in which it is mended.

@@ -10,7 +10,7 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Sets the key to ARGV[2] if it still holds ARGV[1]: 1 if it did.
+/// Sets the key to `ARGV[2]` if it still holds `ARGV[1]`: 1 if it did.
 pub static COMPARE_AND_SET: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     redis.call("set",KEYS[1],ARGV[2])

@@ -1,5 +1,6 @@
 //! A server of a test: a few keys, and a script of mishaps that the test writes. Must never know what time it is: it is told.
 
+use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;
 use crate::fencing;
 use crate::owned_key::{COMPARE_AND_DELETE, EXTEND_IF_OWNED};
@@ -56,6 +57,7 @@ pub(crate) fn scripts() -> Vec<(&'static str, &'static Script)> {
         ("compare-and-delete", &COMPARE_AND_DELETE),
         ("extend-if-owned", &EXTEND_IF_OWNED),
         ("compare-and-set", &COMPARE_AND_SET),
+        ("extend-or-take", &EXTEND_OR_TAKE),
         ("acquire-with-token", &fencing::ACQUIRE),
     ]
 }
@@ -180,6 +182,13 @@ impl Store {
             [key, owner, ttl_ms] if digest == EXTEND_IF_OWNED.digest() => match self.get(key, now) == Some(owner) {
                 true => self.expire(key, ttl_ms, now),
                 false => ":0\r\n".to_owned(),
+            },
+            [key, owner, ttl_ms] if digest == EXTEND_OR_TAKE.digest() => match self.get(key, now) {
+                Some(value) if value != *owner => ":0\r\n".to_owned(),
+                _ => {
+                    self.set(key, owner, Some(later(now, ttl_ms)));
+                    ":1\r\n".to_owned()
+                }
             },
             [key, counter, owner, ttl_ms] if digest == fencing::ACQUIRE.digest() => {
                 if self.get(key, now).is_some() {
