@@ -51,7 +51,7 @@ impl Server {
             Step::Pong => self.introduce(),
             Step::Introduced => {}
             Step::IntroducedAll => self.ask_for_stream(),
-            Step::Synchronised => self.take_sync_reply(&String::from_utf8_lossy(text).into_owned()),
+            Step::Synchronised => self.take_sync_reply(&String::from_utf8_lossy(text)),
         }
     }
 
