@@ -189,6 +189,8 @@ pub enum Action {
     Release,
     /// Make the lease last longer.
     Extend,
+    /// Ask whether the lock is still one's own.
+    Check,
     /// Read the guarded value.
     Read {
         /// The acquisition under which it is read.

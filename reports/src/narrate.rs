@@ -123,6 +123,7 @@ fn invoked(action: &Action) -> String {
         Action::Acquire => "wants the lock".to_owned(),
         Action::Release => "leaves its section and releases".to_owned(),
         Action::Extend => "extends its lease".to_owned(),
+        Action::Check => "looks whether the lock is still its own".to_owned(),
         Action::Read { .. } => "reads".to_owned(),
         Action::Write { value, based_on, .. } => format!("writes {value}, based on {based_on}"),
     }

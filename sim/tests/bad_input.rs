@@ -1,5 +1,7 @@
 //! Wrong input: exit status 2, nothing on stdout, and one line on stderr that names the bad value and what would be valid.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{fencepost, fencepost_in};

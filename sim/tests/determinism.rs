@@ -1,5 +1,7 @@
 //! The same seed and settings give the same bytes; and if they did not, it would be noticed.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::fencepost;
@@ -112,14 +114,14 @@ mod leaky {
 
     /// Where a leak comes from.
     #[derive(Clone, Copy, Debug)]
-    pub enum Leak {
+    pub(crate) enum Leak {
         WallClock,
         HashOrder,
         AmbientRandomness,
     }
 
     thread_local! {
-        pub static LEAK: Cell<Leak> = const { Cell::new(Leak::WallClock) };
+        pub(crate) static LEAK: Cell<Leak> = const { Cell::new(Leak::WallClock) };
     }
 
     struct Leaky {
@@ -156,7 +158,7 @@ mod leaky {
         }
     }
 
-    pub fn definition() -> &'static Definition {
+    pub(crate) fn definition() -> &'static Definition {
         let sound = find("single-node").unwrap();
         Box::leak(Box::new(Definition {
             name: "leaky",

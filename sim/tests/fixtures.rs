@@ -1,6 +1,8 @@
 //! The first seed of every cell that must be found, pinned: its plan, its witness, its digest. A change of what a seed means, or of what a lock or a
 //! server does, shows here; so does a build profile or a machine on which a run is not the same.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use fencepost::scenario::Hold;
 use fencepost::verdicts::Findings;
 use fencepost::{Engine, RunSpec, Scenario};

@@ -3,6 +3,8 @@
 //! Seeds count from 0 and are random as far as the locks are concerned: nothing here was picked. `FENCEPOST_SEEDS` sets another number of seeds;
 //! `cargo test --release --test must_find -- --nocapture` prints what each cell found.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use fencepost::scenario::{Hold, Persistence};
 use fencepost::span::{Span, SpanRange};
 use fencepost::sweep::{Listener, Stop, SweepSpec, sweep};

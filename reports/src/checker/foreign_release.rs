@@ -6,7 +6,7 @@
 use super::Checker;
 use crate::finding::{Clash, Finding, Kind};
 use crate::history::{Change, What};
-use crate::timeline::{Moment, Timeline};
+use crate::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::{Micros, Node};
 
 pub(super) const CHECKER: Checker =
@@ -25,7 +25,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
             }
             let removed = timeline.moment(index);
             let (owner, granted) = timeline.owner_of(value, event.node, removed)?;
-            (owner != *remover).then(|| finding(timeline, Removal { remover: *remover, owner, granted, removed }))
+            let removal = Removal { remover: *remover, owner, granted, removed };
+            (owner != *remover && removal.robs(timeline)).then(|| finding(timeline, removal))
         })
         .collect()
 }
@@ -38,7 +39,24 @@ struct Removal {
     removed: Moment,
 }
 
+impl Removal {
+    /// The acquisition that the removed grant belongs to.
+    fn theirs(&self, timeline: &Timeline<'_>) -> Option<usize> {
+        let belongs = |one: &crate::timeline::Acquisition<'_>| {
+            one.grant.as_ref().is_some_and(|grant| grant.servers.iter().any(|(_, moment)| *moment == self.granted))
+        };
+        timeline.acquisitions.iter().position(|one| one.process == self.owner && belongs(one))
+    }
+
+    /// Whether the owner was told that it has the lock. Where a loser's GETSET overwrites the holder's value, what stands at the server is the
+    /// loser's, but nobody is robbed when the holder deletes it.
+    fn robs(&self, timeline: &Timeline<'_>) -> bool {
+        self.theirs(timeline).is_some_and(|place| timeline.acquisitions[place].outcome == Outcome::Granted)
+    }
+}
+
 fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
+    let theirs = removal.theirs(timeline);
     let Removal { remover, owner, granted, removed } = removal;
     let server = timeline.history.events[removed.index].node;
     let what = format!(
@@ -50,10 +68,6 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         .acquisitions
         .iter()
         .rposition(|one| one.process == remover && one.completed.is_some_and(|at| at < removed) && one.owner.is_some());
-    let belongs = |one: &crate::timeline::Acquisition<'_>| {
-        one.grant.as_ref().is_some_and(|grant| grant.servers.iter().any(|(_, moment)| *moment == granted))
-    };
-    let theirs = timeline.acquisitions.iter().position(|one| one.process == owner && belongs(one));
     let clash = own.zip(theirs).map(|(earlier, later)| Clash { earlier, later, late_write: None });
     let mut witness = super::grants_of(timeline, clash);
     witness.extend([granted.index, removed.index]);

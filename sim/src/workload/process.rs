@@ -4,7 +4,7 @@ use super::guard::{Answer, Guard, Request};
 use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::scenario::{Hold, Scenario};
-use fencepost_clients::{Acquisition, Env, Lease, Lock, Release};
+use fencepost_clients::{Acquisition, Check, Env, Extension, Lease, Lock, Release};
 use fencepost_faults::{Micros, Node, SimTime, draw};
 use fencepost_reports::{Action, What};
 use std::rc::Rc;
@@ -59,8 +59,8 @@ impl Process {
     }
 
     async fn cycle(&mut self, hold: Option<Duration>) {
-        if let Some((acquisition, lease)) = self.acquire().await {
-            self.critical_section(acquisition, &lease, hold).await;
+        if let Some((acquisition, mut lease)) = self.acquire().await {
+            self.critical_section(acquisition, &mut lease, hold).await;
             self.release(lease).await;
         }
     }
@@ -92,8 +92,9 @@ impl Process {
     /// Reads the guarded value, works on it, and writes it back, once per acquisition.
     ///
     /// A process cannot look at the clock at every step. Half-way through its work it does, and goes on only if the lease will outlast the rest;
-    /// so it never writes past the stated validity unless it stood still after that look (Kleppmann 2016).
-    async fn critical_section(&mut self, acquisition: u64, lease: &Lease, hold: Option<Duration>) {
+    /// so it never writes past the stated validity unless it stood still after that look (Kleppmann 2016). Where the lock is made for it, the
+    /// process also nests, extends and checks as [`Lock`] prescribes.
+    async fn critical_section(&mut self, acquisition: u64, lease: &mut Lease, hold: Option<Duration>) {
         let Some(read) = self.read(acquisition, lease).await else { return };
         let remaining = self.remaining(lease);
         let (work, rest) = match hold {
@@ -101,15 +102,100 @@ impl Process {
             None => (remaining / 2, remaining - remaining / 2),
         };
         let (before_look, after_look) = (work / 2, work - work / 2);
-        self.env.sleep(before_look.min(remaining)).await;
+        if !self.works(lease, self.within(lease, before_look)).await || !self.nests().await {
+            return;
+        }
         let Some(next) = self.scenario.workload.next(read) else { return };
-        if self.remaining(lease) <= after_look {
+        if !self.lock.usage().extends && self.remaining(lease) <= after_look {
             self.env.sleep(self.remaining(lease)).await;
             return;
         }
-        self.env.sleep(after_look).await;
-        self.write(acquisition, lease, next, read).await;
-        self.env.sleep(rest.min(self.remaining(lease))).await;
+        if self.works(lease, after_look).await && self.checks(lease).await {
+            self.write(acquisition, lease, next, read).await;
+            self.works(lease, self.within(lease, rest)).await;
+        }
+    }
+
+    /// A span, but no longer than the lease lasts, unless that can be extended.
+    fn within(&self, lease: &Lease, span: Duration) -> Duration {
+        if self.lock.usage().extends { span } else { span.min(self.remaining(lease)) }
+    }
+
+    /// Works for a span; a lock that can be extended is, when little time is left. False if the lock turned out to be lost.
+    async fn works(&mut self, lease: &mut Lease, span: Duration) -> bool {
+        if !self.lock.usage().extends {
+            self.env.sleep(span).await;
+            return true;
+        }
+        let ttl = Duration::from(self.scenario.ttl);
+        let done = self.env.monotonic_clock().plus(span);
+        loop {
+            let (left, work) = (self.remaining(lease), done.since(self.env.monotonic_clock()));
+            if work.is_zero() {
+                return true;
+            }
+            if left >= ttl / 3 {
+                self.env.sleep(work.min(left - ttl / 3 + Duration::from_micros(1))).await;
+            } else if !self.extends(lease).await {
+                return false;
+            }
+        }
+    }
+
+    /// Extends the lease; after an unknown outcome again, until it has run out. False if the lock is no longer ours.
+    async fn extends(&mut self, lease: &mut Lease) -> bool {
+        loop {
+            let operation = self.recorder.invoke(self.node, Action::Extend);
+            match self.lock.extend(lease).await {
+                Extension::Extended => {
+                    self.recorder.ok(self.node, operation);
+                    return true;
+                }
+                Extension::NotHeld | Extension::Unsupported => {
+                    self.recorder.fail(self.node, operation, "the lock was no longer held");
+                    return false;
+                }
+                Extension::Unknown(reason) => self.recorder.info(self.node, operation, reason),
+            }
+            if self.remaining(lease).is_zero() {
+                return false;
+            }
+            self.env.sleep(Duration::from(self.scenario.ttl) / 10).await;
+        }
+    }
+
+    /// Takes and releases the lock again while holding it, if it is made for that. False if that was not granted.
+    async fn nests(&mut self) -> bool {
+        if !self.lock.usage().nests {
+            return true;
+        }
+        match self.acquire().await {
+            Some((_, inner)) => {
+                self.release(inner).await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Looks whether the lock is still ours, if it is made for that. False unless it is.
+    async fn checks(&mut self, lease: &Lease) -> bool {
+        if !self.lock.usage().checks {
+            return true;
+        }
+        let operation = self.recorder.invoke(self.node, Action::Check);
+        match self.lock.check(lease).await {
+            Check::Ours => self.recorder.ok(self.node, operation),
+            Check::NotHeld | Check::Unsupported => {
+                self.recorder.fail(self.node, operation, "the lock was no longer held");
+                return false;
+            }
+            Check::Unknown(reason) => {
+                self.recorder.info(self.node, operation, reason);
+                return false;
+            }
+        }
+        true
     }
 
     /// How long the lease is still valid, by the clock of this process. A lease that states nothing is taken to last the ttl.

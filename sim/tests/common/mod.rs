@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// What the binary answered.
-pub struct Answer {
-    pub status: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Answer {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 /// Runs `fencepost` with these arguments in a folder.
-pub fn fencepost_in(folder: &Path, arguments: &[&str]) -> Answer {
+pub(crate) fn fencepost_in(folder: &Path, arguments: &[&str]) -> Answer {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
     for name in ["JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "CI_NODE_INDEX"] {
         command.env_remove(name);
@@ -26,6 +26,6 @@ pub fn fencepost_in(folder: &Path, arguments: &[&str]) -> Answer {
 }
 
 /// Runs `fencepost` with these arguments.
-pub fn fencepost(arguments: &[&str]) -> Answer {
+pub(crate) fn fencepost(arguments: &[&str]) -> Answer {
     fencepost_in(Path::new("."), arguments)
 }
