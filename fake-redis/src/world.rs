@@ -186,15 +186,6 @@ impl World {
         self.now_us = end;
     }
 
-    /// Lets time pass until something holds; panics if it does not within the span.
-    pub(crate) fn run_until(&mut self, span_ms: u64, what: &str, mut holds: impl FnMut(&mut World) -> bool) {
-        let end = self.now_us + span_ms * 1_000;
-        while !holds(self) {
-            assert!(self.now_us < end, "{what}: not within {span_ms} ms");
-            self.run_for(10);
-        }
-    }
-
     /// What a host told the judge.
     pub(crate) fn taps(&self, host: &str) -> &[crate::machine::TapEvent] {
         &self.hosts[host].taps

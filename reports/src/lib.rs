@@ -12,6 +12,7 @@ pub mod finding;
 pub mod format;
 pub mod history;
 mod narrate;
+pub mod phases;
 pub mod read;
 pub mod report;
 mod run_report;

@@ -141,7 +141,8 @@ pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
         let single = if seed % 3 == 2 { &violated } else { &quiet_single };
         for (cell, run) in cells.iter_mut().zip([single, &valid, &unknown]) {
             let phases = [("pause".to_owned(), "holding".to_owned())];
-            cell.add(&RunSummary { seed: Seed(seed), run, phases: &phases, confirmed: !run.violations.is_empty() });
+            cell.add(&RunSummary { seed: Seed(seed), run, phases: &phases });
+            cell.confirm(Seed(seed));
         }
     }
     Sweep {

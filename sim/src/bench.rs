@@ -103,9 +103,5 @@ pub fn run(seed: u64, engine: Engine, quantum: Duration, idle: u16) -> Figures {
     let nemesis = Nemesis::new(FaultPlan::default(), SimTime::ZERO, roster.clone(), &kernel);
     let course = Course { nemesis, roster, limit: SimTime(600_000_000) };
     runner.run(&kernel, &course).expect("workload W runs to its end");
-    kernel.with(|state| Figures {
-        virtual_time: state.now,
-        messages: state.messages_sent,
-        events: state.events,
-    })
+    kernel.with(|state| Figures { virtual_time: state.now, messages: state.messages_sent, events: state.events })
 }

@@ -58,7 +58,9 @@ pub enum InvalidPlan {
         valid: String,
     },
     /// Two of its faults hold the same thing at once.
-    #[error("faults {earlier} and {later} of the plan do the same to the same node at once: expected one after the other")]
+    #[error(
+        "faults {earlier} and {later} of the plan do the same to the same node at once: expected one after the other"
+    )]
     Collision {
         /// The id of the one that begins first.
         earlier: u32,

@@ -3,10 +3,10 @@
 
 use crate::span::{Span, SpanRange};
 use crate::storage::Rule;
+use clap::ValueEnum;
 use fencepost_clients::{Definition, Deployment, Settings};
 use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
 use fencepost_faults::{Families, Micros, SimTime};
-use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -208,9 +208,8 @@ impl Scenario {
 
     /// Checks that the numbers make sense together. Errors name the value and what would be valid.
     pub fn validate(&self) -> Result<(), InvalidScenario> {
-        let wrong = |key: &'static str, value: String, expected: &'static str| {
-            Err(InvalidScenario { key, value, expected })
-        };
+        let wrong =
+            |key: &'static str, value: String, expected: &'static str| Err(InvalidScenario { key, value, expected });
         let zero = Span::default();
         if !(1..=64).contains(&self.processes) {
             return wrong("processes", self.processes.to_string(), "1 to 64");

@@ -6,6 +6,7 @@
 
 use crate::recorder::Recorder;
 use bytes::{Bytes, BytesMut};
+use clap::ValueEnum;
 use fake_redis::{ConnectionId, Input, Machine, Output, Outputs, WallTime};
 use fencepost_faults::Node;
 use fencepost_reports::What;
@@ -13,7 +14,6 @@ use fencepost_reports::history::Access;
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::encode::extend_encode;
 use redis_protocol::resp2::types::BytesFrame;
-use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};

@@ -6,9 +6,9 @@ use crate::engine::{Engine, EngineError};
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::verdicts::{Findings, tool};
-use fencepost_reports::phases::phases;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
+use fencepost_reports::phases::phases;
 use fencepost_reports::sweep::{Cell, FORMAT, Measured, RunSummary, SeedRange, Shard, Sweep, VERSION};
 use fencepost_reports::{RunReport, Verdict};
 use std::rc::Rc;
@@ -99,7 +99,13 @@ pub fn sweep(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<S
     let done = shared.done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match done.failed {
         Some(failed) => Err(failed),
-        None => Ok(summary(spec, range, done)),
+        None => {
+            let mut sum = summary(spec, range, done);
+            if spec.engine == Engine::Fast {
+                confirm(spec, &mut sum)?;
+            }
+            Ok(sum)
+        }
     }
 }
 
@@ -158,16 +164,11 @@ impl Shared<'_> {
     fn seed(&self, seed: Seed, scenario: &Rc<Scenario>, cells: &mut [Cell]) -> Result<(), FailedRun> {
         for ((client, families), cell) in self.spec.cells.iter().zip(cells) {
             let spec = RunSpec::draw(seed, client, families, scenario.clone());
-            let failed = |error| FailedRun {
-                client: client.name.to_owned(),
-                fault: families.to_string(),
-                seed,
-                error,
-            };
+            let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
             let outcome = spec.run(self.spec.engine).map_err(failed)?;
             let report = Findings { spec: &spec, outcome: &outcome }.report();
             let phases = phases(&outcome.history);
-            cell.add(&RunSummary { seed, run: &report, phases: &phases, confirmed: false });
+            cell.add(&RunSummary { seed, run: &report, phases: &phases });
             if self.spec.fail_fast && report.verdict == Verdict::Violated {
                 self.stop.ask();
             }
@@ -192,6 +193,55 @@ impl Shared<'_> {
         // The lowest seed speaks, whichever thread came first.
         if done.failed.as_ref().is_none_or(|known| failed.seed < known.seed) {
             done.failed = Some(failed);
+        }
+    }
+}
+
+/// Runs the smallest run of every anomaly again under turmoil. Another history there is a failure of the simulation, not a finding.
+fn confirm(spec: &SweepSpec, sum: &mut Sweep) -> Result<(), FailedRun> {
+    let mut again: Vec<(usize, Seed)> = Vec::new();
+    for (place, cell) in sum.cells.iter().enumerate() {
+        let mut seeds: Vec<Seed> = cell.fingerprints.iter().map(|found| found.smallest.seed).collect();
+        seeds.sort();
+        seeds.dedup();
+        again.extend(seeds.into_iter().map(|seed| (place, seed)));
+    }
+    let next = AtomicU64::new(0);
+    let confirmed = Mutex::new(Vec::new());
+    let work = || {
+        let scenario = Rc::new(spec.scenario.clone());
+        while let Some(&(place, seed)) = again.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+            let result = confirm_run(spec, place, seed, &scenario);
+            confirmed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((place, seed, result));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..spec.jobs.max(1) {
+            scope.spawn(work);
+        }
+    });
+    let mut results = confirmed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.sort_by_key(|(place, seed, _)| (*place, *seed));
+    for (place, seed, result) in results {
+        result?;
+        sum.cells[place].confirm(seed);
+    }
+    Ok(())
+}
+
+/// One run in both engines.
+fn confirm_run(spec: &SweepSpec, place: usize, seed: Seed, scenario: &Rc<Scenario>) -> Result<(), FailedRun> {
+    let (client, families) = &spec.cells[place];
+    let run = RunSpec::draw(seed, client, families, scenario.clone());
+    let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
+    let fast = run.run(Engine::Fast).map_err(failed)?;
+    let turmoil = run.run(Engine::Turmoil).map_err(failed)?;
+    let pairs = fast.history.events.iter().zip(&turmoil.history.events);
+    match pairs.clone().find(|(a, b)| a != b) {
+        None if fast.history.events.len() == turmoil.history.events.len() => Ok(()),
+        differing => {
+            let first = differing.map_or(pairs.len() as u64, |(event, _)| event.sequence);
+            Err(failed(EngineError::Differ(first)))
         }
     }
 }
@@ -230,5 +280,7 @@ fn gaps(from: Seed, ranges: &[SeedRange]) -> Vec<SeedRange> {
 
 /// What all runs have in common.
 fn config(spec: &SweepSpec) -> serde_json::Value {
-    serde_json::json!({ "engine": spec.engine.name(), "scenario": spec.scenario })
+    let options: String =
+        spec.scenario.deviations().iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
+    serde_json::json!({ "engine": spec.engine.name(), "options": options.trim_start(), "scenario": spec.scenario })
 }

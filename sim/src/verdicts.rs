@@ -1,12 +1,12 @@
 //! From a run's outcome to its report: judged, digested, counted. Must never know how the report is shown.
 
+use crate::cli::Outcome;
 use crate::engine::Engine;
 use crate::run::{RunOutcome, RunSpec};
 use crate::scenario::{Hold, Persistence, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::expected::Conditions;
 use fencepost_reports::report::{FORMAT, Tool, VERSION};
-use crate::cli::Outcome;
 use fencepost_reports::{Report, RunFacts, RunReport, Verdict, expected, judge};
 
 /// A run and what came of it.
@@ -34,7 +34,8 @@ impl Findings<'_> {
     /// The command that shows the run again.
     fn replay(&self) -> String {
         let spec = self.spec;
-        let mut command = format!("fencepost --seed {} --fault {} --client {}", spec.seed, spec.families, spec.client.name);
+        let mut command =
+            format!("fencepost --seed {} --fault {} --client {}", spec.seed, spec.families, spec.client.name);
         for (key, value) in spec.scenario.deviations() {
             command.push_str(&format!(" --set {key}={value}"));
         }

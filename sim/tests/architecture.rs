@@ -93,8 +93,7 @@ fn functions(text: &str) -> Vec<(usize, usize)> {
     for (index, line) in lines.iter().enumerate() {
         let code = line.trim_start();
         let indentation = line.len() - code.len();
-        let words = code.split_whitespace().take_while(|word| !word.contains('('));
-        let is_function = words.clone().any(|word| word == "fn") || code.starts_with("fn ");
+        let is_function = code.split_whitespace().any(|word| word == "fn");
         if !is_function || code.starts_with("//") || code.ends_with(';') {
             continue;
         }

@@ -1,4 +1,4 @@
-//! REPLICAOF, PSYNC, REPLCONF, ROLE and WAIT: the commands of replication. Must never know how the stream travels.
+//! REPLICAOF, PSYNC, REPLCONF and WAIT: the commands of replication. Must never know how the stream travels.
 
 use crate::client::ClientKey;
 use crate::command::{Call, Command, Flags, Keys};
@@ -8,7 +8,6 @@ use crate::replication::SyncRequest;
 
 const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE);
 const SYNC: Flags = Flags::ADMIN.and(Flags::NO_MULTI).and(Flags::NOSCRIPT);
-const ROLE: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST);
 const REPLCONF: Flags = ADMIN.and(Flags::LOADING).and(Flags::ALLOW_BUSY);
 
 /// The rows of the table.
@@ -18,7 +17,6 @@ pub(super) static COMMANDS: &[Command] = &[
     Command::new("psync", -3, SYNC, Keys::NONE, psync),
     Command::new("sync", 1, SYNC, Keys::NONE, sync),
     Command::new("replconf", -1, REPLCONF, Keys::NONE, replconf),
-    Command::new("role", 1, ROLE, Keys::NONE, role),
     Command::new("wait", 3, Flags::NOSCRIPT, Keys::NONE, wait),
 ];
 
@@ -107,11 +105,6 @@ fn replconf(call: &mut Call<'_>) -> CommandResult {
         }
     }
     call.reply.ok();
-    Ok(())
-}
-
-fn role(call: &mut Call<'_>) -> CommandResult {
-    call.server.write_role(call.reply);
     Ok(())
 }
 

@@ -23,6 +23,7 @@ mod instance;
 mod link;
 mod machine;
 mod master;
+mod memory;
 mod promotion;
 mod query;
 mod reconfigure;
@@ -33,6 +34,7 @@ mod tests;
 
 pub use address::Address;
 pub use machine::Sentinel;
+pub use memory::SentinelMemory;
 
 /// What a Sentinel is told at its start, as `sentinel.conf` does it.
 #[derive(Clone, PartialEq, Eq, Debug)]

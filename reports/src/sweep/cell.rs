@@ -33,7 +33,7 @@ pub struct Cell {
     pub first_seed: BTreeMap<Kind, Seed>,
     /// Violated runs among those that exercised something.
     pub rate: Rate,
-    /// How many violated runs were seen again when they were replayed under turmoil.
+    /// How many of the anomalies' smallest runs were seen again, event by event, under turmoil.
     pub confirmed_under_turmoil: u64,
     /// Each distinct anomaly, by id.
     pub fingerprints: Vec<Fingerprint>,
@@ -66,6 +66,9 @@ pub struct Smallest {
     pub faults: u64,
     /// Its seed.
     pub seed: Seed,
+    /// Whether the same history was seen when it was run again under turmoil.
+    #[serde(default)]
+    pub confirmed_under_turmoil: bool,
 }
 
 /// What a cell must know of a run.
@@ -77,8 +80,6 @@ pub struct RunSummary<'r> {
     pub run: &'r RunReport,
     /// For every fault that began: its kind, and the phase of the protocol that it met.
     pub phases: &'r [(String, String)],
-    /// Whether its violations were seen again under turmoil.
-    pub confirmed: bool,
 }
 
 impl Cell {
@@ -117,14 +118,13 @@ impl Cell {
             Verdict::Violated => cell.violated = 1,
             Verdict::Unknown { .. } => cell.unknown = 1,
         }
-        cell.confirmed_under_turmoil = u64::from(summary.confirmed);
         for report in &run.violations {
             let violation = &report.violation;
             cell.violations_by_kind.insert(violation.kind, 1);
             cell.violations_by_cause.insert(violation.cause, 1);
             cell.first_seed.insert(violation.kind, summary.seed);
             let faults = report.minimal_plan.as_ref().unwrap_or(&run.plan).faults.len() as u64;
-            let smallest = Smallest { faults, seed: summary.seed };
+            let smallest = Smallest { faults, seed: summary.seed, confirmed_under_turmoil: false };
             let (id, kind, cause) = (violation.id.clone(), violation.kind, violation.cause);
             cell.absorb_fingerprint(&Fingerprint { id, kind, cause, runs: 1, smallest });
         }
@@ -140,7 +140,6 @@ impl Cell {
         self.valid += other.valid;
         self.violated += other.violated;
         self.unknown += other.unknown;
-        self.confirmed_under_turmoil += other.confirmed_under_turmoil;
         add_counts(&mut self.violations_by_kind, &other.violations_by_kind);
         add_counts(&mut self.violations_by_cause, &other.violations_by_cause);
         for (kind, seed) in &other.first_seed {
@@ -152,8 +151,22 @@ impl Cell {
         for fingerprint in &other.fingerprints {
             self.absorb_fingerprint(fingerprint);
         }
+        self.count_confirmed();
         self.measured.clear();
         self.rate = Rate::of(self.violated, self.valid + self.violated);
+    }
+
+    /// Marks the smallest run of every anomaly that this seed is the smallest run of as seen again under turmoil.
+    pub fn confirm(&mut self, seed: Seed) {
+        for fingerprint in self.fingerprints.iter_mut().filter(|known| known.smallest.seed == seed) {
+            fingerprint.smallest.confirmed_under_turmoil = true;
+        }
+        self.count_confirmed();
+    }
+
+    fn count_confirmed(&mut self) {
+        let confirmed = self.fingerprints.iter().filter(|known| known.smallest.confirmed_under_turmoil);
+        self.confirmed_under_turmoil = confirmed.count() as u64;
     }
 
     fn absorb_fingerprint(&mut self, other: &Fingerprint) {

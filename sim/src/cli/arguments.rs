@@ -12,8 +12,10 @@ use std::path::PathBuf;
 /// replays it from one seed.
 #[derive(Parser, Debug)]
 #[command(name = "fencepost", version, max_term_width = 110, args_conflicts_with_subcommands = true)]
-#[command(after_help = "Exit status: 0 no violation, 1 violation, 2 usage or internal error, 3 nothing was exercised.\n\
-    Try: fencepost --seed 7 --fault failover")]
+#[command(
+    after_help = "Exit status: 0 no violation, 1 violation, 2 usage or internal error, 3 nothing was exercised.\n\
+    Try: fencepost --seed 7 --fault failover"
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,

@@ -25,7 +25,10 @@ pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
 fn text(judgement: &Judgement) -> String {
     let mut text = format!("{}\n", judgement.verdict.name());
     for violation in &judgement.violations {
-        text.push_str(&format!("\n{} by {}, {}\n  {}\n", violation.kind, violation.cause, violation.id, violation.summary));
+        text.push_str(&format!(
+            "\n{} by {}, {}\n  {}\n",
+            violation.kind, violation.cause, violation.id, violation.summary
+        ));
     }
     text
 }

@@ -31,7 +31,9 @@ fn rows(what: Listing) -> Vec<(String, String)> {
         }
         Listing::Workloads => values::<Workload>(),
         Listing::Storages => values::<Rule>(),
-        Listing::Formats => FORMATS.iter().map(|format| (format.name().to_owned(), format.about().to_owned())).collect(),
+        Listing::Formats => {
+            FORMATS.iter().map(|format| (format.name().to_owned(), format.about().to_owned())).collect()
+        }
     }
 }
 

@@ -32,12 +32,7 @@ impl Options {
         for (client, families) in &cells {
             scenario.setting(scenario.topology(client, families)).validate().map_err(Failure::wrong)?;
         }
-        Ok(Options {
-            cells,
-            scenario,
-            engine: arguments.engine.unwrap_or(engine),
-            format: format(&arguments.format)?,
-        })
+        Ok(Options { cells, scenario, engine: arguments.engine.unwrap_or(engine), format: format(&arguments.format)? })
     }
 
     /// The scenario, to be shared by runs of one thread.
@@ -98,9 +93,9 @@ fn scenario(arguments: &CommonArguments) -> Result<Scenario, Failure> {
         None => toml::Table::new(),
     };
     for assignment in &arguments.set {
-        let (key, value) = assignment.split_once('=').ok_or_else(|| {
-            Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s"))
-        })?;
+        let (key, value) = assignment
+            .split_once('=')
+            .ok_or_else(|| Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s")))?;
         table.insert(key.trim().to_owned(), value_of(value.trim()));
     }
     let mut scenario: Scenario = table.try_into().map_err(|error: toml::de::Error| {

@@ -9,8 +9,8 @@ use crate::nemesis::Nemesis;
 use crate::roster::Roster;
 use crate::world::carrier::Carrier;
 use crate::world::kernel::Kernel;
-use fencepost_faults::{Node, SimTime};
 use clap::ValueEnum;
+use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
@@ -31,6 +31,9 @@ pub enum EngineError {
     /// A task spins without letting time pass.
     #[error("{0} makes no progress: its tasks are polled for ever at one instant of virtual time")]
     Livelock(Node),
+    /// The engines differ: the sequence of the first event that is not the same in both.
+    #[error("the engines do not tell the same history: event {0} is the first that differs")]
+    Differ(u64),
     /// turmoil stopped.
     #[error("turmoil stopped: {0}")]
     Turmoil(String),

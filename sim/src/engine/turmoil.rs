@@ -41,7 +41,8 @@ type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
 struct Inner {
     names: Vec<String>,
     listeners: Vec<Option<Rc<TcpListener>>>,
-    /// The host that each server socket was accepted on.
+    /// Accepted by turmoil, not yet claimed by the world: the accepting host and the origin.
+    accepted: BTreeMap<(HostIndex, SocketAddr), TcpStream>,
     connecting: BTreeMap<u32, Connecting>,
     streams: BTreeMap<u32, TcpStream>,
     /// Connects whose segment has not been seen on a link yet, in the order sent, per pair of hosts.
@@ -72,6 +73,7 @@ impl Wires {
         Wires(Rc::new(RefCell::new(Inner {
             names: nodes.iter().map(Node::to_string).collect(),
             listeners: nodes.iter().map(|_| None).collect(),
+            accepted: BTreeMap::new(),
             connecting: BTreeMap::new(),
             streams: BTreeMap::new(),
             unseen_connects: BTreeMap::new(),
@@ -105,22 +107,16 @@ impl Carrier for Wires {
     fn accept(&mut self, client: u32, server: u32) {
         self.with(|inner| {
             let Some((_, host)) = inner.routes.get(&client).copied() else { return };
-            let Some(listener) = inner.listeners[usize::from(host) - 1].clone() else {
-                inner.mismatch("a connect arrived before the listener was bound");
+            let Some(pair) = inner.addresses.get(&client).copied() else {
+                inner.mismatch("a connect arrived that was never seen on a link");
                 return;
             };
-            let accept = pin!(listener.accept());
-            match accept.poll(&mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(Ok((stream, origin))) => {
-                    if inner.addresses.get(&client).is_none_or(|(from, _)| *from != origin) {
-                        inner.mismatch("another connect was accepted than the one that arrived");
-                    }
-                    if let Some((from, to)) = inner.addresses.get(&client).copied() {
-                        inner.senders.insert((to, from), server);
-                    }
+            match inner.accepted_from(host, pair.0) {
+                Some(stream) => {
+                    inner.senders.insert((pair.1, pair.0), server);
                     inner.streams.insert(server, stream);
                 }
-                _ => inner.mismatch("a connect that arrived could not be accepted"),
+                None => inner.mismatch("a connect that arrived could not be accepted"),
             }
         });
     }
@@ -180,6 +176,21 @@ impl Carrier for Wires {
 }
 
 impl Inner {
+    /// The stream of the connect that came from this address. Connects that arrive in one instant are accepted in turmoil's order and claimed in ours.
+    fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
+        let listener = self.listeners[usize::from(host) - 1].clone()?;
+        loop {
+            if let Some(stream) = self.accepted.remove(&(host, origin)) {
+                return Some(stream);
+            }
+            let accept = pin!(listener.accept());
+            let Poll::Ready(Ok((stream, from))) = accept.poll(&mut Context::from_waker(Waker::noop())) else {
+                return None;
+            };
+            self.accepted.insert((host, from), stream);
+        }
+    }
+
     fn mismatch(&mut self, what: &str) {
         self.mismatch.get_or_insert_with(|| what.to_owned());
     }

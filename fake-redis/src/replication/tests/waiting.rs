@@ -103,3 +103,15 @@ fn writes_are_refused_once_too_few_replicas_have_acknowledged_lately() {
     world.run_for(1_500);
     assert_eq!(world.ask_text("redis-1", &["SET", "k", "4"]), "OK");
 }
+
+#[test]
+fn in_a_transaction_wait_does_not_wait() {
+    let mut world = deployment(1, |_| {});
+    world.cut("redis-1", "redis-2");
+    let client = world.connect("redis-1");
+    world.call(client, &["SET", "k", "v"]);
+    for words in [&["MULTI"][..], &["SET", "k", "w"], &["WAIT", "1", "0"]] {
+        world.call(client, words);
+    }
+    assert_eq!(text(&world.call(client, &["EXEC"])), "OK 0");
+}

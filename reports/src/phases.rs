@@ -1,0 +1,96 @@
+//! Which phase of the protocol each fault met: the record of how thorough a quiet cell was. Must never know what the fault did.
+
+use crate::history::{Action, Event, History, What};
+use fencepost_faults::Node;
+use std::collections::BTreeMap;
+
+/// Where a process is in the protocol.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Phase {
+    BeforeAcquire,
+    Idle,
+    Acquiring,
+    Releasing,
+    Holding,
+    GuardedWrite,
+}
+
+impl Phase {
+    fn name(self) -> &'static str {
+        match self {
+            Phase::BeforeAcquire => "before-acquire",
+            Phase::Idle => "idle",
+            Phase::Acquiring => "acquiring",
+            Phase::Releasing => "releasing",
+            Phase::Holding => "holding",
+            Phase::GuardedWrite => "guarded-write",
+        }
+    }
+}
+
+/// For every fault that began, its kind and the phase that it met: that of the process that it names, or else that of the process that was furthest
+/// in the protocol.
+pub fn phases(history: &History) -> Vec<(String, String)> {
+    let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
+    let mut met = Vec::new();
+    for event in &history.events {
+        match &event.what {
+            What::FaultBegan { kind, nodes, .. } => {
+                let named = nodes.iter().filter_map(|node| at.get(node)).max();
+                let phase = named.or_else(|| at.values().max()).copied().unwrap_or(Phase::BeforeAcquire);
+                met.push((kind.clone(), phase.name().to_owned()));
+            }
+            _ => follow(&mut at, event),
+        }
+    }
+    met
+}
+
+/// Moves a process on.
+fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
+    let was = at.get(&event.node).copied();
+    let now = match &event.what {
+        What::Invoke { action: Action::Acquire, .. } => Phase::Acquiring,
+        What::Invoke { action: Action::Release, .. } => Phase::Releasing,
+        What::Invoke { action: Action::Write { .. }, .. } => Phase::GuardedWrite,
+        What::Ok { .. } if was == Some(Phase::Acquiring) => Phase::Holding,
+        What::Ok { .. } | What::Fail { .. } | What::Info { .. } => match was {
+            Some(Phase::GuardedWrite | Phase::Holding) => Phase::Holding,
+            _ => Phase::Idle,
+        },
+        What::Crashed | What::Lost if was.is_some() => Phase::Idle,
+        _ => return,
+    };
+    at.insert(event.node, now);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    #[test]
+    fn a_fault_meets_the_phase_of_the_process_that_it_names() {
+        let history = Story::new()
+            .under("pause")
+            .acquires(1, 1)
+            .fault_began(2, 1, "pause", &[Node::Client(1)])
+            .hears(3, 1, "a")
+            .fault_began(4, 2, "pause", &[Node::Client(1)])
+            .fault_began(5, 3, "pause", &[Node::Client(2)])
+            .releases(6, 1)
+            .fault_began(7, 4, "crash", &[Node::Redis(1)])
+            .build();
+        let met: Vec<(String, String)> = phases(&history);
+        let expected = [("pause", "acquiring"), ("pause", "holding"), ("pause", "holding"), ("crash", "releasing")];
+        let expected: Vec<(String, String)> =
+            expected.iter().map(|(kind, phase)| ((*kind).to_owned(), (*phase).to_owned())).collect();
+        assert_eq!(met, expected);
+    }
+
+    #[test]
+    fn before_anybody_acquires_there_is_nothing_to_meet() {
+        let history = Story::new().fault_began(1, 1, "pause", &[Node::Client(1)]).build();
+        assert_eq!(phases(&history), vec![("pause".to_owned(), "before-acquire".to_owned())]);
+    }
+}
