@@ -1,5 +1,6 @@
 //! What a server promises, tried through its bytes. One file for each promise.
 
+mod anything;
 mod denied;
 mod eviction;
 mod expiry;

@@ -58,7 +58,7 @@ pub(crate) struct Engine {
 }
 
 thread_local! {
-    static KEPT: RefCell<Option<Engine>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Option<Box<Engine>>> = const { RefCell::new(None) };
 }
 
 /// Uses this thread's engine. If `body` fails in Lua itself (out of memory), the engine is thrown away.
@@ -66,7 +66,7 @@ pub(crate) fn with<R>(body: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> 
     let kept = KEPT.with_borrow_mut(Option::take);
     let mut engine = match kept {
         Some(engine) => engine,
-        None => Engine::new()?,
+        None => Box::new(Engine::new()?),
     };
     let result = body(&mut engine)?;
     KEPT.set(Some(engine));

@@ -89,6 +89,17 @@ fn without_active_expiry_a_key_stays_until_it_is_asked_for() {
 }
 
 #[test]
+fn the_last_instant_there_is_can_be_set_and_asked_for() {
+    check(&[
+        ("SET k v PXAT 9223372036854775807", "+OK"),
+        ("PEXPIRETIME k", ":9223372036854775807"),
+        ("EXPIRETIME k", ":9223372036854776"),
+        ("SET k v PX 9223372036854775807", "-ERR invalid expire time in 'set' command"),
+        ("GETEX k EXAT 9223372036854775807", "-ERR invalid expire time in 'getex' command"),
+    ]);
+}
+
+#[test]
 fn a_replica_masks_an_expired_key_and_keeps_it() {
     let mut bench = replica();
     let at = (START_MS + 100).to_string();
