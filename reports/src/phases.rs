@@ -82,7 +82,7 @@ mod tests {
             .fault_began(7, 4, "crash", &[Node::Redis(1)])
             .build();
         let met: Vec<(String, String)> = phases(&history);
-        let expected = [("pause", "acquiring"), ("pause", "holding"), ("pause", "holding"), ("crash", "releasing")];
+        let expected = [("pause", "acquiring"), ("pause", "holding"), ("pause", "holding"), ("crash", "idle")];
         let expected: Vec<(String, String)> =
             expected.iter().map(|(kind, phase)| ((*kind).to_owned(), (*phase).to_owned())).collect();
         assert_eq!(met, expected);
