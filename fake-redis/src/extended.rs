@@ -70,7 +70,7 @@ impl Natural {
     }
 
     fn shift_left(&mut self, bits: u32) {
-        if bits % 32 > 0 {
+        if !bits.is_multiple_of(32) {
             self.multiply_and_add(1 << (bits % 32), 0);
         }
         let zeros = vec![0; (bits / 32) as usize];

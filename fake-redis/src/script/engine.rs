@@ -10,7 +10,7 @@ use super::random::ScriptRandom;
 use crate::config::RedisVersion;
 use indexmap::IndexMap;
 use mlua::chunk::ChunkMode;
-use mlua::{Error, Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
+use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
 use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -147,7 +147,7 @@ fn bound_instructions(lua: &Lua, shared: &Rc<Shared>) -> Result<()> {
     lua.set_global_hook(triggers, move |_, _| {
         shared.looks.set(shared.looks.get() + 1);
         if shared.looks.get() > LOOKS_MAX {
-            return Err(Error::runtime("Script stopped by fake-redis after its bound on instructions"));
+            return Err(functions::stop());
         }
         Ok(VmState::Continue)
     })

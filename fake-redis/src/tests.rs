@@ -1,0 +1,11 @@
+//! What a server promises, tried through its bytes. One file for each promise.
+
+mod denied;
+mod eviction;
+mod expiry;
+mod messages;
+mod propagation;
+mod protocol;
+mod replies;
+mod taps;
+mod transactions;
