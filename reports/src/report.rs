@@ -2,6 +2,7 @@
 
 use crate::expected::Expected;
 use crate::history::{History, What};
+use crate::sweep::Expectation;
 use crate::verdict::Verdict;
 use crate::violation::Violation;
 use fencepost_faults::{FaultPlan, Node, Seed, SimTime};
@@ -77,6 +78,9 @@ pub struct RunReport {
     pub storage: StorageTally,
     /// What was broken.
     pub violations: Vec<ViolationReport>,
+    /// How it was held against what should come out, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expectation: Option<Expectation>,
     /// The events around the violations, for people.
     pub timeline: Vec<TimelineEntry>,
     /// The whole history, if it was asked for.

@@ -45,6 +45,7 @@ impl RunReport {
             plan: facts.plan,
             latency_us: latencies(&timeline),
             storage: tally(&timeline, &judgement.violations),
+            expectation: None,
             timeline: narrate::timeline(history, &judgement.violations),
             violations: judgement.violations.into_iter().map(|one| ViolationReport::new(one, &facts.replay)).collect(),
             history: None,

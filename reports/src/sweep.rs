@@ -1,12 +1,18 @@
 //! The `fencepost.sweep` format, version 1: many seeds, added up. Must never know how the runs were spread over threads.
 
 mod cell;
+mod expectation;
+mod first;
 mod interval;
 mod merge;
+mod ranges;
 
-pub use cell::{Cell, Fingerprint, RunSummary, Smallest};
-pub use interval::Rate;
-pub use merge::{Gaps, MergeError, merge};
+pub use cell::{Cell, Fingerprint, Kept, RunSummary, Smallest, VIOLATIONS_MAX};
+pub use expectation::{Expectation, Wanted};
+pub use first::{Blocks, OpenBlock, SeedsToFirst};
+pub use interval::{Rate, quiet_bound};
+pub use merge::{Gaps, MergeError, merge, runs_of};
+pub use ranges::Ranges;
 
 use crate::report::Tool;
 use fencepost_faults::Seed;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The 0.975 quantile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// A rate and its 95 % interval by Wilson's score (Wilson 1927), each rounded to six decimals. Only sums, products, quotients and
+/// A rate and its 95 % interval by Wilson's score (Wilson 1927), each rounded to six significant digits. Only sums, products, quotients and
 /// square roots go into it, which IEEE 754 rounds alike on every machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
@@ -35,8 +35,15 @@ impl Rate {
     }
 }
 
+/// The upper end of the 95 % interval of a rate of which `trials` runs showed nothing, by the rule of three (Hanley and Lippman-Hand 1983): 3 in
+/// `trials`, at most 1.
+pub fn quiet_bound(trials: u64) -> f64 {
+    if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
+}
+
+/// Six significant digits: a rate of one in 10^9 is not zero. Decimal conversion is exact in Rust, so it is the same on every machine.
 fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
+    format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -49,6 +56,22 @@ mod tests {
         assert_eq!(Rate::of(0, 10), Rate { point: 0.0, low: 0.0, high: 0.277533 });
         assert_eq!(Rate::of(5, 10), Rate { point: 0.5, low: 0.236593, high: 0.763407 });
         assert_eq!(Rate::of(10, 10), Rate { point: 1.0, low: 0.722467, high: 1.0 });
+    }
+
+    #[test]
+    fn three_in_n_bounds_what_was_never_seen() {
+        assert_eq!(quiet_bound(0), 1.0);
+        assert_eq!(quiet_bound(300), 0.01);
+        assert_eq!(quiet_bound(1_000_000_000), 3e-9);
+        // The exact bound is 1 - 0.05^(1/n): 0.0099360 for 300 runs, computed apart from this code.
+        let exact = 1.0 - 0.05_f64.powf(1.0 / 300.0);
+        assert!((exact - quiet_bound(300)).abs() < 1e-4, "{exact}");
+    }
+
+    #[test]
+    fn a_rate_far_below_a_millionth_is_not_zero() {
+        assert_eq!(Rate::of(1, 1_000_000_000).point, 1e-9);
+        assert!(Rate::of(0, 1_000_000_000).high > 0.0);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub enum MergeError {
 }
 
 /// Adds up summaries. Their order does not matter, and sums may be added up again, in any grouping. A sum has shard 1/1 and holds
-/// nothing measured.
+/// no speed; the processor time of the cells adds up.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
@@ -69,7 +69,8 @@ pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
 
 /// The cells of all parts. They have the same clients and faults in the same order.
 fn added_up(parts: &[&Sweep]) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = parts[0].cells.iter().map(|cell| Cell::new(&cell.client, &cell.fault)).collect();
+    let empty = |cell: &Cell| Cell { violations_max: cell.violations_max, ..Cell::new(&cell.client, &cell.fault) };
+    let mut cells: Vec<Cell> = parts[0].cells.iter().map(empty).collect();
     for part in parts {
         for (cell, other) in cells.iter_mut().zip(&part.cells) {
             cell.absorb(other);
@@ -88,8 +89,8 @@ fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
     }
 }
 
-/// The range of a sweep without its gaps.
-fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
+/// The seeds that a sweep did run: its range without its gaps, ascending.
+pub fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
     let mut from = sweep.seeds.from;
     let mut runs = Vec::new();
     for gap in &sweep.gaps {

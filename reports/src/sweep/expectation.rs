@@ -1,0 +1,165 @@
+//! What should come out, held against what came out. Must never know who expects it or where that is written down.
+
+use super::Cell;
+use crate::finding::Kind;
+use crate::report::RunReport;
+use crate::verdict::Verdict;
+use fencepost_faults::Seed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// What should come out of one client under one fault.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// Nothing is violated, though something was exercised.
+    Safe,
+    /// Something is violated, whatever it is.
+    Violated,
+    /// Exactly these rules are broken.
+    Kinds {
+        /// Each of them is.
+        must: BTreeSet<Kind>,
+        /// Any of them may be: they are too rare to be sure of.
+        may: BTreeSet<Kind>,
+    },
+}
+
+/// What was expected, and where it came out otherwise.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Expectation {
+    /// What was expected, in words.
+    pub expected: String,
+    /// Each deviation, in words; empty if all came out as expected.
+    pub deviations: Vec<String>,
+}
+
+/// What came out.
+struct Found {
+    /// How many runs broke each rule, and the first that did.
+    kinds: BTreeMap<Kind, (u64, Option<Seed>)>,
+    runs: u64,
+    exercised: u64,
+}
+
+impl Wanted {
+    /// Holds a cell of a sweep against it.
+    pub fn hold(&self, cell: &Cell) -> Expectation {
+        let kinds = cell.violations_by_kind.iter();
+        let found = kinds.map(|(kind, runs)| (*kind, (*runs, cell.first_seed.get(kind).copied()))).collect();
+        self.against(&Found { kinds: found, runs: cell.runs, exercised: cell.valid + cell.violated })
+    }
+
+    /// Holds one run against it.
+    pub fn hold_run(&self, run: &RunReport, seed: Seed) -> Expectation {
+        let kinds = run.violations.iter().map(|report| (report.violation.kind, (1, Some(seed)))).collect();
+        let exercised = u64::from(!matches!(run.verdict, Verdict::Unknown { .. }));
+        self.against(&Found { kinds, runs: 1, exercised })
+    }
+
+    fn against(&self, found: &Found) -> Expectation {
+        let none = BTreeSet::new();
+        let mut deviations = Vec::new();
+        let runs = |count: u64| format!("{count} run{}", if count == 1 { "" } else { "s" });
+        if found.exercised == 0 {
+            deviations.push(format!("nothing was exercised in {}", runs(found.runs)));
+        }
+        let (must, allowed) = match self {
+            Wanted::Safe => (&none, Some(BTreeSet::new())),
+            Wanted::Violated => (&none, None),
+            Wanted::Kinds { must, may } => (must, Some(must | may)),
+        };
+        if *self == Wanted::Violated && found.kinds.is_empty() {
+            deviations.push(format!("nothing is violated in {}", runs(found.runs)));
+        }
+        for kind in must.iter().filter(|kind| !found.kinds.contains_key(kind)) {
+            deviations.push(format!("no {kind} in {}", runs(found.runs)));
+        }
+        for (kind, (count, seed)) in &found.kinds {
+            if allowed.as_ref().is_some_and(|allowed| !allowed.contains(kind)) {
+                let first = seed.map_or(String::new(), |seed| format!(", first in seed {seed}"));
+                deviations.push(format!("{kind} in {count} of {}{first}", runs(found.runs)));
+            }
+        }
+        Expectation { expected: self.to_string(), deviations }
+    }
+}
+
+impl Expectation {
+    /// What is said of a client under a fault of which nothing is written down.
+    pub fn missing() -> Expectation {
+        let deviations = vec!["no verdict is expected of it: the file does not have it".to_owned()];
+        Expectation { expected: "nothing".to_owned(), deviations }
+    }
+
+    /// Whether all came out as expected.
+    pub fn is_met(&self) -> bool {
+        self.deviations.is_empty()
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |kinds: &BTreeSet<Kind>| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+        match self {
+            Wanted::Safe => f.write_str("safe"),
+            Wanted::Violated => f.write_str("violated"),
+            Wanted::Kinds { must, may } => match (must.is_empty(), may.is_empty()) {
+                (true, _) => write!(f, "at most {}", names(may)),
+                (false, true) => f.write_str(&names(must)),
+                (false, false) => write!(f, "{}, perhaps {}", names(must), names(may)),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    /// single-node is violated (overlap, stale-write, lost-update), redlock is quiet, fencing exercises nothing.
+    fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
+        wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
+    }
+
+    fn kinds(must: &[Kind], may: &[Kind]) -> Wanted {
+        Wanted::Kinds { must: must.iter().copied().collect(), may: may.iter().copied().collect() }
+    }
+
+    const ALL: &[Kind] = &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate];
+
+    #[test]
+    fn accepts_what_was_expected() {
+        assert_eq!(deviations(&Wanted::Violated, 0), Vec::<String>::new());
+        assert_eq!(deviations(&kinds(ALL, &[]), 0), Vec::<String>::new());
+        assert_eq!(deviations(&kinds(&ALL[..1], ALL), 0), Vec::<String>::new());
+        assert_eq!(deviations(&Wanted::Safe, 1), Vec::<String>::new());
+        assert_eq!(deviations(&kinds(&[], ALL), 1), Vec::<String>::new());
+    }
+
+    #[test]
+    fn rejects_what_was_not_expected_by_name() {
+        let found = deviations(&Wanted::Safe, 0);
+        assert_eq!(found.len(), 3);
+        assert_eq!(found[0], "overlap in 3 of 9 runs, first in seed 2");
+        assert_eq!(deviations(&kinds(&ALL[..2], &[]), 0), ["lost-update in 3 of 9 runs, first in seed 2"]);
+        assert_eq!(deviations(&kinds(&[Kind::Stuck], ALL), 0), ["no stuck in 9 runs"]);
+        assert_eq!(deviations(&Wanted::Violated, 1), ["nothing is violated in 9 runs"]);
+    }
+
+    #[test]
+    fn rejects_a_quiet_cell_that_exercised_nothing() {
+        assert_eq!(deviations(&Wanted::Safe, 2), ["nothing was exercised in 9 runs"]);
+    }
+
+    #[test]
+    fn a_single_run_is_held_to_the_same() {
+        let quiet = samples::run(samples::quiet());
+        assert!(Wanted::Safe.hold_run(&quiet, Seed(7)).is_met());
+        let violated = samples::run(samples::paused_holder());
+        let said = Wanted::Safe.hold_run(&violated, Seed(7)).deviations;
+        assert_eq!(said[0], "overlap in 1 of 1 run, first in seed 7");
+    }
+}

@@ -1,0 +1,205 @@
+//! How many seeds it takes to see a violation: median and 90th percentile. Must never know what was violated.
+//!
+//! Shards must add up to the whole, so the seeds are cut into blocks at fixed absolute numbers, whatever shard or thread runs them: block `n` of
+//! length `l` holds the seeds `n * l` to `n * l + l - 1`. A block counts once all of its seeds were run; until then it is open. Several lengths are
+//! kept side by side, because a short block says nothing about a rare violation and a short sweep has no long block.
+
+use fencepost_faults::Seed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The lengths of the blocks, each a multiple of the one before.
+pub const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
+
+/// Counts up to this are kept as they are; of greater ones the first five binary digits, rounded up: at most 1/16 too high. So a table of counts
+/// has at most 208 entries, however many seeds there are.
+const EXACT_MAX: u64 = 32;
+
+/// How many seeds it takes to see a violation, counted from the first seed of a block.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SeedsToFirst {
+    /// Half of the blocks need no more; null if more than half of them are quiet, or none is complete.
+    pub median: Option<u64>,
+    /// Nine in ten blocks need no more; null if more than one in ten is quiet, or none is complete.
+    pub p90: Option<u64>,
+    /// The length of the blocks that the two were taken from: the shortest at which nine in ten blocks show a violation, else the longest that was
+    /// completed; zero if none was.
+    pub block: u64,
+    /// How many blocks of that length were completed.
+    pub complete: u64,
+    /// What both follow from, for each length.
+    pub blocks: Vec<Blocks>,
+}
+
+/// The blocks of one length.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Blocks {
+    /// How many seeds a block has.
+    pub length: u64,
+    /// How many complete blocks show no violation.
+    pub quiet: u64,
+    /// How many complete blocks show their first violation after so many seeds.
+    pub first: BTreeMap<u64, u64>,
+    /// Blocks of which not all seeds were run, ascending.
+    pub open: Vec<OpenBlock>,
+}
+
+/// A block of which not all seeds were run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct OpenBlock {
+    /// Its first seed.
+    pub from: Seed,
+    /// How many of its seeds were run.
+    pub seeds: u64,
+    /// How far into the block the earliest violation known so far is, counted from 1.
+    pub to_first: Option<u64>,
+}
+
+impl SeedsToFirst {
+    /// Adds a seed. Each seed may be added once.
+    pub fn add(&mut self, seed: Seed, violated: bool) {
+        let mut completes = false;
+        for length in LENGTHS {
+            let place = seed.0 % length;
+            let one = OpenBlock { from: Seed(seed.0 - place), seeds: 1, to_first: violated.then_some(place + 1) };
+            completes |= self.of_length(length).add(one);
+        }
+        if completes {
+            self.settle();
+        }
+    }
+
+    /// Adds what other seeds showed.
+    pub fn absorb(&mut self, other: &SeedsToFirst) {
+        for blocks in &other.blocks {
+            let own = self.of_length(blocks.length);
+            own.quiet += blocks.quiet;
+            for (count, number) in &blocks.first {
+                *own.first.entry(*count).or_default() += number;
+            }
+            for block in &blocks.open {
+                own.add(*block);
+            }
+        }
+        self.settle();
+    }
+
+    fn of_length(&mut self, length: u64) -> &mut Blocks {
+        let place = self.blocks.partition_point(|blocks| blocks.length < length);
+        if self.blocks.get(place).is_none_or(|blocks| blocks.length != length) {
+            self.blocks.insert(place, Blocks { length, quiet: 0, first: BTreeMap::new(), open: Vec::new() });
+        }
+        &mut self.blocks[place]
+    }
+
+    fn settle(&mut self) {
+        let complete = || self.blocks.iter().filter(|blocks| blocks.complete() > 0);
+        let chosen = complete().find(|blocks| blocks.percentile(90).is_some()).or(complete().last());
+        let Some(blocks) = chosen else { return };
+        (self.block, self.complete) = (blocks.length, blocks.complete());
+        (self.median, self.p90) = (blocks.percentile(50), blocks.percentile(90));
+    }
+}
+
+impl Blocks {
+    /// Adds seeds of one block; whether they complete it.
+    fn add(&mut self, part: OpenBlock) -> bool {
+        let place = self.open.partition_point(|block| block.from < part.from);
+        match self.open.get_mut(place) {
+            Some(block) if block.from == part.from => {
+                block.seeds += part.seeds;
+                block.to_first = block.to_first.into_iter().chain(part.to_first).min();
+            }
+            _ => self.open.insert(place, part),
+        }
+        if self.open[place].seeds < self.length {
+            return false;
+        }
+        match self.open.remove(place).to_first {
+            None => self.quiet += 1,
+            Some(count) => *self.first.entry(rounded_up(count)).or_default() += 1,
+        }
+        true
+    }
+
+    fn complete(&self) -> u64 {
+        self.quiet + self.first.values().sum::<u64>()
+    }
+
+    /// By nearest rank; `None` if the block of that rank is quiet or there is none.
+    fn percentile(&self, percent: u64) -> Option<u64> {
+        let mut left = (self.complete() * percent).div_ceil(100);
+        self.first.iter().find_map(|(count, blocks)| {
+            left = left.saturating_sub(*blocks);
+            (left == 0).then_some(*count)
+        })
+    }
+}
+
+/// The count, or the next that is kept.
+fn rounded_up(count: u64) -> u64 {
+    if count <= EXACT_MAX {
+        return count;
+    }
+    let step = 1 << (count.ilog2() - 4);
+    count.next_multiple_of(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep(seeds: std::ops::Range<u64>, violated: impl Fn(u64) -> bool) -> SeedsToFirst {
+        let mut sum = SeedsToFirst::default();
+        seeds.for_each(|seed| sum.add(Seed(seed), violated(seed)));
+        sum
+    }
+
+    #[test]
+    fn percentiles_are_those_of_blocks_at_fixed_places() {
+        // Blocks 0 to 9 show their first violation after 1 to 10 seeds.
+        let sum = sweep(0..160, |seed| seed % 16 == seed / 16);
+        assert_eq!((sum.block, sum.complete, sum.median, sum.p90), (16, 10, Some(5), Some(9)));
+    }
+
+    #[test]
+    fn a_block_that_was_not_run_to_its_end_does_not_count() {
+        let sum = sweep(3..40, |_| true);
+        assert_eq!((sum.block, sum.complete, sum.median), (16, 1, Some(1)));
+        assert_eq!((sum.blocks[0].open[0].from, sum.blocks[0].open[0].seeds), (Seed(0), 13));
+        assert_eq!((sum.blocks[0].open[1].from, sum.blocks[0].open[1].seeds), (Seed(32), 8));
+        assert_eq!(sweep(1..16, |_| true).block, 0, "nothing is known of an open block");
+    }
+
+    #[test]
+    fn a_rare_violation_is_told_in_longer_blocks() {
+        let sum = sweep(0..4_096, |seed| seed % 256 == 100);
+        // 101 is 1100101 in binary: the next number with five binary digits that count is 104.
+        assert_eq!((sum.block, sum.complete, sum.median, sum.p90), (256, 16, Some(104), Some(104)));
+        let never = sweep(0..300, |_| false);
+        assert_eq!((never.block, never.complete, never.median, never.p90), (256, 1, None, None));
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole_wherever_they_are_cut() {
+        let violated = |seed: u64| seed.is_multiple_of(7) || seed % 256 == 200;
+        let whole = sweep(5..900, violated);
+        for cut in [6, 16, 17, 255, 256, 300, 899] {
+            let (early, late) = (sweep(5..cut, violated), sweep(cut..900, violated));
+            for (one, other) in [(&early, &late), (&late, &early)] {
+                let mut sum = SeedsToFirst::default();
+                sum.absorb(one);
+                sum.absorb(other);
+                assert_eq!(sum, whole, "cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_of_counts_stays_small() {
+        let kept: std::collections::BTreeSet<u64> = (1..=65_536).map(rounded_up).collect();
+        assert_eq!(kept.len(), 208);
+        assert!((1..=65_536).all(|count| rounded_up(count) >= count && rounded_up(count) - count <= count / 16));
+    }
+}
