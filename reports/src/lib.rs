@@ -3,6 +3,7 @@
 //! Owns [`History`] and all that is derived from it. Must never know async, sockets, or how a run is made: a recorded history can be
 //! judged again years later.
 
+pub mod arithmetic;
 pub mod cause;
 pub mod checker;
 pub mod digest;

@@ -129,6 +129,9 @@ pub struct ViolationReport {
     pub violation: Violation,
     /// The smallest plan that still shows it; `null` if it was not searched.
     pub minimal_plan: Option<FaultPlan>,
+    /// How much smaller the run of the minimal plan is, and what it showed; absent if it was not searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimal_run: Option<MinimalRun>,
     /// How much of the decisive magnitude is just enough; `null` if it was not searched or there is none.
     pub boundary: Option<Boundary>,
     /// Each fault of the minimal plan, and whether the violation is there without it.
@@ -141,6 +144,22 @@ pub struct ViolationReport {
     pub replay: String,
 }
 
+/// The run of the minimal plan: everything else as in the report's config, but with fewer processes and cycles.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MinimalRun {
+    /// How many processes take the lock.
+    pub processes: u16,
+    /// How many cycles each of them has.
+    pub cycles: u32,
+    /// SHA-256 of the history of that run, in hex.
+    pub history_digest: String,
+    /// How many runs the search took.
+    pub searched_runs: u32,
+    /// Whether the plan is locally minimal. False if the search ended at its bound of runs: then the plan shows the violation all the
+    /// same, but may not be the smallest.
+    pub complete: bool,
+}
+
 /// How much of a magnitude is just enough to break the rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
@@ -150,9 +169,9 @@ pub struct Boundary {
     pub quantity: String,
     /// With this much the violation is there.
     pub enough: i64,
-    /// With this little it is not.
+    /// With this, one step on, it is not: a step less, or, where less is worse (how long a server stays away), a step more.
     pub not_enough: i64,
-    /// What arithmetic says the boundary should be.
+    /// What arithmetic demands, whatever else happens: the violation cannot be there with less (where less is worse: with more).
     pub analytic: Option<i64>,
 }
 
@@ -161,6 +180,9 @@ pub struct Boundary {
 pub struct ButFor {
     /// The fault that was left out.
     pub fault: u32,
+    /// Another fault that was left out with it, if a pair was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub and_fault: Option<u32>,
     /// Whether the violation is there without it. False makes the fault a cause.
     pub violation_without_it: bool,
 }
@@ -170,8 +192,24 @@ pub struct ButFor {
 pub struct Remedy {
     /// The safeguard.
     pub name: String,
-    /// Whether the violation is gone with it.
+    /// Whether the violation is gone with it, and because of it.
     pub prevents: bool,
+    /// The same, with the third answer told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+}
+
+/// What a safeguard does to a violation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// The faults met the same operation, the rule was kept, and no variation of the plan that was tried breaks it.
+    Prevents,
+    /// The same rule is broken all the same.
+    DoesNot,
+    /// The rule was kept only because the run took another course: the faults met another operation or none, or a variation of the plan
+    /// breaks it again.
+    ChangesTheSchedule,
 }
 
 /// An event as people read it.

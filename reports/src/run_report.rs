@@ -59,6 +59,7 @@ impl ViolationReport {
         ViolationReport {
             violation,
             minimal_plan: None,
+            minimal_run: None,
             boundary: None,
             but_for: Vec::new(),
             remedies: Vec::new(),

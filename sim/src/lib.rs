@@ -8,6 +8,7 @@ pub mod bench;
 pub mod cli;
 mod deployment;
 pub mod engine;
+pub mod inquest;
 mod nemesis;
 mod recorder;
 mod roster;

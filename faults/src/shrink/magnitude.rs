@@ -47,7 +47,7 @@ impl Magnitude {
 }
 
 /// Every magnitude of the fault with its value.
-pub(super) fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
+pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     let us = |span: &Micros| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
     match fault {
         Fault::Pause { duration_us, .. }
@@ -74,7 +74,7 @@ pub(super) fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
 }
 
 /// The fault with another value of one of its magnitudes. A magnitude that the fault does not have changes nothing.
-pub(super) fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
+pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());
     match (&mut fault, magnitude) {

@@ -11,12 +11,12 @@ mod oracle;
 use crate::fault::Fault;
 use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
-use magnitude::{magnitudes, node_lists, with_magnitude};
+use magnitude::node_lists;
 use oracle::Oracle;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use magnitude::Magnitude;
+pub use magnitude::{Magnitude, magnitudes, with_magnitude};
 
 /// What start times are rounded to, the roundest first.
 const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
@@ -71,6 +71,18 @@ pub fn shrink(plan: &FaultPlan, calls_max: u32, violates: impl FnMut(&FaultPlan)
     }
     let boundaries = boundaries(&best, &oracle);
     Some(Shrunk { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
+}
+
+/// Leaves out whole faults and changes nothing else, asking at most `calls_max` times; `None` if `violates` does not hold for the plan itself.
+///
+/// The first step of [`shrink`], for a caller who makes something else small before magnitudes are bisected. No boundaries are stated.
+pub fn fewest_faults(plan: &FaultPlan, calls_max: u32, violates: impl FnMut(&FaultPlan) -> bool) -> Option<Shrunk> {
+    let mut oracle = Oracle::new(calls_max, violates);
+    if !oracle.violates(plan) {
+        return None;
+    }
+    let plan = leave_out_faults(plan.clone(), &mut oracle);
+    Some(Shrunk { plan, boundaries: Vec::new(), calls: oracle.calls(), complete: !oracle.refused() })
 }
 
 fn leave_out_faults<F: FnMut(&FaultPlan) -> bool>(plan: FaultPlan, oracle: &mut Oracle<F>) -> FaultPlan {

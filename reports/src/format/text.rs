@@ -4,7 +4,7 @@
 use super::layout::{BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped};
 use super::{Format, plan_text, text_sweep, text_timeline};
 use crate::finding::{Kind, Severity};
-use crate::report::{Report, RunReport, ViolationReport};
+use crate::report::{Effect, MinimalRun, Report, RunReport, ViolationReport};
 use crate::sweep::Sweep;
 use crate::verdict::Verdict;
 use fencepost_faults::Micros;
@@ -221,7 +221,8 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     if let Some(plan) = &report.minimal_plan {
         let faults: Vec<String> = plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
         let enough = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
-        rerun_line(out, &format!("Enough for it: {enough}."))?;
+        let of = report.minimal_run.as_ref().map_or(String::new(), smaller);
+        rerun_line(out, &format!("Enough for it: {enough}{of}."))?;
     }
     if let Some(boundary) = &report.boundary {
         let (fault, quantity) = (boundary.fault, &boundary.quantity);
@@ -231,13 +232,25 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     }
     for cause in &report.but_for {
         let still = if cause.violation_without_it { "it happens all the same" } else { "it does not happen" };
-        rerun_line(out, &format!("Without fault {} {still}.", cause.fault))?;
+        let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
+        rerun_line(out, &format!("Without fault {}{and} {still}.", cause.fault))?;
     }
     for remedy in &report.remedies {
-        let helps = if remedy.prevents { "prevents it" } else { "does not prevent it" };
+        let helps = match remedy.effect {
+            Some(Effect::ChangesTheSchedule) => "changes the course of the run, which proves nothing",
+            _ if remedy.prevents => "prevents it",
+            _ => "does not prevent it",
+        };
         rerun_line(out, &format!("{} {helps}.", remedy.name))?;
     }
     Ok(())
+}
+
+/// How small the run of the minimal plan is, and whether the search for it came to an end.
+fn smaller(run: &MinimalRun) -> String {
+    let processes = if run.processes == 1 { "1 process".to_owned() } else { format!("{} processes", run.processes) };
+    let size = format!(" (with {processes} of {} each)", counted(u64::from(run.cycles), "cycle"));
+    if run.complete { size } else { format!("{size}; the search was cut short after {} runs", run.searched_runs) }
 }
 
 fn rerun_line(out: &mut dyn Write, text: &str) -> io::Result<()> {

@@ -30,7 +30,9 @@ pub(crate) enum Command {
     /// Run many seeds in parallel and add them up.
     Sweep(SweepArguments),
     /// Run exactly the plans of a report again, under turmoil; the histories must be the same.
-    Replay(FileArguments),
+    Replay(ReplayArguments),
+    /// Make the plans of a report minimal that was made with --no-shrink, and explain them.
+    Shrink(FileArguments),
     /// Judge a recorded history again.
     Check(FileArguments),
     /// Add up the sweep summaries of shards; their order does not matter.
@@ -137,6 +139,9 @@ pub(crate) struct CommonArguments {
     /// One key of the scenario, as in the file: `--set down-after=2s`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Do not look for the minimal plan of each violation, nor for causes and remedies.
+    #[arg(long)]
+    pub(crate) no_shrink: bool,
     /// How to print the result. See `fencepost list formats`.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
@@ -152,6 +157,15 @@ pub(crate) struct FileArguments {
     /// How to print the result.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArguments {
+    #[command(flatten)]
+    pub(crate) source: FileArguments,
+    /// Run the minimal plans instead; each must show its violation again.
+    #[arg(long)]
+    pub(crate) minimal: bool,
 }
 
 #[derive(Args, Debug)]

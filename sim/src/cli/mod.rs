@@ -11,6 +11,7 @@ mod output;
 mod replay;
 mod run;
 mod schema;
+mod shrink;
 mod sweep;
 
 pub use failure::Failure;
@@ -36,6 +37,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Run(options)) => run::run(&options),
         Some(Command::Sweep(options)) => sweep::sweep(&options),
         Some(Command::Replay(options)) => replay::replay(&options),
+        Some(Command::Shrink(options)) => shrink::shrink(&options),
         Some(Command::Check(options)) => check::check(&options),
         Some(Command::Merge(options)) => merge::merge(&options),
         Some(Command::List(options)) => list::list(&options),

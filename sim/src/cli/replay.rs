@@ -1,6 +1,6 @@
 //! `fencepost replay`: the plans of a report again, under turmoil; the histories must be the same. Must never know how a report came to be.
 
-use super::arguments::FileArguments;
+use super::arguments::ReplayArguments;
 use super::options::{client, format};
 use super::output::{print, read_file};
 use super::run::run_spec;
@@ -15,14 +15,17 @@ use std::path::Path;
 use std::rc::Rc;
 
 /// Runs the plans of a report again and compares.
-pub(crate) fn replay(arguments: &FileArguments) -> Result<Outcome, Failure> {
-    let format = format(&arguments.format)?;
-    let path = &arguments.file;
+pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
+    let format = format(&arguments.source.format)?;
+    let path = &arguments.source.file;
     let recorded = read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
     let scenario = Rc::new(scenario_of(path, &recorded)?);
     let mut runs = Vec::with_capacity(recorded.runs.len());
     for run in &recorded.runs {
-        runs.push(replay_run(path, &recorded, run, &scenario)?);
+        match arguments.minimal {
+            false => runs.push(replay_run(path, &recorded, run, &scenario)?),
+            true => runs.extend(replay_minimal(path, &recorded, run, &scenario)?),
+        }
     }
     let replayed = report(recorded.seed, Engine::Turmoil, &scenario, runs);
     let mut text = Vec::new();
@@ -31,28 +34,75 @@ pub(crate) fn replay(arguments: &FileArguments) -> Result<Outcome, Failure> {
     Ok(verdict_of(&replayed.runs))
 }
 
+/// The plan of a run.
 fn replay_run(path: &Path, recorded: &Report, run: &RunReport, scenario: &Rc<Scenario>) -> Result<RunReport, Failure> {
-    let families = run.fault.parse().map_err(|error| Failure::content(path, error))?;
-    let (seed, plan) = (recorded.seed, run.plan.clone());
-    let spec = RunSpec { seed, client: client(&run.client)?, families, scenario: scenario.clone(), plan };
-    spec.validate().map_err(|error| Failure::content(path, error))?;
-    let outcome = run_spec(&spec, Engine::Turmoil)?;
-    let replayed = Findings { spec: &spec, outcome: &outcome }.report();
-    if replayed.history_digest != run.history_digest {
-        return Err(Failure::Mismatch(format!(
-            "{}: client {}, fault {}: the replay gives history {}, the report says {}",
-            path.display(),
-            run.client,
-            run.fault,
-            replayed.history_digest,
-            run.history_digest
-        )));
+    let spec = spec_of(path, recorded, run, scenario)?;
+    replay_spec(path, &spec, &run.history_digest)
+}
+
+/// The minimal plan of each violation of a run that has one.
+fn replay_minimal(
+    path: &Path,
+    recorded: &Report,
+    run: &RunReport,
+    scenario: &Rc<Scenario>,
+) -> Result<Vec<RunReport>, Failure> {
+    let mut replayed = Vec::new();
+    for violation in &run.violations {
+        let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else { continue };
+        let (processes, cycles) = (minimal.processes, minimal.cycles);
+        let scenario = Rc::new(Scenario { processes, cycles, ..(**scenario).clone() });
+        scenario.validate().map_err(|error| Failure::content(path, format!("minimal_run: {error}")))?;
+        let spec = RunSpec { plan: plan.clone(), ..spec_of(path, recorded, run, &scenario)? };
+        let report = replay_spec(path, &spec, &minimal.history_digest)?;
+        let id = &violation.violation.id;
+        if report.violations.iter().all(|shown| shown.violation.id != *id) {
+            let (path, client) = (path.display(), &run.client);
+            return Err(Failure::Mismatch(format!(
+                "{path}: client {client}: the minimal plan of {id} does not show it"
+            )));
+        }
+        replayed.push(report);
     }
     Ok(replayed)
 }
 
+/// The run that a report tells of.
+pub(super) fn spec_of(
+    path: &Path,
+    recorded: &Report,
+    run: &RunReport,
+    scenario: &Rc<Scenario>,
+) -> Result<RunSpec, Failure> {
+    let families = run.fault.parse().map_err(|error| Failure::content(path, error))?;
+    let (seed, plan) = (recorded.seed, run.plan.clone());
+    Ok(RunSpec { seed, client: client(&run.client)?, families, scenario: scenario.clone(), plan })
+}
+
+fn replay_spec(path: &Path, spec: &RunSpec, digest: &str) -> Result<RunReport, Failure> {
+    spec.validate().map_err(|error| Failure::content(path, error))?;
+    let outcome = run_spec(spec, Engine::Turmoil)?;
+    let replayed = Findings { spec, outcome: &outcome }.report();
+    same_history(path, &replayed, digest)?;
+    Ok(replayed)
+}
+
+/// Another history than the report's is a failure.
+pub(super) fn same_history(path: &Path, replayed: &RunReport, digest: &str) -> Result<(), Failure> {
+    if replayed.history_digest == digest {
+        return Ok(());
+    }
+    Err(Failure::Mismatch(format!(
+        "{}: client {}, fault {}: the replay gives history {}, the report says {digest}",
+        path.display(),
+        replayed.client,
+        replayed.fault,
+        replayed.history_digest,
+    )))
+}
+
 /// The scenario that a report echoes.
-fn scenario_of(path: &Path, recorded: &Report) -> Result<Scenario, Failure> {
+pub(super) fn scenario_of(path: &Path, recorded: &Report) -> Result<Scenario, Failure> {
     let echoed = recorded.config.get("scenario").cloned().unwrap_or_default();
     let scenario: Scenario =
         serde_json::from_value(echoed).map_err(|error| Failure::content(path, format!("config.scenario: {error}")))?;

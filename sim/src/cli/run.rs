@@ -5,6 +5,7 @@ use super::options::Options;
 use super::output::{print, write_file};
 use super::{Failure, Outcome};
 use crate::Engine;
+use crate::inquest::inquire;
 use crate::run::{RunOutcome, RunSpec};
 use crate::verdicts::{Findings, report, verdict_of};
 use fencepost_faults::Seed;
@@ -20,6 +21,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         let spec = RunSpec::draw(Seed(arguments.seed), client, families, scenario.clone());
         let outcome = run_spec(&spec, options.engine)?;
         let mut report = Findings { spec: &spec, outcome: &outcome }.report();
+        if !arguments.common.no_shrink {
+            inquire(&spec, &mut report);
+        }
         if arguments.with_history {
             report.history = Some(outcome.history);
         }

@@ -1,0 +1,37 @@
+//! `fencepost shrink`: the plans of a report made minimal, and explained. Must never know how they are made small.
+
+use super::arguments::FileArguments;
+use super::options::format;
+use super::output::{print, read_file};
+use super::replay::{same_history, scenario_of, spec_of};
+use super::run::run_spec;
+use super::{Failure, Outcome};
+use crate::Engine;
+use crate::inquest::inquire;
+use crate::verdicts::{Findings, verdict_of};
+use fencepost_reports::read::read_report;
+use std::rc::Rc;
+
+/// Runs the plans of a report again and fills in what only that can show. The histories must be the report's.
+pub(crate) fn shrink(arguments: &FileArguments) -> Result<Outcome, Failure> {
+    let format = format(&arguments.format)?;
+    let path = &arguments.file;
+    let mut recorded = read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    let scenario = Rc::new(scenario_of(path, &recorded)?);
+    let mut runs = Vec::with_capacity(recorded.runs.len());
+    for run in &recorded.runs {
+        let spec = spec_of(path, &recorded, run, &scenario)?;
+        spec.validate().map_err(|error| Failure::content(path, error))?;
+        let outcome = run_spec(&spec, Engine::Fast)?;
+        let mut again = Findings { spec: &spec, outcome: &outcome }.report();
+        same_history(path, &again, &run.history_digest)?;
+        inquire(&spec, &mut again);
+        again.history.clone_from(&run.history);
+        runs.push(again);
+    }
+    recorded.runs = runs;
+    let mut text = Vec::new();
+    format.write_run(&recorded, &mut text).map_err(Failure::Output)?;
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(verdict_of(&recorded.runs))
+}
