@@ -8,6 +8,7 @@ pub mod disk;
 pub mod machine;
 mod node;
 pub mod sentinel;
+pub mod serve;
 
 mod args;
 mod client;

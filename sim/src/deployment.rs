@@ -142,7 +142,8 @@ impl Deployment {
     }
 }
 
-fn persistence(persistence: Persistence) -> ServerPersistence {
+/// As the server names it.
+pub(crate) fn persistence(persistence: Persistence) -> ServerPersistence {
     match persistence {
         Persistence::None => ServerPersistence::None,
         Persistence::Rdb => ServerPersistence::Rdb,

@@ -6,6 +6,7 @@ use crate::span::{Span, SpanRange};
 use crate::storage::Rule;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Runs distributed Redis locks in a deterministic simulation under injected faults, finds every violation of mutual exclusion, explains it, and
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Merge(MergeArguments),
     /// Name what there is to choose from, with a line each.
     List(ListArguments),
+    /// Serve the fake Redis on real TCP until SIGINT or SIGTERM.
+    Serve(ServeArguments),
     /// Print the JSON Schema of a published format.
     Schema(SchemaArguments),
     /// Print a completion script for a shell.
@@ -203,6 +206,63 @@ pub(crate) enum Listing {
     Storages,
     /// How results are printed.
     Formats,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ServeArguments {
+    /// The port of the first server, the others have the ports after it; 0 takes free ones and prints them.
+    #[arg(long, value_name = "P", default_value_t = 6379)]
+    pub(crate) port: u16,
+    /// The address to listen at.
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+    /// How many masters that know nothing of each other.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) nodes: u16,
+    /// How many replicas of the one master.
+    #[arg(long, value_name = "R", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=64))]
+    pub(crate) replicas: u16,
+    /// How many Sentinels that watch the one master, as mymaster.
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=64))]
+    pub(crate) sentinels: u16,
+    /// How long an instance may be silent before a Sentinel thinks it down.
+    #[arg(long, value_name = "D", default_value = "30s")]
+    pub(crate) down_after: Span,
+    /// What a restarted server finds; all but none want --dir.
+    #[arg(long, value_name = "P", default_value = "none")]
+    pub(crate) persistence: Persistence,
+    /// The folder for files, with a folder for each server.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Which Redis to be, where versions differ.
+    #[arg(long, value_name = "V", default_value = "7.0")]
+    pub(crate) redis_version: ServedVersion,
+    /// The most connections of a server.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub(crate) max_clients: u32,
+    /// The bound on a server's memory in bytes; 0 is none.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub(crate) maxmemory: u64,
+    /// The password of the default user.
+    #[arg(long, value_name = "PASSWORD")]
+    pub(crate) requirepass: Option<String>,
+}
+
+/// Which Redis `serve` is.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub(crate) enum ServedVersion {
+    /// Relative expiry in the replication stream.
+    #[value(name = "6.2")]
+    V6_2,
+    /// The default.
+    #[value(name = "7.0")]
+    V7_0,
+    /// WAIT counts the connection's own writes only.
+    #[value(name = "7.2")]
+    V7_2,
+    /// SET IFEQ and DELEX.
+    #[value(name = "8.4")]
+    V8_4,
 }
 
 #[derive(Args, Debug)]

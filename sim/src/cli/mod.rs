@@ -12,6 +12,7 @@ mod replay;
 mod run;
 mod schema;
 mod shrink;
+mod serve;
 mod sweep;
 
 pub use failure::Failure;
@@ -41,6 +42,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Check(options)) => check::check(&options),
         Some(Command::Merge(options)) => merge::merge(&options),
         Some(Command::List(options)) => list::list(&options),
+        Some(Command::Serve(options)) => serve::serve(&options),
         Some(Command::Schema(options)) => schema::schema(&options),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();

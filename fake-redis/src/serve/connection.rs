@@ -1,0 +1,161 @@
+//! One TCP connection: bytes in while the machine keeps up, bytes out as fast as the peer takes them. Must never know what they mean.
+
+use super::host::Host;
+use crate::machine::ConnectionId;
+use bytes::{Buf, Bytes};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, IoSlice};
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+/// How many bytes may wait for a peer that does not read, before it is disconnected: the hard limit of redis.conf for replicas.
+const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// How many messages one write takes.
+const SLICES_MAX: usize = 64;
+/// How long a connection that is being closed may take to get rid of its last bytes.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// A connection as its host sees it.
+pub(super) struct Connection {
+    stream: TcpStream,
+    outgoing: RefCell<VecDeque<Bytes>>,
+    outgoing_bytes: Cell<usize>,
+    /// The machine has closed it: nothing is read any more, and it ends when all is written.
+    closing: Cell<bool>,
+    /// The peer does not read, or is gone.
+    broken: Cell<bool>,
+    /// Its task has to look at it anew.
+    changed: Notify,
+}
+
+impl Connection {
+    /// A connection on an open stream.
+    pub(super) fn new(stream: TcpStream) -> Rc<Connection> {
+        // Without it small replies wait for each other; if it is refused, they do.
+        let _ = stream.set_nodelay(true);
+        Rc::new(Connection {
+            stream,
+            outgoing: RefCell::default(),
+            outgoing_bytes: Cell::new(0),
+            closing: Cell::new(false),
+            broken: Cell::new(false),
+            changed: Notify::new(),
+        })
+    }
+
+    /// Puts a message behind those that wait; [`Connection::flush`] sends it.
+    pub(super) fn push(&self, bytes: Bytes) {
+        let waiting = self.outgoing_bytes.get() + bytes.len();
+        if self.broken.get() || waiting > OUTGOING_BYTES_MAX {
+            return self.give_up();
+        }
+        self.outgoing_bytes.set(waiting);
+        self.outgoing.borrow_mut().push_back(bytes);
+    }
+
+    /// Ends it once everything before is sent.
+    pub(super) fn close(&self) {
+        self.closing.set(true);
+        self.changed.notify_one();
+    }
+
+    /// Sends what can be sent at once; the rest is its task's.
+    pub(super) fn flush(&self) {
+        if self.write().is_err() {
+            self.give_up();
+        } else if !self.outgoing.borrow().is_empty() {
+            self.changed.notify_one();
+        }
+    }
+
+    fn give_up(&self) {
+        self.broken.set(true);
+        self.outgoing.borrow_mut().clear();
+        self.outgoing_bytes.set(0);
+        self.changed.notify_one();
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let mut outgoing = self.outgoing.borrow_mut();
+        while !outgoing.is_empty() {
+            let slices: Vec<IoSlice<'_>> = outgoing.iter().take(SLICES_MAX).map(|bytes| IoSlice::new(bytes)).collect();
+            let written = match self.stream.try_write_vectored(&slices) {
+                Ok(written) => written,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            self.outgoing_bytes.set(self.outgoing_bytes.get() - written);
+            forget_written(&mut outgoing, written);
+        }
+        Ok(())
+    }
+
+    /// Waits until the socket can do what is wanted of it, or something changed.
+    async fn ready(&self) -> io::Result<()> {
+        let interest = match (self.closing.get(), self.outgoing.borrow().is_empty()) {
+            (true, _) => Interest::WRITABLE,
+            (false, true) => Interest::READABLE,
+            (false, false) => Interest::READABLE | Interest::WRITABLE,
+        };
+        tokio::select! {
+            biased;
+            () = self.changed.notified() => Ok(()),
+            ready = self.stream.ready(interest) => ready.map(|_| ()),
+        }
+    }
+
+    /// Hands on one buffer of what arrived; false at the end of the stream.
+    fn read(&self, host: &Host, id: ConnectionId) -> io::Result<bool> {
+        let mut buffer = host.read_buffer();
+        match self.stream.try_read(&mut buffer) {
+            Ok(0) => Ok(false),
+            Ok(length) => {
+                host.received(id, &buffer[..length]);
+                Ok(true)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Carries bytes both ways until the peer or the machine ends it, then tells the host.
+    pub(super) async fn run(self: Rc<Self>, host: Rc<Host>, id: ConnectionId) {
+        while !self.broken.get() && !self.closing.get() {
+            if self.ready().await.is_err() || self.broken.get() {
+                break;
+            }
+            if self.closing.get() || self.write().is_err() || !matches!(self.read(&host, id), Ok(true)) {
+                break;
+            }
+        }
+        if self.closing.get() {
+            // The machine knows already.
+            let _ = tokio::time::timeout(LINGER, self.drain()).await;
+        } else {
+            host.lost(id);
+        }
+    }
+
+    async fn drain(&self) {
+        while !self.broken.get() && self.write().is_ok() && !self.outgoing.borrow().is_empty() {
+            if self.ready().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn forget_written(outgoing: &mut VecDeque<Bytes>, mut written: usize) {
+    while let Some(first) = outgoing.front_mut() {
+        if first.len() > written {
+            first.advance(written);
+            return;
+        }
+        written -= first.len();
+        outgoing.pop_front();
+    }
+}

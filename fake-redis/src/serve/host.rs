@@ -1,0 +1,266 @@
+//! A machine with its connections, its timer and its files. Must never know what the machine is.
+
+use super::ServeError;
+use super::connection::Connection;
+use super::files::Files;
+use crate::machine::{ConnectionId, Input, Machine, Output, Outputs, WallTime};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
+use std::cell::{Cell, RefCell, RefMut};
+use std::future::Future;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+/// How much is read of a connection at a time: `PROTO_IOBUF_LEN`.
+const READ_BUFFER_SIZE: usize = 16 * 1024;
+/// How many buffered commands are served before other sockets are looked at again.
+const COMMANDS_PER_TURN: usize = 1_024;
+/// How long to wait if a connection cannot be accepted, mostly for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+type Connections = IndexMap<ConnectionId, Rc<Connection>, FxBuildHasher>;
+
+/// One machine and what belongs to it.
+pub(super) struct Host {
+    /// Itself, for the tasks that it starts.
+    me: Weak<Host>,
+    machine: RefCell<Box<dyn Machine>>,
+    outputs: RefCell<Outputs>,
+    connections: RefCell<Connections>,
+    /// Connections with something to send.
+    touched: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
+    accepted: Cell<u32>,
+    buffer: RefCell<Vec<u8>>,
+    files: RefCell<Files>,
+    syncs: mpsc::UnboundedSender<std::fs::File>,
+    wake_at: Cell<Option<Instant>>,
+    timer_set: Notify,
+    /// Commands wait in the machine.
+    unserved: Notify,
+    failure: RefCell<Option<ServeError>>,
+    failed: Notify,
+}
+
+/// The wall clock of this computer.
+#[expect(clippy::disallowed_methods, reason = "a real server lives by the real clock")]
+pub(super) fn wall_clock() -> WallTime {
+    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
+}
+
+/// Starts a task on this thread.
+#[expect(clippy::disallowed_methods, reason = "nothing of a real server is simulated")]
+pub(super) fn spawn(task: impl Future<Output = ()> + 'static) {
+    drop(tokio::task::spawn_local(task));
+}
+
+#[expect(clippy::disallowed_methods, reason = "real time passes in a real server")]
+async fn pause(span: Duration) {
+    tokio::time::sleep(span).await;
+}
+
+impl Host {
+    /// Boots a machine and serves it at a listener.
+    pub(super) fn start(machine: Box<dyn Machine>, files: Files, listener: TcpListener) -> Rc<Host> {
+        let (syncs, wanted_syncs) = mpsc::unbounded_channel();
+        let host = Rc::new_cyclic(|me| Host {
+            me: me.clone(),
+            machine: RefCell::new(machine),
+            outputs: RefCell::default(),
+            connections: RefCell::default(),
+            touched: RefCell::default(),
+            accepted: Cell::new(0),
+            buffer: RefCell::new(vec![0; READ_BUFFER_SIZE]),
+            files: RefCell::new(files),
+            syncs,
+            wake_at: Cell::new(None),
+            timer_set: Notify::new(),
+            unserved: Notify::new(),
+            failure: RefCell::default(),
+            failed: Notify::new(),
+        });
+        host.handle(Input::Timer);
+        spawn(host.clone().accept(listener));
+        spawn(host.clone().keep_time());
+        spawn(host.clone().serve_buffered());
+        spawn(host.clone().sync_files(wanted_syncs));
+        host
+    }
+
+    /// The buffer that all connections read into, one after the other.
+    pub(super) fn read_buffer(&self) -> RefMut<'_, Vec<u8>> {
+        self.buffer.borrow_mut()
+    }
+
+    /// Bytes arrived.
+    pub(super) fn received(&self, connection: ConnectionId, bytes: &[u8]) {
+        self.handle(Input::Received { connection, bytes });
+    }
+
+    /// The peer is gone.
+    pub(super) fn lost(&self, connection: ConnectionId) {
+        if self.connections.borrow_mut().swap_remove(&connection).is_some() {
+            self.handle(Input::Closed { connection });
+        }
+    }
+
+    /// Waits until something fails that this server cannot do without.
+    pub(super) async fn failed(&self) -> ServeError {
+        loop {
+            if let Some(failure) = self.failure.borrow_mut().take() {
+                return failure;
+            }
+            self.failed.notified().await;
+        }
+    }
+
+    /// Makes safe what was written.
+    pub(super) fn stop(&self) -> Result<(), ServeError> {
+        self.files.borrow().sync()
+    }
+
+    fn fail(&self, failure: ServeError) {
+        self.failure.borrow_mut().get_or_insert(failure);
+        self.failed.notify_one();
+    }
+
+    /// Hands the machine an input, serves what it has buffered for a turn, and sends what it wants sent.
+    fn handle(&self, input: Input<'_>) {
+        let mut outputs = std::mem::take(&mut *self.outputs.borrow_mut());
+        let mut input = input;
+        for _ in 0..COMMANDS_PER_TURN {
+            outputs.clear();
+            self.machine.borrow_mut().handle(input, wall_clock(), &mut outputs);
+            outputs.list.drain(..).for_each(|output| self.carry_out(output));
+            if !outputs.more {
+                break;
+            }
+            input = Input::Continue;
+        }
+        if outputs.more {
+            self.unserved.notify_one();
+        }
+        *self.outputs.borrow_mut() = outputs;
+        self.flush();
+    }
+
+    fn flush(&self) {
+        let touched = std::mem::take(&mut *self.touched.borrow_mut());
+        for id in &touched {
+            if let Some(connection) = self.connections.borrow().get(id) {
+                connection.flush();
+            }
+        }
+        let mut memory = touched;
+        memory.clear();
+        *self.touched.borrow_mut() = memory;
+    }
+
+    fn carry_out(&self, output: Output) {
+        match output {
+            Output::Send { connection, bytes } => {
+                if let Some(open) = self.connections.borrow().get(&connection) {
+                    open.push(bytes);
+                    self.touched.borrow_mut().insert(connection);
+                }
+            }
+            Output::Close { connection } => {
+                if let Some(open) = self.connections.borrow_mut().swap_remove(&connection) {
+                    open.flush();
+                    open.close();
+                }
+            }
+            Output::Connect { connection, host, port } => self.connect(connection, host, port),
+            Output::WakeAfter { micros } => {
+                self.wake_at.set(Instant::now().checked_add(Duration::from_micros(micros)));
+                self.timer_set.notify_one();
+            }
+            output @ (Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync) => self.write(&output),
+            Output::Tap(_) => {}
+        }
+    }
+
+    fn write(&self, output: &Output) {
+        match self.files.borrow_mut().apply(output) {
+            Ok(None) => {}
+            // Nobody listens any more if this server is stopping, which syncs by itself.
+            Ok(Some(file)) => drop(self.syncs.send(file)),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    fn open(self: &Rc<Host>, id: ConnectionId, stream: TcpStream) {
+        let connection = Connection::new(stream);
+        self.connections.borrow_mut().insert(id, connection.clone());
+        spawn(connection.run(self.clone(), id));
+    }
+
+    fn connect(&self, id: ConnectionId, name: String, port: u16) {
+        let Some(host) = self.me.upgrade() else { return };
+        spawn(async move {
+            match TcpStream::connect((name.as_str(), port)).await {
+                Ok(stream) => {
+                    host.open(id, stream);
+                    host.handle(Input::Connected { connection: id });
+                }
+                Err(_) => host.handle(Input::ConnectFailed { connection: id }),
+            }
+        });
+    }
+
+    async fn accept(self: Rc<Host>, listener: TcpListener) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, peer)) => {
+                    let id = ConnectionId(self.accepted.get());
+                    self.accepted.set(id.0.wrapping_add(1) % (u32::MAX / 2));
+                    self.open(id, stream);
+                    self.handle(Input::Accepted { connection: id, peer: &peer.to_string() });
+                }
+                Err(_) => pause(ACCEPT_PAUSE).await,
+            }
+        }
+    }
+
+    /// Sends the machine its wake-up when it is due.
+    async fn keep_time(self: Rc<Host>) {
+        loop {
+            let Some(wake_at) = self.wake_at.get() else {
+                self.timer_set.notified().await;
+                continue;
+            };
+            tokio::select! {
+                biased;
+                () = self.timer_set.notified() => {}
+                () = tokio::time::sleep_until(wake_at) => {
+                    self.wake_at.set(None);
+                    self.handle(Input::Timer);
+                }
+            }
+        }
+    }
+
+    /// Goes on with commands that a turn did not get to.
+    async fn serve_buffered(self: Rc<Host>) {
+        loop {
+            self.unserved.notified().await;
+            tokio::task::yield_now().await;
+            self.handle(Input::Continue);
+        }
+    }
+
+    /// Syncs files on another thread, in order, and tells the machine of each.
+    async fn sync_files(self: Rc<Host>, mut wanted: mpsc::UnboundedReceiver<std::fs::File>) {
+        while let Some(file) = wanted.recv().await {
+            let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
+            match synced {
+                Ok(Ok(())) => self.handle(Input::DiskSynced),
+                Ok(Err(error)) => return self.fail(self.files.borrow().failure(error)),
+                Err(_) => return,
+            }
+        }
+    }
+}

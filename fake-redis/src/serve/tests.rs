@@ -1,0 +1,140 @@
+//! Servers behind real TCP, as any client meets them.
+
+use super::{ServeOptions, Serving};
+use crate::config::{Fsync, NodeConfig, Persistence};
+use std::future::Future;
+use std::net::SocketAddr;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::LocalSet;
+
+/// Serves for as long as `body` takes.
+fn serve<R, F: Future<Output = R>>(options: ServeOptions, body: impl FnOnce(Vec<SocketAddr>) -> F) -> R {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let serving = Serving::start(ServeOptions { port: 0, ..options }).unwrap();
+        let addresses = serving.addresses().collect();
+        let result = body(addresses).await;
+        serving.until(std::future::ready(())).await.unwrap();
+        result
+    })
+}
+
+async fn connect(address: SocketAddr) -> TcpStream {
+    TcpStream::connect(address).await.unwrap()
+}
+
+async fn ask(stream: &mut TcpStream, line: &str, reply: &str) {
+    stream.write_all(format!("{line}\r\n").as_bytes()).await.unwrap();
+    expect(stream, reply).await;
+}
+
+async fn expect(stream: &mut TcpStream, reply: &str) {
+    let mut bytes = vec![0; reply.len()];
+    stream.read_exact(&mut bytes).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&bytes), reply);
+}
+
+#[test]
+fn a_client_is_served_and_keys_expire_by_the_real_clock() {
+    serve(ServeOptions::default(), |servers| async move {
+        let mut client = connect(servers[0]).await;
+        ask(&mut client, "SET lock me NX PX 50", "+OK\r\n").await;
+        ask(&mut client, "SET lock you NX PX 50", "$-1\r\n").await;
+        ask(&mut client, "DEBUG SLEEP 0.06", "+OK\r\n").await;
+        ask(&mut client, "SET lock you NX PX 50", "+OK\r\n").await;
+    });
+}
+
+#[test]
+fn masters_are_independent_and_a_replica_follows() {
+    serve(ServeOptions { nodes: 2, ..ServeOptions::default() }, |servers| async move {
+        ask(&mut connect(servers[0]).await, "SET k v", "+OK\r\n").await;
+        ask(&mut connect(servers[1]).await, "GET k", "$-1\r\n").await;
+    });
+    serve(ServeOptions { replicas: 1, ..ServeOptions::default() }, |servers| async move {
+        let mut master = connect(servers[0]).await;
+        // The replica may still be on its way.
+        let mut asked = 0;
+        loop {
+            ask(&mut master, "SET k v", "+OK\r\n").await;
+            master.write_all(b"WAIT 1 100\r\n").await.unwrap();
+            let mut reply = [0; 4];
+            master.read_exact(&mut reply).await.unwrap();
+            if reply == *b":1\r\n" {
+                break;
+            }
+            asked += 1;
+            assert!(asked < 100, "the replica never comes");
+        }
+        ask(&mut connect(servers[1]).await, "GET k", "$1\r\nv\r\n").await;
+    });
+}
+
+#[test]
+fn too_many_connections_are_refused_with_redis_own_words() {
+    let node = NodeConfig { max_clients: 1, ..NodeConfig::default() };
+    serve(ServeOptions { node, ..ServeOptions::default() }, |servers| async move {
+        let mut first = connect(servers[0]).await;
+        ask(&mut first, "PING", "+PONG\r\n").await;
+        expect(&mut connect(servers[0]).await, "-ERR max number of clients reached\r\n").await;
+        ask(&mut first, "PING", "+PONG\r\n").await;
+    });
+}
+
+#[test]
+fn a_client_that_floods_and_never_reads_does_not_keep_others_waiting() {
+    serve(ServeOptions::default(), |servers| async move {
+        let mut polite = connect(servers[0]).await;
+        ask(&mut polite, &format!("SET big {}", "x".repeat(60_000)), "+OK\r\n").await;
+        let mut hostile = connect(servers[0]).await;
+        let flood = "GET big\r\n".repeat(500);
+        hostile.write_all(flood.as_bytes()).await.unwrap();
+        hostile.write_all(b"*1\r\n$4\r\nPI").await.unwrap();
+        for _ in 0..100 {
+            ask(&mut polite, "PING", "+PONG\r\n").await;
+        }
+        drop(hostile);
+        ask(&mut polite, "PING", "+PONG\r\n").await;
+    });
+}
+
+#[test]
+fn nonsense_is_answered_with_redis_protocol_error_and_a_closed_connection() {
+    serve(ServeOptions::default(), |servers| async move {
+        let mut client = connect(servers[0]).await;
+        client.write_all(b"*1\r\nPING\r\n").await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert_eq!(answer, "-ERR Protocol error: expected '$', got 'P'\r\n");
+    });
+}
+
+#[test]
+fn what_an_append_only_file_holds_is_there_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let node =
+        NodeConfig { persistence: Persistence::Aof { fsync: Fsync::Always }, databases: 2, ..NodeConfig::default() };
+    let options = ServeOptions { dir: Some(folder.path().to_owned()), node, ..ServeOptions::default() };
+    serve(options.clone(), |servers| async move {
+        ask(&mut connect(servers[0]).await, "SET k v", "+OK\r\n").await;
+    });
+    serve(options.clone(), |servers| async move {
+        let mut client = connect(servers[0]).await;
+        ask(&mut client, "GET k", "$1\r\nv\r\n").await;
+        ask(&mut client, "BGREWRITEAOF", "+Background append only file rewriting started\r\n").await;
+        ask(&mut client, "SET l w", "+OK\r\n").await;
+    });
+    serve(options, |servers| async move {
+        ask(&mut connect(servers[0]).await, "MGET k l", "*2\r\n$1\r\nv\r\n$1\r\nw\r\n").await;
+    });
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    let refused = |options: ServeOptions| Serving::start(options).err().map(|error| error.to_string());
+    let options = ServeOptions { nodes: 3, replicas: 1, ..ServeOptions::default() };
+    assert!(refused(options).unwrap().contains("expected 1 node"));
+    let node = NodeConfig { persistence: Persistence::Rdb, ..NodeConfig::default() };
+    assert!(refused(ServeOptions { node, ..ServeOptions::default() }).unwrap().contains("expected --dir"));
+}
