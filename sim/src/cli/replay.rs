@@ -3,12 +3,13 @@
 use super::arguments::FileArguments;
 use super::options::{client, format};
 use super::output::{print, read_file};
-use super::run::run_spec;
+use super::run::{complete, run_for};
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::verdicts::{Findings, report, verdict_of};
+use fencepost_reports::format::Format;
 use fencepost_reports::read::read_report;
 use fencepost_reports::{Report, RunReport};
 use std::path::Path;
@@ -22,7 +23,7 @@ pub(crate) fn replay(arguments: &FileArguments) -> Result<Outcome, Failure> {
     let scenario = Rc::new(scenario_of(path, &recorded)?);
     let mut runs = Vec::with_capacity(recorded.runs.len());
     for run in &recorded.runs {
-        runs.push(replay_run(path, &recorded, run, &scenario)?);
+        runs.push(replay_run(path, &recorded, run, &scenario, format)?);
     }
     let replayed = report(recorded.seed, Engine::Turmoil, &scenario, runs);
     let mut text = Vec::new();
@@ -31,13 +32,19 @@ pub(crate) fn replay(arguments: &FileArguments) -> Result<Outcome, Failure> {
     Ok(verdict_of(&replayed.runs))
 }
 
-fn replay_run(path: &Path, recorded: &Report, run: &RunReport, scenario: &Rc<Scenario>) -> Result<RunReport, Failure> {
+fn replay_run(
+    path: &Path,
+    recorded: &Report,
+    run: &RunReport,
+    scenario: &Rc<Scenario>,
+    format: &dyn Format,
+) -> Result<RunReport, Failure> {
     let families = run.fault.parse().map_err(|error| Failure::content(path, error))?;
     let (seed, plan) = (recorded.seed, run.plan.clone());
     let spec = RunSpec { seed, client: client(&run.client)?, families, scenario: scenario.clone(), plan };
     spec.validate().map_err(|error| Failure::content(path, error))?;
-    let outcome = run_spec(&spec, Engine::Turmoil)?;
-    let replayed = Findings { spec: &spec, outcome: &outcome }.report();
+    let outcome = run_for(&spec, Engine::Turmoil, format)?;
+    let mut replayed = Findings { spec: &spec, outcome: &outcome }.report();
     if replayed.history_digest != run.history_digest {
         return Err(Failure::Mismatch(format!(
             "{}: client {}, fault {}: the replay gives history {}, the report says {}",
@@ -48,6 +55,7 @@ fn replay_run(path: &Path, recorded: &Report, run: &RunReport, scenario: &Rc<Sce
             run.history_digest
         )));
     }
+    complete(&mut replayed, outcome, format.needs());
     Ok(replayed)
 }
 
