@@ -2,9 +2,15 @@
 //!
 //! One format is one file. A new format is a file and a line in [`FORMATS`].
 
+mod axis;
+mod canvas;
+mod glyphs;
+mod heat_map;
 mod json;
 mod layout;
 mod plan_text;
+mod space_time;
+mod svg;
 mod text;
 mod text_sweep;
 mod text_timeline;
@@ -24,6 +30,11 @@ pub trait Format: Sync {
     /// One line for people.
     fn about(&self) -> &'static str;
 
+    /// What a report must hold to be written in full.
+    fn needs(&self) -> Needs {
+        Needs::Findings
+    }
+
     /// Writes what one seed showed. Colour is written as ANSI sequences; whoever owns the terminal strips them where they are not wanted.
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()>;
 
@@ -31,8 +42,19 @@ pub trait Format: Sync {
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()>;
 }
 
+/// How much of a run a format shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Needs {
+    /// What every report holds.
+    Findings,
+    /// The whole history too.
+    History,
+    /// The history and the messages on the wire.
+    Wire,
+}
+
 /// Every format, in the order in which they are listed.
-pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json];
+pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &svg::Svg];
 
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {

@@ -3,6 +3,7 @@
 use crate::expected::Expected;
 use crate::history::{History, What};
 use crate::sweep::Expectation;
+use crate::trace::Trace;
 use crate::verdict::Verdict;
 use crate::violation::Violation;
 use fencepost_faults::{FaultPlan, Node, Seed, SimTime};
@@ -86,6 +87,9 @@ pub struct RunReport {
     /// The whole history, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
+    /// The messages on the wire, if a format asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
 }
 
 /// How long acquiring, holding and releasing took, in true microseconds; `null` where it never happened.

@@ -49,6 +49,7 @@ impl RunReport {
             timeline: narrate::timeline(history, &judgement.violations),
             violations: judgement.violations.into_iter().map(|one| ViolationReport::new(one, &facts.replay)).collect(),
             history: None,
+            trace: None,
         }
     }
 }

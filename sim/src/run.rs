@@ -13,7 +13,7 @@ use fencepost_clients::Definition;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, FaultPlan, Micros, Node, Seed, SimTime, generate};
 use fencepost_reports::history::{FORMAT, VERSION};
-use fencepost_reports::{Header, History};
+use fencepost_reports::{Header, History, Trace};
 use std::rc::Rc;
 
 /// Everything that one run follows from.
@@ -42,6 +42,17 @@ pub struct RunOutcome {
     pub messages: u64,
     /// How many events the world handled.
     pub events: u64,
+    /// The messages on the wire, if they were recorded.
+    pub trace: Option<Trace>,
+}
+
+/// What a run writes down. The history is the same either way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recording {
+    /// The history.
+    History,
+    /// The history, and every message on the wire.
+    Wire,
 }
 
 /// A plan that does not fit the run.
@@ -97,6 +108,11 @@ impl RunSpec {
 
     /// Runs it. The same spec gives the same outcome, byte for byte, in both engines.
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
+        self.run_recording(engine, Recording::History)
+    }
+
+    /// Runs it and writes down what is asked for.
+    pub fn run_recording(&self, engine: Engine, recording: Recording) -> Result<RunOutcome, EngineError> {
         let recorder = Rc::new(Recorder::default());
         let roster = Rc::new(Roster::new(self.seed, &processes(&self.scenario), self.scenario.cycles));
         let healed_at = network::align_up(self.plan.heals_at(), self.scenario.quantum.0);
@@ -122,13 +138,17 @@ impl RunSpec {
             carrier,
             recorder: recorder.clone(),
         });
+        if recording == Recording::Wire {
+            kernel.with(|state| state.wire = Some(Box::default()));
+        }
         let nemesis = Nemesis::new(self.plan.clone(), healed_at, roster.clone(), &kernel);
         let course = Course { nemesis, roster, limit: SimTime(self.scenario.max_time.0.0) };
         runner.run(&kernel, &course)?;
         let (virtual_time, messages, events) = kernel.with(|state| (state.now, state.messages_sent, state.events));
         let history =
             History { format: FORMAT.to_owned(), version: VERSION, header: self.header(), events: recorder.take() };
-        Ok(RunOutcome { history, virtual_time, messages, events })
+        let trace = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
+        Ok(RunOutcome { history, virtual_time, messages, events, trace })
     }
 
     /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of any clock + (with Sentinel) down-after,

@@ -11,8 +11,8 @@ mod output;
 mod replay;
 mod run;
 mod schema;
-mod shrink;
 mod serve;
+mod shrink;
 mod sweep;
 
 pub use failure::Failure;

@@ -3,12 +3,13 @@
 use super::arguments::ReplayArguments;
 use super::options::{client, format};
 use super::output::{print, read_file};
-use super::run::run_spec;
+use super::run::{complete, run_for};
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::verdicts::{Findings, report, verdict_of};
+use fencepost_reports::format::Format;
 use fencepost_reports::read::read_report;
 use fencepost_reports::{Report, RunReport};
 use std::path::Path;
@@ -23,8 +24,8 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let mut runs = Vec::with_capacity(recorded.runs.len());
     for run in &recorded.runs {
         match arguments.minimal {
-            false => runs.push(replay_run(path, &recorded, run, &scenario)?),
-            true => runs.extend(replay_minimal(path, &recorded, run, &scenario)?),
+            false => runs.push(replay_run(path, &recorded, run, &scenario, format)?),
+            true => runs.extend(replay_minimal(path, &recorded, run, &scenario, format)?),
         }
     }
     let replayed = report(recorded.seed, Engine::Turmoil, &scenario, runs);
@@ -35,9 +36,15 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
 }
 
 /// The plan of a run.
-fn replay_run(path: &Path, recorded: &Report, run: &RunReport, scenario: &Rc<Scenario>) -> Result<RunReport, Failure> {
+fn replay_run(
+    path: &Path,
+    recorded: &Report,
+    run: &RunReport,
+    scenario: &Rc<Scenario>,
+    format: &dyn Format,
+) -> Result<RunReport, Failure> {
     let spec = spec_of(path, recorded, run, scenario)?;
-    replay_spec(path, &spec, &run.history_digest)
+    replay_spec(path, &spec, &run.history_digest, format)
 }
 
 /// The minimal plan of each violation of a run that has one.
@@ -46,6 +53,7 @@ fn replay_minimal(
     recorded: &Report,
     run: &RunReport,
     scenario: &Rc<Scenario>,
+    format: &dyn Format,
 ) -> Result<Vec<RunReport>, Failure> {
     let mut replayed = Vec::new();
     for violation in &run.violations {
@@ -54,7 +62,7 @@ fn replay_minimal(
         let scenario = Rc::new(Scenario { processes, cycles, ..(**scenario).clone() });
         scenario.validate().map_err(|error| Failure::content(path, format!("minimal_run: {error}")))?;
         let spec = RunSpec { plan: plan.clone(), ..spec_of(path, recorded, run, &scenario)? };
-        let report = replay_spec(path, &spec, &minimal.history_digest)?;
+        let report = replay_spec(path, &spec, &minimal.history_digest, format)?;
         let id = &violation.violation.id;
         if report.violations.iter().all(|shown| shown.violation.id != *id) {
             let (path, client) = (path.display(), &run.client);
@@ -79,11 +87,12 @@ pub(super) fn spec_of(
     Ok(RunSpec { seed, client: client(&run.client)?, families, scenario: scenario.clone(), plan })
 }
 
-fn replay_spec(path: &Path, spec: &RunSpec, digest: &str) -> Result<RunReport, Failure> {
+fn replay_spec(path: &Path, spec: &RunSpec, digest: &str, format: &dyn Format) -> Result<RunReport, Failure> {
     spec.validate().map_err(|error| Failure::content(path, error))?;
-    let outcome = run_spec(spec, Engine::Turmoil)?;
-    let replayed = Findings { spec, outcome: &outcome }.report();
+    let outcome = run_for(spec, Engine::Turmoil, format)?;
+    let mut replayed = Findings { spec, outcome: &outcome }.report();
     same_history(path, &replayed, digest)?;
+    complete(&mut replayed, outcome, format.needs());
     Ok(replayed)
 }
 

@@ -6,9 +6,10 @@ use super::output::{print, write_file};
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::inquest::inquire;
-use crate::run::{RunOutcome, RunSpec};
+use crate::run::{Recording, RunOutcome, RunSpec};
 use crate::verdicts::{Findings, report, verdict_of};
 use fencepost_faults::Seed;
+use fencepost_reports::format::{Format, Needs};
 use fencepost_reports::{Report, RunReport};
 use std::path::Path;
 
@@ -19,14 +20,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let mut runs = Vec::with_capacity(options.cells.len());
     for (client, families) in &options.cells {
         let spec = RunSpec::draw(Seed(arguments.seed), client, families, scenario.clone());
-        let outcome = run_spec(&spec, options.engine)?;
+        let outcome = run_for(&spec, options.engine, options.format)?;
         let mut report = Findings { spec: &spec, outcome: &outcome }.report();
         if !arguments.common.no_shrink {
             inquire(&spec, &mut report);
         }
-        if arguments.with_history {
-            report.history = Some(outcome.history);
-        }
+        let asked = if arguments.with_history { Needs::History } else { Needs::Findings };
+        complete(&mut report, outcome, options.format.needs().max(asked));
         runs.push(report);
     }
     let report = report(Seed(arguments.seed), options.engine, &options.scenario, runs);
@@ -40,13 +40,32 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
 }
 
 /// Runs one spec; a failure of the simulation names the run.
-pub(crate) fn run_spec(spec: &RunSpec, engine: Engine) -> Result<RunOutcome, Failure> {
-    spec.run(engine).map_err(|error| Failure::Engine {
+pub(super) fn run_spec(spec: &RunSpec, engine: Engine) -> Result<RunOutcome, Failure> {
+    record(spec, engine, Recording::History)
+}
+
+/// Runs one spec and writes down what a format shows.
+pub(super) fn run_for(spec: &RunSpec, engine: Engine, format: &dyn Format) -> Result<RunOutcome, Failure> {
+    record(spec, engine, if format.needs() == Needs::Wire { Recording::Wire } else { Recording::History })
+}
+
+fn record(spec: &RunSpec, engine: Engine, recording: Recording) -> Result<RunOutcome, Failure> {
+    spec.run_recording(engine, recording).map_err(|error| Failure::Engine {
         seed: spec.seed.0,
         client: spec.client.name.to_owned(),
         fault: spec.families.to_string(),
         error,
     })
+}
+
+/// Puts what is needed of a run's records into its report.
+pub(crate) fn complete(report: &mut RunReport, outcome: RunOutcome, needs: Needs) {
+    if needs >= Needs::History {
+        report.history = Some(outcome.history);
+    }
+    if needs >= Needs::Wire {
+        report.trace = outcome.trace;
+    }
 }
 
 /// One file per violation: a report that holds only that run.

@@ -16,3 +16,4 @@ pub(crate) mod state;
 pub(crate) mod tasks;
 mod timers;
 mod traffic;
+pub(crate) mod wire_log;

@@ -8,6 +8,7 @@ use super::server::{Arrival, Server};
 use super::socket::{Message, Socket};
 use super::tasks::Tasks;
 use super::timers::Timers;
+use super::wire_log::WireLog;
 use crate::recorder::Recorder;
 use fake_redis::WallTime;
 use fencepost_faults::{Micros, Node, Seed, SimTime};
@@ -31,6 +32,8 @@ pub(crate) struct State {
     pub(crate) network: Network,
     pub(crate) carrier: Box<dyn Carrier>,
     pub(crate) recorder: Rc<Recorder>,
+    /// Every message, if somebody wants to see them.
+    pub(crate) wire: Option<Box<WireLog>>,
     /// How many messages were sent.
     pub(crate) messages_sent: u64,
     /// How many entries of the agenda were handled.
@@ -68,6 +71,7 @@ impl State {
             network,
             carrier: parts.carrier,
             recorder: parts.recorder,
+            wire: None,
             messages_sent: 0,
             events: 0,
         }

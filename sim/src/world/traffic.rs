@@ -33,6 +33,9 @@ impl State {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let (from, to, peer) = (end.host, end.remote, end.peer);
+        if let Some(wire) = &mut self.wire {
+            wire.reads(bytes);
+        }
         let sent = self.carrier.send(socket, self.messages_sent, bytes);
         self.post(Kind::Data, (from, to), socket, peer, sent, bytes.len());
         Ok(bytes.len())
@@ -122,6 +125,7 @@ impl State {
     ) {
         let serial = self.messages_sent;
         self.messages_sent += 1;
+        self.note_sent(serial, kind, (from, to));
         let id = self.messages.insert(Message { serial, kind, from, to, flow, target, bytes, length }) as u32;
         if flow != NONE && !self.sockets[flow as usize].stalled.is_empty() {
             self.sockets[flow as usize].stalled.push_back(id);
@@ -219,6 +223,7 @@ impl State {
             return;
         }
         let message = self.messages.remove(id as usize);
+        self.note_arrived(message.serial);
         match message.kind {
             Kind::Connect => self.connect_arrives(&message),
             Kind::Accepted => self.answer_arrives(message.target),

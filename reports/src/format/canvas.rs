@@ -1,0 +1,121 @@
+//! SVG elements that stand at a time. Must never know what they mean.
+//!
+//! Each element carries its times in `data-a` and `data-b` (true microseconds), so that a script can move it when the window changes.
+
+use std::fmt::{Display, Write};
+
+/// What a window of time is drawn on.
+pub(super) struct Canvas {
+    /// The elements so far.
+    pub(super) out: String,
+    /// The left edge of the window, in true microseconds.
+    pub(super) from: u64,
+    /// Its right edge; beyond the left one.
+    pub(super) to: u64,
+    /// Where the window begins, in pixels.
+    pub(super) left: f64,
+    /// Where it ends, in pixels.
+    pub(super) right: f64,
+}
+
+/// A span of time on a canvas, and what of its height it takes.
+#[derive(Clone, Copy)]
+pub(super) struct Area {
+    /// When it begins.
+    pub(super) from: u64,
+    /// When it ends.
+    pub(super) to: u64,
+    /// Its upper edge, in pixels.
+    pub(super) y: i32,
+    /// Its height, in pixels.
+    pub(super) height: i32,
+}
+
+impl Canvas {
+    /// Where a time stands, in pixels; not beyond a window's width outside the window, so that no viewer meets huge numbers.
+    pub(super) fn x(&self, at: u64) -> f64 {
+        let width = self.right - self.left;
+        let span = self.to.saturating_sub(self.from).max(1) as f64;
+        let place = (at as f64 - self.from as f64) / span * width;
+        self.left + place.clamp(-width, 2.0 * width)
+    }
+
+    /// Adds markup as it is.
+    pub(super) fn raw(&mut self, markup: impl Display) {
+        let _ = write!(self.out, "{markup}");
+    }
+
+    /// A rectangle with a tooltip. It is never thinner than a pixel and a half: what happened is seen.
+    pub(super) fn bar(&mut self, area: Area, class: &str, title: &str) {
+        let (x, end) = (self.x(area.from), self.x(area.to));
+        let width = (end - x).max(1.5);
+        let Area { from, to, y, height } = area;
+        self.raw(format_args!(
+            "<rect class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" x=\"{x:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"{height}\"><title>{}</title></rect>",
+            escaped(title)
+        ));
+    }
+
+    /// Words inside a span; left out where they do not fit.
+    pub(super) fn words(&mut self, area: Area, class: &str, text: &str) {
+        let (x, end) = (self.x(area.from).max(self.left), self.x(area.to).min(self.right));
+        let need = width_of(text);
+        let fits = end - x >= need + 8.0;
+        let (display, Area { from, to, y, .. }) = (if fits { "" } else { " display=\"none\"" }, area);
+        self.raw(format_args!(
+            "<text class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" data-need=\"{need:.0}\" x=\"{:.1}\" y=\"{y}\"{display}>{}</text>",
+            x + 5.0,
+            escaped(text)
+        ));
+    }
+
+    /// A shape at one instant. `attributes` go onto the group as they are.
+    pub(super) fn mark(&mut self, at: u64, y: i32, attributes: &str, shape: &str) {
+        let x = self.x(at);
+        self.raw(format_args!(
+            "<g data-a=\"{at}\" data-y=\"{y}\" transform=\"translate({x:.1} {y})\" {attributes}>{shape}</g>"
+        ));
+    }
+
+    /// A slanted line from one instant and height to another.
+    pub(super) fn slant(&mut self, from: (u64, i32), to: (u64, i32), attributes: &str, title: &str) {
+        let (x1, x2) = (self.x(from.0), self.x(to.0));
+        self.raw(format_args!(
+            "<line data-a=\"{}\" data-b=\"{}\" x1=\"{x1:.1}\" y1=\"{}\" x2=\"{x2:.1}\" y2=\"{}\" {attributes}><title>{}</title></line>",
+            from.0, to.0, from.1, to.1, escaped(title)
+        ));
+    }
+
+    /// A line through points.
+    pub(super) fn line(&mut self, points: &[(u64, i32)], class: &str) {
+        let data: Vec<String> = points.iter().map(|(at, y)| format!("{at},{y}")).collect();
+        let drawn: Vec<String> = points.iter().map(|(at, y)| format!("{:.1},{y}", self.x(*at))).collect();
+        self.raw(format_args!(
+            "<polyline class=\"{class}\" data-points=\"{}\" points=\"{}\"/>",
+            data.join(" "),
+            drawn.join(" ")
+        ));
+    }
+}
+
+/// About how many pixels a text of 11 pixels takes.
+pub(super) fn width_of(text: &str) -> f64 {
+    text.chars().count() as f64 * 6.2
+}
+
+/// Text that can stand in an element or an attribute.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            control if control.is_control() && control != '\n' => escaped.push('\u{fffd}'),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
