@@ -3,7 +3,7 @@
 use super::interval::Rate;
 use crate::cause::Cause;
 use crate::finding::Kind;
-use crate::report::RunReport;
+use crate::report::{RunReport, ViolationReport};
 use crate::verdict::Verdict;
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -57,6 +57,9 @@ pub struct Fingerprint {
     pub runs: u64,
     /// The smallest run that shows it.
     pub smallest: Smallest,
+    /// What was found in that run, with its minimal plan; absent if it was not made minimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Box<ViolationReport>>,
 }
 
 /// The smallest run that shows an anomaly: the fewest faults, then the lowest seed.
@@ -126,7 +129,7 @@ impl Cell {
             let faults = report.minimal_plan.as_ref().unwrap_or(&run.plan).faults.len() as u64;
             let smallest = Smallest { faults, seed: summary.seed, confirmed_under_turmoil: false };
             let (id, kind, cause) = (violation.id.clone(), violation.kind, violation.cause);
-            cell.absorb_fingerprint(&Fingerprint { id, kind, cause, runs: 1, smallest });
+            cell.absorb_fingerprint(&Fingerprint { id, kind, cause, runs: 1, smallest, report: None });
         }
         for (kind, phase) in summary.phases {
             *cell.phases.entry(kind.clone()).or_default().entry(phase.clone()).or_default() += 1;
@@ -164,6 +167,13 @@ impl Cell {
         self.count_confirmed();
     }
 
+    /// Adds what re-running the smallest run of an anomaly showed.
+    pub fn explain(&mut self, report: ViolationReport) {
+        if let Some(known) = self.fingerprints.iter_mut().find(|known| known.id == report.violation.id) {
+            known.report = Some(Box::new(report));
+        }
+    }
+
     fn count_confirmed(&mut self) {
         let confirmed = self.fingerprints.iter().filter(|known| known.smallest.confirmed_under_turmoil);
         self.confirmed_under_turmoil = confirmed.count() as u64;
@@ -175,7 +185,10 @@ impl Cell {
             Ok(place) => {
                 let known = &mut self.fingerprints[place];
                 known.runs += other.runs;
-                known.smallest = known.smallest.min(other.smallest);
+                if other.smallest < known.smallest {
+                    known.smallest = other.smallest;
+                    known.report.clone_from(&other.report);
+                }
             }
         }
     }

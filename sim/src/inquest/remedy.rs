@@ -14,7 +14,7 @@
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};
 use super::target::{Target, breaks, history as run};
-use super::variation::near;
+use super::variation::{moved, near};
 use crate::run::RunSpec;
 use fencepost_faults::Node;
 use fencepost_reports::report::{Effect, Remedy};
@@ -42,7 +42,8 @@ fn effect(spec: &RunSpec, kind: Kind, safeguard: &Safeguard, history: &History) 
             // without the safeguard, is what the safeguard has to prevent.
             let bare = without(&guarded);
             let broken = |spec: &RunSpec| run(spec).filter(|history| breaks(history, kind));
-            let mut plans = std::iter::once(guarded.plan.clone()).chain(near(&guarded.plan));
+            let mut plans =
+                std::iter::once(guarded.plan.clone()).chain(near(&guarded.plan)).chain(moved(&guarded.plan));
             let found = plans.find_map(|plan| Some((broken(&with_plan(&bare, &plan))?, plan)));
             match found {
                 None => Some(Effect::ChangesTheSchedule),
