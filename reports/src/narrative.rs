@@ -122,8 +122,10 @@ impl Story<'_, '_> {
         };
         let until = finding.at + finding.duration;
         let acted = |fault: &&FaultSpan<'_>| fault.touches(from, until) && fault.nodes.iter().any(involved);
-        for fault in timeline.faults.iter().filter(acted).take(FAULTS_MAX) {
-            self.tell(Weight::Turn, fault.from.index, begins(fault));
+        // The latest speak first: what began long before is the scenery.
+        for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
+            let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
+            self.tell(weight, fault.from.index, begins(fault));
             let frozen = matches!(fault.kind, "pause" | "suspend");
             if let Some(to) = fault.to.filter(|to| frozen && to.time <= until) {
                 self.tell(Weight::Detail, to.index, format!("{} runs again.", names(fault.nodes)));
