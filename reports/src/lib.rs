@@ -13,6 +13,7 @@ pub mod finding;
 pub mod format;
 pub mod history;
 mod narrate;
+pub mod narrative;
 pub mod phases;
 mod picture;
 pub mod read;

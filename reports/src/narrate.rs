@@ -15,6 +15,7 @@ pub(crate) fn timeline(history: &History, violations: &[Violation]) -> Vec<Timel
     let mut convicts: BTreeSet<u64> = BTreeSet::new();
     for violation in violations {
         shown.extend(window(history, violation));
+        shown.extend(violation.narrative.iter().map(|line| line.event as usize));
         convicts.extend(violation.witness.iter().map(|event| event.sequence));
     }
     let entries = shown.into_iter().map(|index| &history.events[index]);

@@ -6,6 +6,7 @@ use crate::checker::stuck::{Progress, progress};
 use crate::explain;
 use crate::finding::{Finding, Kind};
 use crate::history::History;
+use crate::narrative;
 use crate::timeline::{Outcome, Timeline};
 use crate::violation::{Violation, fingerprint};
 use fencepost_faults::{Micros, Node};
@@ -90,6 +91,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
         cause,
         summary: explain::summary(timeline, first, cause),
         witness: first.witness.iter().map(|index| timeline.history.events[*index].clone()).collect(),
+        narrative: narrative::narrative(timeline, first),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::cause::Cause;
 use crate::finding::{Kind, Severity};
 use crate::history::Event;
+use crate::narrative::Line;
 use fencepost_faults::{Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,9 @@ pub struct Violation {
     pub summary: String,
     /// The few events that convict, in their order.
     pub witness: Vec<Event>,
+    /// What happened, step by step, each step with the event that it rests on.
+    #[serde(default)]
+    pub narrative: Vec<Line>,
 }
 
 /// The stable name of an anomaly: twelve hex digits of SHA-256 over client, kind and cause, separated by line feeds.

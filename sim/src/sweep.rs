@@ -3,6 +3,7 @@
 //! Threads take chunks of seeds in order; adding commutes, so the sum does not depend on how many threads there are or which came first.
 
 use crate::engine::{Engine, EngineError};
+use crate::inquest::inquire;
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::verdicts::{Findings, tool};
@@ -35,6 +36,8 @@ pub struct SweepSpec {
     pub jobs: usize,
     /// Stop at the first violation.
     pub fail_fast: bool,
+    /// Whether the smallest run of every anomaly is made minimal and explained.
+    pub explains: bool,
 }
 
 /// A run that could not be made.
@@ -103,6 +106,9 @@ pub fn sweep(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<S
             let mut sum = summary(spec, range, done);
             if spec.engine == Engine::Fast {
                 confirm(spec, &mut sum)?;
+            }
+            if spec.explains {
+                explain(spec, &mut sum)?;
             }
             Ok(sum)
         }
@@ -199,20 +205,54 @@ impl Shared<'_> {
 
 /// Runs the smallest run of every anomaly again under turmoil. Another history there is a failure of the simulation, not a finding.
 fn confirm(spec: &SweepSpec, sum: &mut Sweep) -> Result<(), FailedRun> {
-    let mut again: Vec<(usize, Seed)> = Vec::new();
+    for (place, seed, result) in again(spec, sum, |place, seed, scenario| confirm_run(spec, place, seed, scenario)) {
+        result?;
+        sum.cells[place].confirm(seed);
+    }
+    Ok(())
+}
+
+/// Makes the smallest run of every anomaly minimal and explains it.
+fn explain(spec: &SweepSpec, sum: &mut Sweep) -> Result<(), FailedRun> {
+    let smallest = |cell: &Cell, id: &str, seed: Seed| {
+        cell.fingerprints.iter().any(|known| known.id == id && known.smallest.seed == seed)
+    };
+    let results = again(spec, sum, |place, seed, scenario| {
+        let (client, families) = &spec.cells[place];
+        let run = RunSpec::draw(seed, client, families, scenario.clone());
+        let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
+        let outcome = run.run(spec.engine).map_err(failed)?;
+        let mut report = Findings { spec: &run, outcome: &outcome }.report();
+        report.violations.retain(|one| smallest(&sum.cells[place], &one.violation.id, seed));
+        inquire(&run, &mut report);
+        Ok(report.violations)
+    });
+    for (place, _, violations) in results {
+        violations?.into_iter().for_each(|violation| sum.cells[place].explain(violation));
+    }
+    Ok(())
+}
+
+/// What comes of doing something again with the smallest run of every anomaly, over threads, in order of cell and seed.
+fn again<T: Send>(
+    spec: &SweepSpec,
+    sum: &Sweep,
+    again: impl Fn(usize, Seed, &Rc<Scenario>) -> Result<T, FailedRun> + Sync,
+) -> Vec<(usize, Seed, Result<T, FailedRun>)> {
+    let mut runs: Vec<(usize, Seed)> = Vec::new();
     for (place, cell) in sum.cells.iter().enumerate() {
         let mut seeds: Vec<Seed> = cell.fingerprints.iter().map(|found| found.smallest.seed).collect();
         seeds.sort();
         seeds.dedup();
-        again.extend(seeds.into_iter().map(|seed| (place, seed)));
+        runs.extend(seeds.into_iter().map(|seed| (place, seed)));
     }
     let next = AtomicU64::new(0);
-    let confirmed = Mutex::new(Vec::new());
+    let results = Mutex::new(Vec::new());
     let work = || {
         let scenario = Rc::new(spec.scenario.clone());
-        while let Some(&(place, seed)) = again.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
-            let result = confirm_run(spec, place, seed, &scenario);
-            confirmed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((place, seed, result));
+        while let Some(&(place, seed)) = runs.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+            let result = again(place, seed, &scenario);
+            results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((place, seed, result));
         }
     };
     std::thread::scope(|scope| {
@@ -220,13 +260,9 @@ fn confirm(spec: &SweepSpec, sum: &mut Sweep) -> Result<(), FailedRun> {
             scope.spawn(work);
         }
     });
-    let mut results = confirmed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     results.sort_by_key(|(place, seed, _)| (*place, *seed));
-    for (place, seed, result) in results {
-        result?;
-        sum.cells[place].confirm(seed);
-    }
-    Ok(())
+    results
 }
 
 /// One run in both engines.

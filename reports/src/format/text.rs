@@ -212,6 +212,10 @@ fn write_violation(
     for line in wrapped(&violation.summary, 4) {
         writeln!(out, "    {line}")?;
     }
+    for (number, line) in violation.narrative.iter().enumerate() {
+        let (number, text, event) = (number + 1, &line.text, line.event);
+        writeln!(out, "    {number:>2}. {text} {DIM}(#{event}){DIM:#}")?;
+    }
     write_rerun(report, out)?;
     text_timeline::write(run, violation, told, out)
 }

@@ -5,7 +5,7 @@ use super::first::SeedsToFirst;
 use super::interval::{Rate, quiet_bound};
 use crate::cause::Cause;
 use crate::finding::Kind;
-use crate::report::RunReport;
+use crate::report::{RunReport, ViolationReport};
 use crate::verdict::Verdict;
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -85,6 +85,9 @@ pub struct Fingerprint {
     /// Further runs that show it, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Kept>,
+    /// What was found in the smallest run, with its minimal plan; absent if it was not made minimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Box<ViolationReport>>,
 }
 
 /// A run that shows an anomaly. Fewer faults are smaller, then the lower seed.
@@ -174,7 +177,8 @@ impl Cell {
             let faults = report.minimal_plan.as_ref().unwrap_or(&run.plan).faults.len() as u64;
             let smallest = Smallest { faults, seed: summary.seed, confirmed_under_turmoil: false };
             let (id, kind, cause) = (violation.id.clone(), violation.kind, violation.cause);
-            cell.absorb_fingerprint(&Fingerprint { id, kind, cause, runs: 1, smallest, others: Vec::new() });
+            let (others, report) = (Vec::new(), None);
+            cell.absorb_fingerprint(&Fingerprint { id, kind, cause, runs: 1, smallest, others, report });
         }
         for (kind, phase) in summary.phases {
             *cell.phases.entry(kind.clone()).or_default().entry(phase.clone()).or_default() += 1;
@@ -260,6 +264,13 @@ impl Cell {
         self.count_confirmed();
     }
 
+    /// Adds what re-running the smallest run of an anomaly showed.
+    pub fn explain(&mut self, report: ViolationReport) {
+        if let Some(known) = self.fingerprints.iter_mut().find(|known| known.id == report.violation.id) {
+            known.report = Some(Box::new(report));
+        }
+    }
+
     fn count_confirmed(&mut self) {
         let confirmed = self.fingerprints.iter().filter(|known| known.smallest.confirmed_under_turmoil);
         self.confirmed_under_turmoil = confirmed.count() as u64;
@@ -273,8 +284,11 @@ impl Cell {
                 known.runs += other.runs;
                 let mut kept = [known.runs_kept(), other.runs_kept()].concat();
                 kept.sort();
-                known.smallest = known.smallest.min(other.smallest);
                 known.others = kept.split_off(1);
+                if other.smallest < known.smallest {
+                    known.smallest = other.smallest;
+                    known.report.clone_from(&other.report);
+                }
             }
         }
     }

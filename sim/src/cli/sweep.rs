@@ -29,6 +29,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: jobs(arguments.jobs),
         fail_fast: arguments.fail_fast,
+        explains: !arguments.common.no_shrink,
     };
     // A second handler cannot be set in one process: then the first one serves.
     let _ = ctrlc::set_handler(|| STOP.ask());

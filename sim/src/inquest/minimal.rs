@@ -4,6 +4,7 @@
 //! times of the faults that are left. Whatever a later step makes possible for an earlier one is done in the next round, until nothing changes.
 
 use super::target::Target;
+use super::variation::moved;
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use fencepost_faults::shrink::Boundary;
@@ -12,6 +13,8 @@ use std::rc::Rc;
 
 /// How many runs a search may take. A few dozen are usual.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
+/// How many of these are kept for what comes after moving faults.
+const RESERVED: u32 = 700;
 
 /// The smallest run that was found.
 #[derive(Clone)]
@@ -32,6 +35,7 @@ pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
     let mut search = Search { target, calls: 0, calls_max: SEARCH_RUNS_MAX, refused: false };
     let mut best = spec.clone();
     best.plan = search.fewest_faults(&best)?;
+    best.plan = search.one_or_two_moved(&best);
     let mut boundaries;
     loop {
         best = search.smaller_workload(best);
@@ -62,6 +66,32 @@ impl Search {
         self.calls += shrunk.calls;
         self.refused |= !shrunk.complete;
         Some(shrunk.plan)
+    }
+
+    /// Faults that only hold others up until the decisive one meets its moment can go if that one is moved. One fault of a plan of three or more
+    /// alone, or two, some seconds earlier or later; else the plan as it is.
+    fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
+        let faults = &spec.plan.faults;
+        if faults.len() < 3 {
+            return spec.plan.clone();
+        }
+        let singles = faults.iter().map(|timed| FaultPlan::new(vec![timed.clone()]));
+        let last = faults.last().cloned();
+        // Of the pairs, those with the last fault: it is the one without which the others came to nothing.
+        let pairs = faults[..faults.len() - 1]
+            .iter()
+            .map(|timed| FaultPlan::new([Some(timed.clone()), last.clone()].into_iter().flatten().collect()));
+        for plan in singles.chain(pairs) {
+            for moved in moved(&plan) {
+                if self.calls + RESERVED >= self.calls_max {
+                    return spec.plan.clone();
+                }
+                if self.shows(&with_plan(spec, &moved)) {
+                    return moved;
+                }
+            }
+        }
+        spec.plan.clone()
     }
 
     /// The plan with nodes, magnitudes and start times made smaller too. With no runs left, the plan as it is.

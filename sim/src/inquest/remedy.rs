@@ -4,8 +4,8 @@
 //! proves little by itself. So it is held to *prevent* the violation only if
 //!
 //! 1. the same plan does not break the rule with it, for whatever cause;
-//! 2. every fault that acted still acts, and when the first one begins, the two processes are where they were without the safeguard: as many
-//!    locks taken, in or out of their critical sections;
+//! 2. with all faults moved by some seconds if need be, every fault that acted still acts, and when the first one begins, the processes are
+//!    where they were without the safeguard (as many locks taken, in or out of their critical sections), and the rule is kept;
 //! 3. none of the plans nearby (all faults up to a second earlier or later, as hard as they are or a tenth harder) breaks the rule with it.
 //!
 //! If 1 fails, the safeguard does not help; if 2 or 3 fails, it only changes the schedule. Plans nearby prove that much and no more: a fault
@@ -14,7 +14,7 @@
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};
 use super::target::{Target, breaks, history as run};
-use super::variation::near;
+use super::variation::{moved, near};
 use crate::run::RunSpec;
 use fencepost_faults::Node;
 use fencepost_reports::report::{Effect, Remedy};
@@ -42,7 +42,8 @@ fn effect(spec: &RunSpec, kind: Kind, safeguard: &Safeguard, history: &History) 
             // without the safeguard, is what the safeguard has to prevent.
             let bare = without(&guarded);
             let broken = |spec: &RunSpec| run(spec).filter(|history| breaks(history, kind));
-            let mut plans = std::iter::once(guarded.plan.clone()).chain(near(&guarded.plan));
+            let mut plans =
+                std::iter::once(guarded.plan.clone()).chain(near(&guarded.plan)).chain(moved(&guarded.plan));
             let found = plans.find_map(|plan| Some((broken(&with_plan(&bare, &plan))?, plan)));
             match found {
                 None => Some(Effect::ChangesTheSchedule),
@@ -60,7 +61,11 @@ fn compare(guarded: &RunSpec, kind: Kind, without: &History) -> Effect {
     }
     let processes: BTreeSet<Node> =
         judge(without).violations.into_iter().filter(|one| one.kind == kind).flat_map(|one| one.processes).collect();
-    let same = fired(without) == fired(&with) && scene(without, &processes) == scene(&with, &processes);
+    let (acted, met) = (fired(without), scene(without, &processes));
+    let alike = |with: &History| !breaks(with, kind) && fired(with) == acted && scene(with, &processes) == met;
+    let moved_alike =
+        || moved(&guarded.plan).any(|plan| run(&with_plan(guarded, &plan)).is_some_and(|with| alike(&with)));
+    let same = alike(&with) || moved_alike();
     let comes_back =
         || near(&guarded.plan).any(|plan| run(&with_plan(guarded, &plan)).is_some_and(|h| breaks(&h, kind)));
     if same && !comes_back() { Effect::Prevents } else { Effect::ChangesTheSchedule }

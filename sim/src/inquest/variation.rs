@@ -4,6 +4,9 @@ use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, wi
 
 /// By how much all faults are moved together, in microseconds.
 const SHIFTS_US: [i64; 9] = [0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -1_000_000, 1_000_000];
+/// The steps in which faults are moved far, and how many there are.
+const MOVE_US: i64 = 300_000;
+const MOVES: i64 = 20;
 /// How hard they hit, in per cent.
 const STRETCHES: [i64; 2] = [100, 110];
 
@@ -12,6 +15,11 @@ const STRETCHES: [i64; 2] = [100, 110];
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES.into_iter().flat_map(|stretch| SHIFTS_US.into_iter().map(move |shift| (shift, stretch)));
     all.filter(|variation| *variation != (0, 100)).map(|(shift, stretch)| varied(plan, shift, stretch))
+}
+
+/// The plan with all faults moved together by up to six seconds either way, the nearest first.
+pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
+    (1..=MOVES).flat_map(|step| [step * MOVE_US, -step * MOVE_US]).map(|shift| varied(plan, shift, 100))
 }
 
 /// The plan with all faults moved by `shift_us` and as hard as `stretch` per cent say.

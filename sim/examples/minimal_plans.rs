@@ -1,0 +1,99 @@
+//! Prints how small plans become: before and after, over N random violations. `cargo run --release --example minimal_plans -- 200`
+//!
+//! Seeds are taken from 0 upwards, each with every lock and every family of faults, until N violations are found. The table on stdout
+//! depends on N alone; how long it took goes to stderr.
+
+use fencepost::inquest::{Minimal, Target, minimise};
+use fencepost::verdicts::Findings;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_clients::CLIENTS;
+use fencepost_faults::{FAMILIES, Seed};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// One violation before and after.
+struct Row {
+    faults_before: usize,
+    cycles_before: u32,
+    minimal: Minimal,
+}
+
+fn main() {
+    let count = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(200);
+    let (rows, times) = violations(count);
+    println!(
+        "| lock and cause | violations | faults before | faults after | cycles before | cycles after | runs searched | cut short |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for (name, rows) in &rows {
+        println!("| {name} {}", columns(rows));
+    }
+    let all: Vec<&Row> = rows.values().flatten().collect();
+    println!("| **all** {}", columns(all.iter().copied()));
+    println!();
+    for size in 0..=all.iter().map(|row| row.minimal.spec.plan.faults.len()).max().unwrap_or(0) {
+        let so_many = all.iter().filter(|row| row.minimal.spec.plan.faults.len() == size).count();
+        println!("- {so_many} of {} with {size} faults", all.len());
+    }
+    let slowest = times.iter().max().copied().unwrap_or_default();
+    let total: Duration = times.iter().sum();
+    eprintln!(
+        "{} searches: {} ms each on average, {} ms the slowest",
+        times.len(),
+        total.as_millis() / times.len().max(1) as u128,
+        slowest.as_millis()
+    );
+}
+
+/// The first violations of random seeds, by lock and cause, with what their search took.
+#[expect(clippy::disallowed_methods, reason = "measures real time, which enters no history and no table")]
+fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Duration>) {
+    let scenario = Rc::new(Scenario::default());
+    let (mut rows, mut times) = (BTreeMap::<String, Vec<Row>>::new(), Vec::new());
+    for seed in 0.. {
+        for client in CLIENTS {
+            for family in FAMILIES {
+                let Ok(families) = family.name.parse() else { continue };
+                let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
+                let Ok(outcome) = spec.run(Engine::Fast) else { continue };
+                // The harms of one run mostly go with its first hazard: one violation of a run keeps the sample varied.
+                let Some(first) = Findings { spec: &spec, outcome: &outcome }.report().violations.into_iter().next()
+                else {
+                    continue;
+                };
+                let (kind, cause) = (first.violation.kind, first.violation.cause);
+                let started = Instant::now();
+                let Some(minimal) = minimise(&spec, Target { kind, cause }) else { continue };
+                times.push(started.elapsed());
+                let row = Row { faults_before: spec.plan.faults.len(), cycles_before: scenario.cycles, minimal };
+                rows.entry(format!("{}, {kind} by {cause}", client.name)).or_default().push(row);
+                if times.len() == count {
+                    return (rows, times);
+                }
+            }
+        }
+    }
+    (rows, times)
+}
+
+/// Count, then medians with the greatest in brackets.
+fn columns<'r>(rows: impl IntoIterator<Item = &'r Row>) -> String {
+    let rows: Vec<&Row> = rows.into_iter().collect();
+    let spread = |of: fn(&Row) -> u64| {
+        let mut sizes: Vec<u64> = rows.iter().map(|row| of(row)).collect();
+        sizes.sort_unstable();
+        let (median, most) = (sizes.get(sizes.len() / 2).copied().unwrap_or(0), sizes.last().copied().unwrap_or(0));
+        format!("{median} ({most})")
+    };
+    let cut_short = rows.iter().filter(|row| !row.minimal.complete).count();
+    format!(
+        "| {} | {} | {} | {} | {} | {} | {cut_short} |",
+        rows.len(),
+        spread(|row| row.faults_before as u64),
+        spread(|row| row.minimal.spec.plan.faults.len() as u64),
+        spread(|row| u64::from(row.cycles_before)),
+        spread(|row| u64::from(row.minimal.spec.scenario.cycles)),
+        spread(|row| u64::from(row.minimal.calls)),
+    )
+}

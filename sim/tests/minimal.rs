@@ -1,0 +1,214 @@
+//! Minimal plans are minimal, show what they are said to show, and replay; what is said about them is true of them.
+
+mod common;
+
+use common::{fencepost, fencepost_in};
+use fencepost::inquest::{Target, inquire};
+use fencepost::verdicts::Findings;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_clients::find;
+use fencepost_faults::{FaultPlan, Seed, magnitudes, with_magnitude};
+use fencepost_reports::report::Effect;
+use fencepost_reports::{Kind, RunReport, ViolationReport};
+use serde_json::Value;
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+/// Seeds that violate something: lock, faults, seed.
+const FIXTURES: &[Fixture] = &[
+    ("single-node", "failover", 7),
+    ("single-node", "pause", 1),
+    ("single-node", "restart", 2),
+    ("single-node", "storage-delay", 2),
+    ("single-node", "all", 4),
+    ("redlock", "restart", 3),
+    ("redlock", "storage-delay", 2),
+    ("redlock", "eviction", 3),
+    ("fencing", "restart", 3),
+    ("fencing", "all", 4),
+];
+
+fn spec((client, fault, seed): Fixture) -> RunSpec {
+    let scenario = Rc::new(Scenario::default());
+    RunSpec::draw(Seed(seed), find(client).unwrap(), &fault.parse().unwrap(), scenario)
+}
+
+fn report(spec: &RunSpec) -> RunReport {
+    let outcome = spec.run(Engine::Fast).unwrap();
+    Findings { spec, outcome: &outcome }.report()
+}
+
+fn target(report: &ViolationReport) -> Target {
+    Target { kind: report.violation.kind, cause: report.violation.cause }
+}
+
+type Fixture = (&'static str, &'static str, u64);
+
+/// The fixtures with everything that an inquest says; made once.
+fn inquests() -> &'static [(Fixture, RunReport)] {
+    static INQUESTS: OnceLock<Vec<(Fixture, RunReport)>> = OnceLock::new();
+    INQUESTS.get_or_init(|| FIXTURES.iter().map(|fixture| (*fixture, inquest(*fixture))).collect())
+}
+
+fn inquest(fixture: Fixture) -> RunReport {
+    let spec = spec(fixture);
+    let mut run = report(&spec);
+    assert!(!run.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
+    inquire(&spec, &mut run);
+    run
+}
+
+/// The minimal run of every violation of every fixture.
+fn all_minimal() -> Vec<(String, Target, RunSpec)> {
+    let mut all = Vec::new();
+    for (fixture, run) in inquests() {
+        for violation in &run.violations {
+            let (plan, minimal) = (violation.minimal_plan.clone().unwrap(), violation.minimal_run.as_ref().unwrap());
+            assert!(minimal.complete, "{fixture:?}: {} runs were not enough", minimal.searched_runs);
+            let (processes, cycles) = (minimal.processes, minimal.cycles);
+            let scenario = Rc::new(Scenario { processes, cycles, ..Scenario::default() });
+            let name = format!("{fixture:?} {}", violation.violation.kind);
+            all.push((name, target(violation), RunSpec { plan, scenario, ..spec(*fixture) }));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_minimal_run_shows_the_violation_and_any_less_of_it_does_not() {
+    for (name, target, spec) in all_minimal() {
+        assert!(target.is_shown_by(spec), "{name}");
+        let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
+        for (index, timed) in spec.plan.faults.iter().enumerate() {
+            let mut without = spec.plan.clone();
+            without.faults.remove(index);
+            assert!(!target.is_shown_by(&with(without)), "{name}: fault {} can go", timed.id);
+            for (magnitude, value) in magnitudes(&timed.fault) {
+                if value.unsigned_abs() >= magnitude.step() {
+                    let less = value - value.signum() * magnitude.step() as i64;
+                    let mut plan = spec.plan.clone();
+                    plan.faults[index].fault = with_magnitude(&timed.fault, magnitude, less);
+                    assert!(
+                        !target.is_shown_by(&with(plan)),
+                        "{name}: {magnitude:?} of fault {} can be less",
+                        timed.id
+                    );
+                }
+            }
+        }
+        if spec.scenario.cycles > 1 {
+            let scenario = Scenario { cycles: spec.scenario.cycles - 1, ..(*spec.scenario).clone() };
+            let fewer = RunSpec { scenario: Rc::new(scenario), ..spec.clone() };
+            assert!(!target.is_shown_by(&fewer), "{name}: one cycle can go");
+        }
+    }
+}
+
+#[test]
+fn minimal_plans_are_small() {
+    let sizes: Vec<usize> = all_minimal().iter().map(|(_, _, spec)| spec.plan.faults.len()).collect();
+    let small = sizes.iter().filter(|size| **size <= 2).count();
+    assert!(small * 10 >= sizes.len() * 8, "at least four in five have one or two faults: {sizes:?}");
+}
+
+#[test]
+fn an_inquest_comes_out_the_same_twice() {
+    for (fixture, run) in &inquests()[2..5] {
+        assert_eq!(*run, inquest(*fixture), "{fixture:?}");
+    }
+}
+
+#[test]
+fn every_fault_of_a_minimal_plan_is_a_cause() {
+    for (_, run) in inquests() {
+        for violation in &run.violations {
+            let singles = violation.but_for.iter().filter(|cause| cause.and_fault.is_none());
+            assert_eq!(singles.clone().count(), violation.minimal_plan.as_ref().unwrap().faults.len());
+            assert!(singles.into_iter().all(|cause| !cause.violation_without_it), "{:?}", violation.but_for);
+        }
+    }
+}
+
+#[test]
+fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
+    let mut bounds = 0;
+    for (fixture, run) in inquests() {
+        for violation in &run.violations {
+            let Some(boundary) = &violation.boundary else { continue };
+            let Some(analytic) = boundary.analytic else { continue };
+            bounds += 1;
+            let demanded = match boundary.quantity.as_str() {
+                "down_us" => boundary.enough <= analytic,
+                _ => analytic.abs() <= boundary.enough.abs() && analytic.signum() * boundary.enough.signum() >= 0,
+            };
+            assert!(demanded, "{fixture:?} {}: {boundary:?}", violation.violation.summary);
+        }
+    }
+    assert!(bounds >= 5, "only {bounds} boundaries have an analytic bound");
+}
+
+#[test]
+fn fencing_prevents_the_stale_write_and_not_the_overlap() {
+    let mut effects = Vec::new();
+    for (fixture, run) in inquests().iter().filter(|((client, ..), _)| *client == "single-node") {
+        for violation in &run.violations {
+            let fencing = violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
+            assert_eq!(fencing.prevents, fencing.effect == Some(Effect::Prevents));
+            let wrong = if violation.violation.kind == Kind::Overlap { Effect::Prevents } else { Effect::DoesNot };
+            assert_ne!(fencing.effect, Some(wrong), "{} of {fixture:?}", violation.violation.kind);
+            effects.push((violation.violation.kind, fencing.effect));
+        }
+    }
+    assert!(effects.contains(&(Kind::StaleWrite, Some(Effect::Prevents))), "{effects:?}");
+    assert!(effects.contains(&(Kind::Overlap, Some(Effect::DoesNot))), "{effects:?}");
+}
+
+#[test]
+fn a_restart_delayed_beyond_the_lease_prevents_what_an_early_restart_did() {
+    let (_, run) = &inquests()[2];
+    for violation in &run.violations {
+        let effect = |name: &str| violation.remedies.iter().find(|remedy| remedy.name == name).unwrap().effect;
+        assert_eq!(effect("delayed-restart"), Some(Effect::Prevents), "{}", violation.violation.kind);
+        assert_eq!(effect("longer-lease"), Some(Effect::DoesNot), "{}", violation.violation.kind);
+    }
+}
+
+#[test]
+fn a_report_validates_replays_and_can_be_shrunk_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema: Value = serde_json::from_str(&fencepost(&["schema", "report"]).stdout).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for (client, fault, seed) in [("single-node", "restart", "2"), ("redlock", "storage-delay", "2")] {
+        let options = ["--seed", seed, "--client", client, "--fault", fault, "--format", "json"];
+        let whole = fencepost(&options);
+        let json: Value = serde_json::from_str(&whole.stdout).unwrap();
+        assert!(validator.is_valid(&json), "{:?}", validator.iter_errors(&json).next());
+        assert!(json["runs"][0]["violations"][0]["minimal_plan"]["faults"].is_array());
+        std::fs::write(folder.path().join("whole.json"), &whole.stdout).unwrap();
+        let replayed = fencepost_in(folder.path(), &["replay", "whole.json", "--minimal", "--format", "json"]);
+        assert_eq!((replayed.status, replayed.stderr.as_str()), (1, ""));
+        let replayed: Value = serde_json::from_str(&replayed.stdout).unwrap();
+        let violations = json["runs"][0]["violations"].as_array().unwrap();
+        assert_eq!(replayed["runs"].as_array().unwrap().len(), violations.len());
+        for (run, violation) in replayed["runs"].as_array().unwrap().iter().zip(violations) {
+            assert_eq!(run["history_digest"], violation["minimal_run"]["history_digest"]);
+        }
+        let bare = fencepost(&[&options[..], &["--no-shrink"]].concat());
+        assert!(bare.stdout.contains("\"minimal_plan\": null"), "--no-shrink leaves plans as they are");
+        std::fs::write(folder.path().join("bare.json"), &bare.stdout).unwrap();
+        let shrunk = fencepost_in(folder.path(), &["shrink", "bare.json", "--format", "json"]);
+        assert_eq!(shrunk.stdout, whole.stdout, "shrinking later gives the same report: {}", shrunk.stderr);
+    }
+}
+
+#[test]
+fn a_minimal_plan_that_was_edited_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fencepost(&["--seed", "2", "--client", "single-node", "--fault", "restart", "--format", "json"]);
+    let mut json: Value = serde_json::from_str(&whole.stdout).unwrap();
+    json["runs"][0]["violations"][0]["minimal_plan"]["faults"] = serde_json::json!([]);
+    std::fs::write(folder.path().join("edited.json"), json.to_string()).unwrap();
+    let replayed = fencepost_in(folder.path(), &["replay", "edited.json", "--minimal"]);
+    assert_eq!(replayed.status, 2);
+    assert!(replayed.stderr.contains("the replay gives history"), "{}", replayed.stderr);
+}
