@@ -2,7 +2,9 @@
 //!
 //! One format is one file. A new format is a file and a line in [`FORMATS`].
 
+mod github;
 mod json;
+mod junit;
 mod layout;
 mod plan_text;
 mod text;
@@ -32,7 +34,7 @@ pub trait Format: Sync {
 }
 
 /// Every format, in the order in which they are listed.
-pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json];
+pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &junit::Junit, &github::Github];
 
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {

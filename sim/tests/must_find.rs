@@ -37,6 +37,7 @@ fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
         shard: Shard::WHOLE,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         fail_fast: false,
+        violations_max: fencepost_reports::sweep::VIOLATIONS_MAX,
     };
     let sum = sweep(&spec, &Silent, &Stop::new()).unwrap_or_else(|failed| panic!("{failed:?}"));
     for cell in &sum.cells {
