@@ -88,6 +88,9 @@ pub(crate) struct SweepArguments {
     /// Stop after this much real time.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
+    /// How much real time passes between two checkpoints at least: what a killed sweep has to do again [default: 1s].
+    #[arg(long, value_name = "T")]
+    pub(crate) checkpoint_every: Option<Span>,
     /// No progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,

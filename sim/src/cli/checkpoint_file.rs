@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much real time passes between two checkpoints at least: what a killed sweep has to do again.
+/// How much real time passes between two checkpoints at least, unless the arguments say otherwise.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The file that a sweep writes its checkpoints to.
 pub(crate) struct CheckpointFile {
     path: PathBuf,
+    every: Duration,
     state: Mutex<State>,
 }
 
@@ -47,14 +48,14 @@ pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Fai
 
 impl CheckpointFile {
     /// A file that is written from now on.
-    pub(crate) fn new(path: PathBuf) -> CheckpointFile {
-        CheckpointFile { path, state: Mutex::new(State { written: clock(), failure: None }) }
+    pub(crate) fn new(path: PathBuf, every: Option<Duration>) -> CheckpointFile {
+        CheckpointFile { path, every: every.unwrap_or(EVERY), state: Mutex::new(State { written: clock(), failure: None }) }
     }
 
     /// Writes the sum if the last time was long enough ago; `Err` once it could not be written.
     pub(crate) fn offer(&self, spec: &SweepSpec, sum: &dyn Fn() -> Sweep) -> Result<(), ()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.failure.is_none() && state.written.elapsed() >= EVERY {
+        if state.failure.is_none() && state.written.elapsed() >= self.every {
             state.failure = self.write(spec, sum()).err();
             state.written = clock();
         }

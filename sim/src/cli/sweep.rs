@@ -39,7 +39,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         spec: &spec,
         progress: Progress::new(runs, runs_before, talk),
         budget: arguments.time_budget.map(Duration::from),
-        checkpoint: checkpoint.map(CheckpointFile::new),
+        checkpoint: checkpoint.map(|path| CheckpointFile::new(path, arguments.checkpoint_every.map(Duration::from))),
     };
     let result = go_on(&spec, start.as_ref(), &watch, &STOP);
     watch.progress.finish();
