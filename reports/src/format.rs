@@ -4,9 +4,11 @@
 
 mod axis;
 mod canvas;
+mod github;
 mod glyphs;
 mod heat_map;
 mod json;
+mod junit;
 mod layout;
 mod plan_text;
 mod space_time;
@@ -54,7 +56,7 @@ pub enum Needs {
 }
 
 /// Every format, in the order in which they are listed.
-pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &svg::Svg];
+pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &svg::Svg, &junit::Junit, &github::Github];
 
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {

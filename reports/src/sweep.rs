@@ -2,6 +2,7 @@
 
 mod cell;
 mod expectation;
+mod failing;
 mod first;
 mod interval;
 mod merge;
@@ -9,6 +10,7 @@ mod ranges;
 
 pub use cell::{Cell, Fingerprint, Kept, RunSummary, Smallest, VIOLATIONS_MAX};
 pub use expectation::{Expectation, Wanted};
+pub use failing::Standing;
 pub use first::{Blocks, OpenBlock, SeedsToFirst};
 pub use interval::{Rate, quiet_bound};
 pub use merge::{Gaps, MergeError, merge, runs_of};

@@ -77,7 +77,7 @@ fn all_minimal() -> Vec<(String, Target, RunSpec)> {
 #[test]
 fn a_minimal_run_shows_the_violation_and_any_less_of_it_does_not() {
     for (name, target, spec) in all_minimal() {
-        assert!(target.is_shown_by(spec), "{name}");
+        assert!(target.is_shown_by(&spec), "{name}");
         let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
         for (index, timed) in spec.plan.faults.iter().enumerate() {
             let mut without = spec.plan.clone();

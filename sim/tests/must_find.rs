@@ -40,6 +40,7 @@ fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         fail_fast: false,
         explains: false,
+        violations_max: fencepost_reports::sweep::VIOLATIONS_MAX,
     };
     let sum = sweep(&spec, &Silent, &Stop::new()).unwrap_or_else(|failed| panic!("{failed:?}"));
     for cell in &sum.cells {

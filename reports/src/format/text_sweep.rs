@@ -138,9 +138,7 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     match first {
         None => Ok(()),
         Some((cell, seed)) => {
-            let options = sweep.config.get("options").and_then(serde_json::Value::as_str).unwrap_or_default();
-            let command = format!("fencepost --seed {seed} --client {} --fault {} {options}", cell.client, cell.fault);
-            let command = command.trim_end();
+            let command = sweep.replay(cell, *seed);
             writeln!(out, "see one: {BOLD}{command}{BOLD:#}")
         }
     }

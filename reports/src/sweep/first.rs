@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The lengths of the blocks, each a multiple of the one before.
-pub const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
+const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
 /// Counts up to this are kept as they are; of greater ones the first five binary digits, rounded up: at most 1/16 too high. So a table of counts
 /// has at most 208 entries, however many seeds there are.
@@ -95,7 +95,7 @@ impl SeedsToFirst {
 
     fn settle(&mut self) {
         let complete = || self.blocks.iter().filter(|blocks| blocks.complete() > 0);
-        let chosen = complete().find(|blocks| blocks.percentile(90).is_some()).or(complete().last());
+        let chosen = complete().find(|blocks| blocks.percentile(90).is_some()).or(complete().next_back());
         let Some(blocks) = chosen else { return };
         (self.block, self.complete) = (blocks.length, blocks.complete());
         (self.median, self.p90) = (blocks.percentile(50), blocks.percentile(90));

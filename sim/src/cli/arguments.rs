@@ -6,6 +6,7 @@ use crate::span::{Span, SpanRange};
 use crate::storage::Rule;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use fencepost_reports::sweep::VIOLATIONS_MAX;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -80,13 +81,22 @@ pub(crate) struct SweepArguments {
     /// Stop at the first violation.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// How many violations to keep per cell.
-    #[arg(long, value_name = "K", default_value_t = 100)]
+    /// How many violations to keep per cell, the smallest of each anomaly first.
+    #[arg(long, value_name = "K", default_value_t = VIOLATIONS_MAX)]
     pub(crate) max_violations: u64,
+    /// Go on where the checkpoint is; from the start if there is none.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Where to write the checkpoint [default: DIR/sweep-M-of-N.checkpoint, if --out DIR is given].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
     /// Stop after this much real time.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
-    /// No progress bar.
+    /// How much real time passes between two checkpoints at least: what a killed sweep has to do again [default: 1s].
+    #[arg(long, value_name = "T")]
+    pub(crate) checkpoint_every: Option<Span>,
+    /// No progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -151,6 +161,9 @@ pub(crate) struct CommonArguments {
     /// Write one report file per violation into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// The verdicts that must come out, as TOML: lock x fault -> "safe" or "violates", and which kinds. Exit status 0 exactly if they do.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -179,6 +192,9 @@ pub(crate) struct MergeArguments {
     /// Accept missing seeds.
     #[arg(long)]
     pub(crate) partial: bool,
+    /// The verdicts that must come out, as for sweep.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect: Option<PathBuf>,
     /// How to print the sum.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,

@@ -2,12 +2,15 @@
 
 mod arguments;
 mod check;
+mod checkpoint_file;
+mod expect;
 mod failure;
 mod list;
 mod merge;
 mod options;
 mod outcome;
 mod output;
+mod progress;
 mod replay;
 mod run;
 mod schema;

@@ -1,6 +1,7 @@
 //! `fencepost run`: one seed, every lock and fault asked for. Must never know how a report is drawn.
 
 use super::arguments::RunArguments;
+use super::expect::{self, Expectations};
 use super::options::Options;
 use super::output::{print, write_file};
 use super::{Failure, Outcome};
@@ -16,6 +17,7 @@ use std::path::Path;
 /// Runs one seed and reports what happened.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Turmoil)?;
+    let expectations = arguments.common.expect.as_deref().map(Expectations::read).transpose()?;
     let scenario = options.shared_scenario();
     let mut runs = Vec::with_capacity(options.cells.len());
     for (client, families) in &options.cells {
@@ -29,14 +31,22 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         complete(&mut report, outcome, options.format.needs().max(asked));
         runs.push(report);
     }
-    let report = report(Seed(arguments.seed), options.engine, &options.scenario, runs);
+    let mut report = report(Seed(arguments.seed), options.engine, &options.scenario, runs);
+    if let Some(expectations) = &expectations {
+        expectations.hold_runs(&mut report);
+    }
     if let Some(folder) = &arguments.common.out {
         write_violations(folder, &report)?;
     }
     let mut text = Vec::new();
     options.format.write_run(&report, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
-    Ok(verdict_of(&report.runs))
+    if expectations.is_none() {
+        return Ok(verdict_of(&report.runs));
+    }
+    let held =
+        report.runs.iter().filter_map(|run| Some((run.client.as_str(), run.fault.as_str(), run.expectation.as_ref()?)));
+    Ok(if expect::tell(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
 /// Runs one spec; a failure of the simulation names the run.
@@ -69,7 +79,7 @@ pub(crate) fn complete(report: &mut RunReport, outcome: RunOutcome, needs: Needs
 }
 
 /// One file per violation: a report that holds only that run.
-fn write_violations(folder: &Path, report: &Report) -> Result<(), Failure> {
+pub(crate) fn write_violations(folder: &Path, report: &Report) -> Result<(), Failure> {
     for run in report.runs.iter().filter(|run| !run.violations.is_empty()) {
         for violation in &run.violations {
             let mut only: RunReport = run.clone();

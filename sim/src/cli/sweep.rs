@@ -1,17 +1,20 @@
 //! `fencepost sweep`: many seeds, added up. Must never know how one is run.
 
 use super::arguments::SweepArguments;
+use super::checkpoint_file::{CheckpointFile, place, resume};
+use super::expect::{self, Expectations};
 use super::options::Options;
 use super::output::print;
+use super::progress::{Progress, Talk};
+use super::run::write_violations;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::shard::shard;
-use crate::sweep::{FailedRun, Listener, Stop, SweepSpec, sweep as run_sweep};
+use crate::sweep::{FailedRun, Listener, Stop, SweepSpec, go_on, kept};
 use fencepost_faults::Seed;
-use fencepost_reports::sweep::{Measured, SeedRange, Sweep};
+use fencepost_reports::format::Format;
+use fencepost_reports::sweep::{Measured, SeedRange, Sweep, runs_of};
 use fencepost_reports::{RunReport, Verdict};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Asked for by Ctrl-C and SIGTERM: what is done by then is added up and printed.
@@ -20,33 +23,75 @@ static STOP: Stop = Stop::new();
 /// Runs the seeds and prints the sum.
 pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Fast)?;
-    let seeds = SeedRange { from: Seed(arguments.seeds.0), to: Seed(arguments.seeds.1) };
-    let spec = SweepSpec {
+    let expectations = arguments.common.expect.as_deref().map(Expectations::read).transpose()?;
+    let spec = spec(arguments, &options)?;
+    let checkpoint = place(arguments, &spec)?;
+    let start = match &checkpoint {
+        Some(path) if arguments.resume => resume(path, &spec)?,
+        _ => None,
+    };
+    // A second handler cannot be set in one process: then the first one serves.
+    let _ = ctrlc::set_handler(|| STOP.ask());
+    let runs_before: u64 = start.iter().flat_map(runs_of).map(|range| range.len() * spec.cells.len() as u64).sum();
+    let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
+    let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
+    let watch = Watch {
+        spec: &spec,
+        progress: Progress::new(runs, runs_before, talk),
+        budget: arguments.time_budget.map(Duration::from),
+        checkpoint: checkpoint.map(|path| CheckpointFile::new(path, arguments.checkpoint_every.map(Duration::from))),
+    };
+    let result = go_on(&spec, start.as_ref(), &watch, &STOP);
+    watch.progress.finish();
+    let mut sum = result?;
+    if let Some(file) = watch.checkpoint {
+        file.write(&spec, sum.clone())?;
+        file.failure().map_or(Ok(()), Err)?;
+    }
+    if let Some(folder) = &arguments.common.out {
+        kept(&spec, &sum, &|report| write_violations(folder, report))?;
+    }
+    sum.measured = measured(watch.progress.runs_here(), watch.progress.elapsed(), spec.jobs);
+    conclude(sum, options.format, expectations.as_ref())
+}
+
+/// What the arguments ask for.
+fn spec(arguments: &SweepArguments, options: &Options) -> Result<SweepSpec, Failure> {
+    Ok(SweepSpec {
         cells: options.cells.clone(),
         scenario: options.scenario.clone(),
         engine: options.engine,
-        seeds,
+        seeds: SeedRange { from: Seed(arguments.seeds.0), to: Seed(arguments.seeds.1) },
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: jobs(arguments.jobs),
         fail_fast: arguments.fail_fast,
         explains: !arguments.common.no_shrink,
-    };
-    // A second handler cannot be set in one process: then the first one serves.
-    let _ = ctrlc::set_handler(|| STOP.ask());
-    let progress = Progress::new(&spec, arguments);
-    let started = clock();
-    let result = run_sweep(&spec, &progress, &STOP).map_err(failed);
-    progress.bar.finish_and_clear();
-    let mut sum = result?;
-    sum.measured = measured(&sum, started.elapsed(), spec.jobs);
+        violations_max: arguments.max_violations,
+    })
+}
+
+/// Holds a sum against what is expected of it, prints it, and tells how the command ends.
+pub(crate) fn conclude(
+    mut sum: Sweep,
+    format: &dyn Format,
+    expectations: Option<&Expectations>,
+) -> Result<Outcome, Failure> {
+    if let Some(expectations) = expectations {
+        expectations.hold(&mut sum);
+    }
     let mut text = Vec::new();
-    options.format.write_sweep(&sum, &mut text).map_err(Failure::Output)?;
+    format.write_sweep(&sum, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
-    Ok(outcome(&sum))
+    if expectations.is_none() {
+        return Ok(outcome(&sum));
+    }
+    let cells = sum.cells.iter();
+    let held = cells.filter_map(|cell| Some((cell.client.as_str(), cell.fault.as_str(), cell.expectation.as_ref()?)));
+    Ok(if expect::tell(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
 /// Violated if any cell is; unknown if some cell has no run that exercised anything.
-pub(crate) fn outcome(sum: &Sweep) -> Outcome {
+fn outcome(sum: &Sweep) -> Outcome {
     if sum.cells.iter().any(|cell| cell.violated > 0) {
         Outcome::Violated
     } else if sum.cells.iter().any(|cell| cell.valid == 0) {
@@ -60,17 +105,13 @@ fn jobs(asked: Option<u16>) -> usize {
     asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
-fn failed(run: FailedRun) -> Failure {
-    Failure::Engine { seed: run.seed.0, client: run.client, fault: run.fault, error: run.error }
+impl From<FailedRun> for Failure {
+    fn from(run: FailedRun) -> Failure {
+        Failure::Engine { seed: run.seed.0, client: run.client, fault: run.fault, error: run.error }
+    }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long a sweep takes is told to people and never enters a history")]
-fn clock() -> std::time::Instant {
-    std::time::Instant::now()
-}
-
-fn measured(sum: &Sweep, took: Duration, jobs: usize) -> Measured {
-    let runs: u64 = sum.cells.iter().map(|cell| cell.runs).sum();
+fn measured(runs: u64, took: Duration, jobs: usize) -> Measured {
     let per_second = runs as f64 / took.as_secs_f64().max(1e-9);
     let round = |rate: f64| (rate * 10.0).round() / 10.0;
     Measured {
@@ -80,34 +121,26 @@ fn measured(sum: &Sweep, took: Duration, jobs: usize) -> Measured {
     }
 }
 
-/// Shows how far the sweep has come, on stderr.
-struct Progress {
-    bar: ProgressBar,
-    violated: AtomicU64,
+/// Hears of each run: shows progress, keeps the time budget, writes checkpoints.
+struct Watch<'s> {
+    spec: &'s SweepSpec,
+    progress: Progress,
     budget: Option<Duration>,
-    started: std::time::Instant,
+    checkpoint: Option<CheckpointFile>,
 }
 
-impl Progress {
-    fn new(spec: &SweepSpec, arguments: &SweepArguments) -> Progress {
-        let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
-        let target = if arguments.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(runs), target);
-        let style = ProgressStyle::with_template("{bar:32} {pos}/{len} runs  {per_sec}  {msg}  {eta} left");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let budget = arguments.time_budget.map(Duration::from);
-        Progress { bar, violated: AtomicU64::new(0), budget, started: clock() }
-    }
-}
-
-impl Listener for Progress {
+impl Listener for Watch<'_> {
     fn run_done(&self, report: &RunReport, _: Seed) {
-        self.bar.inc(1);
-        if report.verdict == Verdict::Violated {
-            let violated = self.violated.fetch_add(1, Ordering::Relaxed) + 1;
-            self.bar.set_message(format!("{violated} violated"));
+        self.progress.run_done(report.verdict == Verdict::Violated);
+        if self.budget.is_some_and(|budget| self.progress.elapsed() > budget) {
+            STOP.ask();
         }
-        if self.budget.is_some_and(|budget| self.started.elapsed() > budget) {
+    }
+
+    fn added(&self, sum: &dyn Fn() -> Sweep) {
+        if let Some(file) = &self.checkpoint
+            && file.offer(self.spec, sum).is_err()
+        {
             STOP.ask();
         }
     }

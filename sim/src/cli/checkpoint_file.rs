@@ -1,0 +1,79 @@
+//! Where a sweep's checkpoint lies and when it is written. Must never know what is in it.
+
+use super::Failure;
+use super::arguments::SweepArguments;
+use super::output::{read_file, write_file};
+use super::progress::clock;
+use crate::sweep::{Checkpoint, SweepSpec};
+use fencepost_reports::Sweep;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How much real time passes between two checkpoints at least, unless the arguments say otherwise.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// The file that a sweep writes its checkpoints to.
+pub(crate) struct CheckpointFile {
+    path: PathBuf,
+    every: Duration,
+    state: Mutex<State>,
+}
+
+struct State {
+    written: Instant,
+    failure: Option<Failure>,
+}
+
+/// The place that the arguments give to the checkpoint: `--checkpoint`, or under `--out`.
+pub(crate) fn place(arguments: &SweepArguments, spec: &SweepSpec) -> Result<Option<PathBuf>, Failure> {
+    let name = format!("sweep-{}-of-{}.checkpoint", spec.shard.index, spec.shard.count);
+    let path = arguments.checkpoint.clone().or_else(|| Some(arguments.common.out.as_ref()?.join(name)));
+    match path {
+        None if arguments.resume => {
+            Err(Failure::wrong("--resume: expected --checkpoint FILE or --out DIR, where the checkpoint lies"))
+        }
+        path => Ok(path),
+    }
+}
+
+/// What an earlier process did of this sweep; nothing if there is no checkpoint.
+pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Failure> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = read_file(path)?;
+    Checkpoint::read(&text, spec).map(Some).map_err(|error| Failure::content(path, error))
+}
+
+impl CheckpointFile {
+    /// A file that is written from now on.
+    pub(crate) fn new(path: PathBuf, every: Option<Duration>) -> CheckpointFile {
+        CheckpointFile {
+            path,
+            every: every.unwrap_or(EVERY),
+            state: Mutex::new(State { written: clock(), failure: None }),
+        }
+    }
+
+    /// Writes the sum if the last time was long enough ago; `Err` once it could not be written.
+    pub(crate) fn offer(&self, spec: &SweepSpec, sum: &dyn Fn() -> Sweep) -> Result<(), ()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.failure.is_none() && state.written.elapsed() >= self.every {
+            state.failure = self.write(spec, sum()).err();
+            state.written = clock();
+        }
+        if state.failure.is_some() { Err(()) } else { Ok(()) }
+    }
+
+    /// Writes the sum whole or not at all: beside its place, then renamed.
+    pub(crate) fn write(&self, spec: &SweepSpec, sum: Sweep) -> Result<(), Failure> {
+        let json = serde_json::to_vec(&Checkpoint::new(spec, sum)).map_err(|error| Failure::Output(error.into()))?;
+        write_file(&self.path, &json)
+    }
+
+    /// Why it could not be written, if it could not.
+    pub(crate) fn failure(self) -> Option<Failure> {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).failure
+    }
+}

@@ -1,0 +1,144 @@
+//! `--expect FILE`: which verdict should come out for each lock under each fault. Must never know how it comes out.
+//!
+//! TOML, a table for each lock with a line for each fault:
+//!
+//! ```toml
+//! [redlock]
+//! none = "safe"
+//! pause = "violates"
+//! clock-jump = { violates = ["overlap"], may = ["lost-update", "stale-write"] }
+//! ```
+
+use super::Failure;
+use super::options::client;
+use super::output::read_file;
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::sweep::{Expectation, Wanted};
+use fencepost_reports::{Kind, Report, Sweep};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What should come out, by lock and fault.
+pub(crate) struct Expectations(BTreeMap<(String, String), Wanted>);
+
+impl Expectations {
+    /// Reads a file. Errors name the entry and what would be valid.
+    pub(crate) fn read(path: &Path) -> Result<Expectations, Failure> {
+        let text = read_file(path)?;
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let words: Vec<&str> = error.message().split_whitespace().collect();
+            Failure::content(path, words.join(" "))
+        })?;
+        let mut all = BTreeMap::new();
+        for (lock, faults) in &table {
+            client(lock).map_err(|failure| Failure::content(path, failure))?;
+            let faults = faults
+                .as_table()
+                .ok_or_else(|| Failure::content(path, format!("{lock}: expected a table, [{lock}], of faults")))?;
+            for (fault, value) in faults {
+                let families: Families =
+                    fault.parse().map_err(|error| Failure::content(path, format!("[{lock}] {error}")))?;
+                let wanted = wanted(value).map_err(|why| Failure::content(path, format!("[{lock}] {fault}: {why}")))?;
+                if all.insert((lock.clone(), families.to_string()), wanted).is_some() {
+                    return Err(Failure::content(path, format!("[{lock}] {families}: is there twice")));
+                }
+            }
+        }
+        Ok(Expectations(all))
+    }
+
+    /// Holds every cell of a sweep against what should come out.
+    pub(crate) fn hold(&self, sweep: &mut Sweep) {
+        for cell in &mut sweep.cells {
+            let wanted = self.0.get(&(cell.client.clone(), cell.fault.clone()));
+            cell.expectation = Some(wanted.map_or_else(Expectation::missing, |wanted| wanted.hold(cell)));
+        }
+    }
+
+    /// Holds every run of a report against what should come out.
+    pub(crate) fn hold_runs(&self, report: &mut Report) {
+        let seed: Seed = report.seed;
+        for run in &mut report.runs {
+            let wanted = self.0.get(&(run.client.clone(), run.fault.clone()));
+            run.expectation = Some(wanted.map_or_else(Expectation::missing, |wanted| wanted.hold_run(run, seed)));
+        }
+    }
+}
+
+/// Tells stderr of every deviation; whether there is one.
+pub(crate) fn tell<'e>(cells: impl Iterator<Item = (&'e str, &'e str, &'e Expectation)>) -> bool {
+    let mut deviates = false;
+    for (client, fault, held) in cells {
+        for deviation in &held.deviations {
+            deviates = true;
+            anstream::eprintln!("not as expected: {client} x {fault}: expected {}, got {deviation}", held.expected);
+        }
+    }
+    deviates
+}
+
+fn wanted(value: &toml::Value) -> Result<Wanted, String> {
+    let expected = || "expected \"safe\", \"violates\", or { violates = [kinds], may = [kinds] }".to_owned();
+    match value {
+        toml::Value::String(text) if text == "safe" => Ok(Wanted::Safe),
+        toml::Value::String(text) if text == "violates" => Ok(Wanted::Violated),
+        toml::Value::Table(table) if !table.is_empty() => {
+            if let Some(key) = table.keys().find(|key| !["violates", "may"].contains(&key.as_str())) {
+                return Err(format!("unknown key '{key}': {}", expected()));
+            }
+            let of = |key: &str| table.get(key).map_or(Ok(BTreeSet::new()), kinds);
+            Ok(Wanted::Kinds { must: of("violates")?, may: of("may")? })
+        }
+        _ => Err(expected()),
+    }
+}
+
+fn kinds(value: &toml::Value) -> Result<BTreeSet<Kind>, String> {
+    let names = value.as_array().ok_or("expected a list of kinds, like [\"overlap\"]")?;
+    let kind = |value: &toml::Value| {
+        let found = Kind::ALL.into_iter().find(|kind| value.as_str() == Some(kind.name()));
+        found.ok_or_else(|| {
+            let valid: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+            format!("unknown kind {value}: expected one of {}", valid.join(", "))
+        })
+    };
+    names.iter().map(kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Expectations, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        Expectations::read(file.path()).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn accepts_the_three_forms() {
+        let text = "[redlock]\nnone = 'safe'\ngc-pause = 'violates'\n'pause+failover' = { violates = ['overlap'], may = ['stuck'] }";
+        let read = read(text).unwrap().0;
+        let of = |fault: &str| read.get(&("redlock".to_owned(), fault.to_owned()));
+        assert_eq!(of("none"), Some(&Wanted::Safe));
+        assert_eq!(of("pause"), Some(&Wanted::Violated), "an alias is the family");
+        let (must, may) = ([Kind::Overlap].into(), [Kind::Stuck].into());
+        assert_eq!(of("pause+failover"), Some(&Wanted::Kinds { must, may }));
+    }
+
+    #[test]
+    fn rejects_names_that_do_not_exist() {
+        let refused = |text: &str, part: &str| {
+            let said = read(text).err().unwrap_or_else(|| panic!("{text} is accepted"));
+            assert!(said.contains(part), "{said:?} does not say {part:?}");
+        };
+        refused("[redlok]\nnone = 'safe'", "redlok");
+        refused("[redlock]\npauze = 'safe'", "pauze");
+        refused("[redlock]\nnone = 'fine'", "\"violates\"");
+        refused("[redlock]\nnone = { violates = ['bad-luck'] }", "bad-luck");
+        refused("[redlock]\nnone = { must = ['overlap'] }", "must");
+        refused("[redlock]\npause = 'safe'\ngc-pause = 'safe'", "twice");
+        refused("redlock = 'safe'", "table");
+        refused("[redlock", "expect");
+    }
+}

@@ -1,0 +1,153 @@
+//! How far a sweep has come, on stderr: a bar on a terminal, now and then a plain line elsewhere. Must never know what is swept.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often a plain line is written at most.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// Counts runs and shows how many there are still to do. Any thread may count.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    shown_as: ShownAs,
+    runs: u64,
+    /// Runs that an earlier process did: they say nothing about how fast this one is.
+    runs_before: u64,
+    done: AtomicU64,
+    violated: AtomicU64,
+    started: Instant,
+    /// When the next plain line is due, in milliseconds since the start.
+    line_due_ms: AtomicU64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ShownAs {
+    Bar,
+    Lines,
+    Nothing,
+}
+
+/// Whether progress is shown at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Talk {
+    /// It is.
+    Progress,
+    /// It is not.
+    Quiet,
+}
+
+impl Progress {
+    /// Of so many runs so many are done already.
+    pub(crate) fn new(runs: u64, runs_before: u64, talk: Talk) -> Progress {
+        let shown_as = match talk {
+            Talk::Quiet => ShownAs::Nothing,
+            Talk::Progress if std::io::stderr().is_terminal() => ShownAs::Bar,
+            Talk::Progress => ShownAs::Lines,
+        };
+        let target = match shown_as {
+            ShownAs::Bar => ProgressDrawTarget::stderr(),
+            ShownAs::Lines | ShownAs::Nothing => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(Some(runs), target);
+        let style = ProgressStyle::with_template("{bar:32} {pos}/{len} runs  {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_position(runs_before);
+        Progress {
+            bar,
+            shown_as,
+            runs,
+            runs_before,
+            done: AtomicU64::new(runs_before),
+            violated: AtomicU64::new(0),
+            started: clock(),
+            line_due_ms: AtomicU64::new(LINE_EVERY.as_millis() as u64),
+        }
+    }
+
+    /// One more run is done.
+    pub(crate) fn run_done(&self, is_violated: bool) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let violated = self.violated.fetch_add(u64::from(is_violated), Ordering::Relaxed) + u64::from(is_violated);
+        match self.shown_as {
+            ShownAs::Nothing => {}
+            ShownAs::Bar => {
+                self.bar.set_position(done);
+                if done.is_multiple_of(16) {
+                    self.bar.set_message(self.pace(done, violated));
+                }
+            }
+            ShownAs::Lines if self.line_is_due() => {
+                anstream::eprintln!("{done}/{} runs, {}", self.runs, self.pace(done, violated));
+            }
+            ShownAs::Lines => {}
+        }
+    }
+
+    /// Clears what stands on the terminal.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// How long it has taken.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// How many runs were done since the start.
+    pub(crate) fn runs_here(&self) -> u64 {
+        self.done.load(Ordering::Relaxed).saturating_sub(self.runs_before)
+    }
+
+    /// Whether a line is due; of several threads that ask at once, one is told so.
+    fn line_is_due(&self) -> bool {
+        let (now_ms, due) = (self.elapsed().as_millis() as u64, self.line_due_ms.load(Ordering::Relaxed));
+        let next = now_ms + LINE_EVERY.as_millis() as u64;
+        now_ms >= due && self.line_due_ms.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    fn pace(&self, done: u64, violated: u64) -> String {
+        pace(done - self.runs_before, self.runs.saturating_sub(done), violated, self.elapsed())
+    }
+}
+
+/// Rate, violations and time left, in words.
+fn pace(done: u64, left: u64, violated: u64, took: Duration) -> String {
+    let per_second = done as f64 / took.as_secs_f64().max(1e-3);
+    let left_s = (left as f64 / per_second.max(1e-9)).ceil().min(1e15) as u64;
+    let left = match (left_s / 3_600, left_s / 60 % 60, left_s % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    };
+    format!("{per_second:.0} runs/s, {violated} violated, {left} left")
+}
+
+/// Real time, for people.
+#[expect(clippy::disallowed_methods, reason = "how long a sweep takes is told to people and never enters a history")]
+pub(crate) fn clock() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pace_is_told_in_words() {
+        let said = |done, left, secs| pace(done, left, 3, Duration::from_secs(secs));
+        assert_eq!(said(500, 1_000, 5), "100 runs/s, 3 violated, 10 s left");
+        assert_eq!(said(500, 100_000, 5), "100 runs/s, 3 violated, 16 min 40 s left");
+        assert_eq!(said(500, 1_000_000, 5), "100 runs/s, 3 violated, 2 h 46 min left");
+    }
+
+    #[test]
+    fn a_line_is_due_once() {
+        let progress = Progress::new(10, 0, Talk::Quiet);
+        assert!(!progress.line_is_due(), "not before its time");
+        progress.line_due_ms.store(0, Ordering::Relaxed);
+        assert!(progress.line_is_due());
+        assert!(!progress.line_is_due(), "not again at once");
+    }
+}

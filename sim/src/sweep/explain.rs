@@ -1,0 +1,30 @@
+//! The smallest run of every anomaly, made minimal and explained. Must never know how it was found.
+
+use super::again::again;
+use super::{FailedRun, SweepSpec};
+use crate::inquest::inquire;
+use crate::run::RunSpec;
+use crate::verdicts::Findings;
+use fencepost_faults::Seed;
+use fencepost_reports::{Cell, Sweep};
+
+/// Makes the smallest run of every anomaly minimal and explains it.
+pub(super) fn explain(spec: &SweepSpec, sum: &mut Sweep) -> Result<(), FailedRun> {
+    let smallest = |cell: &Cell, id: &str, seed: Seed| {
+        cell.fingerprints.iter().any(|known| known.id == id && known.smallest.seed == seed)
+    };
+    let results = again(spec, sum, |place, seed, scenario| {
+        let (client, families) = &spec.cells[place];
+        let run = RunSpec::draw(seed, client, families, scenario.clone());
+        let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
+        let outcome = run.run(spec.engine).map_err(failed)?;
+        let mut report = Findings { spec: &run, outcome: &outcome }.report();
+        report.violations.retain(|one| smallest(&sum.cells[place], &one.violation.id, seed));
+        inquire(&run, &mut report);
+        Ok(report.violations)
+    });
+    for (place, _, violations) in results {
+        violations?.into_iter().for_each(|violation| sum.cells[place].explain(violation));
+    }
+    Ok(())
+}
