@@ -6,6 +6,10 @@ mod axis;
 mod canvas;
 mod glyphs;
 mod heat_map;
+mod html;
+mod html_picture;
+mod html_sweep;
+mod html_tables;
 mod json;
 mod layout;
 mod plan_text;
@@ -54,7 +58,7 @@ pub enum Needs {
 }
 
 /// Every format, in the order in which they are listed.
-pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &svg::Svg];
+pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &html::Html, &svg::Svg];
 
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {
