@@ -7,6 +7,10 @@ mod canvas;
 mod github;
 mod glyphs;
 mod heat_map;
+mod html;
+mod html_picture;
+mod html_sweep;
+mod html_tables;
 mod json;
 mod junit;
 mod layout;
@@ -56,7 +60,8 @@ pub enum Needs {
 }
 
 /// Every format, in the order in which they are listed.
-pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &svg::Svg, &junit::Junit, &github::Github];
+pub const FORMATS: &[&dyn Format] =
+    &[&text::Text, &json::Json, &html::Html, &svg::Svg, &junit::Junit, &github::Github];
 
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {

@@ -2,6 +2,7 @@
 //!
 //! Each element carries its times in `data-a` and `data-b` (true microseconds), so that a script can move it when the window changes.
 
+use fencepost_faults::Node;
 use std::fmt::{Display, Write};
 
 /// What a window of time is drawn on.
@@ -16,6 +17,19 @@ pub(super) struct Canvas {
     pub(super) left: f64,
     /// Where it ends, in pixels.
     pub(super) right: f64,
+    /// What is drawn at all.
+    pub(super) extent: Extent,
+    /// Whose lane is being drawn on, so that a script can hide it.
+    pub(super) lane: Option<Node>,
+}
+
+/// How much of a run is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Extent {
+    /// All of it: a script can move the window.
+    Run,
+    /// What the window shows.
+    Window,
 }
 
 /// A span of time on a canvas, and what of its height it takes.
@@ -40,6 +54,16 @@ impl Canvas {
         self.left + place.clamp(-width, 2.0 * width)
     }
 
+    /// Whether something of this span is drawn.
+    fn shows(&self, from: u64, to: u64) -> bool {
+        self.extent == Extent::Run || (from <= self.to && to >= self.from)
+    }
+
+    /// The attribute that names the lane.
+    fn lane(&self) -> String {
+        self.lane.map_or(String::new(), |node| format!(" data-node=\"{node}\""))
+    }
+
     /// Adds markup as it is.
     pub(super) fn raw(&mut self, markup: impl Display) {
         let _ = write!(self.out, "{markup}");
@@ -47,30 +71,42 @@ impl Canvas {
 
     /// A rectangle with a tooltip. It is never thinner than a pixel and a half: what happened is seen.
     pub(super) fn bar(&mut self, area: Area, class: &str, title: &str) {
+        if !self.shows(area.from, area.to) {
+            return;
+        }
         let (x, end) = (self.x(area.from), self.x(area.to));
         let width = (end - x).max(1.5);
         let Area { from, to, y, height } = area;
+        let lane = self.lane();
         self.raw(format_args!(
-            "<rect class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" x=\"{x:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"{height}\"><title>{}</title></rect>",
+            "<rect{lane} class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" x=\"{x:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"{height}\"><title>{}</title></rect>",
             escaped(title)
         ));
     }
 
-    /// Words inside a span; left out where they do not fit.
-    pub(super) fn words(&mut self, area: Area, class: &str, text: &str) {
-        let (x, end) = (self.x(area.from).max(self.left), self.x(area.to).min(self.right));
-        let need = width_of(text);
-        let fits = end - x >= need + 8.0;
-        let (display, Area { from, to, y, .. }) = (if fits { "" } else { " display=\"none\"" }, area);
+    /// Words inside a span: the first of the wordings that fits, from the longest to the shortest; none if none does.
+    pub(super) fn words(&mut self, area: Area, class: &str, wordings: &[&str]) {
+        let Area { from, to, y, .. } = area;
+        if !self.shows(from, to) {
+            return;
+        }
+        let (x, end) = (self.x(from).max(self.left), self.x(to).min(self.right));
+        let fitting = wordings.iter().find(|text| end - x >= width_of(text) + 12.0);
+        let display = if fitting.is_some() { "" } else { " display=\"none\"" };
+        let lane = self.lane();
         self.raw(format_args!(
-            "<text class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" data-need=\"{need:.0}\" x=\"{:.1}\" y=\"{y}\"{display}>{}</text>",
-            x + 5.0,
-            escaped(text)
+            "<text{lane} class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" data-words=\"{}\" x=\"{:.1}\" y=\"{y}\"{display}>{}</text>",
+            escaped(&wordings.join("\n")).replace('\n', "&#10;"),
+            x + 9.0,
+            escaped(fitting.unwrap_or(&""))
         ));
     }
 
     /// A shape at one instant. `attributes` go onto the group as they are.
     pub(super) fn mark(&mut self, at: u64, y: i32, attributes: &str, shape: &str) {
+        if !self.shows(at, at) {
+            return;
+        }
         let x = self.x(at);
         self.raw(format_args!(
             "<g data-a=\"{at}\" data-y=\"{y}\" transform=\"translate({x:.1} {y})\" {attributes}>{shape}</g>"
@@ -79,6 +115,9 @@ impl Canvas {
 
     /// A slanted line from one instant and height to another.
     pub(super) fn slant(&mut self, from: (u64, i32), to: (u64, i32), attributes: &str, title: &str) {
+        if !self.shows(from.0, to.0) {
+            return;
+        }
         let (x1, x2) = (self.x(from.0), self.x(to.0));
         self.raw(format_args!(
             "<line data-a=\"{}\" data-b=\"{}\" x1=\"{x1:.1}\" y1=\"{}\" x2=\"{x2:.1}\" y2=\"{}\" {attributes}><title>{}</title></line>",
@@ -90,8 +129,9 @@ impl Canvas {
     pub(super) fn line(&mut self, points: &[(u64, i32)], class: &str) {
         let data: Vec<String> = points.iter().map(|(at, y)| format!("{at},{y}")).collect();
         let drawn: Vec<String> = points.iter().map(|(at, y)| format!("{:.1},{y}", self.x(*at))).collect();
+        let lane = self.lane();
         self.raw(format_args!(
-            "<polyline class=\"{class}\" data-points=\"{}\" points=\"{}\"/>",
+            "<polyline{lane} class=\"{class}\" data-points=\"{}\" points=\"{}\"/>",
             data.join(" "),
             drawn.join(" ")
         ));

@@ -38,7 +38,7 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
     ("<rect class=\"key copy c1\" x=\"1\" y=\"4\" width=\"28\" height=\"8\"/>", "copy at a replica"),
     ("<rect class=\"clash\" x=\"1\" y=\"0\" width=\"28\" height=\"16\"/>", "two hold at once"),
     ("<rect class=\"still\" x=\"1\" y=\"1\" width=\"28\" height=\"14\"/>", "stands still or down"),
-    ("<rect class=\"link-fault\" x=\"1\" y=\"5\" width=\"28\" height=\"5\"/>", "fault of link, clock or service"),
+    ("<rect class=\"link-fault\" x=\"1\" y=\"5\" width=\"28\" height=\"5\"/>", "fault of link or clock"),
     ("<g class=\"mark full c1\" transform=\"translate(15 8)\"><path d=\"M0-6 6 5-6 5Z\"/></g>", "write accepted"),
     ("<g class=\"mark hollow c1\" transform=\"translate(15 8)\"><path d=\"M0 5 5-4-5-4Z\"/></g>", "read"),
     ("<g class=\"mark full c1\" transform=\"translate(15 8)\"><path d=\"M0-6 5 0 0 6-5 0Z\"/></g>", "server sets lock"),

@@ -1,11 +1,12 @@
 //! The space-time picture as SVG: where each lane stands and what is drawn on it. Must never know a page around it.
 
-use super::canvas::{Area, Canvas, escaped};
+use super::canvas::{Area, Canvas, Extent, escaped};
 use super::glyphs::{colour, glyph};
 use super::{axis, plan_text};
 use crate::picture::{FaultBar, Held, Scene};
 use crate::report::RunReport;
-use fencepost_faults::{Micros, Node};
+use crate::trace::WireMessage;
+use fencepost_faults::{Fault, Micros, Node};
 use std::collections::BTreeMap;
 
 /// Where lanes begin; left of it stand their names.
@@ -15,8 +16,6 @@ const TOP: i32 = 66;
 const STRIP_Y: i32 = 28;
 const STRIP_HEIGHT: i32 = 26;
 const CLOCK_HEIGHT: i32 = 26;
-/// Messages beyond this many are not drawn: those that lie farthest from what the picture is about.
-const MESSAGES_MAX: usize = 1_500;
 
 /// How a picture is drawn.
 pub(super) struct Drawing<'r> {
@@ -30,6 +29,10 @@ pub(super) struct Drawing<'r> {
     pub(super) focus: usize,
     /// How wide the picture is, in pixels.
     pub(super) width: i32,
+    /// How much of the run is drawn.
+    pub(super) extent: Extent,
+    /// Messages beyond this many are not drawn: those that lie farthest from what the picture is about.
+    pub(super) messages_max: usize,
 }
 
 /// Where a lane stands.
@@ -76,15 +79,24 @@ impl Drawing<'_> {
         let (places, bottom) = places(self.scene);
         let focus = &self.scene.focuses[self.focus];
         let (left, right) = (f64::from(GUTTER), f64::from(self.width - 8));
-        let mut canvas = Canvas { out: String::new(), from: focus.from, to: focus.to.max(focus.from + 1), left, right };
+        let mut canvas = Canvas {
+            out: String::new(),
+            from: focus.from,
+            to: focus.to.max(focus.from + 1),
+            left,
+            right,
+            extent: self.extent,
+            lane: None,
+        };
         self.frame(&places, bottom, &mut canvas);
         canvas.raw(format_args!("<g clip-path=\"url(#{}clip)\">", self.prefix));
         self.clashes(&places, &mut canvas);
+        self.messages(&places, &mut canvas);
         self.strip(&mut canvas);
         self.spans(&places, &mut canvas);
         self.faults(&places, &mut canvas);
         self.clocks(&places, &mut canvas);
-        self.messages(&places, &mut canvas);
+        canvas.lane = None;
         self.marks(&places, &mut canvas);
         self.badges(&places, &mut canvas);
         canvas.raw("</g>");
@@ -113,7 +125,7 @@ impl Drawing<'_> {
 
     /// Where more than one process was in its section: across the strip, the storage and the processes.
     fn clashes(&self, places: &Places, canvas: &mut Canvas) {
-        let lowest = places.iter().filter(|(node, _)| matches!(node, Node::Client(_) | Node::Probe));
+        let lowest = places.iter().filter(|(node, _)| matches!(node, Node::Client(_)));
         let end = lowest.map(|(_, place)| place.y + place.height).max().unwrap_or(TOP);
         for held in self.scene.overlaps() {
             let area = Area { from: held.from, to: held.to, y: STRIP_Y, height: end - STRIP_Y };
@@ -130,7 +142,11 @@ impl Drawing<'_> {
             };
             canvas.bar(area, &class, &told(held));
             let words = Area { y: STRIP_Y + 17, ..area };
-            canvas.words(words, if held.who.len() > 1 { "inside loud" } else { "inside" }, &text);
+            let length = format!("BOTH {}", Micros(held.to - held.from));
+            match held.who.len() {
+                1 => canvas.words(words, "inside", &[&text]),
+                _ => canvas.words(words, "inside loud", &[&text, &length, "BOTH", "2"]),
+            }
         }
     }
 
@@ -138,21 +154,23 @@ impl Drawing<'_> {
     fn spans(&self, places: &Places, canvas: &mut Canvas) {
         for span in &self.scene.believed {
             let Some(place) = places.get(&span.node) else { continue };
+            canvas.lane = Some(span.node);
             let area = Area { from: span.from, to: span.to, y: place.y + 9, height: place.height - 18 };
             let length = Micros(span.to - span.from);
             let title = format!("{} believes that it holds the lock for {length}, {}", span.node, span.ending);
             canvas.bar(area, &format!("believed {}", colour(span.owner)), &title);
-            canvas.words(Area { y: place.middle() + 4, ..area }, "inside", &format!("holds {length}"));
+            canvas.words(Area { y: place.middle() + 4, ..area }, "inside", &[&format!("holds {length}"), "holds"]);
         }
         for span in &self.scene.keys {
             let Some(place) = places.get(&span.node) else { continue };
+            canvas.lane = Some(span.node);
             let area = Area { from: span.from, to: span.to, y: place.y + 12, height: place.height - 24 };
             let owner = span.owner.map_or("somebody".to_owned(), |owner| owner.to_string());
             let copy = if span.is_copy { " copy" } else { "" };
             let title =
                 format!("{} has the lock of {owner} for {}, {}", span.node, Micros(span.to - span.from), span.ending);
             canvas.bar(area, &format!("key{copy} {}", colour(span.owner)), &title);
-            canvas.words(Area { y: place.middle() + 4, ..area }, "beside", &format!("lock of {owner}"));
+            canvas.words(Area { y: place.middle() + 4, ..area }, "beside", &[&format!("lock of {owner}"), &owner]);
         }
     }
 
@@ -162,17 +180,33 @@ impl Drawing<'_> {
             let words = self.fault_words(fault);
             for node in &fault.nodes {
                 let Some(place) = places.get(node) else { continue };
+                canvas.lane = Some(*node);
                 let stops = matches!(fault.kind.as_str(), "pause" | "suspend" | "crash" | "power-loss");
                 let (class, y, height) =
-                    if stops { ("still", place.y, place.height) } else { ("link-fault", place.y, 5) };
+                    if stops { ("still", place.y, place.height) } else { ("link-fault", place.y, 3) };
                 canvas.bar(Area { from: fault.from, to: fault.to, y, height }, class, &words);
-                let label = Area { from: fault.from, to: fault.to.max(fault.from + 1), y: place.y + 8, height };
-                if stops {
-                    canvas.words(label, "fault", &fault.kind);
-                } else {
-                    canvas.words(Area { y: place.y + place.height - 2, ..label }, "fault", &fault.kind);
-                }
+                // What happens at once has no width of its own: its words may reach to where the next second ends.
+                let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
+                let y = if stops { place.y + 8 } else { place.y + place.height - 2 };
+                let label = self.label(fault, *node);
+                canvas.words(Area { from: fault.from, to, y, height }, "fault", &[&label, &fault.kind]);
             }
+        }
+    }
+
+    /// What a fault is called on a lane: of a partition, also the side that the node is on.
+    fn label(&self, fault: &FaultBar, node: Node) -> String {
+        let planned = self.run.plan.faults.iter().find(|timed| timed.id == fault.id);
+        match planned.map(|timed| &timed.fault) {
+            Some(Fault::Partition { side_a, .. }) => {
+                let side = if side_a.contains(&node) { 'A' } else { 'B' };
+                format!("partition, side {side}")
+            }
+            Some(planned) => match planned.duration() {
+                Some(duration) => format!("{} for {duration}", fault.kind),
+                None => fault.kind.clone(),
+            },
+            None => fault.kind.clone(),
         }
     }
 
@@ -187,8 +221,10 @@ impl Drawing<'_> {
     fn clocks(&self, places: &Places, canvas: &mut Canvas) {
         for line in &self.scene.clocks {
             let Some(y) = places.get(&line.node).and_then(|place| place.clock) else { continue };
+            canvas.lane = Some(line.node);
             let most = line.points.iter().map(|(_, error)| error.unsigned_abs()).max().unwrap_or(0).max(1);
             let middle = y + CLOCK_HEIGHT / 2;
+            canvas.words(Area { from: 0, to: self.scene.end, y: y + 9, height: 0 }, "small", &["wall clock error"]);
             let half = i128::from(CLOCK_HEIGHT / 2 - 3);
             let level = |error: i64| middle - i32::try_from(i128::from(error) * half / i128::from(most)).unwrap_or(0);
             canvas.bar(Area { from: 0, to: self.scene.end, y: middle, height: 1 }, "true-time", "true time");
@@ -200,7 +236,7 @@ impl Drawing<'_> {
                     let sign = if error < 0 { "−" } else { "+" };
                     let words = format!("wall clock {sign}{} by here", Micros(error.unsigned_abs()));
                     let label = if pair[0].1 == error { words.replace(" by here", "") } else { words };
-                    canvas.words(Area { from, to, y: y + CLOCK_HEIGHT - 3, height: 0 }, "fault", &label);
+                    canvas.words(Area { from, to, y: y + CLOCK_HEIGHT - 3, height: 0 }, "fault", &[&label]);
                 }
             }
         }
@@ -213,11 +249,12 @@ impl Drawing<'_> {
             let (start, end) = (from.middle(), to.middle());
             let sent = message.sent_us.0;
             let ends = format!("data-from=\"{}\" data-to=\"{}\"", message.from, message.to);
+            let aside = if self.concerns(message) { "" } else { " aside" };
             let title = format!("{} to {}: {}", message.from, message.to, message.label);
             match message.arrived_us {
                 Some(arrived) => {
                     let title = format!("{title}, {} under way", arrived.since(message.sent_us));
-                    canvas.slant((sent, start), (arrived.0, end), &format!("class=\"message\" {ends}"), &title);
+                    canvas.slant((sent, start), (arrived.0, end), &format!("class=\"message{aside}\" {ends}"), &title);
                 }
                 None => {
                     let half = start + (end - start) / 2;
@@ -230,8 +267,20 @@ impl Drawing<'_> {
         }
     }
 
+    /// Whether a message is one of those who took part in a violation, and does more than ask in vain.
+    fn concerns(&self, message: &WireMessage) -> bool {
+        let takes_part = |node| self.run.violations.iter().any(|report| report.violation.processes.contains(&node));
+        let inside = |node| {
+            let spans = self.scene.believed.iter().filter(|span| span.node == node);
+            spans.into_iter().any(|span| {
+                span.from.saturating_sub(5_000) <= message.sent_us.0 && message.sent_us.0 <= span.to + 5_000
+            })
+        };
+        [message.from, message.to].into_iter().any(|node| takes_part(node) && inside(node))
+    }
+
     /// The messages that are drawn: those in or near the windows first, in the order in which they were sent.
-    pub(super) fn messages_shown(&self) -> Vec<&crate::trace::WireMessage> {
+    pub(super) fn messages_shown(&self) -> Vec<&WireMessage> {
         let windows: Vec<(u64, u64)> =
             self.scene.focuses[..self.scene.focuses.len() - 1].iter().map(|focus| (focus.from, focus.to)).collect();
         let distance = |at: u64| {
@@ -251,7 +300,7 @@ impl Drawing<'_> {
             })
             .collect();
         chosen.sort_unstable();
-        chosen.truncate(MESSAGES_MAX);
+        chosen.truncate(self.messages_max);
         let mut places: Vec<usize> = chosen.into_iter().map(|(_, _, index)| index).collect();
         places.sort_unstable();
         places.into_iter().map(|index| &self.scene.messages[index]).collect()
@@ -271,6 +320,9 @@ impl Drawing<'_> {
                 escaped(&mark.text)
             );
             canvas.mark(mark.at, place.middle(), &attributes, shape);
+            if let Some(note) = mark.note.as_ref().filter(|_| mark.is_witness) {
+                canvas.mark(mark.at, place.y + place.height - 3, "class=\"note\"", &format!("<text>{note}</text>"));
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The space-time picture as a file of its own. Must never know a browser: it is drawn once, for the window of the first violation.
 
-use super::canvas::escaped;
+use super::canvas::{Extent, escaped};
 use super::glyphs::LEGEND;
 use super::space_time::{Drawing, height};
 use super::{Format, Needs};
@@ -12,9 +12,11 @@ use std::io::{self, Write};
 /// How wide the picture is, in pixels.
 const WIDTH: i32 = 1_200;
 /// What stands above each picture.
-const TITLE_HEIGHT: i32 = 56;
+const TITLE_HEIGHT: i32 = 72;
 /// What stands below.
 const LEGEND_HEIGHT: i32 = 52;
+/// More messages than this make a picture grey.
+pub(super) const MESSAGES_MAX: usize = 1_500;
 /// The look of every picture, here and in pages.
 pub(super) const STYLE: &str = include_str!("picture.css");
 
@@ -69,23 +71,45 @@ fn one(report: &Report, run: &RunReport, scene: Option<&Scene>, index: usize) ->
         None => format!("{} acquisitions, no violation", run.acquisitions),
     };
     let picture = scene.map_or(String::new(), |scene| {
-        let body = Drawing { run, scene, prefix: &prefix(index), focus: 0, width: WIDTH }.body();
+        let body = Drawing {
+            run,
+            scene,
+            prefix: &prefix(index),
+            focus: 0,
+            width: WIDTH,
+            extent: Extent::Window,
+            messages_max: MESSAGES_MAX,
+        }
+        .body();
         format!("<g transform=\"translate(0 {TITLE_HEIGHT})\">{body}</g>")
     });
-    format!(
-        "<text class=\"title {verdict}\" x=\"8\" y=\"24\">{}</text><text class=\"subtitle\" x=\"8\" y=\"44\">{}</text>{picture}",
-        escaped(&title),
-        escaped(&shortened(&about))
-    )
+    let subtitle: Vec<String> = lines(&about)
+        .iter()
+        .zip([44, 61])
+        .map(|(line, y)| format!("<text class=\"subtitle\" x=\"8\" y=\"{y}\">{}</text>", escaped(line)))
+        .collect();
+    format!("<text class=\"title {verdict}\" x=\"8\" y=\"24\">{}</text>{}{picture}", escaped(&title), subtitle.concat())
 }
 
-/// As much as stands on one line.
-fn shortened(text: &str) -> String {
-    const ROOM: usize = 180;
-    match text.char_indices().nth(ROOM) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+/// Two lines at most.
+fn lines(text: &str) -> Vec<String> {
+    const ROOM: usize = 165;
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let full = lines.last().is_some_and(|line| line.chars().count() + word.chars().count() >= ROOM);
+        if full && lines.len() == 2 {
+            lines[1].push('…');
+            return lines;
+        }
+        if full {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(word);
+            line.push(' ');
+        }
     }
+    lines
 }
 
 fn legend(top: i32) -> String {

@@ -34,8 +34,8 @@ fn rank(node: Node) -> u8 {
     match node {
         Node::Storage => 0,
         Node::Client(_) => 1,
-        Node::Probe => 2,
-        Node::Redis(_) => 3,
-        Node::Sentinel(_) => 4,
+        Node::Redis(_) => 2,
+        Node::Sentinel(_) => 3,
+        Node::Probe => 4,
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Mark {
     pub(crate) whose: Option<Node>,
     /// What it says.
     pub(crate) text: String,
+    /// What a write made of the guarded value: `8→9`.
+    pub(crate) note: Option<String>,
     /// Whether it convicts.
     pub(crate) is_witness: bool,
 }
@@ -68,6 +70,7 @@ pub(super) fn all(history: &History, run: &RunReport) -> Vec<Mark> {
         glyph: glyph(&event.what),
         whose: whose(event),
         text: narrate::text(history, event),
+        note: note(&event.what),
         is_witness: witness.contains(&event.sequence),
     });
     marks.collect()
@@ -97,5 +100,12 @@ fn glyph(what: &What) -> Glyph {
         What::Storage { access: Access::Write, .. } => Glyph::Writes,
         What::FaultBegan { .. } => Glyph::FaultBegins,
         What::FaultEnded { .. } | What::Healed => Glyph::FaultEnds,
+    }
+}
+
+fn note(what: &What) -> Option<String> {
+    match what {
+        What::Storage { access: Access::Write, accepted: true, before, after, .. } => Some(format!("{before}→{after}")),
+        _ => None,
     }
 }
