@@ -1,6 +1,7 @@
 //! The commands, one file for each family, and the table of them all. Must never know connections or bytes.
 
 mod client;
+mod collection;
 mod command_info;
 mod config;
 mod connection;
@@ -12,6 +13,7 @@ mod hash_random;
 mod help;
 mod info;
 mod key;
+mod list;
 mod persistence;
 mod pubsub;
 mod replication;
@@ -19,6 +21,9 @@ mod scan;
 mod script;
 mod server;
 mod set;
+mod set_members;
+mod sorted_set;
+mod sorted_set_range;
 mod string;
 mod transaction;
 
@@ -35,6 +40,10 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     scan::COMMANDS,
     hash::COMMANDS,
     hash_random::COMMANDS,
+    list::COMMANDS,
+    set_members::COMMANDS,
+    sorted_set::COMMANDS,
+    sorted_set_range::COMMANDS,
     transaction::COMMANDS,
     pubsub::COMMANDS,
     replication::COMMANDS,
