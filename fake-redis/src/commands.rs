@@ -1,5 +1,6 @@
 //! The commands, one file for each family, and the table of them all. Must never know connections or bytes.
 
+mod blocking;
 mod client;
 mod collection;
 mod command_info;
@@ -14,6 +15,7 @@ mod help;
 mod info;
 mod key;
 mod list;
+mod monitor;
 mod persistence;
 mod pubsub;
 mod replication;
@@ -44,6 +46,8 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     set_members::COMMANDS,
     sorted_set::COMMANDS,
     sorted_set_range::COMMANDS,
+    blocking::COMMANDS,
+    monitor::COMMANDS,
     transaction::COMMANDS,
     pubsub::COMMANDS,
     replication::COMMANDS,
