@@ -22,8 +22,6 @@ pub(crate) enum EventClass {
     Expired,
     /// `e`: a key was evicted.
     Evicted,
-    /// `n`: a key came to be.
-    New,
 }
 
 /// Letters with their bits; `A` stands for `g$lshzxetd`.
@@ -84,7 +82,6 @@ impl EventClasses {
             EventClass::SortedSet => b'z',
             EventClass::Expired => b'x',
             EventClass::Evicted => b'e',
-            EventClass::New => b'n',
         };
         LETTERS.iter().any(|(known, bit)| *known == letter && self.0 & bit != 0)
     }

@@ -57,7 +57,8 @@ impl ScriptCache {
 
     /// The script with this SHA-1, in any case.
     pub(crate) fn get(&self, sha: &[u8]) -> Option<(Sha, &Script)> {
-        let sha: Sha = sha.to_ascii_lowercase().try_into().ok()?;
+        let mut sha: Sha = sha.try_into().ok()?;
+        sha.make_ascii_lowercase();
         self.scripts.get(&sha).map(|script| (sha, script))
     }
 
@@ -130,9 +131,7 @@ impl Call<'_> {
                 Outcome::Failed(problem) => write_problem(&problem, &sha, reply),
             }
         });
-        let Run { server, reply: spare, .. } = run;
-        server.spare_replies.push(spare);
-        server.effect_targets = crate::server::Targets::ALL;
+        run.end();
         result.map_err(|error| CommandError::text(format!("ERR Error running script: {error}")))
     }
 
