@@ -9,12 +9,15 @@ mod connection;
 mod counter;
 mod debug;
 mod expire;
+mod function;
 mod hash;
 mod hash_random;
 mod help;
 mod info;
 mod key;
 mod list;
+mod member_scan;
+mod memory;
 mod monitor;
 mod persistence;
 mod pubsub;
@@ -47,6 +50,8 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     sorted_set::COMMANDS,
     sorted_set_range::COMMANDS,
     blocking::COMMANDS,
+    member_scan::COMMANDS,
+    memory::COMMANDS,
     monitor::COMMANDS,
     transaction::COMMANDS,
     pubsub::COMMANDS,
@@ -56,6 +61,7 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     server::COMMANDS,
     info::COMMANDS,
     config::COMMANDS,
+    function::COMMANDS,
     command_info::COMMANDS,
     debug::COMMANDS,
 ];

@@ -216,32 +216,25 @@ struct Search {
 
 fn parse_search(call: &Call<'_>) -> Result<Search, CommandError> {
     let mut search = Search { rank: 1, count: None, compared_max: 0 };
-    let options = call.args.from(3);
-    if options.len() % 2 != 0 {
-        return Err(SYNTAX);
-    }
-    for (option, value) in options.pairs() {
-        match &*option.to_ascii_lowercase() {
-            b"rank" => {
-                search.rank = parse_integer(value).ok_or(NOT_AN_INTEGER)?;
-                match search.rank {
-                    i64::MIN => {
-                        return Err(CommandError::fixed(
-                            "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
-                        ));
-                    }
-                    0 => {
-                        return Err(CommandError::fixed(
-                            "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list",
-                        ));
-                    }
-                    _ => {}
-                }
-            }
+    let mut index = 3;
+    while index < call.args.len() {
+        if index + 1 == call.args.len() {
+            return Err(SYNTAX);
+        }
+        let value = call.arg(index + 1);
+        match &*call.arg(index).to_ascii_lowercase() {
+            b"rank" => search.rank = parse_integer(value).ok_or(NOT_AN_INTEGER)?,
             b"count" => search.count = Some(at_least_zero(value, "ERR COUNT can't be negative")?),
             b"maxlen" => search.compared_max = at_least_zero(value, "ERR MAXLEN can't be negative")?,
             _ => return Err(SYNTAX),
         }
+        if search.rank == 0 {
+            return Err(CommandError::fixed(
+                "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start \
+                 from the end of the list",
+            ));
+        }
+        index += 2;
     }
     Ok(search)
 }
@@ -359,14 +352,17 @@ pub(super) fn parse_several<'a>(call: &Call<'a>, first: usize) -> Result<Several
         return Err(SYNTAX);
     }
     let end = parse_end(call.arg(place))?;
-    let count = match call.args.len() - place {
-        1 => 1,
-        3 if call.args.is(place + 1, "count") => {
-            let count = parse_integer(call.arg(place + 2)).and_then(|count| usize::try_from(count).ok());
-            count.filter(|count| *count > 0).ok_or(CommandError::fixed("ERR count should be greater than 0"))?
+    let (mut count, mut index) = (None, place + 1);
+    while index < call.args.len() {
+        if count.is_some() || !call.args.is(index, "count") || index + 1 == call.args.len() {
+            return Err(SYNTAX);
         }
-        _ => return Err(SYNTAX),
-    };
+        let number = parse_integer(call.arg(index + 1)).and_then(|count| usize::try_from(count).ok());
+        let number = number.filter(|count| *count > 0);
+        count = Some(number.ok_or(CommandError::fixed("ERR count should be greater than 0"))?);
+        index += 2;
+    }
+    let count = count.unwrap_or(1);
     let keys = call.args.up_to(place).from(first + 1).iter().collect();
     Ok(Several { keys, end, count })
 }

@@ -66,7 +66,9 @@ enum Span<'a> {
 
 fn score_bound(text: &[u8]) -> Result<Bound<f64>, CommandError> {
     let (is_open, text) = text.strip_prefix(b"(").map_or((false, text), |rest| (true, rest));
-    let value = parse_double(text).ok_or(CommandError::fixed("ERR min or max is not a float"))?;
+    // `strtod` reads nothing as 0.
+    let value = if text.is_empty() { Some(0.0) } else { parse_double(text) };
+    let value = value.ok_or(CommandError::fixed("ERR min or max is not a float"))?;
     Ok(Bound { value, is_open })
 }
 

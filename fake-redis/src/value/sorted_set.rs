@@ -62,6 +62,11 @@ impl SortedSet {
         self.order.get(rank).map(|(score, member)| (&**member, *score))
     }
 
+    /// Member and score at a place that stays the same until a member is removed, when the last one takes its place.
+    pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
+        self.scores.get_index(place).map(|(member, score)| (&**member, *score))
+    }
+
     /// All members with their scores, the least first.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], f64)> {
         self.order.iter().map(|(score, member)| (&**member, *score))
