@@ -1,17 +1,24 @@
 //! The commands, one file for each family, and the table of them all. Must never know connections or bytes.
 
+mod blocking;
 mod client;
+mod collection;
 mod command_info;
 mod config;
 mod connection;
 mod counter;
 mod debug;
 mod expire;
+mod function;
 mod hash;
 mod hash_random;
 mod help;
 mod info;
 mod key;
+mod list;
+mod member_scan;
+mod memory;
+mod monitor;
 mod persistence;
 mod pubsub;
 mod replication;
@@ -19,6 +26,9 @@ mod scan;
 mod script;
 mod server;
 mod set;
+mod set_members;
+mod sorted_set;
+mod sorted_set_range;
 mod string;
 mod transaction;
 
@@ -35,6 +45,14 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     scan::COMMANDS,
     hash::COMMANDS,
     hash_random::COMMANDS,
+    list::COMMANDS,
+    set_members::COMMANDS,
+    sorted_set::COMMANDS,
+    sorted_set_range::COMMANDS,
+    blocking::COMMANDS,
+    member_scan::COMMANDS,
+    memory::COMMANDS,
+    monitor::COMMANDS,
     transaction::COMMANDS,
     pubsub::COMMANDS,
     replication::COMMANDS,
@@ -43,6 +61,7 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     server::COMMANDS,
     info::COMMANDS,
     config::COMMANDS,
+    function::COMMANDS,
     command_info::COMMANDS,
     debug::COMMANDS,
 ];

@@ -34,6 +34,8 @@ errors! {
     NOT_AN_INTEGER = "ERR value is not an integer or out of range";
     NOT_A_FLOAT = "ERR value is not a valid float";
     OUT_OF_RANGE = "ERR value is out of range";
+    NOT_A_POSITIVE = "ERR value is out of range, must be positive";
+    INDEX_OUT_OF_RANGE = "ERR index out of range";
     NO_SUCH_KEY = "ERR no such key";
     DB_OUT_OF_RANGE = "ERR DB index is out of range";
     OVERFLOW = "ERR increment or decrement would overflow";

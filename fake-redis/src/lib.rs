@@ -11,6 +11,7 @@ pub mod sentinel;
 pub mod serve;
 
 mod args;
+mod blocking;
 mod client;
 mod command;
 mod commands;

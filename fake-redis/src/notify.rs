@@ -12,6 +12,12 @@ pub(crate) enum EventClass {
     String,
     /// `h`: hashes.
     Hash,
+    /// `l`: lists.
+    List,
+    /// `s`: sets.
+    Set,
+    /// `z`: sorted sets.
+    SortedSet,
     /// `x`: a key expired.
     Expired,
     /// `e`: a key was evicted.
@@ -71,6 +77,9 @@ impl EventClasses {
             EventClass::Generic => b'g',
             EventClass::String => b'$',
             EventClass::Hash => b'h',
+            EventClass::List => b'l',
+            EventClass::Set => b's',
+            EventClass::SortedSet => b'z',
             EventClass::Expired => b'x',
             EventClass::Evicted => b'e',
         };

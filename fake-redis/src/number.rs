@@ -91,6 +91,30 @@ fn without_trailing_zeros(text: &str) -> &str {
 /// Reads a double as `getDoubleFromObject`: all of the text, no leading space, not NaN.
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
-    let value: f64 = text.parse().ok()?;
+    let value: f64 = match text.parse() {
+        Ok(value) => value,
+        Err(_) => parse_hexadecimal(text)?,
+    };
     (!value.is_nan()).then_some(value)
+}
+
+/// A hexadecimal double such as `0x1.8p3`, which `strtod` reads too. Digits beyond the precision of a double are not rounded correctly.
+fn parse_hexadecimal(text: &str) -> Option<f64> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let rest = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X"))?;
+    let (mantissa, exponent) = match rest.split_once(['p', 'P']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (rest, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let digit = |value: f64, letter: char| letter.to_digit(16).map(|digit| value * 16.0 + f64::from(digit));
+    let value = whole.chars().chain(fraction.chars()).try_fold(0.0, digit)?;
+    let shift = exponent.saturating_sub(i32::try_from(fraction.len()).ok()?.saturating_mul(4));
+    Some(sign * value * 2.0_f64.powi(shift))
 }

@@ -3,6 +3,7 @@
 //! Layout: `REDIS0010`, auxiliary fields, then for each database a selector and its keys, an end mark, and a CRC-64 (rdb.c, `rdbSaveRio`
 //! and `rdbLoadRioWithLoadingCtx`). Must never know where a snapshot is kept or sent.
 
+mod collections;
 mod crc64;
 mod listed;
 mod lzf;
@@ -36,9 +37,20 @@ mod opcode {
 /// How a value is kept (`RDB_TYPE_*`).
 mod kind {
     pub(super) const STRING: u8 = 0;
+    pub(super) const LIST: u8 = 1;
+    pub(super) const SET: u8 = 2;
+    pub(super) const SORTED_SET_TEXT: u8 = 3;
     pub(super) const HASH: u8 = 4;
+    pub(super) const SORTED_SET: u8 = 5;
+    pub(super) const LIST_ZIPLIST: u8 = 10;
+    pub(super) const SET_INTEGERS: u8 = 11;
+    pub(super) const SORTED_SET_ZIPLIST: u8 = 12;
     pub(super) const HASH_ZIPLIST: u8 = 13;
+    pub(super) const LIST_QUICKLIST: u8 = 14;
     pub(super) const HASH_LISTPACK: u8 = 16;
+    pub(super) const SORTED_SET_LISTPACK: u8 = 17;
+    pub(super) const LIST_QUICKLIST_2: u8 = 18;
+    pub(super) const SET_LISTPACK: u8 = 20;
 }
 
 /// Where in a replication history a snapshot was taken.

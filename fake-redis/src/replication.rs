@@ -193,6 +193,7 @@ impl Server {
         self.drop_link();
         self.replication.primary = Some((host.to_owned(), port));
         self.disconnect_waiting();
+        self.disconnect_blocked();
         // A former primary offers its own history: the new primary may be its former replica and know it.
         self.replication.may_continue |= was_primary;
         self.connect_to_primary();

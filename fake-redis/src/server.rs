@@ -14,6 +14,7 @@ mod sends;
 pub(crate) use propagation::{Effects, Targets};
 
 use crate::args::ArgumentVector;
+use crate::blocking::Blocking;
 use crate::client::{Client, ClientKey, Role};
 use crate::config::NodeConfig;
 use crate::keyspace::Keyspace;
@@ -103,6 +104,10 @@ pub(crate) struct Server {
     pub(crate) events: EventClasses,
     /// Which clients watch what.
     pub(crate) watches: Watches,
+    /// Which clients wait for which keys.
+    pub(crate) blocking: Blocking,
+    /// Which clients are shown every command.
+    pub(crate) monitors: Vec<ClientKey>,
     /// The scripts that are known by their SHA-1.
     pub(crate) scripts: ScriptCache,
     /// Counters for INFO.
@@ -153,6 +158,8 @@ impl Server {
             pubsub: PubSub::default(),
             events: EventClasses::parse(config.notify_keyspace_events.as_bytes()).unwrap_or_default(),
             watches: Watches::default(),
+            blocking: Blocking::default(),
+            monitors: Vec::new(),
             scripts: ScriptCache::default(),
             statistics: Statistics::default(),
             timers: Timers::default(),

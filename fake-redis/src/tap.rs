@@ -2,6 +2,7 @@
 
 use crate::keyspace::Entry;
 use crate::machine::{KeyChange, Output, TapEvent};
+use crate::number::double_text;
 use crate::server::Server;
 use crate::value::Value;
 use bytes::Bytes;
@@ -41,13 +42,19 @@ impl Server {
     }
 }
 
-/// A string as it is; a hash as `field=value`, separated by blanks.
+/// A string as it is; a hash as `field=value` and a sorted set as `member=score`, separated by blanks; elements separated by blanks.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),
         Value::Hash(hash) => {
             let fields: Vec<Vec<u8>> = hash.iter().map(|(field, value)| [field, b"=", value].concat()).collect();
             Bytes::from(fields.join(&b' '))
+        }
+        Value::List(list) => Bytes::from(list.iter().collect::<Vec<_>>().join(&b' ')),
+        Value::Set(set) => Bytes::from(set.iter().collect::<Vec<_>>().join(&b' ')),
+        Value::SortedSet(set) => {
+            let scored = set.iter().map(|(member, score)| [member, b"=", double_text(score).as_bytes()].concat());
+            Bytes::from(scored.collect::<Vec<_>>().join(&b' '))
         }
     }
 }

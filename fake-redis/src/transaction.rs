@@ -65,6 +65,7 @@ impl Server {
         let touched: Vec<_> = places.filter(|(_, key)| exists(key)).cloned().collect();
         touched.iter().for_each(|(db, key)| self.touch_watched(*db, key));
         self.keyspace.swap(one, other);
+        self.note_all_ready();
     }
 
     /// Whether a key that a client watches has expired since, though nobody noticed. This is `isWatchedKeyExpired` in multi.c.

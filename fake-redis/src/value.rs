@@ -1,5 +1,13 @@
 //! What a key can hold. Must never know keys, expiry or commands.
 
+mod list;
+mod set;
+mod sorted_set;
+
+pub(crate) use list::{End, List};
+pub(crate) use set::Set;
+pub(crate) use sorted_set::SortedSet;
+
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
@@ -8,13 +16,19 @@ const LISTED_FIELDS_MAX: usize = 512;
 /// Redis keeps hashes with fields and values up to this long as a list: `hash-max-listpack-value`.
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// The content of a key. Lists, sets and sorted sets get a variant each.
+/// The content of a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     /// A string of any bytes.
     String(Vec<u8>),
     /// Fields with a string each; never empty while it is in a keyspace.
     Hash(Hash),
+    /// Strings in an order; never empty while it is in a keyspace.
+    List(List),
+    /// Different strings; never empty while it is in a keyspace.
+    Set(Set),
+    /// Different strings in the order of their scores; never empty while it is in a keyspace.
+    SortedSet(SortedSet),
 }
 
 impl Value {
@@ -23,6 +37,9 @@ impl Value {
         match self {
             Value::String(_) => "string",
             Value::Hash(_) => "hash",
+            Value::List(_) => "list",
+            Value::Set(_) => "set",
+            Value::SortedSet(_) => "zset",
         }
     }
 
@@ -34,6 +51,11 @@ impl Value {
             Value::String(_) => "raw",
             Value::Hash(hash) if hash.is_listed() => "listpack",
             Value::Hash(_) => "hashtable",
+            Value::List(_) => "quicklist",
+            Value::Set(Set::Integers(_)) => "intset",
+            Value::Set(Set::Table(_)) => "hashtable",
+            Value::SortedSet(set) if set.is_listed() => "listpack",
+            Value::SortedSet(_) => "skiplist",
         }
     }
 
@@ -42,6 +64,9 @@ impl Value {
         match self {
             Value::String(text) => 16 + text.len(),
             Value::Hash(hash) => 64 + hash.bytes + 48 * hash.len(),
+            Value::List(list) => list.memory(),
+            Value::Set(set) => set.memory(),
+            Value::SortedSet(set) => set.memory(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::connection::{BAD_NAME, is_valid_name};
 use super::help;
+use crate::blocking::Unblocking;
 use crate::client::{Client, ClientKey, ReplyMode, Role};
 use crate::command::{Call, Command, Flags};
 use crate::config::RedisVersion;
@@ -161,7 +162,7 @@ fn flag_letters(client: &Client) -> String {
         (client.role == Role::Replica, 'S'),
         (client.subscriptions.any(), 'P'),
         (client.transaction.open, 'x'),
-        (client.postponed, 'b'),
+        (client.postponed || client.blocked, 'b'),
         (client.transaction.overtaken, 'd'),
         (client.closing, 'c'),
         (client.no_evict, 'e'),
@@ -337,15 +338,21 @@ fn unpause(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// No command blocks yet, so that there is nobody to unblock.
+/// WAIT is not ended by this.
 fn unblock(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 4 {
         return Err(help::unknown_form(call));
     }
-    if call.args.len() == 4 && !call.args.is(3, "timeout") && !call.args.is(3, "error") {
-        return Err(CommandError::fixed("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"));
-    }
-    parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
-    call.reply.integer(0);
+    let how = match call.args.len() {
+        4 if call.args.is(3, "error") => Unblocking::Error,
+        4 if !call.args.is(3, "timeout") => {
+            return Err(CommandError::fixed("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"));
+        }
+        _ => Unblocking::Timeout,
+    };
+    let id = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
+    let key = connected(call).into_iter().find(|key| call.server.client(*key).id as i64 == id);
+    let was_blocked = key.is_some_and(|key| call.server.unblock_client(key, how));
+    call.reply.integer(i64::from(was_blocked));
     Ok(())
 }

@@ -59,7 +59,10 @@ fn echo(call: &mut Call<'_>) -> CommandResult {
 
 /// The database that an argument names.
 pub(crate) fn database_number(call: &Call<'_>, argument: &[u8]) -> Result<usize, CommandError> {
-    let number = parse_integer(argument).filter(|number| i32::try_from(*number).is_ok()).ok_or(NOT_AN_INTEGER)?;
+    const NO_INT: CommandError =
+        CommandError::fixed("ERR value is out of range, value must between -2147483648 and 2147483647");
+    let number = parse_integer(argument).ok_or(NOT_AN_INTEGER)?;
+    i32::try_from(number).map_err(|_| NO_INT)?;
     let known = usize::try_from(number).ok().filter(|db| *db < call.server.keyspace.databases());
     known.ok_or(DB_OUT_OF_RANGE)
 }

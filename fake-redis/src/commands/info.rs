@@ -72,9 +72,10 @@ fn server(server: &Server) -> String {
 fn clients(server: &Server) -> String {
     format!(
         "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\nclient_recent_max_input_buffer:0\r\n\
-         client_recent_max_output_buffer:0\r\nblocked_clients:0\r\ntracking_clients:0\r\nclients_in_timeout_table:0\r\n",
+         client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\ntracking_clients:0\r\nclients_in_timeout_table:0\r\n",
         server.connections.len(),
         server.config.max_clients,
+        server.connections.values().filter(|key| server.client(**key).blocked).count(),
     )
 }
 

@@ -16,26 +16,27 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("hscan", -3, Flags::READONLY, Keys::ONE, hscan),
 ];
 
-struct Options<'a> {
-    pattern: Option<&'a [u8]>,
-    count: usize,
+pub(super) struct Options<'a> {
+    pub(super) pattern: Option<&'a [u8]>,
+    pub(super) count: usize,
     kind: Option<&'a [u8]>,
 }
 
-fn parse_cursor(text: &[u8]) -> Result<usize, CommandError> {
+/// A cursor.
+pub(super) fn parse_cursor(text: &[u8]) -> Result<usize, CommandError> {
     let text = std::str::from_utf8(text).map_err(|_| INVALID_CURSOR)?;
     text.parse::<u64>().map(|cursor| usize::try_from(cursor).unwrap_or(usize::MAX)).map_err(|_| INVALID_CURSOR)
 }
 
 /// Which command's options are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Grammar {
+pub(super) enum Grammar {
     Scan,
     HScan,
 }
 
 /// Reads MATCH, COUNT and TYPE; TYPE is SCAN's only.
-fn parse_options(options: Args<'_>, grammar: Grammar) -> Result<Options<'_>, CommandError> {
+pub(super) fn parse_options(options: Args<'_>, grammar: Grammar) -> Result<Options<'_>, CommandError> {
     let mut parsed = Options { pattern: None, count: 10, kind: None };
     if !options.len().is_multiple_of(2) {
         return Err(SYNTAX);
@@ -55,7 +56,7 @@ fn parse_options(options: Args<'_>, grammar: Grammar) -> Result<Options<'_>, Com
 }
 
 /// The positions of one step, walked downwards, and the next cursor.
-fn step(cursor: usize, count: usize, length: usize) -> (std::ops::Range<usize>, usize) {
+pub(super) fn step(cursor: usize, count: usize, length: usize) -> (std::ops::Range<usize>, usize) {
     let end = if cursor == 0 { length } else { cursor.min(length) };
     let start = end.saturating_sub(count);
     (start..end, start)

@@ -37,7 +37,8 @@ enum Length {
     Encoded(u8),
 }
 
-struct Reader<'a> {
+/// Bytes and how far they were read.
+pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
     snapshot: Snapshot,
@@ -90,7 +91,7 @@ impl<'a> Reader<'a> {
             }
             kind::HASH_LISTPACK => hash(listed::listpack(&self.string()?)?),
             kind::HASH_ZIPLIST => hash(listed::ziplist(&self.string()?)?),
-            kind => Err(RdbError::Kind(kind)),
+            kind => self.collection(kind),
         }
     }
 
@@ -105,22 +106,22 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn take(&mut self, count: usize) -> Result<&'a [u8], RdbError> {
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], RdbError> {
         let end = self.position.checked_add(count).ok_or(RdbError::Truncated)?;
         let taken = self.bytes.get(self.position..end).ok_or(RdbError::Truncated)?;
         self.position = end;
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], RdbError> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], RdbError> {
         self.take(N)?.try_into().map_err(|_| RdbError::Truncated)
     }
 
-    fn byte(&mut self) -> Result<u8, RdbError> {
+    pub(super) fn byte(&mut self) -> Result<u8, RdbError> {
         Ok(self.array::<1>()?[0])
     }
 
-    fn length(&mut self) -> Result<usize, RdbError> {
+    pub(super) fn length(&mut self) -> Result<usize, RdbError> {
         match self.length_or_code()? {
             Length::Plain(length) => Ok(length),
             Length::Encoded(_) => Err(RdbError::Malformed("length")),
@@ -144,7 +145,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `rdbGenericLoadStringObject`.
-    fn string(&mut self) -> Result<Vec<u8>, RdbError> {
+    pub(super) fn string(&mut self) -> Result<Vec<u8>, RdbError> {
         let number = match self.length_or_code()? {
             Length::Plain(length) => return Ok(self.take(length)?.to_vec()),
             Length::Encoded(0) => i64::from(i8::from_le_bytes(self.array()?)),

@@ -15,7 +15,7 @@ pub(crate) struct About<'a> {
     pub(crate) origin: Option<&'a Origin>,
 }
 
-/// Writes all keys. Strings are never packed; hashes are written field by field, which every version of Redis reads.
+/// Writes all keys. Strings are never packed; collections are written element by element, which every version of Redis reads.
 pub(crate) fn write(keyspace: &Keyspace, about: &About<'_>) -> Bytes {
     let mut out = format!("REDIS{VERSION:04}").into_bytes();
     auxiliary(&mut out, "redis-ver", about.version);
@@ -58,20 +58,42 @@ fn database(out: &mut Vec<u8>, keyspace: &Keyspace, number: usize) {
             out.push(opcode::EXPIRE_TIME_MS);
             out.extend_from_slice(&at.to_le_bytes());
         }
-        match &entry.value {
-            Value::String(text) => {
-                out.push(kind::STRING);
-                string(out, key);
-                string(out, text);
+        value(out, key, &entry.value);
+    }
+}
+
+fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
+    let mut head = |kind: u8, count: usize| {
+        out.push(kind);
+        string(out, key);
+        length(out, count);
+    };
+    match value {
+        Value::String(text) => {
+            out.push(kind::STRING);
+            string(out, key);
+            string(out, text);
+        }
+        Value::Hash(hash) => {
+            head(kind::HASH, hash.len());
+            for (field, value) in hash.iter() {
+                string(out, field);
+                string(out, value);
             }
-            Value::Hash(hash) => {
-                out.push(kind::HASH);
-                string(out, key);
-                length(out, hash.len());
-                for (field, value) in hash.iter() {
-                    string(out, field);
-                    string(out, value);
-                }
+        }
+        Value::List(list) => {
+            head(kind::LIST, list.len());
+            list.iter().for_each(|element| string(out, element));
+        }
+        Value::Set(set) => {
+            head(kind::SET, set.len());
+            set.iter().for_each(|member| string(out, &member));
+        }
+        Value::SortedSet(set) => {
+            head(kind::SORTED_SET, set.len());
+            for (member, score) in set.iter() {
+                string(out, member);
+                out.extend_from_slice(&score.to_le_bytes());
             }
         }
     }

@@ -124,6 +124,7 @@ impl Server {
     fn after_change(&mut self, db: usize, position: usize, key: &[u8], change: KeyChange) {
         self.dirty += 1;
         self.touch_watched(db, key);
+        self.note_ready(db, key);
         self.tap_entry(db, position, change);
     }
 

@@ -99,6 +99,8 @@ impl Server {
         self.ready.retain(|ready| *ready != key);
         self.watches.forget(key, &client.watching);
         self.pubsub.forget(key, &client.subscriptions);
+        self.forget_blocked(key);
+        self.monitors.retain(|monitor| *monitor != key);
         self.client_gone(key, &client);
     }
 }

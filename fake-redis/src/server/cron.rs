@@ -28,6 +28,7 @@ impl Server {
         }
         if self.timers.take_if_due(Timer::BlockedClient, self.now) {
             self.end_waits();
+            self.end_blocked();
         }
         if self.timers.take_if_due(Timer::PauseEnd, self.now) {
             self.end_pause();

@@ -48,6 +48,7 @@ impl Server {
         self.statistics.commands += 1;
         self.flush_effects();
         self.note_write_offset(key);
+        self.serve_blocked();
         self.send_reply(key, reply);
         let client = self.client_mut(key);
         client.reply_mode = match client.reply_mode {
@@ -130,6 +131,7 @@ impl Server {
             self.statistics.count_error(&error);
             reply.error(&error.0);
         }
+        self.show_to_monitors(key, command, args);
         if self.dirty != dirty_before && effect == Effect::AsSent {
             self.add_effect_of(db, self.effect_targets, args.iter());
         }

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Runs Redis's own test suite (Debian's source package of 7.0.15) against `fencepost serve`, one fresh server for each file.
+#
+#   ci/redis-tcl-tests.sh [--real] [UNIT...]
+#
+# --real runs it against redis-server instead, for comparison. The suite is fetched once into .cache/, which git ignores, and is never
+# committed. Needs tclsh, and for fetching: root, apt and a deb-src entry, which is written to a file of its own. Prints a line for each
+# file, `unit passed failed skipped`, and leaves the whole output in .cache/redis-tcl/. Exit status 1 if a test failed that
+# ci/redis-tcl-known.txt does not name.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+SUITE=$PWD/.cache/redis-source/redis-7.0.15
+OUTPUT=$PWD/.cache/redis-tcl
+SKIP=$PWD/ci/redis-tcl-skip.txt
+KNOWN=$PWD/ci/redis-tcl-known.txt
+FILE_SECONDS_MAX=${FILE_SECONDS_MAX:-120}
+UNITS=(unit/type/string unit/type/incr unit/type/hash unit/expire unit/keyspace unit/scan unit/multi unit/pubsub unit/scripting
+  unit/protocol unit/pause unit/type/list unit/type/zset)
+
+fetch_suite() {
+  [ -d "$SUITE" ] && return
+  local entry=/etc/apt/sources.list.d/fencepost-redis-source.list
+  local key=/usr/share/keyrings/debian-archive-keyring.gpg
+  printf 'deb-src [signed-by=%s] http://deb.debian.org/debian bookworm main\n' "$key" >"$entry"
+  printf 'deb-src [signed-by=%s] http://deb.debian.org/debian-security bookworm-security main\n' "$key" >>"$entry"
+  apt-get update -q
+  apt-get install -y -q dpkg-dev tclsh || apt-get install -y -q dpkg-dev tcl
+  mkdir -p "$(dirname "$SUITE")"
+  (cd "$(dirname "$SUITE")" && apt-get source -q redis=5:7.0.15-1~deb12u10 || apt-get source -q redis)
+}
+
+# Starts a server; sets SERVER to its process and PORT to its port.
+start_server() {
+  local ready
+  if [ "$REAL" = yes ]; then
+    PORT=$((20000 + RANDOM % 10000))
+    redis-server --port "$PORT" --save '' --appendonly no --enable-debug-command yes >"$OUTPUT/server.log" 2>&1 &
+    SERVER=$!
+    for _ in $(seq 100); do redis-cli -p "$PORT" ping >/dev/null 2>&1 && return; sleep 0.05; done
+    return 1
+  fi
+  : >"$OUTPUT/ready"
+  "$FENCEPOST" serve --port 0 >"$OUTPUT/ready" 2>"$OUTPUT/server.log" &
+  SERVER=$!
+  for _ in $(seq 100); do
+    ready=$(cat "$OUTPUT/ready")
+    [ -n "$ready" ] && break
+    sleep 0.05
+  done
+  PORT=${ready##*:}
+}
+
+stop_server() {
+  kill "$SERVER" 2>/dev/null || true
+  wait "$SERVER" 2>/dev/null || true
+}
+
+run_unit() {
+  local unit=$1 log
+  log=$OUTPUT/${unit//\//-}.log
+  start_server
+  (cd "$SUITE" && timeout "$FILE_SECONDS_MAX" tclsh tests/test_helper.tcl --host 127.0.0.1 --port "$PORT" --single "$unit" --durable \
+    --tags "-slow -needs:debug -needs:repl -needs:save -needs:reset" --ignore-encoding --ignore-digest --skipfile "$SKIP") >"$log" 2>&1 || true
+  stop_server
+  sed -i 's/\x1b\[[0-9;]*m//g' "$log"
+  grep -oE '^\[(err|exception)\]: .*' "$log" | sed -E 's/ in tests\/.*//; s/^\[[a-z]+\]: //' | sort -u >>"$OUTPUT/failed.txt" || true
+  printf '%-18s %4d passed %3d failed %3d skipped%s\n' "$unit" "$(grep -c '^\[ok\]' "$log")" "$(grep -cE '^\[(err|exception)\]' "$log")" \
+    "$(grep -cE '^\[(ignore|skip)' "$log")" "$(grep -q 'All tests passed\|The End' "$log" && echo || echo '  (did not end)')"
+}
+
+REAL=no
+if [ "${1:-}" = --real ]; then REAL=yes; shift; fi
+[ $# -gt 0 ] && UNITS=("$@")
+fetch_suite
+mkdir -p "$OUTPUT"
+: >"$OUTPUT/failed.txt"
+if [ "$REAL" = no ]; then
+  FENCEPOST=${FENCEPOST:-target/debug/fencepost}
+  [ -x "$FENCEPOST" ] || cargo build --locked
+fi
+trap stop_server EXIT
+for unit in "${UNITS[@]}"; do run_unit "$unit"; done
+trap - EXIT
+new=$(grep -vxFf "$KNOWN" "$OUTPUT/failed.txt" || true)
+if [ -n "$new" ]; then printf 'failed, and not known:\n%s\n' "$new"; exit 1; fi

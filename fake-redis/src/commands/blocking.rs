@@ -1,0 +1,150 @@
+//! Commands that wait for an element: the blocking forms of those for lists and sorted sets. Must never know how waiting works.
+
+use super::collection::peek;
+use super::list::{self, Route, Several};
+use super::sorted_set;
+use crate::blocking::{Attempt, Wait, Wanted};
+use crate::command::{Call, Command, Flags, Keys};
+use crate::config::RedisVersion;
+use crate::error::{CommandError, CommandResult};
+use crate::extended::{self, Parsed};
+use crate::number::parse_double;
+use crate::reply::Reply;
+use crate::value::{End, List, SortedSet};
+
+const BLOCKING: Flags = Flags::WRITE.and(Flags::BLOCKING);
+const ALL_BUT_LAST: Keys = Keys { first: 1, last: -2, step: 1 };
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new("blpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Left)),
+    Command::new("brpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Right)),
+    Command::new("brpoplpush", 4, BLOCKING.and(Flags::DENYOOM), Keys::TWO, brpoplpush),
+    Command::new("blmove", 6, BLOCKING.and(Flags::DENYOOM), Keys::TWO, blmove),
+    Command::new("blmpop", -5, BLOCKING.and(Flags::MOVABLE_KEYS), Keys::NONE, blmpop).since(RedisVersion::V7_0),
+    Command::new("bzpopmin", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| zpop(call, End::Left)),
+    Command::new("bzpopmax", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| zpop(call, End::Right)),
+];
+
+/// When a wait of so many seconds ends, in wall-clock milliseconds; `None` is never. This is `getTimeoutFromObjectOrReply` in timeout.c.
+fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
+    const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
+    const TOO_LONG: CommandError = CommandError::fixed("ERR timeout is out of range");
+    let seconds = match extended::parse(text).ok_or(INVALID)? {
+        Parsed::Finite(_) => parse_double(text).ok_or(INVALID)?,
+        Parsed::Infinite => return Err(TOO_LONG),
+    };
+    let millis = (seconds * 1_000.0).ceil();
+    if millis > i64::MAX as f64 {
+        return Err(TOO_LONG);
+    }
+    if millis < 0.0 {
+        return Err(CommandError::fixed("ERR timeout is negative"));
+    }
+    match millis as i64 {
+        0 => Ok(None),
+        millis => millis.checked_add(call.server.now_ms()).map(Some).ok_or(TOO_LONG),
+    }
+}
+
+fn owned<'a>(keys: impl IntoIterator<Item = &'a [u8]>) -> Vec<Box<[u8]>> {
+    keys.into_iter().map(Box::from).collect()
+}
+
+/// Waits for a list at any of these keys.
+fn wait_for_list(
+    call: &mut Call<'_>,
+    keys: Vec<Box<[u8]>>,
+    until_ms: Option<i64>,
+    (attempt, give_up): (Attempt, fn(&mut Reply)),
+) -> CommandResult {
+    call.block(Wait { keys, wanted: Wanted::List, attempt, give_up, until_ms })
+}
+
+/// BLPOP and BRPOP: from the first list that there is.
+fn pop(call: &mut Call<'_>, end: End) -> CommandResult {
+    let last = call.args.len() - 1;
+    let until_ms = deadline(call, call.arg(last))?;
+    let keys = owned(call.args.up_to(last).from(1).iter());
+    let wanted = keys.clone();
+    let attempt = move |call: &mut Call<'_>| {
+        for key in &wanted {
+            if peek::<List>(call, key)?.is_none() {
+                continue;
+            }
+            let taken = list::take(call, key, end, 1)?;
+            call.state_effect(&[if end == End::Left { b"LPOP" } else { b"RPOP" }, key]);
+            call.reply.array(2);
+            call.reply.bulk(key);
+            call.reply.bulk_or_null(taken.first().map(|element| &**element));
+            return Ok(true);
+        }
+        Ok(false)
+    };
+    wait_for_list(call, keys, until_ms, (Box::new(attempt), Reply::null_array))
+}
+
+fn move_element(call: &mut Call<'_>, route: Route, until_ms: Option<i64>) -> CommandResult {
+    let (source, target): (Box<[u8]>, Box<[u8]>) = (call.arg(1).into(), call.arg(2).into());
+    let keys = vec![source.clone()];
+    let word = |end: End| if end == End::Left { &b"LEFT"[..] } else { b"RIGHT" };
+    let attempt = move |call: &mut Call<'_>| {
+        let Some(element) = list::shift(call, (&source, &target), route)? else { return Ok(false) };
+        if route == (Route { from: End::Right, to: End::Left }) {
+            call.state_effect(&[b"RPOPLPUSH", &source, &target]);
+        } else {
+            call.state_effect(&[b"LMOVE", &source, &target, word(route.from), word(route.to)]);
+        }
+        call.reply.bulk(&element);
+        Ok(true)
+    };
+    wait_for_list(call, keys, until_ms, (Box::new(attempt), Reply::null))
+}
+
+fn brpoplpush(call: &mut Call<'_>) -> CommandResult {
+    let until_ms = deadline(call, call.arg(3))?;
+    move_element(call, Route { from: End::Right, to: End::Left }, until_ms)
+}
+
+fn blmove(call: &mut Call<'_>) -> CommandResult {
+    let route = Route { from: list::parse_end(call.arg(3))?, to: list::parse_end(call.arg(4))? };
+    let until_ms = deadline(call, call.arg(5))?;
+    move_element(call, route, until_ms)
+}
+
+fn blmpop(call: &mut Call<'_>) -> CommandResult {
+    let until_ms = deadline(call, call.arg(1))?;
+    let several = list::parse_several(call, 2)?;
+    let (keys, end, count) = (owned(several.keys), several.end, several.count);
+    let wanted = keys.clone();
+    let attempt = move |call: &mut Call<'_>| {
+        list::pop_several(call, &Several { keys: wanted.iter().map(|key| &**key).collect(), end, count })
+    };
+    wait_for_list(call, keys, until_ms, (Box::new(attempt), Reply::null_array))
+}
+
+/// BZPOPMIN and BZPOPMAX: from the first sorted set that there is.
+fn zpop(call: &mut Call<'_>, end: End) -> CommandResult {
+    let last = call.args.len() - 1;
+    let until_ms = deadline(call, call.arg(last))?;
+    let keys = owned(call.args.up_to(last).from(1).iter());
+    let wanted = keys.clone();
+    let attempt: Attempt = Box::new(move |call: &mut Call<'_>| {
+        for key in &wanted {
+            if peek::<SortedSet>(call, key)?.is_none() {
+                continue;
+            }
+            let taken = sorted_set::take(call, key, end, 1)?;
+            call.state_effect(&[if end == End::Left { b"ZPOPMIN" } else { b"ZPOPMAX" }, key]);
+            call.reply.array(3);
+            call.reply.bulk(key);
+            for (member, score) in taken {
+                call.reply.bulk(&member);
+                call.reply.double(score);
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    });
+    call.block(Wait { keys, wanted: Wanted::SortedSet, attempt, give_up: Reply::null_array, until_ms })
+}

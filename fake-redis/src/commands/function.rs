@@ -1,0 +1,32 @@
+//! FUNCTION: there are no functions here, and these are the answers of a server that has none. Must never know scripts.
+
+use crate::command::{Call, Command, Flags, Keys};
+use crate::config::RedisVersion;
+use crate::error::{CommandResult, SYNTAX};
+
+const LOOK: Flags = Flags::NOSCRIPT;
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[Command::container(
+    "function",
+    &[
+        Command::sub("function|flush", -2, Flags::WRITE.and(Flags::NOSCRIPT), flush).with_keys(Keys::NONE),
+        Command::sub("function|list", -2, LOOK, list),
+    ],
+)
+.since(RedisVersion::V7_0)];
+
+fn flush(call: &mut Call<'_>) -> CommandResult {
+    let is_known =
+        call.args.len() == 2 || call.args.len() == 3 && (call.args.is(2, "sync") || call.args.is(2, "async"));
+    if !is_known {
+        return Err(SYNTAX);
+    }
+    call.reply.ok();
+    Ok(())
+}
+
+fn list(call: &mut Call<'_>) -> CommandResult {
+    call.reply.array(0);
+    Ok(())
+}

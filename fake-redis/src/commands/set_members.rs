@@ -1,0 +1,104 @@
+//! Commands for sets (t_set.c); SET itself is in `set`. Must never know other types.
+
+use super::collection::{edit, edit_existing, peek, read};
+use super::list::positive_count;
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::{CommandResult, SYNTAX};
+use crate::value::Set;
+
+const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new("sadd", -3, CHANGE.and(Flags::DENYOOM), Keys::ONE, sadd),
+    Command::new("srem", -3, CHANGE, Keys::ONE, srem),
+    Command::new("smembers", 2, Flags::READONLY, Keys::ONE, smembers),
+    Command::new("sismember", 3, LOOK, Keys::ONE, sismember),
+    Command::new("smismember", -3, LOOK, Keys::ONE, smismember),
+    Command::new("scard", 2, LOOK, Keys::ONE, scard),
+    Command::new("spop", -2, CHANGE, Keys::ONE, spop),
+];
+
+fn sadd(call: &mut Call<'_>) -> CommandResult {
+    let members = call.args.from(2).iter();
+    let added = edit(call, call.arg(1), "sadd", |set: &mut Set| {
+        let added = members.filter(|member| set.add(member)).count();
+        (added, added > 0)
+    })?;
+    call.reply.count(added);
+    Ok(())
+}
+
+fn srem(call: &mut Call<'_>) -> CommandResult {
+    let members = call.args.from(2).iter();
+    let removed = edit_existing(call, call.arg(1), "srem", |set: &mut Set| {
+        let removed = members.filter(|member| set.remove(member)).count();
+        (removed, removed > 0)
+    })?;
+    call.reply.count(removed.unwrap_or(0));
+    Ok(())
+}
+
+fn smembers(call: &mut Call<'_>) -> CommandResult {
+    let (set, reply) = read::<Set>(call, call.arg(1))?;
+    reply.set(set.map_or(0, Set::len));
+    set.iter().flat_map(|set| set.iter()).for_each(|member| reply.bulk(&member));
+    Ok(())
+}
+
+fn sismember(call: &mut Call<'_>) -> CommandResult {
+    let member = call.arg(2);
+    let (set, reply) = read::<Set>(call, call.arg(1))?;
+    reply.integer(i64::from(set.is_some_and(|set| set.contains(member))));
+    Ok(())
+}
+
+fn smismember(call: &mut Call<'_>) -> CommandResult {
+    let members = call.args.from(2).iter();
+    let (set, reply) = read::<Set>(call, call.arg(1))?;
+    reply.array(members.len());
+    members.for_each(|member| reply.integer(i64::from(set.is_some_and(|set| set.contains(member)))));
+    Ok(())
+}
+
+fn scard(call: &mut Call<'_>) -> CommandResult {
+    let (set, reply) = read::<Set>(call, call.arg(1))?;
+    reply.count(set.map_or(0, Set::len));
+    Ok(())
+}
+
+/// Which member goes is chosen by the server, so that it propagates as an SREM (`spopCommand`).
+fn spop(call: &mut Call<'_>) -> CommandResult {
+    if call.args.len() > 3 {
+        return Err(SYNTAX);
+    }
+    let key = call.arg(1);
+    let count = if call.args.len() == 3 { Some(positive_count(call.arg(2))?) } else { None };
+    let length = peek::<Set>(call, key)?.map_or(0, Set::len);
+    let chosen: Vec<usize> =
+        (0..count.unwrap_or(1).min(length)).map(|taken| call.server.random.below(length - taken)).collect();
+    let taken = edit_existing(call, key, "spop", |set: &mut Set| {
+        let mut taken = Vec::with_capacity(chosen.len());
+        for position in chosen {
+            let member = set.at(position).unwrap_or_default().into_owned();
+            set.remove(&member);
+            taken.push(member);
+        }
+        let is_changed = !taken.is_empty();
+        (taken, is_changed)
+    })?
+    .unwrap_or_default();
+    if !taken.is_empty() {
+        let parts: Vec<&[u8]> = [&b"SREM"[..], key].into_iter().chain(taken.iter().map(Vec::as_slice)).collect();
+        call.state_effect(&parts);
+    }
+    match count {
+        None => call.reply.bulk_or_null(taken.first().map(Vec::as_slice)),
+        Some(_) => {
+            call.reply.set(taken.len());
+            taken.iter().for_each(|member| call.reply.bulk(member));
+        }
+    }
+    Ok(())
+}

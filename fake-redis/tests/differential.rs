@@ -1,0 +1,565 @@
+//! Random command sequences against a real redis-server and against fake-redis: the replies must be equal byte for byte.
+//!
+//! Runs if a redis-server 7.0 is found; `FENCEPOST_REAL_REDIS=1` demands one. `FENCEPOST_DIFFERENTIAL_CASES` is the number of
+//! sequences. What is compared with more lenience is in `same`, and listed in docs/fidelity.md.
+
+use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Output, Outputs, WallTime};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Words of commands; a word in braces stands for one of the alternatives of `alternatives`.
+const TEMPLATES: &[&str] = &[
+    "SET {s} {v}",
+    "SET {s} {v} {setopt} {setopt}",
+    "SET {s} {v} {expopt} {span}",
+    "SET {s} {v} {setopt} {expopt} {span} {setopt}",
+    "SET {s} {v} PXAT {instant}",
+    "SET {s} {v} EXAT {instant}",
+    "GET {s}",
+    "GETDEL {s}",
+    "GETSET {s} {v}",
+    "GETEX {s}",
+    "GETEX {s} PXAT {instant}",
+    "GETEX {s} PERSIST",
+    "SETNX {s} {v}",
+    "SETEX {s} {span} {v}",
+    "PSETEX {s} {span} {v}",
+    "MGET {s} {any} {s}",
+    "MSET {s} {v} {any} {v}",
+    "MSETNX {s} {v} {any} {v}",
+    "APPEND {s} {v}",
+    "GETRANGE {s} {index} {index}",
+    "SUBSTR {s} {index} {index}",
+    "SETRANGE {s} {offset} {v}",
+    "STRLEN {s}",
+    "INCR {s}",
+    "DECR {s}",
+    "INCRBY {s} {int}",
+    "DECRBY {s} {int}",
+    "INCRBYFLOAT {s} {float}",
+    "DEL {any}",
+    "DEL {any} {any}",
+    "UNLINK {any}",
+    "EXISTS {any} {any}",
+    "TOUCH {any} {any}",
+    "TYPE {any}",
+    "KEYS *",
+    "KEYS {pattern}",
+    "DBSIZE",
+    "RENAME {any} {any}",
+    "RENAMENX {any} {any}",
+    "COPY {any} {any}",
+    "COPY {any} {any} REPLACE",
+    "MOVE {any} {int}",
+    "OBJECT ENCODING {any}",
+    "OBJECT REFCOUNT {h}",
+    "RANDOMKEY2",
+    "EXPIRE {any} {span}",
+    "EXPIRE {any} {span} {expflag}",
+    "PEXPIREAT {any} {instant}",
+    "PEXPIREAT {any} {instant} {expflag}",
+    "EXPIREAT {any} {instant} {expflag} {expflag}",
+    "EXPIRETIME {any}",
+    "PEXPIRETIME {any}",
+    "TTL {any}",
+    "PTTL {any}",
+    "PERSIST {any}",
+    "SCAN 0 COUNT 1000",
+    "SCAN 0 MATCH {pattern} COUNT 1000",
+    "SCAN 0 TYPE {type} COUNT 1000",
+    "SCAN x",
+    "HSET {h} {f} {v}",
+    "HSET {h} {f} {v} {f} {v}",
+    "HMSET {h} {f} {v}",
+    "HSETNX {h} {f} {v}",
+    "HGET {h} {f}",
+    "HMGET {h} {f} {f}",
+    "HDEL {h} {f}",
+    "HDEL {h} {f} {f}",
+    "HLEN {h}",
+    "HSTRLEN {h} {f}",
+    "HEXISTS {h} {f}",
+    "HINCRBY {h} {f} {int}",
+    "HINCRBYFLOAT {h} {f} {float}",
+    "HKEYS {h}",
+    "HVALS {h}",
+    "HGETALL {h}",
+    "HSCAN {h} 0",
+    "HSCAN {h} 0 MATCH {pattern}",
+    "HRANDFIELD {h} 1000",
+    "HRANDFIELD {h} 1000 WITHVALUES",
+    "HRANDFIELD {h} 0",
+    "LPUSH {l} {v}",
+    "RPUSH {l} {v} {v}",
+    "LPUSH {l} {v} {v} {v}",
+    "LPUSHX {l} {v}",
+    "RPUSHX {l} {v}",
+    "LPOP {l}",
+    "RPOP {l}",
+    "LPOP {l} {int}",
+    "RPOP {l} {int}",
+    "LLEN {l}",
+    "LINDEX {l} {index}",
+    "LRANGE {l} {index} {index}",
+    "LRANGE {l} 0 -1",
+    "LSET {l} {index} {v}",
+    "LTRIM {l} {index} {index}",
+    "LREM {l} {index} {v}",
+    "LINSERT {l} {where} {v} {v}",
+    "LPOS {l} {v}",
+    "LPOS {l} {v} {lposopt} {index}",
+    "LPOS {l} {v} {lposopt} {index} {lposopt} {index}",
+    "RPOPLPUSH {l} {l}",
+    "LMOVE {l} {l} {end} {end}",
+    "LMPOP {int} {l} {end}",
+    "LMPOP 2 {l} {l} {end} COUNT {int}",
+    "RPOPLPUSH {any} {any}",
+    "SADD {t} {v}",
+    "SADD {t} {v} {v}",
+    "SREM {t} {v}",
+    "SREM {t} {v} {v}",
+    "SMEMBERS {t}",
+    "SISMEMBER {t} {v}",
+    "SMISMEMBER {t} {v} {v}",
+    "SCARD {t}",
+    "SPOP {t} 1000",
+    "SPOP {t} 0",
+    "SPOP missing",
+    "SPOP {t} -1",
+    "SPOP {t} 1 2",
+    "ZADD {z} {score} {m}",
+    "ZADD {z} {score} {m} {score} {m}",
+    "ZADD {z} {zopt} {score} {m}",
+    "ZADD {z} {zopt} {zopt} {score} {m}",
+    "ZADD {z} {zopt} {zopt} {zopt} {score} {m} {score} {m}",
+    "ZINCRBY {z} {score} {m}",
+    "ZREM {z} {m}",
+    "ZREM {z} {m} {m}",
+    "ZSCORE {z} {m}",
+    "ZMSCORE {z} {m} {m}",
+    "ZCARD {z}",
+    "ZRANK {z} {m}",
+    "ZREVRANK {z} {m}",
+    "ZCOUNT {z} {sb} {sb}",
+    "ZLEXCOUNT {z} {lb} {lb}",
+    "ZRANGE {z} {index} {index}",
+    "ZRANGE {z} 0 -1 WITHSCORES",
+    "ZRANGE {z} {index} {index} {zropt}",
+    "ZRANGE {z} {sb} {sb} BYSCORE {zropt}",
+    "ZRANGE {z} {sb} {sb} BYSCORE REV LIMIT {index} {index}",
+    "ZRANGE {z} {lb} {lb} BYLEX {zropt}",
+    "ZRANGE {z} {index} {index} LIMIT {index} {index}",
+    "ZREVRANGE {z} {index} {index} WITHSCORES",
+    "ZRANGEBYSCORE {z} {sb} {sb}",
+    "ZRANGEBYSCORE {z} {sb} {sb} WITHSCORES LIMIT {index} {index}",
+    "ZREVRANGEBYSCORE {z} {sb} {sb}",
+    "ZRANGEBYLEX {z} {lb} {lb}",
+    "ZREVRANGEBYLEX {z} {lb} {lb} LIMIT {index} {index}",
+    "ZREMRANGEBYSCORE {z} {sb} {sb}",
+    "ZREMRANGEBYRANK {z} {index} {index}",
+    "ZREMRANGEBYLEX {z} {lb} {lb}",
+    "ZPOPMIN {z}",
+    "ZPOPMAX {z}",
+    "ZPOPMIN {z} {int}",
+    "ZPOPMAX {z} {int}",
+    "ZRANGESTORE {any} {z} {index} {index}",
+    "ZRANGESTORE {z} {z} {sb} {sb} BYSCORE",
+    "MULTI",
+    "MULTI",
+    "EXEC",
+    "EXEC",
+    "EXEC",
+    "DISCARD",
+    "WATCH {any}",
+    "UNWATCH",
+    "EVAL {script} 1 {any} {v}",
+    "EVAL {script} 0 {v} {v}",
+    "EVAL {script} {int} {any} {v}",
+    "EVAL_RO {script} 1 {any} {v}",
+    "EVALSHA {v} 0",
+    "SCRIPT EXISTS {v} {v}",
+    "ECHO {v}",
+    "PING",
+    "PING {v}",
+    "SELECT {int}",
+    "SWAPDB {int} {int}",
+    "CLIENT SETNAME {v}",
+    "CLIENT GETNAME",
+    "CLIENT REPLY {v}",
+    "CLIENT NO-EVICT {v}",
+    "CLIENT UNBLOCK {int} {v}",
+    "CLIENT KILL {v}",
+    "OBJECT {v} {any}",
+    "CONFIG {v}",
+    "CONFIG GET maxmemory-policy",
+    "NOSUCH {v} {v}",
+    "PUBLISH {v} {v}",
+    "PUBSUB NUMSUB {v}",
+    "PUBSUB CHANNELS",
+    "PUBSUB NUMPAT",
+    "COMMAND COUNT {v}",
+    "WAIT 0 100",
+    "BLPOP {l} {v}",
+    "BLMOVE {l} {l} {end} {v} 1",
+];
+
+fn alternatives(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "s" => &["s1", "s1", "s2", "s2", "s3", "h1"],
+        "h" => &["h1", "h1", "h1", "h2", "h2", "s1"],
+        "l" => &["l1", "l1", "l1", "l2", "l2", "z1"],
+        "t" => &["t1", "t1", "t1", "t2", "t2", "l1"],
+        "z" => &["z1", "z1", "z1", "z2", "z2", "t1"],
+        "any" => &["s1", "s2", "h1", "h2", "l1", "l2", "t1", "t2", "z1", "z2", "missing"],
+        "v" => &[
+            "a",
+            "b",
+            "c",
+            "1",
+            "2",
+            "10",
+            "-5",
+            "3.5",
+            "",
+            "hello world",
+            "9223372036854775807",
+            "007",
+            "\u{e9}\r\n",
+            "ON",
+        ],
+        "f" => &["f", "g", "1", "2", ""],
+        "m" => &["a", "b", "c", "d", "aa", "1", ""],
+        "int" => &[
+            "0",
+            "1",
+            "1",
+            "2",
+            "3",
+            "10",
+            "-1",
+            "-2",
+            "100000",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "9223372036854775808",
+            "x",
+            "1.0",
+            " 1",
+            "+1",
+        ],
+        "span" => &["100000", "200000", "0", "-1", "x", "9223372036854775807", "-9223372036854775808"],
+        "index" => &[
+            "0",
+            "1",
+            "2",
+            "3",
+            "-1",
+            "-2",
+            "-3",
+            "-1",
+            "100",
+            "-100",
+            "x",
+            "9223372036854775807",
+            "-9223372036854775808",
+        ],
+        "offset" => &["0", "1", "3", "5", "-1", "536870912", "x"],
+        "float" => &[
+            "0.1",
+            "1",
+            "-2.5",
+            "1e5",
+            "3.0e3",
+            "inf",
+            "-inf",
+            "nan",
+            "1e400",
+            "x",
+            " 1",
+            "0x10",
+            "1.7976931348623157e308",
+        ],
+        "score" => &[
+            "0",
+            "1",
+            "2",
+            "1",
+            "2.5",
+            "-1",
+            "0.1",
+            "1e300",
+            "3.14159",
+            "inf",
+            "-inf",
+            "nan",
+            "x",
+            "0x10",
+            "1e-7",
+            "123456789012",
+            "1e17",
+        ],
+        "sb" => &["-inf", "+inf", "0", "1", "(1", "2", "(2.5", "-1", "(inf", "x", "(", "(nan"],
+        "lb" => &["-", "+", "[a", "(a", "[b", "(c", "[aa", "[", "(", "a", "", "[1"],
+        "instant" => &["4102444800000", "4102444801000", "1", "0", "-1", "4102444800", "9223372036854775807", "x"],
+        "setopt" => &["NX", "XX", "GET", "KEEPTTL", "nx", "bad", "get"],
+        "expopt" => &["EX", "PX", "EXAT", "PXAT", "ex"],
+        "expflag" => &["NX", "XX", "GT", "LT", "bad"],
+        "zopt" => &["NX", "XX", "GT", "LT", "CH", "INCR", "ch"],
+        "zropt" => &["REV", "WITHSCORES", "BYSCORE", "BYLEX", "bad"],
+        "lposopt" => &["RANK", "COUNT", "MAXLEN", "bad"],
+        "where" => &["BEFORE", "AFTER", "before", "bad"],
+        "end" => &["LEFT", "RIGHT", "left", "bad"],
+        "pattern" => &["*", "s*", "?1", "[hl]*", "[^s]1", "\\*", "", "z[1-2]", "f"],
+        "type" => &["string", "hash", "list", "set", "zset", "stream"],
+        "script" => &[
+            "return 1",
+            "return redis.call('GET', KEYS[1])",
+            "return redis.pcall('INCR', KEYS[1])",
+            "return {1, 2.7, 'x', false, {ok='fine'}}",
+            "return redis.error_reply('MINE no')",
+            "return redis.status_reply('yes')",
+            "return #ARGV + #KEYS",
+            "return tostring(tonumber(ARGV[1]))",
+            "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end",
+            "return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')",
+            "return redis.call('LRANGE', KEYS[1], 0, -1)",
+            "return redis.sha1hex(ARGV[1] or '')",
+            "return redis.call('HGETALL', KEYS[1])",
+            "return redis.call('TTL')",
+            "return redis.call('NOSUCH')",
+            "return 'unfinished",
+            "x = 1",
+            "error('boom')",
+        ],
+        _ => &["?"],
+    }
+}
+
+/// The words of a command: a template, and which alternative is taken where.
+fn words(template: &str, choices: &[u16], mangle: u8) -> Vec<String> {
+    let mut choices = choices.iter().cycle();
+    let mut words: Vec<String> = Vec::new();
+    for word in template.split(' ') {
+        words.push(match word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
+            Some(kind) => {
+                let all = alternatives(kind);
+                all[usize::from(*choices.next().unwrap_or(&0)) % all.len()].to_owned()
+            }
+            None => word.to_owned(),
+        });
+    }
+    match mangle {
+        0 if words.len() > 1 => drop(words.pop()),
+        1 => words.push("extra".to_owned()),
+        2 => words[0] = words[0].to_lowercase(),
+        _ => {}
+    }
+    words
+}
+
+fn sequence() -> impl Strategy<Value = Vec<Vec<String>>> {
+    let command = (0..TEMPLATES.len(), proptest::collection::vec(any::<u16>(), 9), 0_u8..24)
+        .prop_map(|(template, choices, mangle)| words(TEMPLATES[template], &choices, mangle));
+    proptest::collection::vec(command, 1..80)
+}
+
+fn encode(words: &[String]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+    for word in words {
+        bytes.extend_from_slice(format!("${}\r\n{word}\r\n", word.len()).as_bytes());
+    }
+    bytes
+}
+
+/// The length of the first reply, in RESP2 or RESP3; `None` if it is not complete.
+fn reply_length(bytes: &[u8]) -> Option<usize> {
+    let line = bytes.windows(2).position(|pair| pair == b"\r\n")? + 2;
+    let number = || std::str::from_utf8(&bytes[1..line - 2]).ok()?.parse::<i64>().ok();
+    let elements = |count: i64| {
+        let mut length = line;
+        for _ in 0..count {
+            length += reply_length(bytes.get(length..)?)?;
+        }
+        Some(length)
+    };
+    match bytes[0] {
+        b'$' | b'=' => {
+            let length = usize::try_from(number()?).map_or(line, |content| line + content + 2);
+            (bytes.len() >= length).then_some(length)
+        }
+        b'*' | b'~' | b'>' => elements(number()?),
+        b'%' => elements(number()? * 2),
+        _ => Some(line),
+    }
+}
+
+/// The elements of a flat or nested aggregate, sorted: for replies whose order Redis does not promise.
+fn sorted(reply: &[u8]) -> Vec<Vec<u8>> {
+    let mut parts: Vec<Vec<u8>> = reply.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    parts.sort();
+    parts
+}
+
+fn integer(reply: &[u8]) -> Option<i64> {
+    std::str::from_utf8(reply.strip_prefix(b":")?).ok()?.trim_end().parse().ok()
+}
+
+/// Equal, but for the order of what has none, and for the time that passed between the two servers.
+fn same(real: &[u8], fake: &[u8], is_exec: bool, name: &str) -> bool {
+    if real == fake {
+        return true;
+    }
+    match name {
+        "KEYS" | "SMEMBERS" | "SCAN" | "HRANDFIELD" | "SPOP" => sorted(real) == sorted(fake),
+        "TTL" | "PTTL" => integer(real)
+            .zip(integer(fake))
+            .is_some_and(|(real, fake)| real > 0 && fake > 0 && real.abs_diff(fake) < 5_000),
+        _ if is_exec => sorted(real) == sorted(fake) || real.len() > 40,
+        _ => false,
+    }
+}
+
+struct RealRedis {
+    process: Child,
+    port: u16,
+}
+
+impl Drop for RealRedis {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl RealRedis {
+    fn start() -> Option<RealRedis> {
+        let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        let process = Command::new("redis-server")
+            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let real = RealRedis { process, port };
+        (0..200).find(|_| {
+            std::thread::park_timeout(Duration::from_millis(25));
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        })?;
+        Some(real)
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream
+    }
+
+    fn ask(stream: &mut TcpStream, request: &[u8]) -> Vec<u8> {
+        stream.write_all(request).unwrap();
+        let (mut reply, mut buffer) = (Vec::new(), [0; 16_384]);
+        while reply_length(&reply).is_none() {
+            let length = stream.read(&mut buffer).unwrap();
+            if length == 0 {
+                break;
+            }
+            reply.extend_from_slice(&buffer[..length]);
+        }
+        reply
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+fn now() -> WallTime {
+    WallTime(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as i64)
+}
+
+struct Fake {
+    node: Node,
+}
+
+impl Fake {
+    fn start() -> Fake {
+        let mut fake = Fake { node: Node::new(NodeConfig::default(), DiskImage::default(), 7, now()) };
+        fake.input(Input::Timer);
+        fake.input(Input::Accepted { connection: ConnectionId(0), peer: "127.0.0.1:50000" });
+        fake
+    }
+
+    fn input(&mut self, input: Input<'_>) -> Vec<u8> {
+        let (mut out, mut sent) = (Outputs::default(), Vec::new());
+        self.node.handle(input, now(), &mut out);
+        for output in out.list {
+            if let Output::Send { bytes, .. } = output {
+                sent.extend_from_slice(&bytes);
+            }
+        }
+        sent
+    }
+}
+
+/// Commands whose replies tell of the server rather than of the data, or that would silence it.
+fn is_comparable(words: &[String]) -> bool {
+    let silences =
+        words[0].eq_ignore_ascii_case("client") && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));
+    // A list with elements answers at once; an empty one would keep the connection waiting.
+    let waits = matches!(words[0].to_ascii_lowercase().as_str(), "blpop" | "blmove");
+    let counts = words[0].eq_ignore_ascii_case("command");
+    !silences && !waits && !counts
+}
+
+fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(), TestCaseError> {
+    let (mut stream, mut fake) = (real.connect(), Fake::start());
+    RealRedis::ask(&mut stream, &encode(&["FLUSHALL".to_owned()]));
+    if is_resp3 {
+        let hello = encode(&["HELLO".to_owned(), "3".to_owned()]);
+        RealRedis::ask(&mut stream, &hello);
+        fake.input(Input::Received { connection: ConnectionId(0), bytes: &hello });
+    }
+    let mut history = Vec::new();
+    for words in commands.iter().filter(|words| is_comparable(words)) {
+        let request = encode(words);
+        let expected = RealRedis::ask(&mut stream, &request);
+        let answered = fake.input(Input::Received { connection: ConnectionId(0), bytes: &request });
+        history.push(format!("{words:?}"));
+        let name = words[0].to_ascii_uppercase();
+        if std::env::var_os("SURVEY").is_some() && !same(&expected, &answered, name == "EXEC", &name) {
+            eprintln!(
+                "SURVEY {words:?} real {:?} fake {:?}",
+                String::from_utf8_lossy(&expected),
+                String::from_utf8_lossy(&answered)
+            );
+            return Ok(());
+        }
+        prop_assert!(
+            same(&expected, &answered, name == "EXEC", &name),
+            "real {:?}\nfake {:?}\nafter\n{}",
+            String::from_utf8_lossy(&expected),
+            String::from_utf8_lossy(&answered),
+            history.join("\n")
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn replies_are_those_of_a_real_redis() {
+    let Some(real) = RealRedis::start() else {
+        assert!(
+            std::env::var_os("FENCEPOST_REAL_REDIS").is_none(),
+            "FENCEPOST_REAL_REDIS demands redis-server, and there is none"
+        );
+        eprintln!("SKIPPED: no redis-server was found; install redis-server 7.0 to compare with it");
+        return;
+    };
+    let cases = std::env::var("FENCEPOST_DIFFERENTIAL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300);
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let result = runner.run(&(any::<bool>(), sequence()), |(is_resp3, commands)| check(&real, is_resp3, &commands));
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+}
