@@ -60,8 +60,7 @@ pub enum Needs {
 }
 
 /// Every format, in the order in which they are listed.
-pub const FORMATS: &[&dyn Format] =
-    &[&text::Text, &json::Json, &html::Html, &svg::Svg, &junit::Junit, &github::Github];
+pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &html::Html, &svg::Svg, &junit::Junit, &github::Github];
 
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {
