@@ -4,6 +4,7 @@
 
 mod axis;
 mod canvas;
+mod edn;
 mod glyphs;
 mod heat_map;
 mod html;
@@ -12,13 +13,22 @@ mod html_sweep;
 mod html_tables;
 mod json;
 mod layout;
+mod markdown;
+mod mermaid;
+mod messages;
+mod operations;
+mod perfetto;
 mod plan_text;
+mod porcupine;
+mod shiviz;
 mod space_time;
 mod svg;
 mod text;
 mod text_sweep;
 mod text_timeline;
 
+#[cfg(test)]
+mod exporter_tests;
 #[cfg(test)]
 mod tests;
 
@@ -58,7 +68,18 @@ pub enum Needs {
 }
 
 /// Every format, in the order in which they are listed.
-pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &html::Html, &svg::Svg];
+pub const FORMATS: &[&dyn Format] = &[
+    &text::Text,
+    &json::Json,
+    &html::Html,
+    &svg::Svg,
+    &markdown::Markdown,
+    &mermaid::Mermaid,
+    &perfetto::Perfetto,
+    &edn::Edn,
+    &porcupine::Porcupine,
+    &shiviz::Shiviz,
+];
 
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {
