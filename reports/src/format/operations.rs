@@ -70,11 +70,12 @@ pub(super) fn all(history: &History) -> Vec<Operation<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples;
+    use crate::story::Story;
 
     #[test]
     fn a_process_that_does_not_know_goes_on_under_another_number() {
-        let history = samples::paused_holder().build();
+        let story = Story::new().acquires(1, 1).crashes(5, 1).starts(6, 1);
+        let history = story.takes(7, 1, "a").releases(8, 1).takes(9, 2, "b").build();
         let operations = all(&history);
         assert!(operations.iter().any(|operation| operation.completed.is_none()), "the story leaves some open");
         for (index, one) in operations.iter().enumerate().filter(|(_, one)| !one.is_known()) {
