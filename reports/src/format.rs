@@ -4,6 +4,7 @@
 
 mod axis;
 mod canvas;
+mod edn;
 mod github;
 mod glyphs;
 mod heat_map;
@@ -14,13 +15,22 @@ mod html_tables;
 mod json;
 mod junit;
 mod layout;
+mod markdown;
+mod mermaid;
+mod messages;
+mod operations;
+mod perfetto;
 mod plan_text;
+mod porcupine;
+mod shiviz;
 mod space_time;
 mod svg;
 mod text;
 mod text_sweep;
 mod text_timeline;
 
+#[cfg(test)]
+mod exporter_tests;
 #[cfg(test)]
 mod tests;
 
@@ -60,7 +70,21 @@ pub enum Needs {
 }
 
 /// Every format, in the order in which they are listed.
-pub const FORMATS: &[&dyn Format] = &[&text::Text, &json::Json, &html::Html, &svg::Svg, &junit::Junit, &github::Github];
+pub const FORMATS: &[&dyn Format] = &[
+    &text::Text,
+    &json::Json,
+    &html::Html,
+    &svg::Svg,
+    &markdown::Markdown,
+    &mermaid::Mermaid,
+    &perfetto::Perfetto,
+    &edn::Edn,
+    &porcupine::Porcupine,
+    &shiviz::Shiviz,
+    &junit::Junit,
+    &github::Github,
+];
+
 
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {

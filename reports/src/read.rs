@@ -1,5 +1,9 @@
 //! Reading published formats back. Must never know where a text came from: the caller names the file.
 
+mod event_line;
+
+pub use event_line::line_of_event;
+
 use crate::history::{self, History};
 use crate::report::{self, Report};
 use crate::sweep::{self, Sweep};
@@ -78,7 +82,14 @@ pub fn read_report(text: &str) -> Result<Report, ReadError> {
 
 /// Reads a history. Whether it can have been recorded is another question: see `validate`.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
-    typed(parse(text)?, history::FORMAT, history::VERSION)
+    typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
+        // Reading the text itself again tells the line too.
+        ReadError::Invalid { format, problem } => {
+            let located = serde_json::from_str::<History>(text).err().map(|error| error.to_string());
+            ReadError::Invalid { format, problem: located.unwrap_or(problem) }
+        }
+        other => other,
+    })
 }
 
 /// Reads a sweep summary.

@@ -18,6 +18,8 @@ pub enum InvalidHistory {
     /// One event cannot follow those before it.
     #[error("event {sequence} ({time_us} us, {node}): {problem}")]
     Event {
+        /// Its place among the events, from 0.
+        position: usize,
         /// The number that the event claims.
         sequence: u64,
         /// The time that it claims, in microseconds.
@@ -41,6 +43,7 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     let mut past = Past::default();
     for (position, event) in history.events.iter().enumerate() {
         past.admit(position, event).map_err(|problem| InvalidHistory::Event {
+            position,
             sequence: event.sequence,
             time_us: event.time_us.as_micros(),
             node: event.node,
@@ -48,6 +51,16 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
         })?;
     }
     Ok(())
+}
+
+impl InvalidHistory {
+    /// The place of the event at fault, from 0, if it is an event's.
+    pub fn position(&self) -> Option<usize> {
+        match self {
+            InvalidHistory::Event { position, .. } => Some(*position),
+            _ => None,
+        }
+    }
 }
 
 /// What an event must fit to.

@@ -1,6 +1,6 @@
 //! The picture in a page, with the buttons that move it. Must never know how they work: that is the page's script.
 
-use super::canvas::escaped;
+use super::canvas::{Extent, escaped};
 use super::glyphs::LEGEND;
 use super::html::Fill;
 use super::space_time::{Drawing, height};
@@ -14,6 +14,10 @@ const WIDTH: i32 = 1_320;
 
 /// The picture of a run, or why there is none.
 pub(super) fn of(run: &RunReport, index: usize, fill: Fill) -> String {
+    // Without a violation there is no window to cut the picture down to.
+    if fill.extent == Extent::Window && run.violations.is_empty() {
+        return "<p class=\"muted\">The picture of this run is left out to keep the page small.</p>".to_owned();
+    }
     let Some(scene) = Scene::new(run) else {
         return "<p class=\"muted\">The history of this run was not recorded, so there is no picture.</p>".to_owned();
     };

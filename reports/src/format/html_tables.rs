@@ -2,6 +2,7 @@
 //! report: where something was not searched, nothing is shown.
 
 use super::canvas::escaped;
+use super::layout::times;
 use super::plan_text;
 use super::svg::prefix;
 use crate::expected::Expected;
@@ -21,7 +22,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> String {
     let violation = &report.violation;
     let more = match violation.occurrences {
         0 | 1 => String::new(),
-        many => format!(" and {} times more", many - 1),
+        many => format!(" and {} more", times(many - 1)),
     };
     let story: Vec<String> = violation
         .witness

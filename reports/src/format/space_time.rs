@@ -3,9 +3,8 @@
 use super::canvas::{Area, Canvas, Extent, escaped};
 use super::glyphs::{colour, glyph};
 use super::{axis, plan_text};
-use crate::picture::{FaultBar, Held, Scene};
+use crate::picture::{FaultBar, Glyph, Held, Scene};
 use crate::report::RunReport;
-use crate::trace::WireMessage;
 use fencepost_faults::{Fault, Micros, Node};
 use std::collections::BTreeMap;
 
@@ -37,7 +36,7 @@ pub(super) struct Drawing<'r> {
 
 /// Where a lane stands.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     y: i32,
     height: i32,
     /// Where its strip of clock error begins, below the lane, if it has one.
@@ -45,12 +44,14 @@ struct Place {
 }
 
 impl Place {
-    fn middle(self) -> i32 {
+    /// Half-way down the lane.
+    pub(super) fn middle(self) -> i32 {
         self.y + self.height / 2
     }
 }
 
-type Places = BTreeMap<Node, Place>;
+/// Where each lane stands.
+pub(super) type Places = BTreeMap<Node, Place>;
 
 fn places(scene: &Scene) -> (Places, i32) {
     let mut places = Places::new();
@@ -182,8 +183,11 @@ impl Drawing<'_> {
                 let Some(place) = places.get(node) else { continue };
                 canvas.lane = Some(*node);
                 let stops = matches!(fault.kind.as_str(), "pause" | "suspend" | "crash" | "power-loss");
-                let (class, y, height) =
-                    if stops { ("still", place.y, place.height) } else { ("link-fault", place.y, 3) };
+                let (class, y, height) = match stops {
+                    true => ("still", place.y, place.height),
+                    false if fault.from == fault.to => ("link-fault", place.y, place.height),
+                    false => ("link-fault", place.y, 3),
+                };
                 canvas.bar(Area { from: fault.from, to: fault.to, y, height }, class, &words);
                 // What happens at once has no width of its own: its words may reach to where the next second ends.
                 let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
@@ -242,70 +246,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// Messages as slanted lines; one that never arrived ends half-way in a cross.
-    fn messages(&self, places: &Places, canvas: &mut Canvas) {
-        for message in self.messages_shown() {
-            let (Some(from), Some(to)) = (places.get(&message.from), places.get(&message.to)) else { continue };
-            let (start, end) = (from.middle(), to.middle());
-            let sent = message.sent_us.0;
-            let ends = format!("data-from=\"{}\" data-to=\"{}\"", message.from, message.to);
-            let aside = if self.concerns(message) { "" } else { " aside" };
-            let title = format!("{} to {}: {}", message.from, message.to, message.label);
-            match message.arrived_us {
-                Some(arrived) => {
-                    let title = format!("{title}, {} under way", arrived.since(message.sent_us));
-                    canvas.slant((sent, start), (arrived.0, end), &format!("class=\"message{aside}\" {ends}"), &title);
-                }
-                None => {
-                    let half = start + (end - start) / 2;
-                    let title = format!("{title}, never arrives");
-                    canvas.slant((sent, start), (sent, half), &format!("class=\"message lost\" {ends}"), &title);
-                    let attributes = format!("class=\"mark cross bad\" {ends}");
-                    canvas.mark(sent, half, &attributes, "<path d=\"M-3-3 3 3M-3 3 3-3\"/>");
-                }
-            }
-        }
-    }
-
-    /// Whether a message is one of those who took part in a violation, and does more than ask in vain.
-    fn concerns(&self, message: &WireMessage) -> bool {
-        let takes_part = |node| self.run.violations.iter().any(|report| report.violation.processes.contains(&node));
-        let inside = |node| {
-            let spans = self.scene.believed.iter().filter(|span| span.node == node);
-            spans.into_iter().any(|span| {
-                span.from.saturating_sub(5_000) <= message.sent_us.0 && message.sent_us.0 <= span.to + 5_000
-            })
-        };
-        [message.from, message.to].into_iter().any(|node| takes_part(node) && inside(node))
-    }
-
-    /// The messages that are drawn: those in or near the windows first, in the order in which they were sent.
-    pub(super) fn messages_shown(&self) -> Vec<&WireMessage> {
-        let windows: Vec<(u64, u64)> =
-            self.scene.focuses[..self.scene.focuses.len() - 1].iter().map(|focus| (focus.from, focus.to)).collect();
-        let distance = |at: u64| {
-            let away = |(from, to): &(u64, u64)| if at < *from { from - at } else { at.saturating_sub(*to) };
-            windows.iter().map(away).min().unwrap_or(0)
-        };
-        let mut chosen: Vec<(bool, u64, usize)> = self
-            .scene
-            .messages
-            .iter()
-            .enumerate()
-            .map(|(index, message)| {
-                let is_process = |node| matches!(node, Node::Client(_) | Node::Probe);
-                let aside = !is_process(message.from) && !is_process(message.to);
-                let away = distance(message.sent_us.0);
-                (aside && away > 0, away, index)
-            })
-            .collect();
-        chosen.sort_unstable();
-        chosen.truncate(self.messages_max);
-        let mut places: Vec<usize> = chosen.into_iter().map(|(_, _, index)| index).collect();
-        places.sort_unstable();
-        places.into_iter().map(|index| &self.scene.messages[index]).collect()
-    }
-
     fn marks(&self, places: &Places, canvas: &mut Canvas) {
         for mark in &self.scene.marks {
             let Some(place) = places.get(&mark.node) else { continue };
@@ -319,7 +259,10 @@ impl Drawing<'_> {
                 mark.node,
                 escaped(&mark.text)
             );
-            canvas.mark(mark.at, place.middle(), &attributes, shape);
+            // What the nemesis does stands at the edge, where it hides nothing that happens in the lane.
+            let is_fault = matches!(mark.glyph, Glyph::FaultBegins | Glyph::FaultEnds);
+            let y = if is_fault { place.y + 6 } else { place.middle() };
+            canvas.mark(mark.at, y, &attributes, shape);
             if let Some(note) = mark.note.as_ref().filter(|_| mark.is_witness) {
                 canvas.mark(mark.at, place.y + place.height - 3, "class=\"note\"", &format!("<text>{note}</text>"));
             }

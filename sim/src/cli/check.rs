@@ -4,14 +4,18 @@ use super::arguments::FileArguments;
 use super::output::{print, read_file};
 use super::{Failure, Outcome};
 use crate::verdicts::outcome_of;
-use fencepost_reports::read::read_history;
+use fencepost_reports::read::{line_of_event, read_history};
 use fencepost_reports::{Judgement, judge, validate};
 
 /// Judges a history and prints the verdict.
 pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
     let path = &arguments.file;
-    let history = read_history(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
-    validate(&history).map_err(|error| Failure::content(path, error))?;
+    let content = read_file(path)?;
+    let history = read_history(&content).map_err(|error| Failure::content(path, error))?;
+    validate(&history).map_err(|error| {
+        let line = error.position().and_then(|position| line_of_event(&content, position));
+        Failure::content(path, line.map_or(String::new(), |line| format!("line {line}: ")) + &error.to_string())
+    })?;
     let judgement = judge(&history);
     let text = match arguments.format.as_str() {
         "text" => text(&judgement),

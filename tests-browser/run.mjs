@@ -1,0 +1,185 @@
+// Drives headless Chromium over the pages in the folder named by the first argument: run.html and sweep.html. Each check is a claim about
+// what a reader can see and do; the first that does not hold ends the run with status 1.
+import { strict as assert } from "node:assert";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const pages = resolve(process.argv[2] ?? "pages");
+const shots = process.argv[3] && resolve(process.argv[3]);
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+  .find(path => path && existsSync(path));
+assert(executablePath, "no Chromium found: install Debian's chromium or name one in CHROMIUM");
+
+const browser = await chromium.launch({
+  executablePath,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+
+/** Opens a page from disk and holds it to what every page must be: silent on the console, and alone in the world. */
+async function open(name, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  const page = await context.newPage();
+  const url = pathToFileURL(resolve(pages, name)).href;
+  const complaints = [];
+  page.on("console", message => message.type() === "error" && complaints.push(message.text()));
+  page.on("pageerror", error => complaints.push(String(error)));
+  page.on("request", request => {
+    const asked = request.url();
+    if (asked !== url && !asked.startsWith("data:")) complaints.push("asked for " + asked);
+  });
+  await page.goto(url);
+  return { page, complaints, close: () => context.close() };
+}
+
+async function accessible(page, what) {
+  await page.evaluate(axeSource);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const told = found.violations.map(one => `${one.id}: ${one.help} at ${one.nodes.slice(0, 3).map(node => node.target + " " + node.failureSummary).join("; ")}`);
+  assert.deepEqual(told, [], `axe-core on ${what}`);
+}
+
+const windowOf = page => page.locator("[data-picture]").first().getAttribute("data-window");
+const settled = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+const checks = {
+  async "a page shows verdict, replay line and picture, alone and in silence"() {
+    const { page, complaints, close } = await open("run.html");
+    await page.getByText("violated", { exact: true }).first().waitFor();
+    assert.match(await page.locator(".replay code").first().innerText(), /^fencepost /);
+    const picture = await page.locator("svg.picture").first().boundingBox();
+    assert(picture.width > 1000 && picture.height > 200, "the picture is there");
+    assert(await page.locator(".clash").count() > 0, "the overlap is shaded");
+    const report = JSON.parse(await page.locator("#report").textContent());
+    assert.equal(report.format, "fencepost.report");
+    await settled(page);
+    assert.deepEqual(complaints, []);
+    if (shots) await page.screenshot({ path: resolve(shots, "page-light.png") });
+    await close();
+  },
+
+  async "zooming in halves the window, and the whole run can be seen"() {
+    const { page, close } = await open("run.html");
+    const length = async () => { const [from, to] = (await windowOf(page)).replace(/^-/, "0").split("-").map(Number); return to - from; };
+    const before = await length();
+    await page.getByRole("button", { name: "Zoom in" }).first().click();
+    await settled(page);
+    assert(Math.abs(await length() - before / 2) < 10, "half");
+    await page.getByRole("button", { name: "whole run" }).first().click();
+    await settled(page);
+    assert(await length() > before * 2, "the whole run is longer");
+    await close();
+  },
+
+  async "arrow keys step through events and say each aloud"() {
+    const { page, close } = await open("run.html");
+    await page.locator(".view").first().focus();
+    await page.keyboard.press("ArrowRight");
+    const first = await page.locator(".detail").first().innerText();
+    await page.keyboard.press("ArrowRight");
+    const second = await page.locator(".detail").first().innerText();
+    assert.match(first, /^#e\d+ /);
+    assert.notEqual(first, second);
+    assert.equal(await page.locator(".detail").first().getAttribute("aria-live"), "polite");
+    await close();
+  },
+
+  async "hovering over a message shows the command, and a mark shows its event"() {
+    const { page, close } = await open("run.html");
+    await page.locator(".mark.witness").first().dispatchEvent("pointerover");
+    assert.match(await page.locator(".detail").first().innerText(), /#e\d+/);
+    const set = page.locator("line.message").filter({ hasText: "SET " }).first();
+    await set.dispatchEvent("pointerover");
+    assert.match(await page.locator(".detail").first().innerText(), /client-\d+ to redis-\d+: .*SET .*next the other way/);
+    await close();
+  },
+
+  async "a lane that is switched off is not seen, nor are its messages"() {
+    const { page, close } = await open("run.html");
+    const lane = page.locator("rect.lane[data-node=client-1]").first();
+    assert.notEqual(await lane.getAttribute("visibility"), "hidden");
+    await page.locator("input[data-lane=client-1]").first().uncheck();
+    assert.equal(await lane.getAttribute("visibility"), "hidden");
+    const wire = page.locator("line.message[data-from=client-1]").first();
+    assert.equal(await wire.getAttribute("visibility"), "hidden");
+    await close();
+  },
+
+  async "a link to an event opens at that event"() {
+    const { page, close } = await open("run.html");
+    const id = await page.locator(".mark.witness").last().getAttribute("id");
+    await page.evaluate(target => { location.hash = target; }, id);
+    await page.locator(`#${id}.chosen`).waitFor({ state: "attached" });
+    assert.match(await page.locator(".detail").first().innerText(), new RegExp("#" + id));
+    await close();
+  },
+
+  async "dark mode is dark"() {
+    const { page, complaints, close } = await open("run.html", { colorScheme: "dark" });
+    const colour = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = colour.match(/\d+/g).map(Number).reduce((one, other) => one + other);
+    assert(light < 150, colour);
+    await accessible(page, "run.html, dark");
+    assert.deepEqual(complaints, []);
+    if (shots) await page.screenshot({ path: resolve(shots, "page-dark.png") });
+    await close();
+  },
+
+  async "print shows the picture and leaves the buttons out"() {
+    const { page, close } = await open("run.html", { colorScheme: "dark" });
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await page.locator(".tools").first().isVisible(), false);
+    assert.equal(await page.locator("svg.picture").first().isVisible(), true);
+    const colour = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    assert.equal(colour, "rgb(255, 255, 255)");
+    await close();
+  },
+
+  async "nothing is wider than a phone of 375 pixels or a screen of 1600"() {
+    for (const width of [375, 1600]) {
+      for (const name of ["run.html", "sweep.html"]) {
+        const { page, close } = await open(name, { viewport: { width, height: 800 } });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert(wide <= width, `${name} is ${wide} pixels wide on ${width}`);
+        if (shots && width === 375 && name === "run.html") await page.screenshot({ path: resolve(shots, "page-phone.png") });
+        await close();
+      }
+    }
+  },
+
+  async "axe-core finds nothing, light, on either page"() {
+    for (const name of ["run.html", "sweep.html"]) {
+      const { page, close } = await open(name);
+      await accessible(page, name);
+      await close();
+    }
+  },
+
+  async "a cell of the matrix leads to its anomalies"() {
+    const { page, complaints, close } = await open("sweep.html");
+    const cell = page.locator("table.matrix a").first();
+    const target = await cell.getAttribute("href");
+    await cell.click();
+    assert.equal(await page.evaluate(() => location.hash), target);
+    assert.equal(await page.locator("section.cell:target").count(), 1);
+    assert.deepEqual(complaints, []);
+    if (shots) await page.screenshot({ path: resolve(shots, "sweep.png") });
+    await close();
+  },
+};
+
+let failed = 0;
+for (const [claim, check] of Object.entries(checks)) {
+  try {
+    await check();
+    console.log(`ok    ${claim}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAILS ${claim}\n      ${String(error.message).split("\n").slice(0, 30).join("\n      ")}`);
+  }
+}
+await browser.close();
+process.exit(failed === 0 ? 0 : 1);

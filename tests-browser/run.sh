@@ -1,0 +1,18 @@
+#!/bin/sh
+# Generates a page of a run and one of a sweep and drives headless Chromium over them.
+# Only with FENCEPOST_BROWSER=1; then a missing browser or package is a failure.
+# FENCEPOST names the program (default: the debug build). SHOTS names a folder for screenshots.
+set -eu
+cd "$(dirname "$0")"
+if [ "${FENCEPOST_BROWSER:-}" != 1 ]; then
+    echo "skipped: browser tests run only with FENCEPOST_BROWSER=1"
+    exit 0
+fi
+program=${FENCEPOST:-../target/debug/fencepost}
+rm -rf pages
+mkdir pages
+# Exit status 1 means that violations were found, which is what these pages are about.
+"$program" --seed 7 --fault failover --client single-node,redlock --format html > pages/run.html || [ $? -eq 1 ]
+"$program" sweep --quiet --seeds 0..20 --fault failover,pause --format html > pages/sweep.html || [ $? -eq 1 ]
+npm ci --no-audit --no-fund --silent
+exec node run.mjs pages ${SHOTS:+"$SHOTS"}
