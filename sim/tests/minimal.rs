@@ -54,6 +54,8 @@ fn inquest(fixture: Fixture) -> RunReport {
     let spec = spec(fixture);
     let mut run = report(&spec);
     assert!(!run.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
+    // The first hazard and the first harm; what comes after them mostly has the same minimal run.
+    run.violations.truncate(2);
     inquire(&spec, &mut run);
     run
 }

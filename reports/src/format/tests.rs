@@ -115,7 +115,7 @@ fn json_has_the_fields_of_the_contract_in_its_order() {
     assert_eq!(
         keys(&run["violations"][0]),
         "id kind severity resource at_us duration_us occurrences total_duration_us processes cause summary witness \
-         minimal_plan boundary but_for remedies replay"
+         narrative minimal_plan boundary but_for remedies replay"
     );
     assert!(keys(&run["timeline"][0]).starts_with("sequence time_us process event"));
     assert_eq!(json["seed"], "7", "a u64 does not survive as a JSON number");
