@@ -49,7 +49,11 @@ pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Fai
 impl CheckpointFile {
     /// A file that is written from now on.
     pub(crate) fn new(path: PathBuf, every: Option<Duration>) -> CheckpointFile {
-        CheckpointFile { path, every: every.unwrap_or(EVERY), state: Mutex::new(State { written: clock(), failure: None }) }
+        CheckpointFile {
+            path,
+            every: every.unwrap_or(EVERY),
+            state: Mutex::new(State { written: clock(), failure: None }),
+        }
     }
 
     /// Writes the sum if the last time was long enough ago; `Err` once it could not be written.
