@@ -36,7 +36,7 @@ impl Format for Github {
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         for cell in &sweep.cells {
             let mut said = cell.in_words();
-            for seed in cell.seed_to_show() {
+            if let Some(seed) = cell.seed_to_show() {
                 said = format!("{said}\n{}", sweep.replay(cell, seed));
             }
             let level = match cell.standing() {
