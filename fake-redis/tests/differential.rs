@@ -414,7 +414,9 @@ fn same(real: &[u8], fake: &[u8], name: &str, history: &[Vec<String>]) -> bool {
         return true;
     }
     match name {
-        "KEYS" | "SMEMBERS" | "SCAN" | "HRANDFIELD" | "SPOP" => sorted(real) == sorted(fake),
+        "KEYS" | "SMEMBERS" | "HKEYS" | "HVALS" | "HGETALL" | "HSCAN" | "SCAN" | "HRANDFIELD" | "SPOP" => {
+            sorted(real) == sorted(fake)
+        }
         "TTL" | "PTTL" => integer(real)
             .zip(integer(fake))
             .is_some_and(|(real, fake)| real > 0 && fake > 0 && real.abs_diff(fake) < 5_000),
