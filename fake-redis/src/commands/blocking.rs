@@ -12,7 +12,7 @@ use crate::number::parse_double;
 use crate::reply::Reply;
 use crate::value::{End, List, SortedSet};
 
-const BLOCKING: Flags = Flags::WRITE.and(Flags::BLOCKING);
+const BLOCKING: Flags = Flags::WRITE.and(Flags::BLOCKING).and(Flags::NOSCRIPT);
 const ALL_BUT_LAST: Keys = Keys { first: 1, last: -2, step: 1 };
 
 /// The rows of this family.

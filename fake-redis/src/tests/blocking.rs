@@ -39,10 +39,9 @@ fn what_comes_after_a_wait_is_served_after_it() {
 }
 
 #[test]
-fn nobody_waits_in_a_transaction_or_a_script() {
+fn nobody_waits_in_a_transaction() {
     let mut bench = Bench::new();
     check_on(&mut bench, &[("MULTI", "+OK"), ("BLPOP l 0", "+QUEUED"), ("EXEC", "*1|*-1")]);
-    check_on(&mut bench, &[("EVAL \"return redis.call('blpop', 'l', 0)\" 0", "$-1")]);
 }
 
 #[test]
