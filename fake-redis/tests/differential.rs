@@ -409,18 +409,31 @@ fn integer(reply: &[u8]) -> Option<i64> {
 }
 
 /// Equal, but for the order of what has none, and for the time that passed between the two servers.
-fn same(real: &[u8], fake: &[u8], is_exec: bool, name: &str) -> bool {
+fn same(real: &[u8], fake: &[u8], name: &str, history: &[Vec<String>]) -> bool {
     if real == fake {
         return true;
     }
     match name {
-        "KEYS" | "SMEMBERS" | "SCAN" | "HRANDFIELD" | "SPOP" => sorted(real) == sorted(fake),
+        "KEYS" | "SMEMBERS" | "HKEYS" | "HVALS" | "HGETALL" | "HSCAN" | "SCAN" | "HRANDFIELD" | "SPOP" => {
+            sorted(real) == sorted(fake)
+        }
         "TTL" | "PTTL" => integer(real)
             .zip(integer(fake))
             .is_some_and(|(real, fake)| real > 0 && fake > 0 && real.abs_diff(fake) < 5_000),
-        _ if is_exec => sorted(real) == sorted(fake) || real.len() > 40,
+        // Redis remembers that a string was once changed in place, and shares small integers.
+        "OBJECT" => !is_error(real) && !is_error(fake),
+        // Its parts are compared as strictly as they would be by themselves, or not at all if one of them may differ.
+        "EXEC" => {
+            let may_differ =
+                |words: &Vec<String>| ["TTL", "PTTL", "OBJECT"].iter().any(|name| words[0].eq_ignore_ascii_case(name));
+            sorted(real) == sorted(fake) || history.iter().any(may_differ)
+        }
         _ => false,
     }
+}
+
+fn is_error(reply: &[u8]) -> bool {
+    reply.starts_with(b"-")
 }
 
 struct RealRedis {
@@ -440,6 +453,7 @@ impl RealRedis {
         let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
         let process = Command::new("redis-server")
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+            .args(["--enable-debug-command", "yes"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -449,6 +463,8 @@ impl RealRedis {
             std::thread::park_timeout(Duration::from_millis(25));
             TcpStream::connect(("127.0.0.1", port)).is_ok()
         })?;
+        // When keys are deleted that nobody asks for is a matter of timing: here never, in both.
+        RealRedis::ask(&mut real.connect(), b"DEBUG SET-ACTIVE-EXPIRE 0\r\n");
         Some(real)
     }
 
@@ -483,7 +499,14 @@ struct Fake {
 
 impl Fake {
     fn start() -> Fake {
-        let mut fake = Fake { node: Node::new(NodeConfig::default(), DiskImage::default(), 7, now()) };
+        let mut fake = Fake {
+            node: Node::new(
+                NodeConfig { active_expire: false, ..NodeConfig::default() },
+                DiskImage::default(),
+                7,
+                now(),
+            ),
+        };
         fake.input(Input::Timer);
         fake.input(Input::Accepted { connection: ConnectionId(0), peer: "127.0.0.1:50000" });
         fake
@@ -524,22 +547,14 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
         let request = encode(words);
         let expected = RealRedis::ask(&mut stream, &request);
         let answered = fake.input(Input::Received { connection: ConnectionId(0), bytes: &request });
-        history.push(format!("{words:?}"));
+        history.push(words.clone());
         let name = words[0].to_ascii_uppercase();
-        if std::env::var_os("SURVEY").is_some() && !same(&expected, &answered, name == "EXEC", &name) {
-            eprintln!(
-                "SURVEY {words:?} real {:?} fake {:?}",
-                String::from_utf8_lossy(&expected),
-                String::from_utf8_lossy(&answered)
-            );
-            return Ok(());
-        }
         prop_assert!(
-            same(&expected, &answered, name == "EXEC", &name),
-            "real {:?}\nfake {:?}\nafter\n{}",
+            same(&expected, &answered, &name, &history),
+            "real {:?}\nfake {:?}\nafter\n{:?}",
             String::from_utf8_lossy(&expected),
             String::from_utf8_lossy(&answered),
-            history.join("\n")
+            history
         );
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::number::parse_double;
 use crate::reply::Reply;
 use crate::value::{End, List, SortedSet};
 
-const BLOCKING: Flags = Flags::WRITE.and(Flags::BLOCKING);
+const BLOCKING: Flags = Flags::WRITE.and(Flags::BLOCKING).and(Flags::NOSCRIPT);
 const ALL_BUT_LAST: Keys = Keys { first: 1, last: -2, step: 1 };
 
 /// The rows of this family.
@@ -22,6 +22,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("brpoplpush", 4, BLOCKING.and(Flags::DENYOOM), Keys::TWO, brpoplpush),
     Command::new("blmove", 6, BLOCKING.and(Flags::DENYOOM), Keys::TWO, blmove),
     Command::new("blmpop", -5, BLOCKING.and(Flags::MOVABLE_KEYS), Keys::NONE, blmpop).since(RedisVersion::V7_0),
+    Command::new("bzmpop", -5, BLOCKING.and(Flags::MOVABLE_KEYS), Keys::NONE, bzmpop).since(RedisVersion::V7_0),
     Command::new("bzpopmin", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| zpop(call, End::Left)),
     Command::new("bzpopmax", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| zpop(call, End::Right)),
 ];
@@ -114,13 +115,24 @@ fn blmove(call: &mut Call<'_>) -> CommandResult {
 
 fn blmpop(call: &mut Call<'_>) -> CommandResult {
     let until_ms = deadline(call, call.arg(1))?;
-    let several = list::parse_several(call, 2)?;
+    let several = list::parse_several(call, 2, list::parse_end)?;
     let (keys, end, count) = (owned(several.keys), several.end, several.count);
     let wanted = keys.clone();
     let attempt = move |call: &mut Call<'_>| {
         list::pop_several(call, &Several { keys: wanted.iter().map(|key| &**key).collect(), end, count })
     };
     wait_for_list(call, keys, until_ms, (Box::new(attempt), Reply::null_array))
+}
+
+fn bzmpop(call: &mut Call<'_>) -> CommandResult {
+    let until_ms = deadline(call, call.arg(1))?;
+    let several = list::parse_several(call, 2, sorted_set::parse_end)?;
+    let (keys, end, count) = (owned(several.keys), several.end, several.count);
+    let wanted = keys.clone();
+    let attempt: Attempt = Box::new(move |call: &mut Call<'_>| {
+        sorted_set::pop_several(call, &Several { keys: wanted.iter().map(|key| &**key).collect(), end, count })
+    });
+    call.block(Wait { keys, wanted: Wanted::SortedSet, attempt, give_up: Reply::null_array, until_ms })
 }
 
 /// BZPOPMIN and BZPOPMAX: from the first sorted set that there is.

@@ -13,7 +13,7 @@ const TOO_SMALL: CommandError =
     CommandError::fixed("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807");
 
 /// The most fields that a negative count may ask for; an answer longer than this would be a denial of service of one's own server.
-const REPEATED_MAX: i64 = 10_000_000;
+pub(super) const REPEATED_MAX: i64 = 10_000_000;
 
 fn hrandfield(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() == 2 {
@@ -58,7 +58,7 @@ fn length(call: &mut Call<'_>) -> Result<usize, CommandError> {
 }
 
 /// That many different positions, or as many as there are; with repetitions if the count is negative.
-fn choose(call: &mut Call<'_>, length: usize, count: i64) -> Vec<usize> {
+pub(super) fn choose(call: &mut Call<'_>, length: usize, count: i64) -> Vec<usize> {
     if length == 0 {
         return Vec::new();
     }

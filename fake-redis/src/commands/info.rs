@@ -75,7 +75,11 @@ fn clients(server: &Server) -> String {
          client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\ntracking_clients:0\r\nclients_in_timeout_table:0\r\n",
         server.connections.len(),
         server.config.max_clients,
-        server.connections.values().filter(|key| server.client(**key).blocked).count(),
+        server
+            .connections
+            .values()
+            .filter(|key| server.client(**key).blocked || server.client(**key).postponed)
+            .count(),
     )
 }
 

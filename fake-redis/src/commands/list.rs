@@ -335,15 +335,19 @@ fn lmove(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// What LMPOP and BLMPOP ask for, from the number of keys at `first` on.
+/// What LMPOP, ZMPOP and their blocking forms ask for.
 pub(super) struct Several<'a> {
     pub(super) keys: Vec<&'a [u8]>,
     pub(super) end: End,
     pub(super) count: usize,
 }
 
-/// `lmpopGenericCommand`.
-pub(super) fn parse_several<'a>(call: &Call<'a>, first: usize) -> Result<Several<'a>, CommandError> {
+/// Reads that, from the number of keys at `first` on; `parse_end` reads the ends' names. This is `lmpopGenericCommand`.
+pub(super) fn parse_several<'a>(
+    call: &Call<'a>,
+    first: usize,
+    parse_end: fn(&[u8]) -> Result<End, CommandError>,
+) -> Result<Several<'a>, CommandError> {
     let number = parse_integer(call.arg(first)).and_then(|number| usize::try_from(number).ok());
     let number =
         number.filter(|number| *number > 0).ok_or(CommandError::fixed("ERR numkeys should be greater than 0"))?;
@@ -386,7 +390,7 @@ pub(super) fn pop_several(call: &mut Call<'_>, several: &Several<'_>) -> Result<
 }
 
 fn lmpop(call: &mut Call<'_>) -> CommandResult {
-    let several = parse_several(call, 1)?;
+    let several = parse_several(call, 1, parse_end)?;
     if !pop_several(call, &several)? {
         call.reply.null_array();
     }

@@ -1,9 +1,11 @@
 //! Commands for sets (t_set.c); SET itself is in `set`. Must never know other types.
 
 use super::collection::{edit, edit_existing, peek, read};
+use super::hash_random::{REPEATED_MAX, choose};
 use super::list::positive_count;
 use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandResult, SYNTAX};
+use crate::error::{CommandResult, NOT_AN_INTEGER, OUT_OF_RANGE, SYNTAX};
+use crate::number::parse_integer;
 use crate::value::Set;
 
 const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
@@ -17,6 +19,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("sismember", 3, LOOK, Keys::ONE, sismember),
     Command::new("smismember", -3, LOOK, Keys::ONE, smismember),
     Command::new("scard", 2, LOOK, Keys::ONE, scard),
+    Command::new("srandmember", -2, Flags::READONLY, Keys::ONE, srandmember),
     Command::new("spop", -2, CHANGE, Keys::ONE, spop),
 ];
 
@@ -65,6 +68,29 @@ fn smismember(call: &mut Call<'_>) -> CommandResult {
 fn scard(call: &mut Call<'_>) -> CommandResult {
     let (set, reply) = read::<Set>(call, call.arg(1))?;
     reply.count(set.map_or(0, Set::len));
+    Ok(())
+}
+
+/// Different members, or with repetitions if the count is negative.
+fn srandmember(call: &mut Call<'_>) -> CommandResult {
+    if call.args.len() > 3 {
+        return Err(SYNTAX);
+    }
+    let count = if call.args.len() == 3 { Some(parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?) } else { None };
+    if count.is_some_and(|count| count < -REPEATED_MAX) {
+        return Err(OUT_OF_RANGE);
+    }
+    let length = read::<Set>(call, call.arg(1))?.0.map_or(0, Set::len);
+    let positions = choose(call, length, count.unwrap_or(1));
+    let (set, reply) = read::<Set>(call, call.arg(1))?;
+    let mut members = positions.iter().filter_map(|position| set?.at(*position));
+    match count {
+        None => reply.bulk_or_null(members.next().as_deref()),
+        Some(_) => {
+            reply.array(positions.len());
+            members.for_each(|member| reply.bulk(&member));
+        }
+    }
     Ok(())
 }
 

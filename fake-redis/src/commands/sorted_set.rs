@@ -1,8 +1,9 @@
 //! Commands for sorted sets that add, remove and look at members (t_zset.c); ranges are in `sorted_set_range`. Must never know other types.
 
 use super::collection::{edit, edit_existing, peek, read};
-use super::list::positive_count;
+use super::list::{Several, parse_several, positive_count};
 use crate::command::{Call, Command, Flags, Keys};
+use crate::config::RedisVersion;
 use crate::error::{CommandError, CommandResult, NOT_A_FLOAT, SYNTAX};
 use crate::number::parse_double;
 use crate::reply::Protocol;
@@ -22,6 +23,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("zcard", 2, LOOK, Keys::ONE, zcard),
     Command::new("zrank", 3, LOOK, Keys::ONE, |call| rank(call, End::Left)),
     Command::new("zrevrank", 3, LOOK, Keys::ONE, |call| rank(call, End::Right)),
+    Command::new("zmpop", -4, CHANGE.and(Flags::MOVABLE_KEYS), Keys::NONE, zmpop).since(RedisVersion::V7_0),
     Command::new("zpopmin", -2, CHANGE, Keys::ONE, |call| pop(call, End::Left)),
     Command::new("zpopmax", -2, CHANGE, Keys::ONE, |call| pop(call, End::Right)),
 ];
@@ -239,6 +241,45 @@ fn pop(call: &mut Call<'_>, end: End) -> CommandResult {
         }
         call.reply.bulk(&member);
         call.reply.double(score);
+    }
+    Ok(())
+}
+
+/// The end that MIN or MAX names.
+pub(super) fn parse_end(word: &[u8]) -> Result<End, CommandError> {
+    match &*word.to_ascii_lowercase() {
+        b"min" => Ok(End::Left),
+        b"max" => Ok(End::Right),
+        _ => Err(SYNTAX),
+    }
+}
+
+/// Pops from the first sorted set that there is; false if there is none.
+pub(super) fn pop_several(call: &mut Call<'_>, several: &Several<'_>) -> Result<bool, CommandError> {
+    for key in &several.keys {
+        if peek::<SortedSet>(call, key)?.is_none() {
+            continue;
+        }
+        let taken = take(call, key, several.end, several.count)?;
+        let name: &[u8] = if several.end == End::Left { b"ZPOPMIN" } else { b"ZPOPMAX" };
+        call.state_effect(&[name, key, taken.len().to_string().as_bytes()]);
+        call.reply.array(2);
+        call.reply.bulk(key);
+        call.reply.array(taken.len());
+        for (member, score) in taken {
+            call.reply.array(2);
+            call.reply.bulk(&member);
+            call.reply.double(score);
+        }
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+fn zmpop(call: &mut Call<'_>) -> CommandResult {
+    let several = parse_several(call, 1, parse_end)?;
+    if !pop_several(call, &several)? {
+        call.reply.null_array();
     }
     Ok(())
 }

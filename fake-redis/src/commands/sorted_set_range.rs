@@ -228,7 +228,7 @@ fn zrangestore(call: &mut Call<'_>) -> CommandResult {
     let mut stored = SortedSet::default();
     if let Some(source) = source {
         let members = wanted(source, span, &options).into_iter().filter_map(|rank| source.at(rank));
-        members.for_each(|(member, score)| drop(stored.set(member, score)));
+        members.for_each(|(member, score)| _ = stored.set(member, score));
     }
     let length = stored.len();
     if length > 0 {

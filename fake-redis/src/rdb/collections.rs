@@ -95,7 +95,7 @@ fn list(elements: Vec<Vec<u8>>) -> Result<Value, RdbError> {
 
 fn set(members: Vec<Vec<u8>>) -> Result<Value, RdbError> {
     let mut set = Set::default();
-    members.iter().for_each(|member| drop(set.add(member)));
+    members.iter().for_each(|member| _ = set.add(member));
     if set.len() == 0 { Err(RdbError::Malformed("set")) } else { Ok(Value::Set(set)) }
 }
 

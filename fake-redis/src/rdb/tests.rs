@@ -3,7 +3,7 @@
 use super::{Origin, RdbError, Snapshot, read, writer::About};
 use crate::{
     keyspace::{Entry, Keyspace},
-    value::{Hash, Value},
+    value::{End, Hash, List, Set, SortedSet, Value},
 };
 
 fn text(text: &[u8]) -> Value {
@@ -14,6 +14,24 @@ fn hash(pairs: &[(&str, &str)]) -> Value {
     let mut hash = Hash::default();
     pairs.iter().for_each(|(field, value)| _ = hash.set(field.as_bytes(), value.as_bytes()));
     Value::Hash(hash)
+}
+
+fn list(elements: &[&str]) -> Value {
+    let mut list = List::default();
+    elements.iter().for_each(|element| list.push(End::Right, element.as_bytes()));
+    Value::List(list)
+}
+
+fn set(members: &[&str]) -> Value {
+    let mut set = Set::default();
+    members.iter().for_each(|member| _ = set.add(member.as_bytes()));
+    Value::Set(set)
+}
+
+fn sorted_set(members: &[(&str, f64)]) -> Value {
+    let mut set = SortedSet::default();
+    members.iter().for_each(|(member, score)| _ = set.set(member.as_bytes(), *score));
+    Value::SortedSet(set)
 }
 
 fn write(keyspace: &Keyspace, origin: Option<&Origin>) -> Vec<u8> {
@@ -40,6 +58,10 @@ fn all_that_is_written_is_read_back() {
         text(long.as_bytes()),
         hash(&[("field", "value"), ("count", "3")]),
         hash(&[("big", &long)]),
+        list(&["a", "1", "", &long]),
+        set(&["3", "-1"]),
+        set(&["3", "x", ""]),
+        sorted_set(&[("a", 1.5), ("b", f64::INFINITY), ("c", -0.1)]),
     ];
     for (number, value) in values.iter().enumerate() {
         let expires_at_ms = (number % 2 == 0).then_some(1_700_000_000_000 + number as i64);

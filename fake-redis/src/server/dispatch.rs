@@ -108,7 +108,7 @@ impl Server {
     fn refuse(&mut self, key: ClientKey, args: Args<'_>, error: &CommandError, reply: &mut Reply) {
         let is_exec = args.is(0, "exec");
         let transaction = &mut self.client_mut(key).transaction;
-        if is_exec && transaction.open {
+        if is_exec {
             self.discard_transaction(key);
             let why = error.0.strip_prefix(b"ERR ").unwrap_or(&error.0);
             reply.error(&[b"EXECABORT Transaction discarded because of: ", why].concat());

@@ -18,7 +18,7 @@ impl Server {
     pub(crate) fn send_reply(&mut self, key: ClientKey, reply: &mut Reply) {
         let client = self.client(key);
         match client.connection {
-            Some(connection) if matches!(client.reply_mode, ReplyMode::On) => {
+            Some(connection) if matches!(client.reply_mode, ReplyMode::On) || client.was_subscribing() => {
                 let bytes = reply.take();
                 self.send(connection, bytes);
             }
@@ -26,10 +26,10 @@ impl Server {
         }
     }
 
-    /// Sends a message that is no reply, such as one of a channel, to a client.
+    /// Sends a message that is no reply, such as one of a channel, to a client. CLIENT REPLY does not silence those (`CLIENT_PUSHING`).
     pub(crate) fn push_to(&mut self, key: ClientKey, bytes: Bytes) {
         let client = self.client(key);
-        if let (Some(connection), ReplyMode::On | ReplyMode::SkipNext) = (client.connection, client.reply_mode) {
+        if let Some(connection) = client.connection {
             self.send(connection, bytes);
         }
     }

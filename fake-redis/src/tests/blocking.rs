@@ -1,0 +1,62 @@
+//! Who waits for an element is served in order, once, and when the command that brought it has ended.
+
+use crate::testing::{Bench, check_on};
+
+#[test]
+fn who_came_first_is_served_first_and_the_pop_is_propagated() {
+    let mut bench = Bench::new();
+    check_on(&mut bench, &[("1>BLPOP l 0", ""), ("2>BRPOP l 0", ""), ("RPUSH l a b", ":2")]);
+    assert_eq!(bench.heard(1), "*2|$1|l|$1|a");
+    assert_eq!(bench.heard(2), "*2|$1|l|$1|b");
+    check_on(&mut bench, &[("EXISTS l", ":0")]);
+    assert_eq!(bench.propagated(), "RPUSH l a b | LPOP l | RPOP l");
+}
+
+#[test]
+fn elements_that_a_transaction_takes_away_again_wake_nobody() {
+    let mut bench = Bench::new();
+    let script =
+        [("1>BLPOP l 0", ""), ("MULTI", "+OK"), ("RPUSH l a", "+QUEUED"), ("DEL l", "+QUEUED"), ("EXEC", "*2|:1|:1")];
+    check_on(&mut bench, &script);
+    assert_eq!(bench.heard(1), "");
+}
+
+#[test]
+fn a_wait_ends_when_its_time_is_up_or_another_client_ends_it() {
+    let mut bench = Bench::new();
+    check_on(&mut bench, &[("1>BLPOP l 0.1", ""), ("+100", "")]);
+    assert_eq!(bench.heard(1), "*-1");
+    check_on(&mut bench, &[("1>CLIENT ID", ":2"), ("1>BLMOVE l m LEFT RIGHT 0", ""), ("CLIENT UNBLOCK 2 ERROR", ":1")]);
+    assert_eq!(bench.heard(1), "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
+    check_on(&mut bench, &[("CLIENT UNBLOCK 2", ":0")]);
+}
+
+#[test]
+fn what_comes_after_a_wait_is_served_after_it() {
+    let mut bench = Bench::new();
+    check_on(&mut bench, &[("1>BLPOP l 0", ""), ("1>PING", ""), ("LPUSH l a", ":1")]);
+    assert_eq!(bench.heard(1), "*2|$1|l|$1|a|+PONG");
+}
+
+#[test]
+fn nobody_waits_in_a_transaction() {
+    let mut bench = Bench::new();
+    check_on(&mut bench, &[("MULTI", "+OK"), ("BLPOP l 0", "+QUEUED"), ("EXEC", "*1|*-1")]);
+}
+
+#[test]
+fn who_waits_is_disconnected_when_the_server_becomes_a_replica() {
+    let mut bench = Bench::new();
+    check_on(&mut bench, &[("1>BLPOP l 0", ""), ("REPLICAOF 127.0.0.1 1", "+OK")]);
+    let said = bench.heard(1);
+    assert!(said.starts_with("-UNBLOCKED force unblock"), "{said}");
+    assert_eq!(bench.closed, [crate::machine::ConnectionId(1)]);
+}
+
+#[test]
+fn a_monitor_is_shown_what_others_do_but_not_what_administrators_do() {
+    let mut bench = Bench::new();
+    check_on(&mut bench, &[("1>MONITOR", "+OK"), ("SET k \"a\\n\"", "+OK"), ("CONFIG GET port", "*2|$4|port|$4|6379")]);
+    let shown = bench.heard(1);
+    assert!(shown.ends_with("[0 127.0.0.1:50000] \"SET\" \"k\" \"a\\n\""), "{shown}");
+}
