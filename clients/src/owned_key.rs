@@ -25,9 +25,13 @@ end"#,
 
 /// A value that no attempt ever had: 20 random bytes as 40 hexadecimal digits.
 pub fn fresh_owner(env: &Env) -> Bytes {
-    let digits =
-        format!("{:016x}{:016x}{:016x}", env.random(Draw::Owner), env.random(Draw::Owner), env.random(Draw::Owner));
-    Bytes::from(digits).slice(..40)
+    let random = [(); 3].map(|()| env.random(Draw::Owner).to_be_bytes());
+    let mut digits = [0; 40];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(random.as_flattened()) {
+        pair[0] = b"0123456789abcdef"[usize::from(byte >> 4)];
+        pair[1] = b"0123456789abcdef"[usize::from(byte & 15)];
+    }
+    Bytes::copy_from_slice(&digits)
 }
 
 /// `SET key owner NX PX ttl_ms`: whether the key is now ours, `false` if it exists.

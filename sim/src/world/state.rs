@@ -35,6 +35,8 @@ pub(crate) struct State {
     pub(crate) messages_sent: u64,
     /// How many entries of the agenda were handled.
     pub(crate) events: u64,
+    /// How many commands the servers carried out.
+    pub(crate) commands: u64,
 }
 
 /// What a world is made of.
@@ -70,6 +72,7 @@ impl State {
             recorder: parts.recorder,
             messages_sent: 0,
             events: 0,
+            commands: 0,
         }
     }
 
