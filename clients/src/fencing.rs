@@ -57,31 +57,23 @@ struct Fencing {
 }
 
 impl Fencing {
-    async fn try_until_timeout(&mut self, resource: &str) -> Acquisition {
-        let mut retry = Retry::start(&self.env, &self.settings);
-        let mut standing = None;
-        loop {
-            let owner = fresh_owner(&self.env);
-            let reason = match self.take(resource, &owner).await {
-                Ok(Some(token)) => {
-                    let resource = resource.to_owned();
-                    return Acquisition::Granted(Lease { resource, owner, token: Some(token), valid_until: None });
-                }
-                Ok(None) => "held by another".to_owned(),
-                Err(error) => {
-                    if error.may_have_applied() && !undo(&mut self.redis, resource, &owner).await {
-                        standing = Some(error.to_string());
-                    }
-                    error.to_string()
-                }
-            };
-            if !retry.again().await {
-                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
+    /// One attempt. If its outcome is unknown, it is undone as well as it can be.
+    async fn attempt(&mut self, resource: &str) -> Acquisition {
+        let owner = fresh_owner(&self.env);
+        match self.take(resource, &owner).await {
+            Ok(Some(token)) => {
+                let resource = resource.to_owned();
+                Acquisition::Granted(Lease { resource, owner, token: Some(token), valid_until: None })
             }
+            Ok(None) => Acquisition::Refused("held by another".to_owned()),
+            Err(error) if error.may_have_applied() && !undo(&mut self.redis, resource, &owner).await => {
+                Acquisition::Unknown(error.to_string())
+            }
+            Err(error) => Acquisition::Refused(error.to_string()),
         }
     }
 
-    /// One attempt: the token, or nothing if somebody holds the lock.
+    /// The token, or nothing if somebody holds the lock.
     async fn take(&mut self, resource: &str, owner: &[u8]) -> Result<Option<FencingToken>, CallError> {
         let counter = counter_key(resource);
         let keys = [resource.as_bytes(), counter.as_bytes()];
@@ -95,7 +87,8 @@ impl Fencing {
 
 impl Lock for Fencing {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.try_until_timeout(resource))
+        let retry = Retry::start(&self.env, &self.settings);
+        Box::pin(retry.until_granted(async || self.attempt(resource).await))
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {

@@ -12,10 +12,12 @@ pub mod reply;
 pub mod discovery;
 pub mod session;
 
+pub mod commands;
 pub mod owned_key;
 pub mod retry;
 pub mod script;
 
+pub mod articles;
 pub mod fencing;
 pub mod redlock;
 pub mod single_node;
@@ -27,9 +29,11 @@ mod testing;
 
 pub use connection::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
-pub use lock::{Acquisition, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release, Servers, Settings};
+pub use lock::{
+    Acquisition, Check, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release, Servers, Settings, Usage,
+};
 pub use reply::Reply;
 pub use retry::Retry;
 pub use script::Script;
 pub use session::Session;
-pub use table::{CLIENTS, find};
+pub use table::{CLIENTS, TWINS, Twin, find};

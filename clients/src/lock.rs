@@ -119,21 +119,79 @@ pub enum Extension {
     Unsupported,
 }
 
+/// What a check of a lease found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Check {
+    /// A moment ago the lock was still ours.
+    Ours,
+    /// The lock was no longer ours.
+    NotHeld,
+    /// No server told.
+    Unknown(String),
+    /// This lock has no check.
+    Unsupported,
+}
+
+/// What an application has to do with a lock besides acquire and release, for the lock to show what it is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Usage {
+    /// It takes the lock again while it holds it: see [`Lock::acquire`].
+    pub nests: bool,
+    /// It checks the lock just before the guarded write: see [`Lock::check`].
+    pub checks: bool,
+    /// It extends its lease when little time is left: see [`Lock::extend`].
+    pub extends: bool,
+}
+
+impl Usage {
+    /// Acquire and release, and nothing else.
+    pub const PLAIN: Usage = Usage { nests: false, checks: false, extends: false };
+}
+
 /// A distributed lock, as one process of an application holds it in its hands.
 ///
 /// `acquire` retries by itself, as the algorithm or library prescribes, until [`Settings::acquire_timeout`]. Each attempt writes a
 /// fresh owner value. A connection on which a reply timed out is closed, never used again.
+///
+/// Whoever finds that the lock is lost other than by releasing it says so with [`Note::LockLost`](crate::env::Note::LockLost):
+/// `check` and `extend` before they answer `NotHeld`, a watchdog when its renewal is refused. The application adds nothing.
 pub trait Lock {
     /// Tries to take the lock.
+    ///
+    /// **Nested** ([`Usage::nests`]): the application calls it a second time while it holds the lock, on the same resource, some time
+    /// after its guarded read; releases what that gave it; and goes on with the outer section, which writes and is then released.
+    /// Operations: acquire, read, *acquire, release*, write, release. If the inner acquire is not granted, the application writes
+    /// nothing and releases the outer lease. The write belongs to the outer acquisition.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
     /// Gives the lock back. Called once per lease, also when the lease may have run out.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
     /// Makes the lease last longer, where the algorithm can.
+    ///
+    /// **Extended** ([`Usage::extends`]): the application calls it whenever less than a third of the ttl is left until
+    /// [`Lease::valid_until`] and it still wants to hold: also late, after the end, once, before it gives up. On `Extended` it goes on, and
+    /// watches the new end. On `NotHeld` it leaves the section at once: it writes nothing more and releases. On `Unknown` it calls
+    /// again, after a tenth of the ttl, until the validity has ended; then it leaves. Operations: acquire, read, *extend* as often as
+    /// needed, write, *extend*, release.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
+    }
+
+    /// Asks whether the lock is still ours.
+    ///
+    /// **Checked** ([`Usage::checks`]): the application calls it once per acquisition, after the guarded read and the hold, directly
+    /// before the guarded write. It writes only on `Ours`; otherwise it leaves the section and releases. Operations: acquire, read,
+    /// *check*, write, release.
+    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
+        let _ = lease;
+        Box::pin(std::future::ready(Check::Unsupported))
+    }
+
+    /// What the application has to do with it besides acquire and release.
+    fn usage(&self) -> Usage {
+        Usage::PLAIN
     }
 }
 

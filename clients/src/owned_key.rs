@@ -5,7 +5,7 @@
 
 use crate::connection::CallError;
 use crate::env::{Draw, Env};
-use crate::lock::{Lease, Release, Settings};
+use crate::lock::{Acquisition, Lease, Release, Settings};
 use crate::reply::Reply;
 use crate::script::Script;
 use crate::session::Session;
@@ -34,6 +34,30 @@ pub fn fresh_owner(env: &Env) -> Bytes {
     Bytes::copy_from_slice(&digits)
 }
 
+/// Makes the key live longer if it holds our value: 1 if it did.
+pub static EXTEND_IF_OWNED: Script = Script::new(
+    r#"if redis.call("get",KEYS[1]) == ARGV[1] then
+    return redis.call("pexpire",KEYS[1],ARGV[2])
+else
+    return 0
+end"#,
+);
+
+/// One attempt to take the lock under an owner value of its own. If its outcome is unknown, it is undone as well as it can be.
+pub async fn take(env: &Env, session: &mut Session, resource: &str, ttl_ms: &str) -> Acquisition {
+    let owner = fresh_owner(env);
+    match set_if_absent(session, resource, &owner, ttl_ms).await {
+        Ok(true) => {
+            Acquisition::Granted(Lease { resource: resource.to_owned(), owner, token: None, valid_until: None })
+        }
+        Ok(false) => Acquisition::Refused("held by another".to_owned()),
+        Err(error) if error.may_have_applied() && !undo(session, resource, &owner).await => {
+            Acquisition::Unknown(error.to_string())
+        }
+        Err(error) => Acquisition::Refused(error.to_string()),
+    }
+}
+
 /// `SET key owner NX PX ttl_ms`: whether the key is now ours, `false` if it exists.
 pub async fn set_if_absent(session: &mut Session, key: &str, owner: &[u8], ttl_ms: &str) -> Result<bool, CallError> {
     match session.call(&[b"SET", key.as_bytes(), owner, b"NX", b"PX", ttl_ms.as_bytes()]).await? {
@@ -46,6 +70,15 @@ pub async fn set_if_absent(session: &mut Session, key: &str, owner: &[u8], ttl_m
 /// Compare-and-delete: `true` if our key was there and is gone, `false` if it was not there.
 pub async fn delete_if_owned(session: &mut Session, key: &str, owner: &[u8]) -> Result<bool, CallError> {
     match COMPARE_AND_DELETE.call(session, &[key.as_bytes()], &[owner]).await? {
+        Reply::Integer(1) => Ok(true),
+        Reply::Integer(0) => Ok(false),
+        reply => Err(CallError::unexpected(&reply)),
+    }
+}
+
+/// Extends by compare-and-expire: `true` if our key was there and now lives that long, `false` if it was not there.
+pub async fn extend_if_owned(session: &mut Session, key: &str, owner: &[u8], ttl_ms: &str) -> Result<bool, CallError> {
+    match EXTEND_IF_OWNED.call(session, &[key.as_bytes()], &[owner, ttl_ms.as_bytes()]).await? {
         Reply::Integer(1) => Ok(true),
         Reply::Integer(0) => Ok(false),
         reply => Err(CallError::unexpected(&reply)),

@@ -1,7 +1,7 @@
 //! Trying again until a deadline, with a random delay between two attempts. Must never know what is tried.
 
 use crate::env::{Env, Monotonic};
-use crate::lock::Settings;
+use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -25,6 +25,22 @@ impl Retry {
             delays: settings.retry.clone(),
             deadline: now.plus(settings.acquire_timeout),
             attempt_began: now,
+        }
+    }
+
+    /// Attempts until one is granted or the time is over. Once the outcome of an attempt was unknown, it may stand, and the answer is
+    /// never a refusal.
+    pub async fn until_granted(mut self, mut attempt: impl AsyncFnMut() -> Acquisition) -> Acquisition {
+        let mut standing = None;
+        loop {
+            let reason = match attempt().await {
+                Acquisition::Granted(lease) => return Acquisition::Granted(lease),
+                Acquisition::Refused(reason) => reason,
+                Acquisition::Unknown(reason) => standing.insert(reason).clone(),
+            };
+            if !self.again().await {
+                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
+            }
         }
     }
 

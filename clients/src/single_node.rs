@@ -11,7 +11,7 @@
 
 use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Settings};
-use crate::owned_key::{fresh_owner, release, set_if_absent, undo};
+use crate::owned_key::{release, take};
 use crate::retry::Retry;
 use crate::session::Session;
 
@@ -39,35 +39,10 @@ struct SingleNode {
     ttl_ms: String,
 }
 
-impl SingleNode {
-    async fn try_until_timeout(&mut self, resource: &str) -> Acquisition {
-        let mut retry = Retry::start(&self.env, &self.settings);
-        let mut standing = None;
-        loop {
-            let owner = fresh_owner(&self.env);
-            let reason = match set_if_absent(&mut self.redis, resource, &owner, &self.ttl_ms).await {
-                Ok(true) => {
-                    let resource = resource.to_owned();
-                    return Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None });
-                }
-                Ok(false) => "held by another".to_owned(),
-                Err(error) => {
-                    if error.may_have_applied() && !undo(&mut self.redis, resource, &owner).await {
-                        standing = Some(error.to_string());
-                    }
-                    error.to_string()
-                }
-            };
-            if !retry.again().await {
-                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
-            }
-        }
-    }
-}
-
 impl Lock for SingleNode {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.try_until_timeout(resource))
+        let SingleNode { env, settings, redis, ttl_ms } = self;
+        Box::pin(Retry::start(env, settings).until_granted(async || take(env, redis, resource, ttl_ms).await))
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {

@@ -1,10 +1,100 @@
 //! The table of locks. A new lock is one file and one line here. Must never know how any of them works.
 
+use crate::articles::{
+    checked, jedis_getset, lua_extend, reentrant, set_ex_del, set_px_get_del, setnx, setnx_expire, setnx_getset,
+    setnx_getset_expiry, setnx_stale_del, watchdog,
+};
 use crate::lock::Definition;
 use crate::{fencing, redlock, single_node};
 
 /// All locks, in the order in which they are listed for people.
-pub static CLIENTS: &[Definition] = &[single_node::DEFINITION, redlock::DEFINITION, fencing::DEFINITION];
+pub static CLIENTS: &[Definition] = &[
+    single_node::DEFINITION,
+    redlock::DEFINITION,
+    fencing::DEFINITION,
+    setnx::DEFINITION,
+    setnx_expire::DEFINITION,
+    setnx_stale_del::DEFINITION,
+    setnx_stale_del::COMPARING,
+    setnx_getset::DEFINITION,
+    setnx_getset::SECONDS,
+    setnx_getset::CHECKED,
+    setnx_getset::NIL_HANDLED,
+    setnx_getset::SERVER_TIME,
+    setnx_getset::OWNER,
+    setnx_getset_expiry::DEFINITION,
+    setnx_getset_expiry::OWNER,
+    jedis_getset::DEFINITION,
+    jedis_getset::OWNER,
+    set_ex_del::DEFINITION,
+    set_px_get_del::DEFINITION,
+    set_px_get_del::THREAD_ID,
+    watchdog::DEFINITION,
+    watchdog::CAPPED,
+    watchdog::EXPIRE,
+    watchdog::RESURRECTING,
+    watchdog::UNSTOPPED,
+    lua_extend::DEFINITION,
+    lua_extend::UNCHECKED,
+    lua_extend::REACQUIRE,
+    reentrant::DEFINITION,
+    reentrant::COUNTED,
+    checked::DEFINITION,
+];
+
+/// A mistake, and the client in which it is mended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Twin {
+    /// The client that makes it.
+    pub flawed: &'static str,
+    /// The same client without it. It may still make others.
+    pub mended: &'static str,
+    /// What is mended, in a few words.
+    pub mistake: &'static str,
+}
+
+/// All twins.
+pub static TWINS: &[Twin] = &[
+    Twin { flawed: "setnx", mended: "set-ex-del", mistake: "the lock never expires" },
+    Twin { flawed: "setnx-expire", mended: "set-ex-del", mistake: "the expiry is set by a second command" },
+    Twin {
+        flawed: "setnx-stale-del",
+        mended: "setnx-stale-compare",
+        mistake: "a stale lock is deleted without looking again",
+    },
+    Twin {
+        flawed: "setnx-stale-del",
+        mended: "setnx-getset",
+        mistake: "a stale lock is deleted without looking again",
+    },
+    Twin {
+        flawed: "setnx-getset",
+        mended: "setnx-getset-nil",
+        mistake: "nil replies are taken for a timeout and for a loss",
+    },
+    Twin {
+        flawed: "setnx-getset",
+        mended: "setnx-getset-server-time",
+        mistake: "ages are judged by the clients' clocks",
+    },
+    Twin { flawed: "setnx-getset", mended: "setnx-getset-owner", mistake: "losers overwrite the time of the winner" },
+    Twin { flawed: "setnx-getset", mended: "setnx-getset-owner", mistake: "the release looks at no owner" },
+    Twin { flawed: "setnx-getset-seconds", mended: "setnx-getset", mistake: "times in whole seconds" },
+    Twin {
+        flawed: "setnx-getset-expiry",
+        mended: "setnx-getset-expiry-owner",
+        mistake: "the guard of the release looks at a time",
+    },
+    Twin { flawed: "jedis-getset", mended: "jedis-getset-owner", mistake: "the release looks at no owner" },
+    Twin { flawed: "jedis-getset", mended: "jedis-getset-owner", mistake: "GETSET nil is taken for a loss" },
+    Twin { flawed: "set-ex-del", mended: "set-px-get-del", mistake: "the release looks at no owner" },
+    Twin { flawed: "thread-id-get-del", mended: "set-px-get-del", mistake: "all processes have the same owner value" },
+    Twin {
+        flawed: "set-px-get-del",
+        mended: "single-node",
+        mistake: "the release compares and deletes in two commands",
+    },
+];
 
 /// The lock with that name.
 pub fn find(name: &str) -> Option<&'static Definition> {
@@ -21,5 +111,15 @@ mod tests {
             assert!(std::ptr::eq(find(definition.name).unwrap(), definition), "{} is listed twice", definition.name);
         }
         assert!(find("no-such-lock").is_none());
+    }
+
+    #[test]
+    fn twins_are_two_locks_of_the_table() {
+        for twin in TWINS {
+            assert!(
+                find(twin.flawed).is_some() && find(twin.mended).is_some() && twin.flawed != twin.mended,
+                "{twin:?}"
+            );
+        }
     }
 }

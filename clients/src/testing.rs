@@ -10,7 +10,10 @@ pub(crate) use server::{Answer, Call, normal};
 pub(crate) use world::TestWorld;
 
 use crate::env::Address;
-use crate::lock::{Servers, Settings};
+use crate::lock::{Acquisition, Lease, Lock, Servers, Settings};
+use std::future::Future;
+use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 /// The settings of most tests.
@@ -42,4 +45,55 @@ pub(crate) fn five() -> Servers {
 /// Two Sentinels, `s1` and `s2`, that watch `mymaster`.
 pub(crate) fn sentinels() -> Servers {
     Servers::Sentinels { name: "mymaster".to_owned(), sentinels: ["s1", "s2"].map(at).to_vec() }
+}
+
+/// A world with one server, and the lock of that name.
+pub(crate) fn one_redis(
+    name: &str,
+    mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
+) -> (Rc<TestWorld>, Box<dyn Lock>) {
+    let world = TestWorld::new();
+    world.serve("redis", mishaps);
+    let lock = world.lock(name, &one(), &settings());
+    (world, lock)
+}
+
+/// Does `answer` to the first command of that name, and everything else as usual.
+pub(crate) fn once(name: &'static str, answer: Answer) -> impl FnMut(&Call<'_>) -> Answer {
+    let mut left = Some(answer);
+    move |call| if call.name() == name { left.take().unwrap_or(Answer::Normal) } else { Answer::Normal }
+}
+
+/// The lease of an acquisition that was granted.
+pub(crate) fn granted(acquisition: Acquisition) -> Lease {
+    match acquisition {
+        Acquisition::Granted(lease) => lease,
+        other => panic!("not granted: {other:?}"),
+    }
+}
+
+/// Two processes at the same time.
+pub(crate) async fn both<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) -> (A, B) {
+    let (mut one, mut other) = (std::pin::pin!(one), std::pin::pin!(other));
+    let (mut first, mut second) = (None, None);
+    std::future::poll_fn(move |context| {
+        if first.is_none()
+            && let Poll::Ready(value) = one.as_mut().poll(context)
+        {
+            first = Some(value);
+        }
+        if second.is_none()
+            && let Poll::Ready(value) = other.as_mut().poll(context)
+        {
+            second = Some(value);
+        }
+        match (first.take(), second.take()) {
+            (Some(first), Some(second)) => Poll::Ready((first, second)),
+            (still, waiting) => {
+                (first, second) = (still, waiting);
+                Poll::Pending
+            }
+        }
+    })
+    .await
 }

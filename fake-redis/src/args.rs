@@ -93,9 +93,4 @@ impl ArgumentVector {
     pub(crate) fn as_args(&self) -> Args<'_> {
         Args::new(&self.bytes, &self.spans)
     }
-
-    /// How many bytes the arguments take.
-    pub(crate) fn size(&self) -> usize {
-        self.bytes.len()
-    }
 }

@@ -33,10 +33,8 @@ errors! {
     SYNTAX = "ERR syntax error";
     NOT_AN_INTEGER = "ERR value is not an integer or out of range";
     NOT_A_FLOAT = "ERR value is not a valid float";
-    NOT_A_POSITIVE = "ERR value is out of range, must be positive";
     OUT_OF_RANGE = "ERR value is out of range";
     NO_SUCH_KEY = "ERR no such key";
-    INDEX_OUT_OF_RANGE = "ERR index out of range";
     DB_OUT_OF_RANGE = "ERR DB index is out of range";
     OVERFLOW = "ERR increment or decrement would overflow";
     DECREMENT_OVERFLOW = "ERR decrement would overflow";

@@ -70,7 +70,7 @@ impl Natural {
     }
 
     fn shift_left(&mut self, bits: u32) {
-        if bits % 32 > 0 {
+        if !bits.is_multiple_of(32) {
             self.multiply_and_add(1 << (bits % 32), 0);
         }
         let zeros = vec![0; (bits / 32) as usize];
@@ -125,7 +125,7 @@ fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<E
     (exponent <= EXPONENT_MAX).then_some(Extended { negative, mantissa: mantissa as u64, exponent })
 }
 
-/// Reads a number as `string2ld` in util.c does with `strtold`: all of the text, no leading space, not NaN. Hexadecimal is not read.
+/// Reads a number as `string2ld` in util.c does with `strtold`: all of the text, no leading space, not NaN.
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -135,8 +135,37 @@ pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     if digits.eq_ignore_ascii_case(b"inf") || digits.eq_ignore_ascii_case(b"infinity") {
         return Some(Parsed::Infinite);
     }
+    if let [b'0', b'x' | b'X', digits @ ..] = digits {
+        let (natural, exponent) = read_hexadecimal(digits)?;
+        let (value, cut, sticky) = natural.top();
+        return rounded(negative, value, cut as i32 + exponent, sticky).map(Parsed::Finite);
+    }
     let (natural, exponent) = read_decimal(digits)?;
     from_decimal(negative, natural, exponent).map(Parsed::Finite)
+}
+
+/// Hexadecimal digits as a natural number, and the power of two to multiply it with.
+fn read_hexadecimal(text: &[u8]) -> Option<(Natural, i32)> {
+    if text.len() > TEXT_LENGTH_MAX {
+        return None;
+    }
+    let mut natural = Natural::of(0);
+    let (mut exponent, mut seen_digit, mut after_point) = (0, false, false);
+    for (index, byte) in text.iter().enumerate() {
+        match byte {
+            b'.' if !after_point => after_point = true,
+            b'p' | b'P' if seen_digit => {
+                let written: i32 = std::str::from_utf8(&text[index + 1..]).ok()?.parse().ok()?;
+                return (written.abs() <= EXPONENT_MAX).then_some((natural, exponent + written));
+            }
+            byte => {
+                natural.multiply_and_add(16, char::from(*byte).to_digit(16)?);
+                exponent -= if after_point { 4 } else { 0 };
+                seen_digit = true;
+            }
+        }
+    }
+    seen_digit.then_some((natural, exponent))
 }
 
 /// The digits as a natural number, and the power of ten to multiply it with.
@@ -267,12 +296,13 @@ mod tests {
         assert_eq!(sum("1000000.1", "0.2"), "1000000.30000000000001137");
         assert_eq!(sum("1e-20", "0"), "0");
         assert_eq!(sum("17179869184.123456789", "1"), "17179869185.12345678918063641");
+        assert_eq!(sum("0x1.8p1", "0xff"), "258");
         assert_eq!(sum("1e30", "1"), "1000000000000000000024696061952");
     }
 
     #[test]
     fn text_that_is_no_number_is_refused() {
-        for text in ["", " 1", "1 ", "abc", "1.2.3", "-", ".", "1e", "nan", "--1"] {
+        for text in ["", " 1", "1 ", "abc", "1.2.3", "-", ".", "1e", "nan", "--1", "0x", "0xg"] {
             assert_eq!(parse(text.as_bytes()), None, "{text:?}");
         }
     }

@@ -38,6 +38,8 @@ mod statistics;
 mod tap;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod transaction;
 mod value;

@@ -21,6 +21,12 @@ impl Node {
         Node { server }
     }
 
+    /// The server itself.
+    #[cfg(test)]
+    pub(crate) fn server_mut(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
     /// What was propagated since this was last asked.
     #[cfg(test)]
     pub(crate) fn take_propagated(&mut self) -> crate::statistics::Propagated {

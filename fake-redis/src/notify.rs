@@ -16,8 +16,6 @@ pub(crate) enum EventClass {
     Expired,
     /// `e`: a key was evicted.
     Evicted,
-    /// `n`: a key came to be.
-    New,
 }
 
 /// Letters with their bits; `A` stands for `g$lshzxetd`.
@@ -75,7 +73,6 @@ impl EventClasses {
             EventClass::Hash => b'h',
             EventClass::Expired => b'x',
             EventClass::Evicted => b'e',
-            EventClass::New => b'n',
         };
         LETTERS.iter().any(|(known, bit)| *known == letter && self.0 & bit != 0)
     }

@@ -37,11 +37,6 @@ impl Default for Reply {
 }
 
 impl Reply {
-    /// How many bytes wait.
-    pub(crate) fn len(&self) -> usize {
-        self.buffer.len()
-    }
-
     /// Whether nothing was written.
     pub(crate) fn is_empty(&self) -> bool {
         self.buffer.is_empty()
@@ -216,11 +211,6 @@ impl Reply {
             Protocol::Resp2 => self.header(b'*', length),
             Protocol::Resp3 => self.header(b'>', length),
         }
-    }
-
-    /// Bytes that are encoded already.
-    pub(crate) fn raw(&mut self, bytes: &[u8]) {
-        self.buffer.extend_from_slice(bytes);
     }
 
     /// An array whose length is known only after its elements were written by `write`, which returns it.

@@ -87,11 +87,6 @@ impl RequestReader {
         self.complete
     }
 
-    /// The command that is ready, borrowed.
-    pub(crate) fn peek(&self) -> Args<'_> {
-        Args::new(&self.buffer, &self.spans)
-    }
-
     /// Understands as much as there is; true if a complete command is ready.
     ///
     /// # Errors

@@ -132,9 +132,7 @@ impl Call<'_> {
                 Outcome::Failed(problem) => write_problem(&problem, &sha, reply),
             }
         });
-        let Run { server, reply: spare, .. } = run;
-        server.spare_replies.push(spare);
-        server.effect_targets = crate::server::Targets::ALL;
+        run.end();
         result.map_err(|error| CommandError::text(format!("ERR Error running script: {error}")))
     }
 

@@ -13,6 +13,7 @@ mod sends;
 
 pub(crate) use propagation::{Effects, Targets};
 
+use crate::args::ArgumentVector;
 use crate::client::{Client, ClientKey, Role};
 use crate::config::NodeConfig;
 use crate::keyspace::Keyspace;
@@ -118,6 +119,8 @@ pub(crate) struct Server {
     pub(crate) persistence: PersistenceState,
     /// Reply buffers that are not in use.
     pub(crate) spare_replies: Vec<Reply>,
+    /// Memory for the arguments of commands that scripts call.
+    pub(crate) spare_arguments: ArgumentVector,
 }
 
 impl Server {
@@ -158,6 +161,7 @@ impl Server {
             replication,
             persistence: PersistenceState::new(&config),
             spare_replies: Vec::new(),
+            spare_arguments: ArgumentVector::default(),
             config,
         };
         for role in [Role::Script, Role::Primary, Role::Disk, Role::Operator] {

@@ -36,15 +36,9 @@ const DEFAULTS: &[(&str, &str)] = &[
 ];
 
 /// The parameters with their values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     values: IndexMap<&'static str, String, FxBuildHasher>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings { values: IndexMap::default() }
-    }
 }
 
 impl Settings {

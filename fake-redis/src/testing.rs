@@ -155,7 +155,8 @@ impl Bench {
 
 /// Replies as one line of text: line breaks shown as `|`.
 pub(crate) fn readable(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim_end_matches("\r\n").replace("\r\n", "|")
+    let text = String::from_utf8_lossy(bytes);
+    text.strip_suffix("\r\n").unwrap_or(&text).replace("\r\n", "|")
 }
 
 /// Runs commands at one fresh server and compares each reply with what is expected.

@@ -44,14 +44,6 @@ impl Value {
             Value::Hash(hash) => 64 + hash.bytes + 48 * hash.len(),
         }
     }
-
-    /// Whether it is a collection without elements, which a keyspace does not keep.
-    pub(crate) fn is_empty_collection(&self) -> bool {
-        match self {
-            Value::String(_) => false,
-            Value::Hash(hash) => hash.len() == 0,
-        }
-    }
 }
 
 /// A hash: in order of insertion while it is small, as Redis's listpacks are; in a repeatable order beyond.

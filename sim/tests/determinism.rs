@@ -184,3 +184,17 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
         assert!((0..5).any(|_| digest() != first), "{leak:?} leaks and nobody notices");
     }
 }
+
+/// The digests of `--seed 7 --fault failover`, one line per lock. `.ci/run` holds another build profile to the same file.
+const PINNED: &str = include_str!("pinned-digests.txt");
+
+#[test]
+fn the_digests_of_seed_7_are_the_pinned_ones_in_this_build_profile() {
+    let run = fencepost(&["--seed", "7", "--fault", "failover", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let line = |run: &serde_json::Value| {
+        format!("{} {}\n", run["client"].as_str().unwrap(), run["history_digest"].as_str().unwrap())
+    };
+    let digests: String = report["runs"].as_array().unwrap().iter().map(line).collect();
+    assert_eq!(digests, PINNED);
+}

@@ -1,7 +1,7 @@
 //! What `fencing` promises, as traffic with one server. Must never know how the code does it.
 
-use crate::lock::{Acquisition, FencingToken, Lease, Lock, Release};
-use crate::testing::{Answer, Call, TestWorld, normal, one, settings};
+use crate::lock::{Acquisition, FencingToken, Lock, Release};
+use crate::testing::{Answer, Call, TestWorld, granted, normal, one, settings};
 use std::rc::Rc;
 
 fn world(mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) -> (Rc<TestWorld>, Box<dyn Lock>) {
@@ -9,13 +9,6 @@ fn world(mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) -> (Rc<TestWorld>, 
     world.serve("redis", mishaps);
     let lock = world.lock("fencing", &one(), &settings());
     (world, lock)
-}
-
-fn granted(acquisition: Acquisition) -> Lease {
-    match acquisition {
-        Acquisition::Granted(lease) => lease,
-        other => panic!("not granted: {other:?}"),
-    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::{Removal, judge, validity_end};
 use crate::env::Monotonic;
-use crate::lock::{Acquisition, Lease, Release, Settings};
-use crate::testing::{Answer, Call, TestWorld, five, normal, settings};
+use crate::lock::{Acquisition, Release, Settings};
+use crate::testing::{Answer, Call, TestWorld, five, granted, normal, settings};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -21,13 +21,6 @@ fn world(broken: &[&str], mishaps: fn(&Call<'_>) -> Answer) -> Rc<TestWorld> {
 /// Settings with time for one attempt only.
 fn one_attempt() -> Settings {
     Settings { acquire_timeout: Duration::from_millis(50), ..settings() }
-}
-
-fn granted(acquisition: Acquisition) -> Lease {
-    match acquisition {
-        Acquisition::Granted(lease) => lease,
-        other => panic!("not granted: {other:?}"),
-    }
 }
 
 fn dark(_: &Call<'_>) -> Answer {

@@ -1,7 +1,7 @@
 //! What `single-node` promises, as traffic with one server. Must never know how the code does it.
 
 use crate::lock::{Acquisition, Lock, Release};
-use crate::testing::{Answer, Call, TestWorld, normal, one, settings};
+use crate::testing::{Answer, Call, TestWorld, granted, normal, once, one, settings};
 use std::rc::Rc;
 
 /// A world with one server, and the lock under test.
@@ -10,19 +10,6 @@ fn world(mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) -> (Rc<TestWorld>, 
     world.serve("redis", mishaps);
     let lock = world.lock("single-node", &one(), &settings());
     (world, lock)
-}
-
-/// Does `answer` to the first command of that name, and everything else as usual.
-fn once(name: &'static str, answer: Answer) -> impl FnMut(&Call<'_>) -> Answer {
-    let mut left = Some(answer);
-    move |call| if call.name() == name { left.take().unwrap_or(Answer::Normal) } else { Answer::Normal }
-}
-
-fn granted(acquisition: Acquisition) -> crate::Lease {
-    match acquisition {
-        Acquisition::Granted(lease) => lease,
-        other => panic!("not granted: {other:?}"),
-    }
 }
 
 #[test]

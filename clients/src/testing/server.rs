@@ -1,9 +1,14 @@
 //! A server of a test: a few keys, and a script of mishaps that the test writes. Must never know what time it is: it is told.
 
+use crate::articles::lua_extend::EXTEND_OR_TAKE;
+use crate::articles::stamp::COMPARE_AND_SET;
 use crate::fencing;
-use crate::owned_key::COMPARE_AND_DELETE;
+use crate::owned_key::{COMPARE_AND_DELETE, EXTEND_IF_OWNED};
 use crate::script::Script;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What all wall clocks of the test world show at its start, in microseconds since the Unix epoch, unless a test sets them otherwise.
+pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 /// What a test sees of a command before it is carried out.
 pub(crate) struct Call<'a> {
@@ -47,8 +52,14 @@ pub(crate) fn normal(_: &Call<'_>) -> Answer {
 }
 
 /// The scripts that a test server knows by heart, under the names that traces show.
-pub(crate) fn scripts() -> [(&'static str, &'static Script); 2] {
-    [("compare-and-delete", &COMPARE_AND_DELETE), ("acquire-with-token", &fencing::ACQUIRE)]
+pub(crate) fn scripts() -> Vec<(&'static str, &'static Script)> {
+    vec![
+        ("compare-and-delete", &COMPARE_AND_DELETE),
+        ("extend-if-owned", &EXTEND_IF_OWNED),
+        ("compare-and-set", &COMPARE_AND_SET),
+        ("extend-or-take", &EXTEND_OR_TAKE),
+        ("acquire-with-token", &fencing::ACQUIRE),
+    ]
 }
 
 #[derive(Default)]
@@ -80,6 +91,29 @@ impl Store {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["SET", key, value, "NX", "PX", ttl_ms] => self.set_if_absent(key, value, ttl_ms, now),
+            ["SET", key, value, "NX", "EX", ttl] => self.set_if_absent(key, value, &format!("{ttl}000"), now),
+            ["SET", key, value, "PX", ttl_ms] => {
+                self.set(key, value, Some(later(now, ttl_ms)));
+                "+OK\r\n".to_owned()
+            }
+            ["SETNX", key, value] => self.set_without_ttl(key, value, now),
+            ["GET", key] => bulk(self.get(key, now)),
+            ["GETSET", key, value] => {
+                let old = bulk(self.get(key, now));
+                self.set(key, value, None);
+                old
+            }
+            ["DEL", key] => self.delete(key, now),
+            ["EXPIRE", key, ttl] => self.expire(key, &format!("{ttl}000"), now),
+            ["PEXPIRE", key, ttl_ms] => self.expire(key, ttl_ms, now),
+            ["TIME"] => {
+                let micros = now + EPOCH;
+                format!(
+                    "*2\r\n{}{}",
+                    bulk(Some(&(micros / 1_000_000).to_string())),
+                    bulk(Some(&(micros % 1_000_000).to_string()))
+                )
+            }
             ["EVALSHA", digest, _, arguments @ ..] => match self.loaded.contains(*digest) {
                 true => self.run_script(digest, arguments, now),
                 false => "-NOSCRIPT No matching script. Please use EVAL.\r\n".to_owned(),
@@ -103,9 +137,30 @@ impl Store {
         if self.get(key, now).is_some() {
             return "$-1\r\n".to_owned();
         }
-        let ttl_ms: u64 = ttl_ms.parse().unwrap();
-        self.set(key, value, Some(now + ttl_ms * 1_000));
+        self.set(key, value, Some(later(now, ttl_ms)));
         "+OK\r\n".to_owned()
+    }
+
+    fn set_without_ttl(&mut self, key: &str, value: &str, now: u64) -> String {
+        let free = self.get(key, now).is_none();
+        if free {
+            self.set(key, value, None);
+        }
+        format!(":{}\r\n", u8::from(free))
+    }
+
+    fn delete(&mut self, key: &str, now: u64) -> String {
+        let there = self.get(key, now).is_some();
+        self.keys.remove(key);
+        format!(":{}\r\n", u8::from(there))
+    }
+
+    fn expire(&mut self, key: &str, ttl_ms: &str, now: u64) -> String {
+        let value = self.get(key, now).map(str::to_owned);
+        if let Some(value) = &value {
+            self.set(key, value, Some(later(now, ttl_ms)));
+        }
+        format!(":{}\r\n", u8::from(value.is_some()))
     }
 
     fn run_script(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
@@ -117,6 +172,24 @@ impl Store {
                 }
                 format!(":{}\r\n", u8::from(ours))
             }
+            [key, seen, value] if digest == COMPARE_AND_SET.digest() => {
+                let unchanged = self.get(key, now) == Some(seen);
+                if unchanged {
+                    self.set(key, value, None);
+                }
+                format!(":{}\r\n", u8::from(unchanged))
+            }
+            [key, owner, ttl_ms] if digest == EXTEND_IF_OWNED.digest() => match self.get(key, now) == Some(owner) {
+                true => self.expire(key, ttl_ms, now),
+                false => ":0\r\n".to_owned(),
+            },
+            [key, owner, ttl_ms] if digest == EXTEND_OR_TAKE.digest() => match self.get(key, now) {
+                Some(value) if value != *owner => ":0\r\n".to_owned(),
+                _ => {
+                    self.set(key, owner, Some(later(now, ttl_ms)));
+                    ":1\r\n".to_owned()
+                }
+            },
             [key, counter, owner, ttl_ms] if digest == fencing::ACQUIRE.digest() => {
                 if self.get(key, now).is_some() {
                     return "$-1\r\n".to_owned();
@@ -129,4 +202,12 @@ impl Store {
             _ => "-ERR wrong arguments\r\n".to_owned(),
         }
     }
+}
+
+fn later(now: u64, ttl_ms: &str) -> u64 {
+    now + ttl_ms.parse::<u64>().unwrap() * 1_000
+}
+
+fn bulk(value: Option<&str>) -> String {
+    value.map_or("$-1\r\n".to_owned(), |value| format!("${}\r\n{value}\r\n", value.len()))
 }

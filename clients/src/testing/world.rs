@@ -1,7 +1,7 @@
 //! The world of the tests: sockets, timers, tasks and the order of events. Must never know what a lock is.
 
 use super::at;
-use super::server::{Answer, Call, Store, scripts};
+use super::server::{Answer, Call, EPOCH, Store, scripts};
 use crate::env::{
     Address, BoxFuture, Draw, Env, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock, World,
 };
@@ -36,6 +36,8 @@ struct State {
     sockets: Vec<TestSocket>,
     servers: BTreeMap<Address, Server>,
     draws: [u64; 2],
+    /// How far the wall clock of a host is ahead, in microseconds; of those named here.
+    wall_ahead: BTreeMap<HostKey, i64>,
     log: Vec<String>,
 }
 
@@ -73,6 +75,11 @@ impl TestWorld {
 
     pub(crate) fn env(self: &Rc<Self>) -> Env {
         Env::new(self.clone(), HostKey(0))
+    }
+
+    /// Sets the wall clock of one host ahead of true time, or back.
+    pub(crate) fn skew(&self, host: u16, ahead_ms: i64) {
+        self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
     /// Adds a server that is asked before each command, and each connect, what to do with it. Replaces one of the same name, whose
@@ -117,7 +124,18 @@ impl TestWorld {
     }
 
     pub(crate) fn lock(self: &Rc<Self>, name: &str, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
-        (table::find(name).unwrap().build)(self.env(), servers, settings)
+        self.lock_on(0, name, servers, settings)
+    }
+
+    /// The lock of a process on that host, which has a wall clock of its own.
+    pub(crate) fn lock_on(
+        self: &Rc<Self>,
+        host: u16,
+        name: &str,
+        servers: &Servers,
+        settings: &Settings,
+    ) -> Box<dyn Lock> {
+        (table::find(name).unwrap().build)(Env::new(self.clone(), HostKey(host)), servers, settings)
     }
 
     /// Microseconds since the start.
@@ -184,7 +202,9 @@ impl TestWorld {
 fn number_owners(mut text: String) -> String {
     for number in 1.. {
         let is_owner = |word: &&str| word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let Some(owner) = text.split_whitespace().find(is_owner).map(str::to_owned) else { break };
+        let Some(owner) = text.split(|c: char| !c.is_ascii_alphanumeric()).find(is_owner).map(str::to_owned) else {
+            break;
+        };
         text = text.replace(&owner, &format!("owner-{number}"));
     }
     text
@@ -265,8 +285,9 @@ fn words_of(command: &Reply) -> Vec<String> {
 }
 
 impl World for TestWorld {
-    fn wall_clock(&self, _: HostKey) -> WallClock {
-        WallClock(i64::try_from(self.now()).unwrap())
+    fn wall_clock(&self, host: HostKey) -> WallClock {
+        let ahead = self.state.borrow().wall_ahead.get(&host).copied().unwrap_or(0);
+        WallClock(i64::try_from(self.now() + EPOCH).unwrap() + ahead)
     }
 
     fn monotonic_clock(&self, _: HostKey) -> Monotonic {
@@ -385,5 +406,9 @@ impl World for TestWorld {
         drop(aborted);
     }
 
-    fn note(&self, _: HostKey, _: Note) {}
+    fn note(&self, _: HostKey, note: Note) {
+        let mut state = self.state.borrow_mut();
+        let (ms, us) = (state.now / 1_000, state.now % 1_000);
+        state.log.push(format!("{ms:>5}.{us:03} note {note:?}"));
+    }
 }

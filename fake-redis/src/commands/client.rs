@@ -271,7 +271,7 @@ fn parse_filter<'a>(call: &Call<'a>) -> Result<Filter<'a>, CommandError> {
 /// This is the KILL of `clientCommand` in networking.c: an address alone, or options with values.
 fn kill(call: &mut Call<'_>) -> CommandResult {
     let is_old_form = call.args.len() == 3;
-    if !is_old_form && call.args.len() % 2 != 0 {
+    if !is_old_form && !call.args.len().is_multiple_of(2) {
         return Err(SYNTAX);
     }
     let filter =

@@ -45,7 +45,7 @@ fn get(call: &mut Call<'_>) -> CommandResult {
 
 /// All or nothing, as `configSetCommand` in config.c.
 fn set(call: &mut Call<'_>) -> CommandResult {
-    if call.args.len() % 2 != 0 {
+    if !call.args.len().is_multiple_of(2) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'config|set' command"));
     }
     let before = (call.server.config.clone(), call.server.settings.clone());

@@ -19,9 +19,9 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("pexpireat", -3, CHANGE, Keys::ONE, |call| {
         expire(call, Time { scale: 1, from_now: false }, "pexpireat")
     }),
-    Command::new("ttl", 2, LOOK, Keys::ONE, |call| ttl(call, |at, now| ((at - now).max(0) + 500) / 1_000)),
-    Command::new("pttl", 2, LOOK, Keys::ONE, |call| ttl(call, |at, now| (at - now).max(0))),
-    Command::new("expiretime", 2, LOOK, Keys::ONE, |call| ttl(call, |at, _| (at + 500) / 1_000)),
+    Command::new("ttl", 2, LOOK, Keys::ONE, |call| ttl(call, |at, now| in_seconds(at.saturating_sub(now).max(0)))),
+    Command::new("pttl", 2, LOOK, Keys::ONE, |call| ttl(call, |at, now| at.saturating_sub(now).max(0))),
+    Command::new("expiretime", 2, LOOK, Keys::ONE, |call| ttl(call, |at, _| in_seconds(at))),
     Command::new("pexpiretime", 2, LOOK, Keys::ONE, |call| ttl(call, |at, _| at)),
     Command::new("persist", 2, CHANGE, Keys::ONE, persist),
 ];
@@ -112,6 +112,11 @@ fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
         call.server.notify(EventClass::Generic, "expire", db, key);
     }
     Ok(())
+}
+
+/// Milliseconds in seconds, rounded to the nearest.
+fn in_seconds(millis: i64) -> i64 {
+    millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) >= 500)
 }
 
 /// Answers -2 if there is no such key, -1 if it never expires, else what `show` makes of the instant and of now.

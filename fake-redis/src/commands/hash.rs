@@ -6,7 +6,7 @@ use crate::error::{
     CommandError, CommandResult, HASH_NOT_A_FLOAT, HASH_NOT_AN_INTEGER, NOT_A_FLOAT, NOT_AN_INTEGER, OVERFLOW,
     WRONG_TYPE,
 };
-use crate::extended;
+use crate::extended::{self, Parsed};
 use crate::notify::EventClass;
 use crate::number::{Decimal, parse_integer};
 use crate::reply::Reply;
@@ -188,7 +188,9 @@ fn hincrby(call: &mut Call<'_>) -> CommandResult {
 /// Propagated as an HSET, so that different floating point units agree.
 fn hincrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, field) = (call.arg(1), call.arg(2));
-    extended::parse(call.arg(3)).ok_or(NOT_A_FLOAT)?;
+    if extended::parse(call.arg(3)).ok_or(NOT_A_FLOAT)? == Parsed::Infinite {
+        return Err(CommandError::fixed("ERR value is NaN or Infinity"));
+    }
     let position = find(call)?;
     let stored = at(call, position).and_then(|hash| hash.get(field));
     let sum = float_sum(stored, call.arg(3), HASH_NOT_A_FLOAT)?;

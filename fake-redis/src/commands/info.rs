@@ -64,7 +64,7 @@ fn server(server: &Server) -> String {
         server.config.port,
         server.now.0,
         uptime / 86_400,
-        server.now_ms() / 1_000 & 0xff_ffff,
+        (server.now_ms() / 1_000) & 0xff_ffff,
     );
     lines
 }

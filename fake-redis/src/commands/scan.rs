@@ -27,10 +27,17 @@ fn parse_cursor(text: &[u8]) -> Result<usize, CommandError> {
     text.parse::<u64>().map(|cursor| usize::try_from(cursor).unwrap_or(usize::MAX)).map_err(|_| INVALID_CURSOR)
 }
 
+/// Which command's options are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grammar {
+    Scan,
+    HScan,
+}
+
 /// Reads MATCH, COUNT and TYPE; TYPE is SCAN's only.
-fn parse_options(options: Args<'_>, takes_type: fn() -> bool) -> Result<Options<'_>, CommandError> {
+fn parse_options(options: Args<'_>, grammar: Grammar) -> Result<Options<'_>, CommandError> {
     let mut parsed = Options { pattern: None, count: 10, kind: None };
-    if options.len() % 2 != 0 {
+    if !options.len().is_multiple_of(2) {
         return Err(SYNTAX);
     }
     for (option, value) in options.pairs() {
@@ -40,7 +47,7 @@ fn parse_options(options: Args<'_>, takes_type: fn() -> bool) -> Result<Options<
                 let count = parse_integer(value).ok_or(NOT_AN_INTEGER)?;
                 parsed.count = usize::try_from(count).ok().filter(|count| *count > 0).ok_or(SYNTAX)?;
             }
-            b"type" if takes_type() => parsed.kind = Some(value),
+            b"type" if grammar == Grammar::Scan => parsed.kind = Some(value),
             _ => return Err(SYNTAX),
         }
     }
@@ -56,7 +63,7 @@ fn step(cursor: usize, count: usize, length: usize) -> (std::ops::Range<usize>, 
 
 fn scan(call: &mut Call<'_>) -> CommandResult {
     let cursor = parse_cursor(call.arg(1))?;
-    let options = parse_options(call.args.from(2), || true)?;
+    let options = parse_options(call.args.from(2), Grammar::Scan)?;
     let (positions, next) = step(cursor, options.count, call.server.database(call.db).len());
     let mut found = Vec::new();
     for position in positions.rev() {
@@ -90,7 +97,7 @@ fn hscan(call: &mut Call<'_>) -> CommandResult {
             return Ok(());
         }
     };
-    let options = parse_options(call.args.from(3), || false)?;
+    let options = parse_options(call.args.from(3), Grammar::HScan)?;
     // Small hashes are handed out at once and in order, as Redis does with its listpacks.
     let (positions, next) = if hash.is_listed() { (0..hash.len(), 0) } else { step(cursor, options.count, hash.len()) };
     let fields = positions.filter_map(|position| hash.at(position));

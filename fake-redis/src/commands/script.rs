@@ -54,7 +54,8 @@ fn eval(call: &mut Call<'_>, access: Access) -> CommandResult {
 
 fn evalsha(call: &mut Call<'_>, access: Access) -> CommandResult {
     // As in Redis, what cannot be a SHA-1 at all is refused before the number of keys is looked at.
-    let sha: Sha = call.arg(1).to_ascii_lowercase().try_into().map_err(|_| NO_SCRIPT)?;
+    let mut sha: Sha = call.arg(1).try_into().map_err(|_| NO_SCRIPT)?;
+    sha.make_ascii_lowercase();
     let keys = number_of_keys(call)?;
     call.run_script(sha, keys, access == Access::Read)
 }

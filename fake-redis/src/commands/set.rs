@@ -21,6 +21,19 @@ enum Expiry<'a> {
     At(Unit, Anchor, &'a [u8]),
 }
 
+impl Expiry<'_> {
+    /// Whether this may come after what was said before: nothing, or the same option.
+    fn may_follow(self, before: Expiry<'_>) -> bool {
+        match (before, self) {
+            (Expiry::Unstated, _) => true,
+            (Expiry::At(unit, anchor, _), Expiry::At(other_unit, other_anchor, _)) => {
+                unit == other_unit && anchor == other_anchor
+            }
+            (before, after) => before == after,
+        }
+    }
+}
+
 /// The unit of a span or instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unit {
@@ -59,28 +72,29 @@ enum Grammar {
     GetEx,
 }
 
-/// Reads options as `parseExtendedStringArgumentsOrReply` in t_string.c.
+/// Reads options as `parseExtendedStringArgumentsOrReply` in t_string.c: what contradicts is refused, what is repeated is not.
 fn parse_options<'a>(args: Args<'a>, first: usize, grammar: Grammar) -> Result<Options<'a>, CommandError> {
     let mut options = Options::default();
     let mut index = first;
     while index < args.len() {
         let word = |text: &str| args.is(index, text);
+        let is_set = grammar == Grammar::Set;
         let timed = ["ex", "px", "exat", "pxat"].into_iter().find(|name| word(name));
-        if grammar == Grammar::Set && word("nx") && options.condition.is_none() {
+        let expiry = match timed {
+            Some(name) => (index + 1 < args.len()).then(|| expiry_of(name, args.get(index + 1))),
+            None if is_set && word("keepttl") => Some(Expiry::Keep),
+            None if !is_set && word("persist") => Some(Expiry::Persist),
+            None => None,
+        };
+        if is_set && word("nx") && options.condition != Some(Condition::Present) {
             options.condition = Some(Condition::Missing);
-        } else if grammar == Grammar::Set && word("xx") && options.condition.is_none() {
+        } else if is_set && word("xx") && options.condition != Some(Condition::Missing) {
             options.condition = Some(Condition::Present);
-        } else if grammar == Grammar::Set && word("get") {
+        } else if is_set && word("get") {
             options.get = true;
-        } else if options.expiry != Expiry::Unstated {
-            return Err(SYNTAX);
-        } else if grammar == Grammar::Set && word("keepttl") {
-            options.expiry = Expiry::Keep;
-        } else if grammar == Grammar::GetEx && word("persist") {
-            options.expiry = Expiry::Persist;
-        } else if let (Some(name), true) = (timed, index + 1 < args.len()) {
-            index += 1;
-            options.expiry = expiry_of(name, args.get(index));
+        } else if let Some(expiry) = expiry.filter(|expiry| expiry.may_follow(options.expiry)) {
+            index += usize::from(timed.is_some());
+            options.expiry = expiry;
         } else {
             return Err(SYNTAX);
         }
@@ -180,6 +194,7 @@ pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
     let options = parse_options(call.args, 2, Grammar::GetEx)?;
     let key = call.arg(1);
     let position = call.server.find(call.db, key);
+    super::string::string_at(call.server, call.db, position)?;
     let expires_at_ms = match options.expiry {
         Expiry::At(unit, anchor, time) if position.is_some() => {
             Some(expiry_instant(call, (unit, anchor), time, "getex")?)

@@ -14,7 +14,7 @@ use crate::reply::Reply;
 use indexmap::IndexMap;
 use mlua::chunk::ChunkMode;
 use mlua::state::{GcIncParams, GcMode};
-use mlua::{Error, Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
+use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
 use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -64,7 +64,7 @@ pub(crate) struct Engine {
 }
 
 thread_local! {
-    static KEPT: RefCell<Option<Engine>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Option<Box<Engine>>> = const { RefCell::new(None) };
 }
 
 /// Uses this thread's engine. If `body` fails in Lua itself (out of memory), the engine is thrown away.
@@ -72,7 +72,7 @@ pub(crate) fn with<R>(body: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> 
     let kept = KEPT.with_borrow_mut(Option::take);
     let mut engine = match kept {
         Some(engine) => engine,
-        None => Engine::new()?,
+        None => Box::new(Engine::new()?),
     };
     let result = body(&mut engine)?;
     KEPT.set(Some(engine));
@@ -91,6 +91,18 @@ impl Engine {
         lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(GARBAGE_PERCENT)));
         bound_instructions(&lua, &shared)?;
         Ok(Engine { lua, globals, scope, redis, shared, compiled: IndexMap::default(), version: None })
+    }
+
+    /// The Lua state.
+    #[cfg(test)]
+    pub(crate) fn lua(&self) -> &Lua {
+        &self.lua
+    }
+
+    /// The table behind the globals, for the test that looks for leaks.
+    #[cfg(test)]
+    pub(crate) fn world(&self) -> &Table {
+        &self.scope.globals
     }
 
     /// The random numbers of scripts, whose state is the running server's.
@@ -144,7 +156,7 @@ fn bound_instructions(lua: &Lua, shared: &Rc<Shared>) -> Result<()> {
     lua.set_global_hook(triggers, move |_, _| {
         shared.looks.set(shared.looks.get() + 1);
         if shared.looks.get() > LOOKS_MAX {
-            return Err(Error::runtime("Script stopped by fake-redis after its bound on instructions"));
+            return Err(functions::stop());
         }
         Ok(VmState::Continue)
     })

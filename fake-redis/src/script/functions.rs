@@ -20,6 +20,8 @@ enum Problem {
     Reply(CommandError),
     /// A text, which scripts meet as it is.
     Text(String),
+    /// The script has to end, and cannot catch this.
+    Stop,
 }
 
 impl fmt::Display for Problem {
@@ -27,11 +29,17 @@ impl fmt::Display for Problem {
         match self {
             Problem::Reply(error) => formatter.write_str(&String::from_utf8_lossy(&error.0)),
             Problem::Text(text) => formatter.write_str(text),
+            Problem::Stop => formatter.write_str("Script stopped by fake-redis after its bound on instructions"),
         }
     }
 }
 
 impl std::error::Error for Problem {}
+
+/// The error that ends a script whatever it does.
+pub(crate) fn stop() -> Error {
+    Error::external(Problem::Stop)
+}
 
 /// Fails as a function of the redis library.
 fn raise<T>(text: &'static str) -> Result<T> {
@@ -114,18 +122,20 @@ fn problem_table(lua: &Lua, text: &[u8]) -> Result<Value> {
     Ok(Value::Table(table))
 }
 
-/// What scripts meet of an error that the host raised; anything else stays as it is.
-fn open_problem(lua: &Lua, value: Value) -> Result<Value> {
-    let Value::Error(error) = &value else { return Ok(value) };
+/// What scripts meet of an error that the host raised, and whether they may not catch it. Anything else stays as it is.
+fn open_problem(lua: &Lua, value: Value) -> Result<(Value, bool)> {
+    let Value::Error(error) = &value else { return Ok((value, false)) };
     let mut cause: &Error = error;
     while let Error::CallbackError { cause: inner, .. } = cause {
         cause = inner;
     }
-    match cause.downcast_ref::<Problem>() {
+    let problem = cause.downcast_ref::<Problem>();
+    let opened = match problem {
         Some(Problem::Reply(error)) => problem_table(lua, &error.0),
         Some(Problem::Text(text)) => lua.create_string(text).map(Value::String),
-        None => problem_table(lua, format!("ERR {cause}").as_bytes()),
-    }
+        Some(Problem::Stop) | None => problem_table(lua, format!("ERR {cause}").as_bytes()),
+    };
+    Ok((opened?, matches!(problem, Some(Problem::Stop))))
 }
 
 /// Copies the arguments of a command out of Lua, as `luaArgsToRedisArgv` in script_lua.c.

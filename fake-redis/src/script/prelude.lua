@@ -94,17 +94,18 @@ local function safe_collectgarbage(option)
   return 0
 end
 
--- An error of the host is to scripts a table with its text.
+-- An error of the host is to scripts a table with its text. That the script has to end is not for it to catch.
 local function opened(problem)
-  if type(problem) == "userdata" then return native.open_problem(problem) end
-  return problem
+  if type(problem) ~= "userdata" then return problem, false end
+  return native.open_problem(problem)
 end
 
 -- As in Redis, an error of the redis library is to pcall the text of it.
 local function caught(...)
-  local ok, problem = ...
+  local ok, raised = ...
   if ok then return ... end
-  problem = opened(problem)
+  local problem, has_to_end = opened(raised)
+  if has_to_end then error(raised, 0) end
   if type(problem) == "table" and type(rawget(problem, "err")) == "string" then problem = rawget(problem, "err") end
   return false, problem
 end
@@ -114,13 +115,24 @@ local function safe_pcall(...)
 end
 
 local function safe_xpcall(body, handler)
-  return raw_xpcall(body, function(problem) return handler(opened(problem)) end)
+  local last
+  local function finish(...)
+    if last then error(last, 0) end
+    return ...
+  end
+  return finish(raw_xpcall(body, function(raised)
+    local problem, has_to_end = opened(raised)
+    if has_to_end then last = raised return end
+    return handler(problem)
+  end))
 end
 
 local function resumed(...)
-  local ok, problem = ...
+  local ok, raised = ...
   if ok then return ... end
-  return false, opened(problem)
+  local problem, has_to_end = opened(raised)
+  if has_to_end then error(raised, 0) end
+  return false, problem
 end
 
 local raw_resume = coroutine.resume

@@ -5,7 +5,7 @@ use crate::client::ClientKey;
 use crate::command::{Command, Flags};
 use crate::error::{self, CommandError};
 use crate::reply::{Protocol, Reply};
-use crate::server::Server;
+use crate::server::{Server, Targets};
 
 /// What a script's header (`#!lua flags=...`) and the command that runs it allow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -41,8 +41,15 @@ impl<'a> Run<'a> {
         let client = server.client_mut(ClientKey::SCRIPT);
         client.db = db;
         client.protocol = Protocol::Resp2;
-        let reply = server.spare_reply();
-        Run { server, caller, permissions, has_written: false, arguments: ArgumentVector::default(), reply }
+        let (reply, arguments) = (server.spare_reply(), std::mem::take(&mut server.spare_arguments));
+        Run { server, caller, permissions, has_written: false, arguments, reply }
+    }
+
+    /// Ends a run: its memory goes back, and what comes next is propagated again.
+    pub(crate) fn end(self) {
+        self.server.spare_replies.push(self.reply);
+        self.server.spare_arguments = self.arguments;
+        self.server.effect_targets = Targets::ALL;
     }
 
     /// Executes the command in `arguments`; its reply is in `reply`. This is `scriptCall` in script.c.

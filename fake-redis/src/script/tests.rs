@@ -1,1 +1,237 @@
-//! placeholder
+//! Scripts happen as a whole, are not undone when they fail, and leave nothing behind.
+
+use super::engine;
+use crate::config::{NodeConfig, RedisVersion};
+use crate::testing::{Bench, check, check_on};
+use mlua::Table;
+
+const RELEASE: &str =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
+
+#[track_caller]
+fn check_eval(script: &str, expected: &str) {
+    assert_eq!(eval(&mut Bench::new(), script), expected, "{script}");
+}
+
+fn eval(bench: &mut Bench, script: &str) -> String {
+    crate::testing::readable(&bench.words(0, &[b"EVAL", script.as_bytes(), b"0"]))
+}
+
+#[test]
+fn compare_and_delete_deletes_only_what_is_ones_own() {
+    let mut bench = Bench::new();
+    bench.run("SET lock mine PX 10000");
+    let load = bench.words(0, &[b"SCRIPT", b"LOAD", RELEASE.as_bytes()]);
+    let sha = String::from_utf8(load[5..45].to_vec()).unwrap();
+    check_on(
+        &mut bench,
+        &[
+            (&format!("EVALSHA {sha} 1 lock other"), ":0"),
+            (&format!("EVALSHA {} 1 lock mine", sha.to_uppercase()), ":1"),
+            (&format!("EVALSHA {sha} 1 lock mine"), ":0"),
+            (&format!("SCRIPT EXISTS {sha} {}", "0".repeat(40)), "*2|:1|:0"),
+            ("SCRIPT FLUSH", "+OK"),
+            (&format!("EVALSHA {sha} 1 lock mine"), "-NOSCRIPT No matching script. Please use EVAL."),
+        ],
+    );
+}
+
+#[test]
+fn a_script_that_fails_keeps_what_it_did() {
+    let mut bench = Bench::new();
+    bench.run("SET s text");
+    let reply = eval(&mut bench, "redis.call('SET', 'a', 1) redis.call('INCR', 's') redis.call('SET', 'b', 2)");
+    assert!(reply.starts_with("-ERR value is not an integer or out of range script: "), "{reply}");
+    assert!(reply.ends_with(", on @user_script:1."), "{reply}");
+    check_on(&mut bench, &[("MGET a b", "*2|$1|1|$-1")]);
+    assert_eq!(bench.propagated(), "SET s text | SET a 1");
+}
+
+#[test]
+fn values_are_converted_as_redis_does() {
+    check_eval("return {1, 2.9, 'x', true, {3}, nil, 4}", "*5|:1|:2|$1|x|:1|*1|:3");
+    check_eval("return false", "$-1");
+    check_eval("return {ok = 'fine'}", "+fine");
+    check_eval("return {err = 'MY problem'}", "-MY problem");
+    check_eval("return {double = 0.1}", "$19|0.10000000000000001");
+    check_eval("return redis.call('GET', 'nokey') == false", ":1");
+    check_eval("return redis.call('SET', 'k', 'v').ok", "$2|OK");
+    check_eval("return redis.pcall('INCR').err", "$58|ERR Wrong number of args calling Redis command from script");
+    check_eval("return redis.call('ECHO', 0.1)", "$19|0.10000000000000001");
+    check_eval("return redis.call('ECHO', 1e17)", "$5|1e+17");
+}
+
+#[test]
+fn problems_are_told_in_the_words_of_redis() {
+    let ends = |script: &str, start: &str| {
+        let reply = eval(&mut Bench::new(), script);
+        let sha = String::from_utf8(super::sha_of(script.as_bytes()).to_vec()).unwrap();
+        assert_eq!(reply, format!("-{start} script: {sha}, on @user_script:1."));
+    };
+    ends("return foo", "ERR user_script:1: Script attempted to access nonexistent global variable 'foo'");
+    ends("a = 1", "ERR user_script:1: Attempt to modify a readonly table");
+    ends("return redis.call('NOSUCH')", "ERR Unknown Redis command called from script");
+    ends("return redis.call('MULTI')", "ERR This Redis command is not allowed from script");
+    ends("error('x')", "ERR user_script:1: x");
+    ends("error({err = 'MY x'})", "MY x");
+    ends("return redis.call()", "ERR Please specify at least one argument for this redis lib call");
+    check_eval("x", "-ERR Error compiling script (new function): user_script:1: '=' expected near '<eof>'");
+    check_eval("return pcall(redis.call, 'NOSUCH')", "$-1");
+    check_eval(
+        "local ok, e = pcall(redis.call, 'NOSUCH') return e",
+        "$44|ERR Unknown Redis command called from script",
+    );
+}
+
+#[test]
+fn the_number_of_keys_is_checked() {
+    check(&[
+        ("EVAL \"return 1\" 1", "-ERR Number of keys can't be greater than number of args"),
+        ("EVAL \"return 1\" -1", "-ERR Number of keys can't be negative"),
+        ("EVAL \"return 1\" x", "-ERR value is not an integer or out of range"),
+        ("EVAL \"return {KEYS[1], #KEYS, ARGV[1], #ARGV}\" 1 k a b", "*4|$1|k|:1|$1|a|:2"),
+    ]);
+}
+
+#[test]
+fn a_script_that_may_only_read_cannot_write() {
+    let refused = "-ERR Write commands are not allowed from read-only scripts. script: ";
+    let mut bench = Bench::new();
+    assert!(bench.run("EVAL_RO \"return redis.call('SET', 'k', 'v')\" 0").starts_with(refused));
+    assert!(eval(&mut bench, "#!lua flags=no-writes\nreturn redis.call('SET', 'k', 'v')").starts_with(refused));
+    assert_eq!(eval(&mut bench, "#!lua flags=nonsense\nreturn 1"), "-ERR Unexpected flag in script shebang: nonsense");
+    check_on(&mut bench, &[("EXISTS k", ":0")]);
+}
+
+#[test]
+fn a_script_without_an_end_is_stopped() {
+    let mut bench = Bench::new();
+    bench.run("SET k v");
+    let reply = eval(&mut bench, "redis.call('SET', 'k', 'w') while true do end");
+    assert!(reply.contains("stopped by fake-redis"), "{reply}");
+    let reply = eval(&mut bench, "while true do pcall(function() while true do end end) end");
+    assert!(reply.contains("stopped by fake-redis"), "{reply}");
+    check_on(&mut bench, &[("GET k", "$1|w")]);
+}
+
+#[test]
+fn a_new_server_on_the_same_thread_knows_no_scripts_and_draws_the_same_numbers() {
+    let draw = "return {math.random(100), math.random(100), math.random(1000000)}";
+    let mut first = Bench::new();
+    assert_eq!(eval(&mut first, draw), "*3|:40|:85|:353337");
+    assert_eq!(eval(&mut first, draw), "*3|:45|:32|:886429");
+    let sha = String::from_utf8(super::sha_of(draw.as_bytes()).to_vec()).unwrap();
+    let mut second = Bench::new();
+    assert_eq!(second.run(&format!("EVALSHA {sha} 0")), "-NOSCRIPT No matching script. Please use EVAL.");
+    assert_eq!(eval(&mut second, draw), "*3|:40|:85|:353337");
+    let mut old = Bench::with(NodeConfig { version: RedisVersion::V6_2, ..NodeConfig::default() });
+    assert_eq!(eval(&mut old, draw), eval(&mut old, draw), "before 7.0 each script begins anew");
+    assert_eq!(eval(&mut old, "return redis.REDIS_VERSION"), "$6|6.2.14");
+    assert_eq!(eval(&mut second, "return redis.REDIS_VERSION"), "$6|7.0.15");
+}
+
+/// Everything that scripts could reach, down to what proxies hide, as one text. KEYS and ARGV are set anew for every run.
+fn fingerprint() -> String {
+    const WALK: &str = r#"
+        local world, seen, lines = ..., {}, {}
+        local function walk(path, value)
+            lines[#lines + 1] = path .. " " .. type(value)
+            if type(value) ~= "table" then
+                if type(value) ~= "function" then lines[#lines] = lines[#lines] .. " " .. tostring(value) end
+                return
+            end
+            if seen[value] then return end
+            seen[value] = true
+            local names = {}
+            for name in next, value do names[#names + 1] = tostring(name) end
+            table.sort(names)
+            for _, name in ipairs(names) do
+                if name ~= "KEYS" and name ~= "ARGV" then walk(path .. "." .. name, rawget(value, name)) end
+            end
+        end
+        walk("world", world)
+        for name, value in next, world do
+            if type(value) == "table" and name ~= "KEYS" and name ~= "ARGV" then
+                for key in next, value do lines[#lines + 1] = "proxy " .. name .. " holds " .. tostring(key) end
+                lines[#lines + 1] = "shown " .. name
+                local shown = {}
+                for key in world.pairs(value) do shown[#shown + 1] = tostring(key) end
+                table.sort(shown)
+                lines[#lines + 1] = table.concat(shown, ",")
+            end
+        end
+        return table.concat(lines, "\n")
+    "#;
+    engine::with(|engine| {
+        let walk = engine.lua().load(WALK).set_environment(unprotected(engine.lua())?).into_function()?;
+        walk.call::<String>(engine.world())
+    })
+    .unwrap()
+}
+
+/// The real libraries, for the walk itself.
+fn unprotected(lua: &mlua::Lua) -> mlua::Result<Table> {
+    Ok(lua.globals())
+}
+
+#[test]
+fn scripts_cannot_change_what_later_scripts_see() {
+    let mut bench = Bench::new();
+    eval(&mut bench, "return 1");
+    let before = fingerprint();
+    let attempts = [
+        "leak = 1",
+        "_G.leak = 1",
+        "rawset(_G, 'leak', 1)",
+        "rawset(string, 'leak', 1)",
+        "table.insert(redis, 1)",
+        "table.insert(table, 1, 1)",
+        "setmetatable(_G, {})",
+        "setmetatable(string, nil)",
+        "getmetatable(_G).__index = nil",
+        "getmetatable('').__index = {}",
+        "getmetatable('').leak = 1",
+        "string.format = nil",
+        "redis.call = nil",
+        "math.random = nil",
+        "table.sort(math, function() return true end)",
+        "table.remove(string)",
+        "KEYS = nil",
+        "KEYS.leak = 1 ARGV.leak = 1",
+        "local f = loadstring('leak = 1') f()",
+        "local f = load(function() return nil end) f() leak = 2",
+        "coroutine.wrap(function() leak = 1 end)()",
+        "for name in pairs(_G) do pcall(rawset, _G, name, 1) end",
+        "for name, library in pairs(_G) do pcall(function() library.leak = 1 end) end",
+        "table.foreach(_G, function(name) _G[name] = 1 end)",
+        "redis.setresp(3) redis.set_repl(redis.REPL_NONE)",
+        "math.randomseed(42)",
+    ];
+    for attempt in attempts {
+        eval(&mut bench, attempt);
+        eval(&mut bench, &format!("pcall(function() {attempt} end)"));
+    }
+    assert_eq!(fingerprint(), before);
+    assert_eq!(eval(&mut Bench::new(), "return math.random(100)"), ":40", "the seed is the server's own");
+    assert_eq!(eval(&mut bench, "return redis.call('HSET', 'h', 'f', 'v')"), ":1");
+    assert_eq!(eval(&mut bench, "return #redis.call('HGETALL', 'h')"), ":2", "RESP2 again");
+    bench.propagated();
+    eval(&mut bench, "redis.call('SET', 'k', 'v')");
+    assert_eq!(bench.propagated(), "SET k v", "propagated again");
+}
+
+#[test]
+fn a_planted_leak_is_caught() {
+    eval(&mut Bench::new(), "return 1");
+    let before = fingerprint();
+    engine::with(|engine| engine.world().raw_set("leak", 1)).unwrap();
+    assert_ne!(fingerprint(), before);
+    engine::with(|engine| engine.world().raw_set("leak", mlua::Value::Nil)).unwrap();
+    assert_eq!(fingerprint(), before);
+}
+
+#[test]
+fn addresses_and_the_heap_are_not_seen() {
+    check_eval("return tostring({}) == tostring({})", ":1");
+    check_eval("return collectgarbage('count')", ":64");
+}

@@ -1,0 +1,117 @@
+//! `checked`: the lock on one Redis, looked at once more just before the key step. Must never know what the key step is.
+//!
+//! Source: article 000, "Handling deadlocks" and "Problems", 4: "at the key step call GET once more and compare", against a lock that was
+//! lost unnoticed; done here on the lock of [`single_node`](crate::single_node), whose value is unique.
+//!
+//! Mistake, kept: **the check and the write are two steps**, so a pause or a delay between them does harm all the same, and each check
+//! costs a round trip. Mended in `fencing`, where the storage checks at the write.
+
+use super::Base;
+use crate::commands::get;
+use crate::env::{BoxFuture, Note};
+use crate::lock::{Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Usage};
+use crate::owned_key::{release, take};
+use crate::retry::Retry;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "checked",
+    about: "single-node, with a GET and a comparison just before the guarded write",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| {
+        let ttl_ms = settings.ttl.as_millis().to_string();
+        Box::new(Checked { base: Base::new(env, servers, settings), ttl_ms })
+    },
+};
+
+struct Checked {
+    base: Base,
+    ttl_ms: String,
+}
+
+impl Checked {
+    async fn check_now(&mut self, lease: &Lease) -> Check {
+        match get(&mut self.base.redis, &lease.resource).await {
+            Ok(value) if value.as_ref() == Some(&lease.owner) => Check::Ours,
+            Ok(_) => {
+                self.base.env.note(Note::LockLost);
+                Check::NotHeld
+            }
+            Err(error) => Check::Unknown(error.to_string()),
+        }
+    }
+}
+
+impl Lock for Checked {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let Base { env, settings, redis } = &mut self.base;
+        let ttl_ms = &self.ttl_ms;
+        Box::pin(Retry::start(env, settings).until_granted(async || take(env, redis, resource, ttl_ms).await))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        let Base { env, settings, redis } = &mut self.base;
+        Box::pin(async move { release(env, settings, redis, &lease).await })
+    }
+
+    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
+        Box::pin(self.check_now(lease))
+    }
+
+    fn usage(&self) -> Usage {
+        Usage { checks: true, ..Usage::PLAIN }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lock::{Check, Release};
+    use crate::testing::{Answer, granted, normal, once, one_redis};
+
+    #[test]
+    fn a_lock_still_held_passes_the_check() {
+        let (world, mut lock) = one_redis("checked", normal);
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.check(&lease)), Check::Ours);
+        assert_eq!(world.run(lock.release(lease)), Release::Released);
+        insta::assert_snapshot!(world.trace(), @r"
+        0.000 redis #1 connect
+        1.000 redis #1 < SET lock owner-1 NX PX 10000
+        2.000 redis #1 > +OK
+        2.000 redis #1 < GET lock
+        3.000 redis #1 > $40 owner-1
+        3.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
+        4.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
+        4.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
+        5.000 redis #1 > :1
+        ");
+    }
+
+    #[test]
+    fn a_lock_that_is_gone_or_anothers_fails_the_check_and_is_noted() {
+        let (world, mut lock) = one_redis("checked", normal);
+        let lease = granted(world.run(lock.acquire("lock")));
+        world.pass(11_000);
+        world.trace();
+        assert_eq!(world.run(lock.check(&lease)), Check::NotHeld);
+        world.store("redis", |store| store.set("lock", "another", None));
+        assert_eq!(world.run(lock.check(&lease)), Check::NotHeld);
+        insta::assert_snapshot!(world.trace(), @r"
+        11002.000 redis #1 < GET lock
+        11003.000 redis #1 > $-1
+        11003.000 note LockLost
+        11003.000 redis #1 < GET lock
+        11004.000 redis #1 > $7 another
+        11004.000 note LockLost
+        ");
+    }
+
+    #[test]
+    fn a_check_without_an_answer_is_unknown() {
+        let (world, mut lock) = one_redis("checked", once("GET", Answer::Lost));
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.check(&lease)), Check::Unknown("no reply within 500 ms".to_owned()));
+    }
+}

@@ -1,0 +1,299 @@
+//! `jedis-getset` and `jedis-getset-owner`: the lock on expiry times as a Java class for Jedis. Must never know whether its holder lives.
+//!
+//! Source: article 000, second part, "Java, with Jedis" (`acquire` is printed; `release` is `if (locked) jedis.del(lockKey)` in the class
+//! that it comes from, jedis-lock):
+//!
+//! ```text
+//! timeout = timeoutMsecs
+//! while (timeout >= 0)
+//!     expiresStr = currentTimeMillis() + expireMsecs + 1
+//!     if (setnx(lockKey, expiresStr) == 1) return true
+//!     currentValueStr = get(lockKey)
+//!     if (currentValueStr != null && parseLong(currentValueStr) < currentTimeMillis())
+//!         oldValueStr = getSet(lockKey, expiresStr)
+//!         if (oldValueStr != null && oldValueStr.equals(currentValueStr)) return true
+//!     timeout -= 100
+//!     sleep(100)
+//! return false
+//! ```
+//!
+//! The timeout counts the sleeps and not the calls, and the last sleep is followed by no attempt.
+//!
+//! Mistakes, kept. **The release is a DEL that looks at no owner**: after an overrun it removes the lock of the next holder. **GETSET nil
+//! is taken for a loss**: the holder releases between GET and GETSET, and the lock is held by nobody until its time has passed. **The
+//! loser's GETSET overwrites the winner's time.** All mended in `jedis-getset-owner`: an owner beside the time, compare-and-set,
+//! compare-and-delete. **Clients compare their own clocks**: kept in both.
+
+use super::stamp::{bare, now_ms, owned, set_if_unchanged, time_of};
+use super::{Base, NotTaken, acquisition, release_by};
+use crate::commands::{delete, get, get_set, set_nx};
+use crate::env::BoxFuture;
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::owned_key::delete_if_owned;
+use bytes::Bytes;
+use std::time::Duration;
+
+/// The sleep between two attempts.
+const SLEEP_MS: i64 = 100;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "jedis-getset",
+    about: "the Java class: SETNX key end-time, GETSET and a comparison of strings, 100 ms between attempts, DEL",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: Some("the class JedisLock of article 000"),
+    build: |env, servers, settings| {
+        Box::new(JedisGetset { base: Base::new(env, servers, settings), value: Value::Bare })
+    },
+};
+
+/// The entry of the lock that compares owners.
+pub const OWNER: Definition = Definition {
+    name: "jedis-getset-owner",
+    about: "jedis-getset with an owner beside the time, taken over by compare-and-set, released by compare-and-delete",
+    models: None,
+    build: |env, servers, settings| {
+        Box::new(JedisGetset { base: Base::new(env, servers, settings), value: Value::Owned })
+    },
+    ..DEFINITION
+};
+
+struct JedisGetset {
+    base: Base,
+    value: Value,
+}
+
+/// What is written, and so what the server can compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Value {
+    /// The time.
+    Bare,
+    /// The time and an owner.
+    Owned,
+}
+
+impl JedisGetset {
+    /// `acquire(Jedis)`: it gives up when the sleeps add up to the timeout.
+    async fn acquire_within(&mut self, resource: &str) -> Acquisition {
+        let mut standing = None;
+        let mut refusal = "held by another".to_owned();
+        let mut timeout_ms = i64::try_from(self.base.settings.acquire_timeout.as_millis()).unwrap_or(i64::MAX);
+        while timeout_ms >= 0 {
+            match acquisition(resource, self.attempt(resource).await) {
+                Acquisition::Granted(lease) => return Acquisition::Granted(lease),
+                Acquisition::Refused(reason) => refusal = reason,
+                Acquisition::Unknown(reason) => standing = Some(reason),
+            }
+            timeout_ms -= SLEEP_MS;
+            self.base.env.sleep(Duration::from_millis(SLEEP_MS.unsigned_abs())).await;
+        }
+        standing.map_or(Acquisition::Refused(refusal), Acquisition::Unknown)
+    }
+
+    /// One pass of the loop.
+    async fn attempt(&mut self, resource: &str) -> Result<Bytes, NotTaken> {
+        let expire_ms = self.base.expire_ms();
+        let Base { env, redis, .. } = &mut self.base;
+        let expires = now_ms(env).saturating_add(expire_ms).saturating_add(1);
+        let expires = match self.value {
+            Value::Bare => bare(expires),
+            Value::Owned => owned(expires, env),
+        };
+        if set_nx(redis, resource, &expires).await? {
+            return Ok(expires);
+        }
+        let Some(current) = get(redis, resource).await.map_err(NotTaken::harmless)? else {
+            return Err(NotTaken::Held);
+        };
+        let ends = time_of(&current).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?;
+        if ends >= now_ms(env) {
+            return Err(NotTaken::Held);
+        }
+        let taken = match self.value {
+            Value::Bare => get_set(redis, resource, &expires).await? == Some(current),
+            Value::Owned => set_if_unchanged(redis, resource, &current, &expires).await?,
+        };
+        if taken { Ok(expires) } else { Err(NotTaken::Held) }
+    }
+}
+
+impl Lock for JedisGetset {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.acquire_within(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move {
+            let redis = &mut self.base.redis;
+            release_by(match self.value {
+                Value::Bare => delete(redis, &lease.resource).await,
+                Value::Owned => delete_if_owned(redis, &lease.resource, &lease.owner).await,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lock::{Acquisition, Lock, Release, Settings};
+    use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings};
+    use std::rc::Rc;
+    use std::time::Duration;
+
+    const HELD: &str = "held by another";
+
+    #[test]
+    fn takes_by_setnx_and_releases_by_del() {
+        let (world, mut lock) = one_redis("jedis-getset", normal);
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.release(lease)), Release::Released);
+        insta::assert_snapshot!(world.trace(), @r"
+        0.000 redis #1 connect
+        1.000 redis #1 < SETNX lock 1700000010001
+        2.000 redis #1 > :1
+        2.000 redis #1 < DEL lock
+        3.000 redis #1 > :1
+        ");
+    }
+
+    #[test]
+    fn an_exhausted_timeout_is_a_refusal_and_changes_nothing() {
+        let world = TestWorld::new();
+        world.serve("redis", normal);
+        world.store("redis", |store| store.set("lock", "1700000009000", None));
+        let patience = Settings { acquire_timeout: Duration::from_millis(250), ..settings() };
+        let mut lock = world.lock("jedis-getset", &one(), &patience);
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused(HELD.to_owned()));
+        assert_eq!(world.value("redis", "lock").as_deref(), Some("1700000009000"));
+        insta::assert_snapshot!(world.trace(), @r"
+          0.000 redis #1 connect
+          1.000 redis #1 < SETNX lock 1700000010001
+          2.000 redis #1 > :0
+          2.000 redis #1 < GET lock
+          3.000 redis #1 > $13 1700000009000
+        103.000 redis #1 < SETNX lock 1700000010104
+        104.000 redis #1 > :0
+        104.000 redis #1 < GET lock
+        105.000 redis #1 > $13 1700000009000
+        205.000 redis #1 < SETNX lock 1700000010206
+        206.000 redis #1 > :0
+        206.000 redis #1 < GET lock
+        207.000 redis #1 > $13 1700000009000
+        ");
+    }
+
+    #[test]
+    fn one_of_two_waiters_takes_over_a_lock_that_has_ended() {
+        for name in ["jedis-getset", "jedis-getset-owner"] {
+            let (world, mut first) = one_redis(name, normal);
+            world.store("redis", |store| store.set("lock", "1699999999999", None));
+            let mut second = world.lock(name, &one(), &settings());
+            let (first, second) = world.run(both(first.acquire("lock"), second.acquire("lock")));
+            granted(first);
+            assert_eq!(second, Acquisition::Refused(HELD.to_owned()), "{name}");
+        }
+    }
+
+    /// The holder overruns, another takes over, the first releases, and a third tries.
+    fn after_an_overrun(name: &str) -> (Acquisition, Rc<TestWorld>) {
+        let (world, mut first) = one_redis(name, normal);
+        let mut others = [0, 1].map(|_| world.lock(name, &one(), &settings()));
+        let [second, third] = &mut others;
+        let overrun = granted(world.run(first.acquire("lock")));
+        world.pass(10_500);
+        granted(world.run(second.acquire("lock")));
+        world.run(first.release(overrun));
+        (world.run(third.acquire("lock")), world)
+    }
+
+    #[test]
+    fn an_overrun_removes_the_lock_of_the_next_holder_and_a_third_gets_in() {
+        let (third, world) = after_an_overrun("jedis-getset");
+        granted(third);
+        insta::assert_snapshot!(world.trace(), @r"
+            0.000 redis #1 connect
+            1.000 redis #1 < SETNX lock 1700000010001
+            2.000 redis #1 > :1
+        10502.000 redis #2 connect
+        10503.000 redis #2 < SETNX lock 1700000020503
+        10504.000 redis #2 > :0
+        10504.000 redis #2 < GET lock
+        10505.000 redis #2 > $13 1700000010001
+        10505.000 redis #2 < GETSET lock 1700000020503
+        10506.000 redis #2 > $13 1700000010001
+        10506.000 redis #1 < DEL lock
+        10507.000 redis #1 > :1
+        10507.000 redis #3 connect
+        10508.000 redis #3 < SETNX lock 1700000020508
+        10509.000 redis #3 > :1
+        10509.000 redis #2 close
+        10509.000 redis #3 close
+        10509.000 redis #1 close
+        ");
+    }
+
+    #[test]
+    fn an_owner_in_the_value_keeps_the_third_out() {
+        let (third, world) = after_an_overrun("jedis-getset-owner");
+        assert_eq!(third, Acquisition::Refused(HELD.to_owned()), "{}", world.trace());
+    }
+
+    /// The holder overruns and releases between a waiter's GET and its GETSET.
+    fn release_before_getset(name: &str) -> (Acquisition, Rc<TestWorld>, Box<dyn Lock>) {
+        let mut gets = 0;
+        let (world, mut holder) = one_redis(name, move |call: &Call<'_>| {
+            gets += usize::from(call.name() == "GET");
+            if call.name() == "GET" && gets == 1 { Answer::Late(2) } else { Answer::Normal }
+        });
+        let mut waiter = world.lock(name, &one(), &settings());
+        let lease = granted(world.run(holder.acquire("lock")));
+        world.pass(10_100);
+        let (waiting, _) = world.run(both(waiter.acquire("lock"), async {
+            world.env().sleep(Duration::from_millis(3)).await;
+            holder.release(lease).await
+        }));
+        (waiting, world, waiter)
+    }
+
+    #[test]
+    fn getset_nil_is_taken_for_a_loss_and_nobody_holds_the_lock_until_its_time_has_passed() {
+        let (waiting, world, mut waiter) = release_before_getset("jedis-getset");
+        assert_eq!(waiting, Acquisition::Refused(HELD.to_owned()));
+        let trace = world.trace();
+        let head: Vec<&str> = trace.lines().take(14).collect();
+        insta::assert_snapshot!(head.join("\n"), @r"
+            0.000 redis #1 connect
+            1.000 redis #1 < SETNX lock 1700000010001
+            2.000 redis #1 > :1
+        10102.000 redis #2 connect
+        10103.000 redis #2 < SETNX lock 1700000020103
+        10104.000 redis #2 > :0
+        10104.000 redis #2 < GET lock
+        10105.000 redis #1 < DEL lock
+        10106.000 redis #1 > :1
+        10107.000 redis #2 > $13 1700000010001
+        10107.000 redis #2 < GETSET lock 1700000020103
+        10108.000 redis #2 > $-1
+        10208.000 redis #2 < SETNX lock 1700000020209
+        10209.000 redis #2 > :0
+        ");
+        world.pass(9_000);
+        granted(world.run(waiter.acquire("lock")));
+    }
+
+    #[test]
+    fn a_comparing_takeover_leaves_a_free_lock_free_and_takes_it_at_the_next_attempt() {
+        let (waiting, ..) = release_before_getset("jedis-getset-owner");
+        granted(waiting);
+    }
+
+    #[test]
+    fn a_waiter_whose_clock_is_fast_takes_a_fresh_lock_over() {
+        let (world, mut holder) = one_redis("jedis-getset", normal);
+        world.skew(1, 11_000);
+        let mut waiter = world.lock_on(1, "jedis-getset", &one(), &settings());
+        granted(world.run(holder.acquire("lock")));
+        granted(world.run(waiter.acquire("lock")));
+    }
+}

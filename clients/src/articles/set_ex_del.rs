@@ -1,0 +1,94 @@
+//! `set-ex-del`: SET with NX and EX in one command, released by DEL. Must never know whose key it is.
+//!
+//! Source: article 001, "Problems", first: `set(lock_sale_ID, 1, 30, NX)` instead of setnx; the release stays `del(lock_sale_ID)`.
+//!
+//! Mistakes, kept: **the value is the same for all, and DEL looks at none**: a holder that overran its ttl removes the lock of the next
+//! one, and a third gets in (the article says so, second). Mended in `set-px-get-del`, but for its race, and in `single-node`.
+
+use super::{Base, NotTaken, release_by};
+use crate::commands::{delete, set_nx_ex};
+use crate::env::BoxFuture;
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use bytes::Bytes;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "set-ex-del",
+    about: "SET key 1 NX EX ttl, released by DEL without looking whose it is",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| Box::new(SetExDel(Base::new(env, servers, settings))),
+};
+
+struct SetExDel(Base);
+
+async fn attempt(base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+    match set_nx_ex(&mut base.redis, resource, b"1", base.settings.ttl).await? {
+        true => Ok(Bytes::from_static(b"1")),
+        false => Err(NotTaken::Held),
+    }
+}
+
+impl Lock for SetExDel {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.0.until_taken(resource, attempt))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { release_by(delete(&mut self.0.redis, &lease.resource).await) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lock::Release;
+    use crate::testing::{Answer, granted, normal, once, one, one_redis, settings};
+
+    #[test]
+    fn takes_by_one_command_and_releases_by_del() {
+        let (world, mut lock) = one_redis("set-ex-del", normal);
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.release(lease)), Release::Released);
+        insta::assert_snapshot!(world.trace(), @r"
+        0.000 redis #1 connect
+        1.000 redis #1 < SET lock 1 NX EX 10
+        2.000 redis #1 > +OK
+        2.000 redis #1 < DEL lock
+        3.000 redis #1 > :1
+        ");
+    }
+
+    #[test]
+    fn a_lost_reply_locks_for_the_ttl_and_no_longer() {
+        let (world, mut lock) = one_redis("set-ex-del", once("SET", Answer::ResetAfter));
+        world.run(lock.acquire("lock"));
+        world.pass(9_500);
+        granted(world.run(lock.acquire("lock")));
+    }
+
+    #[test]
+    fn an_overrun_removes_the_lock_of_the_next_holder_and_a_third_gets_in() {
+        let (world, mut first) = one_redis("set-ex-del", normal);
+        let mut second = world.lock("set-ex-del", &one(), &settings());
+        let mut third = world.lock("set-ex-del", &one(), &settings());
+        let overrun = granted(world.run(first.acquire("lock")));
+        world.pass(10_500);
+        granted(world.run(second.acquire("lock")));
+        assert_eq!(world.run(first.release(overrun)), Release::Released);
+        granted(world.run(third.acquire("lock")));
+        insta::assert_snapshot!(world.trace(), @r"
+            0.000 redis #1 connect
+            1.000 redis #1 < SET lock 1 NX EX 10
+            2.000 redis #1 > +OK
+        10502.000 redis #2 connect
+        10503.000 redis #2 < SET lock 1 NX EX 10
+        10504.000 redis #2 > +OK
+        10504.000 redis #1 < DEL lock
+        10505.000 redis #1 > :1
+        10505.000 redis #3 connect
+        10506.000 redis #3 < SET lock 1 NX EX 10
+        10507.000 redis #3 > +OK
+        ");
+    }
+}

@@ -1,0 +1,173 @@
+//! `set-px-get-del` and `thread-id-get-del`: an owner in the value, compared by the client before it deletes. Must never know a script.
+//!
+//! Source: article 001, "Problems", second:
+//!
+//! ```text
+//! acquire: threadId = Thread.currentThread().getId(); set(key, threadId, 30, NX)
+//! release: if (threadId.equals(redisClient.get(key))) { del(key) }
+//! ```
+//!
+//! Mistakes, kept. **GET and DEL are two commands** (the article says so): if the lock expires and is taken between them, DEL removes
+//! the lock of another; mended in `single-node`. **The number of a thread is unique in one process only**: `thread-id-get-del` writes what
+//! the article writes, and since the main threads of all processes have the same number, the comparison always holds; mended in
+//! `set-px-get-del`, which writes a random value per attempt.
+
+use super::{Base, NotTaken, release_by};
+use crate::commands::{delete, get};
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Env};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::owned_key::{fresh_owner, set_if_absent};
+use bytes::Bytes;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "set-px-get-del",
+    about: "SET key owner NX PX ttl, released by GET, a comparison in the client, and DEL",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| {
+        Box::new(SetPxGetDel { base: Base::new(env, servers, settings), owner: Owner::Random })
+    },
+};
+
+/// The entry of the lock whose owners are numbers of threads.
+pub const THREAD_ID: Definition = Definition {
+    name: "thread-id-get-del",
+    about: "set-px-get-del with the number of a thread as owner, which is the same in every process",
+    build: |env, servers, settings| {
+        Box::new(SetPxGetDel { base: Base::new(env, servers, settings), owner: Owner::ThreadId })
+    },
+    ..DEFINITION
+};
+
+struct SetPxGetDel {
+    base: Base,
+    owner: Owner,
+}
+
+/// What is written as owner.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owner {
+    Random,
+    ThreadId,
+}
+
+impl Owner {
+    fn value(self, env: &Env) -> Bytes {
+        match self {
+            Owner::Random => fresh_owner(env),
+            // The main thread of a Java process has the number 1.
+            Owner::ThreadId => Bytes::from_static(b"1"),
+        }
+    }
+}
+
+async fn attempt(base: &mut Base, resource: &str, owner: Owner) -> Result<Bytes, NotTaken> {
+    let value = owner.value(&base.env);
+    let ttl_ms = base.settings.ttl.as_millis().to_string();
+    match set_if_absent(&mut base.redis, resource, &value, &ttl_ms).await? {
+        true => Ok(value),
+        false => Err(NotTaken::Held),
+    }
+}
+
+/// Whether the key held our value, and then existed until DEL came.
+async fn remove(base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
+    if get(&mut base.redis, &lease.resource).await?.as_ref() != Some(&lease.owner) {
+        return Ok(false);
+    }
+    delete(&mut base.redis, &lease.resource).await
+}
+
+impl Lock for SetPxGetDel {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let owner = self.owner;
+        Box::pin(
+            self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
+                attempt(base, resource, owner).await
+            }),
+        )
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { release_by(remove(&mut self.base, &lease).await) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lock::Release;
+    use crate::testing::{Answer, Call, granted, normal, one, one_redis, settings};
+
+    #[test]
+    fn compares_in_the_client_before_it_deletes() {
+        let (world, mut lock) = one_redis("set-px-get-del", normal);
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.release(lease)), Release::Released);
+        insta::assert_snapshot!(world.trace(), @r"
+        0.000 redis #1 connect
+        1.000 redis #1 < SET lock owner-1 NX PX 10000
+        2.000 redis #1 > +OK
+        2.000 redis #1 < GET lock
+        3.000 redis #1 > $40 owner-1
+        3.000 redis #1 < DEL lock
+        4.000 redis #1 > :1
+        ");
+    }
+
+    #[test]
+    fn an_overrun_leaves_the_lock_of_the_next_holder_alone() {
+        let (world, mut first) = one_redis("set-px-get-del", normal);
+        let mut second = world.lock("set-px-get-del", &one(), &settings());
+        let overrun = granted(world.run(first.acquire("lock")));
+        world.pass(10_500);
+        let next = granted(world.run(second.acquire("lock")));
+        assert_eq!(world.run(first.release(overrun)), Release::NotHeld);
+        assert_eq!(world.value("redis", "lock").unwrap().as_bytes(), next.owner);
+    }
+
+    #[test]
+    fn a_delay_between_get_and_del_removes_the_lock_of_the_next_holder() {
+        let late_reply_to_get = |call: &Call<'_>| match call.name() {
+            "GET" => Answer::Late(400),
+            _ => Answer::Normal,
+        };
+        let (world, mut first) = one_redis("set-px-get-del", late_reply_to_get);
+        let mut second = world.lock("set-px-get-del", &one(), &settings());
+        let lease = granted(world.run(first.acquire("lock")));
+        world.pass(9_800);
+        let (released, next) = world.run(crate::testing::both(first.release(lease), second.acquire("lock")));
+        assert_eq!(released, Release::Released);
+        granted(next);
+        assert_eq!(world.value("redis", "lock"), None, "the next holder's lock is gone");
+        insta::assert_snapshot!(world.trace(), @r"
+            0.000 redis #1 connect
+            1.000 redis #1 < SET lock owner-1 NX PX 10000
+            2.000 redis #1 > +OK
+         9802.000 redis #1 < GET lock
+         9802.000 redis #2 connect
+         9803.000 redis #2 < SET lock owner-2 NX PX 10000
+         9804.000 redis #2 > $-1
+         9960.656 redis #2 < SET lock owner-3 NX PX 10000
+         9961.656 redis #2 > $-1
+        10136.234 redis #2 < SET lock owner-4 NX PX 10000
+        10137.234 redis #2 > +OK
+        10203.000 redis #1 > $40 owner-1
+        10203.000 redis #1 < DEL lock
+        10204.000 redis #1 > :1
+        ");
+    }
+
+    #[test]
+    fn the_number_of_a_thread_makes_every_lock_look_like_ones_own() {
+        let (world, mut first) = one_redis("thread-id-get-del", normal);
+        let mut second = world.lock("thread-id-get-del", &one(), &settings());
+        let overrun = granted(world.run(first.acquire("lock")));
+        world.pass(10_500);
+        granted(world.run(second.acquire("lock")));
+        assert_eq!(world.run(first.release(overrun)), Release::Released);
+        assert_eq!(world.value("redis", "lock"), None, "the next holder's lock is gone");
+    }
+}

@@ -1,0 +1,108 @@
+//! `setnx`: a key that exists while the lock is held. Must never know when a lock is too old.
+//!
+//! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired; `DEL foo.lock` releases; on 0 a blocking
+//! caller tries again.
+//!
+//! Mistakes, kept: **the key never expires**, so a holder that dies, or whose DEL or whose SETNX reply is lost, leaves it locked for
+//! ever. Mended in `set-ex-del`. DEL looks at no owner, which does no harm as long as nobody else can get in.
+
+use super::{Base, NotTaken, release_by};
+use crate::commands::{delete, set_nx};
+use crate::env::BoxFuture;
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use bytes::Bytes;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "setnx",
+    about: "SETNX key time, released by DEL, without any expiry",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| Box::new(Setnx(Base::new(env, servers, settings))),
+};
+
+struct Setnx(Base);
+
+async fn attempt(base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+    let unix_time = Bytes::from((base.env.wall_clock().as_millis() / 1_000).to_string());
+    match set_nx(&mut base.redis, resource, &unix_time).await? {
+        true => Ok(unix_time),
+        false => Err(NotTaken::Held),
+    }
+}
+
+impl Lock for Setnx {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.0.until_taken(resource, attempt))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { release_by(delete(&mut self.0.redis, &lease.resource).await) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lock::{Acquisition, Release};
+    use crate::testing::{Answer, granted, normal, once, one_redis};
+
+    #[test]
+    fn takes_by_setnx_and_releases_by_del() {
+        let (world, mut lock) = one_redis("setnx", normal);
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.release(lease)), Release::Released);
+        insta::assert_snapshot!(world.trace(), @r"
+        0.000 redis #1 connect
+        1.000 redis #1 < SETNX lock 1700000000
+        2.000 redis #1 > :1
+        2.000 redis #1 < DEL lock
+        3.000 redis #1 > :1
+        ");
+    }
+
+    #[test]
+    fn waits_for_another_holder_until_the_timeout() {
+        let (world, mut lock) = one_redis("setnx", normal);
+        world.store("redis", |store| store.set("lock", "1699999999", None));
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".to_owned()));
+        insta::assert_snapshot!(world.trace(), @r"
+          0.000 redis #1 connect
+          1.000 redis #1 < SETNX lock 1700000000
+          2.000 redis #1 > :0
+        158.656 redis #1 < SETNX lock 1700000000
+        159.656 redis #1 > :0
+        334.234 redis #1 < SETNX lock 1700000000
+        335.234 redis #1 > :0
+        532.335 redis #1 < SETNX lock 1700000000
+        533.335 redis #1 > :0
+        677.771 redis #1 < SETNX lock 1700000000
+        678.771 redis #1 > :0
+        823.197 redis #1 < SETNX lock 1700000000
+        824.197 redis #1 > :0
+        ");
+    }
+
+    #[test]
+    fn the_lock_of_a_holder_that_died_is_never_free_again() {
+        let (world, mut lock) = one_redis("setnx", normal);
+        granted(world.run(lock.acquire("lock")));
+        world.pass(365 * 24 * 3_600_000);
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".to_owned()));
+    }
+
+    #[test]
+    fn a_lost_reply_leaves_a_lock_that_nobody_holds() {
+        let (world, mut lock) = one_redis("setnx", once("SETNX", Answer::Lost));
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Unknown("no reply within 500 ms".to_owned()));
+        assert!(world.value("redis", "lock").is_some());
+    }
+
+    #[test]
+    fn a_lost_release_leaves_a_lock_that_nobody_holds() {
+        let (world, mut lock) = one_redis("setnx", once("DEL", Answer::ResetBefore));
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert!(matches!(world.run(lock.release(lease)), Release::Unknown(_)));
+        assert!(world.value("redis", "lock").is_some());
+    }
+}

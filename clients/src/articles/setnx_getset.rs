@@ -1,0 +1,263 @@
+//! `setnx-getset` and its variations: the value is the time of the acquire; a lock that is too old is taken over by GETSET. Must never
+//! know whether its holder lives.
+//!
+//! Source: article 000, "Handling deadlocks" and what follows it:
+//!
+//! ```text
+//! SETNX foo.lock T0         1: acquired                          T0 = <current unix time>
+//! T1 = GET foo.lock         T0 > T1 + expire: it is too old      nil: see below
+//! T2 = GETSET foo.lock T0   T1 = T2: acquired; otherwise somebody was faster: sleep, try again
+//! ... before the key step, check: GET foo.lock = T0
+//! DEL foo.lock
+//! ```
+//!
+//! Mistakes, kept in `setnx-getset`, which has the milliseconds that the article recommends:
+//!
+//! - **Clients compare their own clocks with the holder's** (the article says so). Mended in `setnx-getset-server-time`: TIME.
+//! - **GET nil is taken for a time long past, and GETSET nil for "somebody was faster"** (the article says so): the holder releases between a
+//!   waiter's GET of a stale time and its GETSET; the waiter has taken the lock, does not know it, and all wait until it is too old.
+//!   Mended in `setnx-getset-nil`: after GET nil it tries SETNX again, and GETSET nil is a success.
+//! - **The loser's GETSET overwrites the winner's time.** The article calls that negligible. It is not if the loser was paused after it read
+//!   the clock: it sets the time *back*, and a third takes the lock over early. And the holder's own check then fails: that is
+//!   `setnx-getset-checked`. Mended in `setnx-getset-owner`, which takes over by compare-and-set, so that losers write nothing.
+//! - **The release is a DEL that looks at no owner.** Mended in `setnx-getset-owner`: time and random owner, compare-and-delete.
+//!
+//! `setnx-getset-seconds` has stamps in whole seconds, of which the article warns. They do not let two takers in: a taker writes a time
+//! more than `expire` after the stale one, so the second taker's T2 differs from T1. What they break is the check: two acquisitions within
+//! one second look the same.
+
+use super::stamp::{bare, now_ms, now_seconds, owned, set_if_unchanged, time_of};
+use super::{Base, NotTaken, release_by};
+use crate::commands::{delete, get, get_set, server_time_ms, set_nx, whole_seconds};
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Note};
+use crate::lock::{Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Usage};
+use crate::owned_key::delete_if_owned;
+use bytes::Bytes;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "setnx-getset",
+    about: "SETNX key time; a time that is too old is taken over by GETSET and comparing the old value; released by DEL",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| lock(Base::new(env, servers, settings), AS_WRITTEN),
+};
+
+/// With times in whole seconds.
+pub const SECONDS: Definition = Definition {
+    name: "setnx-getset-seconds",
+    about: "setnx-getset with times in whole seconds",
+    build: |env, servers, settings| {
+        lock(Base::new(env, servers, settings), Variation { clock: Clock::ClientSeconds, ..AS_WRITTEN })
+    },
+    ..DEFINITION
+};
+
+/// With the holder's check at the key step.
+pub const CHECKED: Definition = Definition {
+    name: "setnx-getset-checked",
+    about: "setnx-getset whose holder checks before the key step that the key still has its time",
+    build: |env, servers, settings| {
+        let usage = Usage { checks: true, ..Usage::PLAIN };
+        lock(Base::new(env, servers, settings), Variation { usage, ..AS_WRITTEN })
+    },
+    ..DEFINITION
+};
+
+/// With nil replies taken for what they mean.
+pub const NIL_HANDLED: Definition = Definition {
+    name: "setnx-getset-nil",
+    about: "setnx-getset that takes nil replies for what they mean: the lock is free",
+    build: |env, servers, settings| {
+        lock(Base::new(env, servers, settings), Variation { nil: Nil::IsFree, ..AS_WRITTEN })
+    },
+    ..DEFINITION
+};
+
+/// With the one clock of the server.
+pub const SERVER_TIME: Definition = Definition {
+    name: "setnx-getset-server-time",
+    about: "setnx-getset with the server's clock instead of the clients'",
+    build: |env, servers, settings| {
+        lock(Base::new(env, servers, settings), Variation { clock: Clock::Server, ..AS_WRITTEN })
+    },
+    ..DEFINITION
+};
+
+/// With an owner in the value, and comparisons at the server.
+pub const OWNER: Definition = Definition {
+    name: "setnx-getset-owner",
+    about: "setnx-getset with an owner beside the time, taken over by compare-and-set, released by compare-and-delete",
+    build: |env, servers, settings| {
+        lock(Base::new(env, servers, settings), Variation { nil: Nil::IsFree, value: Value::Owned, ..AS_WRITTEN })
+    },
+    ..DEFINITION
+};
+
+const AS_WRITTEN: Variation =
+    Variation { clock: Clock::ClientMillis, nil: Nil::IsTimeout, value: Value::Bare, usage: Usage::PLAIN };
+
+/// What differs between the locks of this file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Variation {
+    clock: Clock,
+    nil: Nil,
+    value: Value,
+    usage: Usage,
+}
+
+/// Whose time it is, and how fine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Clock {
+    ClientMillis,
+    ClientSeconds,
+    Server,
+}
+
+/// What a nil reply is taken for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Nil {
+    /// GET: a time long past. GETSET: somebody was faster.
+    IsTimeout,
+    /// GET: SETNX is tried again. GETSET: acquired.
+    IsFree,
+}
+
+/// What is written, and so what the server can compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Value {
+    /// The time: GETSET, compared in the client; DEL.
+    Bare,
+    /// The time and an owner: compare-and-set; compare-and-delete.
+    Owned,
+}
+
+struct SetnxGetset {
+    base: Base,
+    variation: Variation,
+}
+
+fn lock(base: Base, variation: Variation) -> Box<dyn Lock> {
+    Box::new(SetnxGetset { base, variation })
+}
+
+async fn attempt(base: &mut Base, resource: &str, variation: Variation) -> Result<Bytes, NotTaken> {
+    let t0 = variation.clock.now(base).await.map_err(NotTaken::harmless)?;
+    let value = match variation.value {
+        Value::Bare => bare(t0),
+        Value::Owned => owned(t0, &base.env),
+    };
+    if set_nx(&mut base.redis, resource, &value).await? {
+        return Ok(value);
+    }
+    let t1 = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)?;
+    if !is_too_old(t1.as_deref(), t0, variation, base)? {
+        return Err(NotTaken::Held);
+    }
+    match (take_over(base, resource, t1, &value, variation).await?, variation.nil) {
+        (Takeover::FromTheStaleOne, _) | (Takeover::OfNothing, Nil::IsFree) => Ok(value),
+        (Takeover::OfNothing, Nil::IsTimeout) | (Takeover::SomebodyWasFaster, _) => Err(NotTaken::Held),
+    }
+}
+
+impl Clock {
+    /// `<current unix time>`.
+    async fn now(self, base: &mut Base) -> Result<i64, CallError> {
+        match self {
+            Clock::ClientMillis => Ok(now_ms(&base.env)),
+            Clock::ClientSeconds => Ok(now_seconds(&base.env)),
+            Clock::Server => server_time_ms(&mut base.redis).await,
+        }
+    }
+
+    fn expire(self, base: &Base) -> i64 {
+        match self {
+            Clock::ClientMillis | Clock::Server => base.expire_ms(),
+            Clock::ClientSeconds => i64::try_from(whole_seconds(base.settings.ttl)).unwrap_or(i64::MAX),
+        }
+    }
+}
+
+/// Whether `T0 > T1 + expire`.
+fn is_too_old(t1: Option<&[u8]>, t0: i64, variation: Variation, base: &Base) -> Result<bool, NotTaken> {
+    let t1 = match (t1, variation.nil) {
+        (None, Nil::IsFree) => return Ok(false),
+        (None, Nil::IsTimeout) => 0,
+        (Some(t1), _) => time_of(t1).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?,
+    };
+    Ok(t0 > t1.saturating_add(variation.clock.expire(base)))
+}
+
+/// What a waiter took the lock over from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Takeover {
+    FromTheStaleOne,
+    OfNothing,
+    SomebodyWasFaster,
+}
+
+async fn take_over(
+    base: &mut Base,
+    resource: &str,
+    t1: Option<Bytes>,
+    value: &Bytes,
+    variation: Variation,
+) -> Result<Takeover, CallError> {
+    let stale = match (variation.value, &t1) {
+        (Value::Owned, Some(t1)) => set_if_unchanged(&mut base.redis, resource, t1, value).await?,
+        _ => {
+            let t2 = get_set(&mut base.redis, resource, value).await?;
+            if t2.is_none() && t1.is_some() {
+                return Ok(Takeover::OfNothing);
+            }
+            t2 == t1
+        }
+    };
+    Ok(if stale { Takeover::FromTheStaleOne } else { Takeover::SomebodyWasFaster })
+}
+
+impl SetnxGetset {
+    /// `GET foo.lock = T0`.
+    async fn check_now(&mut self, lease: &Lease) -> Check {
+        match get(&mut self.base.redis, &lease.resource).await {
+            Ok(value) if value.as_ref() == Some(&lease.owner) => Check::Ours,
+            Ok(_) => {
+                self.base.env.note(Note::LockLost);
+                Check::NotHeld
+            }
+            Err(error) => Check::Unknown(error.to_string()),
+        }
+    }
+}
+
+impl Lock for SetnxGetset {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let variation = self.variation;
+        Box::pin(self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
+            attempt(base, resource, variation).await
+        }))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move {
+            let redis = &mut self.base.redis;
+            release_by(match self.variation.value {
+                Value::Bare => delete(redis, &lease.resource).await,
+                Value::Owned => delete_if_owned(redis, &lease.resource, &lease.owner).await,
+            })
+        })
+    }
+
+    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
+        Box::pin(self.check_now(lease))
+    }
+
+    fn usage(&self) -> Usage {
+        self.variation.usage
+    }
+}
+
+#[cfg(test)]
+mod tests;

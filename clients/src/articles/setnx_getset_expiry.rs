@@ -1,0 +1,307 @@
+//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the time at which the lock ends. Must never know whether its holder
+//! lives.
+//!
+//! Source: article 000, second part, "Pseudo-code":
+//!
+//! ```text
+//! lock = 0
+//! while lock != 1:
+//!     timestamp = current Unix time + lock timeout + 1
+//!     lock = SETNX lock.foo timestamp
+//!     if lock == 1 or (now() > (GET lock.foo) and now() > (GETSET lock.foo timestamp)): break
+//!     else: sleep(10ms)
+//! do_job()
+//! if now() < GET lock.foo: DEL lock.foo
+//! ```
+//!
+//! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply is taken for a time long past, so that GETSET nil is a
+//! success.
+//!
+//! Mistakes, kept. **The guard of the release looks at a time, not at an owner**: it is meant to leave alone the lock of another after an
+//! overrun, but that one has just written a time that lies ahead, so the guard lets the DEL pass exactly when the lock is another's,
+//! and holds it back when the lock ran out but is still one's own. **The loser's GETSET overwrites the winner's time.** Both mended in
+//! `setnx-getset-expiry-owner`: an owner beside the time, compare-and-set, compare-and-delete. **Clients compare their own clocks**:
+//! kept in both; mended in `setnx-getset-server-time`.
+
+use super::stamp::{bare, now_seconds, owned, set_if_unchanged, time_of};
+use super::{Base, NotTaken, release_by};
+use crate::commands::{delete, get, get_set, set_nx, whole_seconds};
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Env};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
+use crate::owned_key::delete_if_owned;
+use bytes::Bytes;
+use std::time::Duration;
+
+/// `sleep(10ms)`.
+const SLEEP: Duration = Duration::from_millis(10);
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "setnx-getset-expiry",
+    about: "SETNX key end-time; an end that has passed is taken over by GETSET; DEL only while the end lies ahead",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| {
+        Box::new(SetnxGetsetExpiry { base: base(env, servers, settings), value: Value::Bare })
+    },
+};
+
+/// The entry of the lock that compares owners.
+pub const OWNER: Definition = Definition {
+    name: "setnx-getset-expiry-owner",
+    about: "setnx-getset-expiry with an owner beside the time, taken over by compare-and-set, released by compare-and-delete",
+    build: |env, servers, settings| {
+        Box::new(SetnxGetsetExpiry { base: base(env, servers, settings), value: Value::Owned })
+    },
+    ..DEFINITION
+};
+
+struct SetnxGetsetExpiry {
+    base: Base,
+    value: Value,
+}
+
+/// What is written, and so what the server can compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Value {
+    /// The time.
+    Bare,
+    /// The time and an owner.
+    Owned,
+}
+
+fn base(env: Env, servers: &Servers, settings: &Settings) -> Base {
+    Base::new(env, servers, &Settings { retry: SLEEP..=SLEEP, ..settings.clone() })
+}
+
+/// One pass of the loop.
+async fn attempt(base: &mut Base, resource: &str, value: Value) -> Result<Bytes, NotTaken> {
+    let timeout = i64::try_from(whole_seconds(base.settings.ttl)).unwrap_or(i64::MAX);
+    let end = now_seconds(&base.env).saturating_add(timeout).saturating_add(1);
+    let timestamp = match value {
+        Value::Bare => bare(end),
+        Value::Owned => owned(end, &base.env),
+    };
+    if set_nx(&mut base.redis, resource, &timestamp).await? {
+        return Ok(timestamp);
+    }
+    let seen = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)?;
+    if !has_passed(seen.as_deref(), &base.env)? {
+        return Err(NotTaken::Held);
+    }
+    let taken = match value {
+        Value::Bare => {
+            let old = get_set(&mut base.redis, resource, &timestamp).await?;
+            has_passed(old.as_deref(), &base.env)?
+        }
+        Value::Owned => match &seen {
+            Some(seen) => set_if_unchanged(&mut base.redis, resource, seen, &timestamp).await?,
+            None => false,
+        },
+    };
+    if taken { Ok(timestamp) } else { Err(NotTaken::Held) }
+}
+
+/// `now() > value`; nil is long past.
+fn has_passed(value: Option<&[u8]>, env: &Env) -> Result<bool, NotTaken> {
+    let end = match value {
+        None => return Ok(true),
+        Some(value) => time_of(value).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?,
+    };
+    Ok(now_seconds(env) > end)
+}
+
+/// `if now() < GET lock.foo: DEL lock.foo`: whether a key was deleted.
+async fn delete_while_ahead(base: &mut Base, resource: &str) -> Result<bool, CallError> {
+    let end = get(&mut base.redis, resource).await?.as_deref().and_then(time_of);
+    match end.is_some_and(|end| now_seconds(&base.env) < end) {
+        true => delete(&mut base.redis, resource).await,
+        false => Ok(false),
+    }
+}
+
+impl Lock for SetnxGetsetExpiry {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let value = self.value;
+        Box::pin(
+            self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
+                attempt(base, resource, value).await
+            }),
+        )
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move {
+            release_by(match self.value {
+                Value::Bare => delete_while_ahead(&mut self.base, &lease.resource).await,
+                Value::Owned => delete_if_owned(&mut self.base.redis, &lease.resource, &lease.owner).await,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lock::{Acquisition, Release, Settings};
+    use crate::testing::{Answer, Call, both, granted, normal, one, one_redis, settings};
+    use std::time::Duration;
+
+    fn one_attempt() -> Settings {
+        Settings { acquire_timeout: Duration::ZERO, ..settings() }
+    }
+
+    #[test]
+    fn takes_by_setnx_and_releases_while_its_end_lies_ahead() {
+        let (world, mut lock) = one_redis("setnx-getset-expiry", normal);
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.release(lease)), Release::Released);
+        insta::assert_snapshot!(world.trace(), @r"
+        0.000 redis #1 connect
+        1.000 redis #1 < SETNX lock 1700000011
+        2.000 redis #1 > :1
+        2.000 redis #1 < GET lock
+        3.000 redis #1 > $10 1700000011
+        3.000 redis #1 < DEL lock
+        4.000 redis #1 > :1
+        ");
+    }
+
+    #[test]
+    fn sleeps_ten_milliseconds_between_two_attempts() {
+        let world = crate::testing::TestWorld::new();
+        world.serve("redis", normal);
+        world.store("redis", |store| store.set("lock", "1700000005", None));
+        let patience = Settings { acquire_timeout: Duration::from_millis(30), ..settings() };
+        let mut lock = world.lock("setnx-getset-expiry", &one(), &patience);
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".to_owned()));
+        insta::assert_snapshot!(world.trace(), @r"
+         0.000 redis #1 connect
+         1.000 redis #1 < SETNX lock 1700000011
+         2.000 redis #1 > :0
+         2.000 redis #1 < GET lock
+         3.000 redis #1 > $10 1700000005
+        13.000 redis #1 < SETNX lock 1700000011
+        14.000 redis #1 > :0
+        14.000 redis #1 < GET lock
+        15.000 redis #1 > $10 1700000005
+        25.000 redis #1 < SETNX lock 1700000011
+        26.000 redis #1 > :0
+        26.000 redis #1 < GET lock
+        27.000 redis #1 > $10 1700000005
+        ");
+    }
+
+    #[test]
+    fn one_of_two_waiters_takes_over_a_lock_that_has_ended() {
+        for name in ["setnx-getset-expiry", "setnx-getset-expiry-owner"] {
+            let (world, mut first) = one_redis(name, normal);
+            world.store("redis", |store| store.set("lock", "1699999999", None));
+            let mut second = world.lock(name, &one(), &settings());
+            let (first, second) = world.run(both(first.acquire("lock"), second.acquire("lock")));
+            granted(first);
+            assert_eq!(second, Acquisition::Refused("held by another".to_owned()), "{name}");
+        }
+    }
+
+    /// The holder overruns, another takes over, the first releases, and a third tries. Whether it gets in.
+    fn third_gets_in(name: &str) -> (bool, String) {
+        let (world, mut first) = one_redis(name, normal);
+        let mut others = [0, 1].map(|_| world.lock(name, &one(), &one_attempt()));
+        let [second, third] = &mut others;
+        let overrun = granted(world.run(first.acquire("lock")));
+        world.pass(12_000);
+        granted(world.run(second.acquire("lock")));
+        world.run(first.release(overrun));
+        let third = world.run(third.acquire("lock"));
+        (matches!(third, Acquisition::Granted(_)), world.trace())
+    }
+
+    #[test]
+    fn the_guard_of_the_release_lets_the_lock_of_another_be_deleted() {
+        let (third, trace) = third_gets_in("setnx-getset-expiry");
+        assert!(third, "{trace}");
+        insta::assert_snapshot!(trace, @r"
+            0.000 redis #1 connect
+            1.000 redis #1 < SETNX lock 1700000011
+            2.000 redis #1 > :1
+        12002.000 redis #2 connect
+        12003.000 redis #2 < SETNX lock 1700000023
+        12004.000 redis #2 > :0
+        12004.000 redis #2 < GET lock
+        12005.000 redis #2 > $10 1700000011
+        12005.000 redis #2 < GETSET lock 1700000023
+        12006.000 redis #2 > $10 1700000011
+        12006.000 redis #1 < GET lock
+        12007.000 redis #1 > $10 1700000023
+        12007.000 redis #1 < DEL lock
+        12008.000 redis #1 > :1
+        12008.000 redis #3 connect
+        12009.000 redis #3 < SETNX lock 1700000023
+        12010.000 redis #3 > :1
+        ");
+    }
+
+    #[test]
+    fn an_owner_in_the_value_keeps_the_third_out() {
+        let (third, trace) = third_gets_in("setnx-getset-expiry-owner");
+        assert!(!third, "{trace}");
+        insta::assert_snapshot!(trace, @r"
+            0.000 redis #1 connect
+            1.000 redis #1 < SETNX lock 1700000011:owner-1
+            2.000 redis #1 > :1
+        12002.000 redis #2 connect
+        12003.000 redis #2 < SETNX lock 1700000023:owner-2
+        12004.000 redis #2 > :0
+        12004.000 redis #2 < GET lock
+        12005.000 redis #2 > $51 1700000011:owner-1
+        12005.000 redis #2 < EVALSHA [sha of compare-and-set] 1 lock 1700000011:owner-1 1700000023:owner-2
+        12006.000 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
+        12006.000 redis #2 < EVAL [compare-and-set] 1 lock 1700000011:owner-1 1700000023:owner-2
+        12007.000 redis #2 > :1
+        12007.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock 1700000011:owner-1
+        12008.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
+        12008.000 redis #1 < EVAL [compare-and-delete] 1 lock 1700000011:owner-1
+        12009.000 redis #1 > :0
+        12009.000 redis #3 connect
+        12010.000 redis #3 < SETNX lock 1700000023:owner-3
+        12011.000 redis #3 > :0
+        12011.000 redis #3 < GET lock
+        12012.000 redis #3 > $51 1700000023:owner-2
+        ");
+    }
+
+    #[test]
+    fn the_guard_leaves_ones_own_lock_behind_once_its_end_has_passed() {
+        let (world, mut lock) = one_redis("setnx-getset-expiry", normal);
+        let lease = granted(world.run(lock.acquire("lock")));
+        world.pass(12_000);
+        assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
+        assert_eq!(world.value("redis", "lock").as_deref(), Some("1700000011"));
+    }
+
+    #[test]
+    fn a_waiter_whose_clock_is_fast_takes_a_fresh_lock_over() {
+        let (world, mut holder) = one_redis("setnx-getset-expiry", normal);
+        world.skew(1, 12_000);
+        let mut waiter = world.lock_on(1, "setnx-getset-expiry", &one(), &one_attempt());
+        granted(world.run(holder.acquire("lock")));
+        granted(world.run(waiter.acquire("lock")));
+    }
+
+    #[test]
+    fn getset_nil_is_a_success() {
+        let mut gets = 0;
+        let (world, mut holder) = one_redis("setnx-getset-expiry", move |call: &Call<'_>| {
+            gets += usize::from(call.name() == "GET");
+            if call.name() == "GET" && gets == 1 { Answer::Late(4) } else { Answer::Normal }
+        });
+        world.store("redis", |store| store.set("lock", "1699999999", None));
+        let waiting = world.run(both(holder.acquire("lock"), async {
+            world.env().sleep(Duration::from_micros(3_200)).await;
+            world.store("redis", |store| store.clear());
+        }));
+        granted(waiting.0);
+    }
+}

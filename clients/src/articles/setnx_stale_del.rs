@@ -1,0 +1,190 @@
+//! `setnx-stale-del` and `setnx-stale-compare`: the value is the time of the acquire; a waiter removes a lock that is too old. Must never
+//! know whether its holder lives.
+//!
+//! Source: article 000, "Handling deadlocks", where the first is the one that does not work:
+//!
+//! ```text
+//! SETNX foo.lock <current unix time>             1: acquired
+//! GET foo.lock                                   not older than the limit: wait, try again
+//! DEL foo.lock, SETNX foo.lock <current unix time>
+//! ```
+//!
+//! Mistakes, kept. **DEL does not look again** (the article says so): C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the
+//! lock; C3 deletes C2's and takes it too. Mended in `setnx-stale-compare`, which removes the lock only while it has the time that was
+//! found stale, and in `setnx-getset`. **Clients compare their own clocks with the holder's**; **the release is a DEL that looks at no
+//! owner**, so that a holder that overran removes the lock of the next one: mended in twins of `setnx-getset`.
+
+use super::stamp::{bare, now_ms, time_of};
+use super::{Base, NotTaken, release_by};
+use crate::commands::{delete, get, set_nx};
+use crate::env::BoxFuture;
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::owned_key::delete_if_owned;
+use bytes::Bytes;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "setnx-stale-del",
+    about: "SETNX key time; a waiter that finds the time too old sends DEL, then SETNX",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| {
+        Box::new(SetnxStaleDel { base: Base::new(env, servers, settings), removal: Removal::Blind })
+    },
+};
+
+/// The entry of the lock that looks again.
+pub const COMPARING: Definition = Definition {
+    name: "setnx-stale-compare",
+    about: "setnx-stale-del that removes a stale lock only if it is still the one that was found stale",
+    build: |env, servers, settings| {
+        Box::new(SetnxStaleDel { base: Base::new(env, servers, settings), removal: Removal::IfUnchanged })
+    },
+    ..DEFINITION
+};
+
+struct SetnxStaleDel {
+    base: Base,
+    removal: Removal,
+}
+
+/// How a stale lock is removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Removal {
+    Blind,
+    IfUnchanged,
+}
+
+async fn attempt(base: &mut Base, resource: &str, removal: Removal) -> Result<Bytes, NotTaken> {
+    if let Some(value) = set_now(base, resource).await? {
+        return Ok(value);
+    }
+    let Some(seen) = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)? else {
+        return Err(NotTaken::Held);
+    };
+    if !is_stale(base, &seen)? {
+        return Err(NotTaken::Held);
+    }
+    match removal {
+        Removal::Blind => delete(&mut base.redis, resource).await,
+        Removal::IfUnchanged => delete_if_owned(&mut base.redis, resource, &seen).await,
+    }
+    .map_err(NotTaken::harmless)?;
+    set_now(base, resource).await?.ok_or(NotTaken::Held)
+}
+
+/// `SETNX foo.lock <current unix time>`: the value, if the key was set.
+async fn set_now(base: &mut Base, resource: &str) -> Result<Option<Bytes>, NotTaken> {
+    let value = bare(now_ms(&base.env));
+    Ok(set_nx(&mut base.redis, resource, &value).await?.then_some(value))
+}
+
+fn is_stale(base: &Base, seen: &[u8]) -> Result<bool, NotTaken> {
+    let taken_at = time_of(seen).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?;
+    Ok(now_ms(&base.env).saturating_sub(taken_at) > base.expire_ms())
+}
+
+impl Lock for SetnxStaleDel {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let removal = self.removal;
+        Box::pin(
+            self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
+                attempt(base, resource, removal).await
+            }),
+        )
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { release_by(delete(&mut self.base.redis, &lease.resource).await) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lock::{Acquisition, Release};
+    use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings};
+
+    /// Twenty seconds before the test world begins.
+    const LONG_AGO: &str = "1699999980000";
+
+    #[test]
+    fn takes_by_setnx_and_releases_by_del() {
+        let (world, mut lock) = one_redis("setnx-stale-del", normal);
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.release(lease)), Release::Released);
+        insta::assert_snapshot!(world.trace(), @r"
+        0.000 redis #1 connect
+        1.000 redis #1 < SETNX lock 1700000000000
+        2.000 redis #1 > :1
+        2.000 redis #1 < DEL lock
+        3.000 redis #1 > :1
+        ");
+    }
+
+    #[test]
+    fn waits_while_the_lock_is_not_too_old() {
+        let (world, mut lock) = one_redis("setnx-stale-del", normal);
+        world.store("redis", |store| store.set("lock", "1699999992000", None));
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".to_owned()));
+        assert_eq!(world.value("redis", "lock").as_deref(), Some("1699999992000"));
+    }
+
+    #[test]
+    fn the_lock_of_a_holder_that_died_is_taken_over() {
+        for name in ["setnx-stale-del", "setnx-stale-compare"] {
+            let (world, mut lock) = one_redis(name, normal);
+            world.store("redis", |store| store.set("lock", LONG_AGO, None));
+            granted(world.run(lock.acquire("lock")));
+        }
+    }
+
+    /// C2 and C3 find the lock of C1 stale; the reply to C3's GET comes two milliseconds later. What they get.
+    fn two_waiters(name: &str) -> (Acquisition, Acquisition, String) {
+        let mut gets = 0;
+        let world = TestWorld::new();
+        world.serve("redis", move |call: &Call<'_>| {
+            gets += usize::from(call.name() == "GET");
+            if call.name() == "GET" && gets == 2 { Answer::Late(2) } else { Answer::Normal }
+        });
+        world.store("redis", |store| store.set("lock", LONG_AGO, None));
+        let mut second = world.lock(name, &one(), &settings());
+        let mut third = world.lock(name, &one(), &settings());
+        let (second, third) = world.run(both(second.acquire("lock"), third.acquire("lock")));
+        (second, third, world.trace())
+    }
+
+    #[test]
+    fn two_waiters_both_take_over_because_del_does_not_look_again() {
+        let (second, third, trace) = two_waiters("setnx-stale-del");
+        granted(second);
+        granted(third);
+        insta::assert_snapshot!(trace, @r"
+        0.000 redis #1 connect
+        0.000 redis #2 connect
+        1.000 redis #1 < SETNX lock 1700000000000
+        1.000 redis #2 < SETNX lock 1700000000000
+        2.000 redis #1 > :0
+        2.000 redis #1 < GET lock
+        2.000 redis #2 > :0
+        2.000 redis #2 < GET lock
+        3.000 redis #1 > $13 1699999980000
+        3.000 redis #1 < DEL lock
+        4.000 redis #1 > :1
+        4.000 redis #1 < SETNX lock 1700000000004
+        5.000 redis #2 > $13 1699999980000
+        5.000 redis #2 < DEL lock
+        5.000 redis #1 > :1
+        6.000 redis #2 > :1
+        6.000 redis #2 < SETNX lock 1700000000006
+        7.000 redis #2 > :1
+        ");
+    }
+
+    #[test]
+    fn one_waiter_takes_over_if_the_stale_time_is_compared() {
+        let (second, third, _) = two_waiters("setnx-stale-compare");
+        granted(second);
+        assert_eq!(third, Acquisition::Refused("held by another".to_owned()));
+    }
+}

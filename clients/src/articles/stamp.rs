@@ -1,0 +1,68 @@
+//! Times as the values of keys: how locks without expiry know that they are too old. Must never know when that is.
+//!
+//! A stamp is a number, in milliseconds or seconds since the Unix epoch. The mended locks append `:owner`, so that a value says both.
+
+use crate::connection::CallError;
+use crate::env::Env;
+use crate::owned_key::fresh_owner;
+use crate::reply::Reply;
+use crate::script::Script;
+use crate::session::Session;
+use bytes::Bytes;
+
+/// Sets the key to `ARGV[2]` if it still holds `ARGV[1]`: 1 if it did.
+pub static COMPARE_AND_SET: Script = Script::new(
+    r#"if redis.call("get",KEYS[1]) == ARGV[1] then
+    redis.call("set",KEYS[1],ARGV[2])
+    return 1
+else
+    return 0
+end"#,
+);
+
+/// Compare-and-set: `true` if the key held `seen` and now holds `value`, `false` if it was left as it is.
+pub async fn set_if_unchanged(session: &mut Session, key: &str, seen: &[u8], value: &[u8]) -> Result<bool, CallError> {
+    match COMPARE_AND_SET.call(session, &[key.as_bytes()], &[seen, value]).await? {
+        Reply::Integer(1) => Ok(true),
+        Reply::Integer(0) => Ok(false),
+        reply => Err(CallError::unexpected(&reply)),
+    }
+}
+
+/// The value that says nothing but a time.
+pub fn bare(time: i64) -> Bytes {
+    Bytes::from(time.to_string())
+}
+
+/// The value that says a time, and whose it is: a random owner that no attempt ever had.
+pub fn owned(time: i64, env: &Env) -> Bytes {
+    Bytes::from([time.to_string().as_bytes(), b":", &fresh_owner(env)].concat())
+}
+
+/// The time that a value says, if it says one.
+pub fn time_of(value: &[u8]) -> Option<i64> {
+    let digits = value.split(|byte| *byte == b':').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// The wall clock of the host in whole milliseconds.
+pub fn now_ms(env: &Env) -> i64 {
+    env.wall_clock().as_millis()
+}
+
+/// The wall clock of the host in whole seconds, rounded down.
+pub fn now_seconds(env: &Env) -> i64 {
+    now_ms(env).div_euclid(1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_value_is_what_stands_before_the_owner() {
+        for (value, time) in [("17", Some(17)), ("17:ab", Some(17)), ("-3", Some(-3)), ("", None), ("ab:17", None)] {
+            assert_eq!(time_of(value.as_bytes()), time, "{value}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! `watchdog` and its variations: a task beside the holder renews the lease until it is released. Must never know what the holder does.
+//!
+//! Source: article 001, "Concurrency is still possible": the thread that holds the lock starts a daemon that lengthens the life of a lock
+//! that is about to expire (ttl 30 s: `expire` by 20 s at the 29th second, then every 20 s), and closes it explicitly when it is done; if
+//! the node dies the daemon dies too, and the lock expires.
+//!
+//! `watchdog` does it on the lock of [`single_node`](crate::single_node) with care: it renews every third of the ttl, by a Lua
+//! compare-and-expire, over a connection of its own; it is stopped before the release is sent; it notes the loss, and ends, when a renewal
+//! is refused or when none was confirmed for a whole ttl. What remains is the nature of the thing: a pause of the whole process longer than
+//! the ttl still overlaps, and **a holder stuck in its business code keeps the lock for ever**: mended in `watchdog-capped`, which stops
+//! renewing after [`LEASES_MAX`] ttls and notes the loss before the lock expires.
+//!
+//! Mistakes, each in a lock of its own; all mended in `watchdog`:
+//!
+//! - `watchdog-expire`, as the article has it, its spans scaled to the ttl. **Each renewal lasts exactly until the next one**: the lock of the
+//!   29th second expires at the 49th, just before or after the renewal arrives, and then is free under a living holder. **EXPIRE looks at no
+//!   owner**, and its reply is ignored: a holder that lost the lock keeps that of another alive.
+//! - `watchdog-resurrecting`: **renewal by GET, a comparison in the client, and SET**: a SET that the release overtakes brings the lock back, or
+//!   puts the old owner over the next one.
+//! - `watchdog-unstopped`: **nobody closes the daemon**: it keeps the locks of others alive for as long as its process lives, even those of
+//!   the dead.
+
+use super::Base;
+use crate::commands::{expire_ms, get, set_px};
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
+use crate::owned_key::{extend_if_owned, release, take};
+use crate::retry::Retry;
+use crate::session::Session;
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How many ttls after the grant `watchdog-capped` stops renewing.
+pub const LEASES_MAX: u32 = 6;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "watchdog",
+    about: "single-node with a task that renews the lease every third of the ttl until it is released",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| lock(env, servers, settings, careful(settings.ttl)),
+};
+
+/// The entry of the lock that a stuck holder does not keep for ever.
+pub const CAPPED: Definition = Definition {
+    name: "watchdog-capped",
+    about: "watchdog that stops renewing after six ttls, and notes the loss before the lock expires",
+    build: |env, servers, settings| {
+        lock(env, servers, settings, Habits { leases_max: Some(LEASES_MAX), ..careful(settings.ttl) })
+    },
+    ..DEFINITION
+};
+
+/// The entry of the daemon as the article has it.
+pub const EXPIRE: Definition = Definition {
+    name: "watchdog-expire",
+    about: "watchdog by a plain EXPIRE, first at 29/30 of the ttl, then every 2/3 of it, for 2/3 of it",
+    build: |env, servers, settings| {
+        let (first, every) = (settings.ttl * 29 / 30, settings.ttl * 2 / 3);
+        let habits = Habits { renewal: Renewal::Expire, first, every, lasts: every, ..careful(settings.ttl) };
+        lock(env, servers, settings, habits)
+    },
+    ..DEFINITION
+};
+
+/// The entry of the watchdog that brings locks back.
+pub const RESURRECTING: Definition = Definition {
+    name: "watchdog-resurrecting",
+    about: "watchdog that renews by GET, a comparison in the client, and SET",
+    build: |env, servers, settings| {
+        lock(env, servers, settings, Habits { renewal: Renewal::GetThenSet, ..careful(settings.ttl) })
+    },
+    ..DEFINITION
+};
+
+/// The entry of the watchdog that nobody stops.
+pub const UNSTOPPED: Definition = Definition {
+    name: "watchdog-unstopped",
+    about: "watchdog by a plain EXPIRE that goes on after the release",
+    build: |env, servers, settings| {
+        let habits = Habits { renewal: Renewal::Expire, end: End::WithTheProcess, ..careful(settings.ttl) };
+        lock(env, servers, settings, habits)
+    },
+    ..DEFINITION
+};
+
+/// What differs between the watchdogs of this file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Habits {
+    renewal: Renewal,
+    /// From the grant to the first renewal.
+    first: Duration,
+    /// Between two renewals.
+    every: Duration,
+    /// How long the lock lives from a renewal on.
+    lasts: Duration,
+    end: End,
+    /// After how many ttls it gives up.
+    leases_max: Option<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Renewal {
+    /// The Lua compare-and-expire.
+    IfOwned,
+    /// EXPIRE, in milliseconds so that it follows any ttl; its reply is ignored.
+    Expire,
+    /// GET, a comparison in the client, SET.
+    GetThenSet,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    AtRelease,
+    WithTheProcess,
+}
+
+fn careful(ttl: Duration) -> Habits {
+    let every = ttl / 3;
+    Habits { renewal: Renewal::IfOwned, first: every, every, lasts: ttl, end: End::AtRelease, leases_max: None }
+}
+
+fn lock(env: Env, servers: &Servers, settings: &Settings, habits: Habits) -> Box<dyn Lock> {
+    let ttl_ms = settings.ttl.as_millis().to_string();
+    let base = Base::new(env, servers, settings);
+    Box::new(Watched { base, servers: servers.clone(), ttl_ms, habits, dogs: BTreeMap::new() })
+}
+
+struct Watched {
+    base: Base,
+    servers: Servers,
+    ttl_ms: String,
+    habits: Habits,
+    /// The tasks that renew, by the owner value of their lease. Those that nobody stops are not here.
+    dogs: BTreeMap<Bytes, Spawned>,
+}
+
+/// A task that renews one lease.
+struct Dog {
+    env: Env,
+    redis: Session,
+    habits: Habits,
+    resource: String,
+    owner: Bytes,
+    ttl: Duration,
+    granted: Monotonic,
+    /// When the last request that the server confirmed was sent: the lock lives a ttl from then, at least.
+    confirmed: Monotonic,
+}
+
+/// What became of a renewal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Renewed {
+    Confirmed,
+    Refused,
+    Ignored,
+}
+
+impl Watched {
+    async fn acquire_and_watch(&mut self, resource: &str) -> Acquisition {
+        let Base { env, settings, redis } = &mut self.base;
+        let ttl_ms = &self.ttl_ms;
+        let mut sent = env.monotonic_clock();
+        let attempt = async || {
+            sent = env.monotonic_clock();
+            take(env, redis, resource, ttl_ms).await
+        };
+        let outcome = Retry::start(env, settings).until_granted(attempt).await;
+        if let Acquisition::Granted(lease) = &outcome {
+            self.watch(lease, sent);
+        }
+        outcome
+    }
+
+    fn watch(&mut self, lease: &Lease, sent: Monotonic) {
+        let Base { env, settings, .. } = &self.base;
+        let dog = Dog {
+            redis: Session::primary(env, &self.servers, settings),
+            env: env.clone(),
+            habits: self.habits,
+            resource: lease.resource.clone(),
+            owner: lease.owner.clone(),
+            ttl: settings.ttl,
+            granted: sent,
+            confirmed: sent,
+        };
+        let task = env.spawn(dog.keep_renewing());
+        if self.habits.end == End::AtRelease {
+            self.dogs.insert(lease.owner.clone(), task);
+        }
+    }
+
+    /// The renewing stops before the release is sent.
+    async fn stop_and_release(&mut self, lease: Lease) -> Release {
+        if let Some(task) = self.dogs.remove(&lease.owner) {
+            task.abort();
+        }
+        let Base { env, settings, redis } = &mut self.base;
+        release(env, settings, redis, &lease).await
+    }
+}
+
+impl Dog {
+    /// Runs until it is stopped, until the lock is lost, or until the host ends.
+    async fn keep_renewing(mut self) {
+        let mut pause = self.habits.first;
+        loop {
+            self.env.sleep(pause).await;
+            if self.is_past_its_cap() {
+                // A hundredth of the ttl early, so that a clock that drifts does not make it late.
+                let end = self.confirmed.plus(self.ttl * 99 / 100);
+                self.env.sleep(end.since(self.env.monotonic_clock())).await;
+                return self.env.note(Note::LockLost);
+            }
+            if self.renew().await == Renewed::Refused {
+                return self.env.note(Note::LockLost);
+            }
+            pause = self.habits.every;
+        }
+    }
+
+    fn is_past_its_cap(&self) -> bool {
+        let held = self.env.monotonic_clock().since(self.granted);
+        self.habits.leases_max.is_some_and(|leases| held >= self.ttl * leases)
+    }
+
+    async fn renew(&mut self) -> Renewed {
+        let sent = self.env.monotonic_clock();
+        let outcome = match self.habits.renewal {
+            Renewal::Expire => {
+                let _ = expire_ms(&mut self.redis, &self.resource, self.habits.lasts).await;
+                return Renewed::Ignored;
+            }
+            Renewal::IfOwned => self.extend().await,
+            Renewal::GetThenSet => self.get_then_set().await,
+        };
+        match outcome {
+            Ok(true) => {
+                self.confirmed = sent;
+                Renewed::Confirmed
+            }
+            Ok(false) => Renewed::Refused,
+            Err(_) if self.env.monotonic_clock().since(self.confirmed) >= self.ttl => Renewed::Refused,
+            Err(_) => Renewed::Ignored,
+        }
+    }
+
+    async fn extend(&mut self) -> Result<bool, CallError> {
+        let lasts_ms = self.habits.lasts.as_millis().to_string();
+        extend_if_owned(&mut self.redis, &self.resource, &self.owner, &lasts_ms).await
+    }
+
+    async fn get_then_set(&mut self) -> Result<bool, CallError> {
+        if get(&mut self.redis, &self.resource).await?.as_ref() != Some(&self.owner) {
+            return Ok(false);
+        }
+        set_px(&mut self.redis, &self.resource, &self.owner, self.habits.lasts).await.map(|()| true)
+    }
+}
+
+impl Lock for Watched {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.acquire_and_watch(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(self.stop_and_release(lease))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,12 @@
+//! What a server promises, tried through its bytes. One file for each promise.
+
+mod anything;
+mod denied;
+mod eviction;
+mod expiry;
+mod messages;
+mod propagation;
+mod protocol;
+mod replies;
+mod taps;
+mod transactions;

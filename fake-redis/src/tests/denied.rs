@@ -1,0 +1,137 @@
+//! What a server refuses, delays or only answers later.
+
+use crate::config::NodeConfig;
+use crate::testing::{Bench, check_on};
+use bytes::Bytes;
+
+#[test]
+fn a_replica_refuses_writes_and_answers_reads() {
+    let mut bench = Bench::with(NodeConfig { replica_of: Some((String::from("p"), 1)), ..NodeConfig::default() });
+    let refused = "-READONLY You can't write against a read only replica.";
+    check_on(
+        &mut bench,
+        &[
+            ("SET k v", refused),
+            ("GET k", "$-1"),
+            ("EVAL \"return redis.call('GET', 'k')\" 0", "$-1"),
+            (
+                "EVAL \"return redis.call('SET', 'k', 'v')\" 0",
+                "-READONLY You can't write against a read only replica. script: \
+                 5c4d62f4e30c54fb15935b5892148e5ce7374077, on @user_script:1.",
+            ),
+            ("MULTI", "+OK"),
+            ("SET k v", refused),
+            ("EXEC", "-EXECABORT Transaction discarded because of previous errors."),
+        ],
+    );
+}
+
+#[test]
+fn a_stale_replica_may_be_told_not_to_answer() {
+    let replica_of = Some((String::from("p"), 1));
+    let mut bench = Bench::with(NodeConfig { replica_of, replica_serve_stale_data: false, ..NodeConfig::default() });
+    let down = "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+    check_on(&mut bench, &[("GET k", down), ("PING", down), ("SELECT 1", "+OK")]);
+}
+
+#[test]
+fn a_primary_without_enough_replicas_refuses_writes() {
+    let mut bench = Bench::with(NodeConfig { min_replicas_to_write: 1, ..NodeConfig::default() });
+    check_on(&mut bench, &[("SET k v", "-NOREPLICAS Not enough good replicas to write."), ("GET k", "$-1")]);
+}
+
+#[test]
+fn a_password_is_asked_for() {
+    let requirepass = Some(Bytes::from_static(b"secret"));
+    let mut bench = Bench::with(NodeConfig { requirepass, ..NodeConfig::default() });
+    let wrong = "-WRONGPASS invalid username-password pair or user is disabled.";
+    check_on(
+        &mut bench,
+        &[
+            ("GET k", "-NOAUTH Authentication required."),
+            ("AUTH wrong", wrong),
+            ("HELLO 3 AUTH default wrong", wrong),
+            ("AUTH default secret", "+OK"),
+            ("GET k", "$-1"),
+            ("1>HELLO 2 AUTH nobody secret", wrong),
+        ],
+    );
+    assert!(bench.type_at(1, "HELLO 2").starts_with("-NOAUTH HELLO must be called with"));
+    assert_eq!(bench.raw(2, b"*11\r\n"), b"-ERR Protocol error: unauthenticated multibulk length\r\n");
+    assert_eq!(bench.closed.len(), 1);
+}
+
+#[test]
+fn loading_and_a_stuck_script_are_answered_as_such() {
+    let mut bench = Bench::new();
+    bench.node.server_mut().loading = true;
+    check_on(&mut bench, &[("GET k", "-LOADING Redis is loading the dataset in memory"), ("SELECT 1", "+OK")]);
+    bench.node.server_mut().loading = false;
+    bench.node.server_mut().busy = true;
+    let busy = "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+    check_on(
+        &mut bench,
+        &[("GET k", busy), ("AUTH x y", "-WRONGPASS invalid username-password pair or user is disabled.")],
+    );
+}
+
+#[test]
+fn a_pause_of_writes_delays_them_and_their_time_to_live_starts_at_execution() {
+    let mut bench = Bench::new();
+    check_on(
+        &mut bench,
+        &[
+            ("CLIENT PAUSE 1000 WRITE", "+OK"),
+            ("1>SET k v PX 500", ""),
+            ("2>EVAL \"return 1\" 0", ""),
+            ("GET k", "$-1"),
+            ("SET", "-ERR wrong number of arguments for 'set' command"),
+        ],
+    );
+    bench.pass(1_000);
+    assert_eq!(bench.heard(1), "+OK");
+    assert_eq!(bench.heard(2), ":1");
+    check_on(&mut bench, &[("PTTL k", ":500")]);
+}
+
+#[test]
+fn a_pause_of_everything_delays_reads_too_and_keeps_the_order() {
+    let mut bench = Bench::new();
+    check_on(
+        &mut bench,
+        &[("SET n 0", "+OK"), ("CLIENT PAUSE 100", "+OK"), ("2>APPEND n 2", ""), ("+1", ""), ("1>APPEND n 1", "")],
+    );
+    bench.pass(200);
+    check_on(&mut bench, &[("GET n", "$3|021")]);
+}
+
+#[test]
+fn nothing_expires_during_a_pause() {
+    let mut bench = Bench::new();
+    check_on(&mut bench, &[("SET k v PX 50", "+OK"), ("CLIENT PAUSE 1000 WRITE", "+OK"), ("+500", "")]);
+    bench.propagated();
+    check_on(&mut bench, &[("GET k", "$-1"), ("DBSIZE", ":1")]);
+    assert_eq!(bench.propagated(), "");
+    bench.pass(1_000);
+    check_on(&mut bench, &[("DBSIZE", ":0")]);
+    assert_eq!(bench.propagated(), "DEL k");
+}
+
+#[test]
+fn a_sleeping_server_answers_nobody_until_it_wakes() {
+    let mut bench = Bench::new();
+    check_on(&mut bench, &[("DEBUG SLEEP 0.5", ""), ("1>SET k v PX 100", ""), ("+499", ""), ("1>PING", "")]);
+    assert_eq!(bench.heard(0), "");
+    bench.pass(1);
+    assert_eq!(bench.heard(0), "+OK");
+    assert_eq!(bench.heard(1), "+OK|+PONG");
+    check_on(&mut bench, &[("PTTL k", ":100")]);
+}
+
+#[test]
+fn too_many_clients_are_turned_away() {
+    let mut bench = Bench::with(NodeConfig { max_clients: 2, ..NodeConfig::default() });
+    assert_eq!(bench.heard(2), "-ERR max number of clients reached");
+    assert_eq!(bench.closed.len(), 1);
+    check_on(&mut bench, &[("1>PING", "+PONG")]);
+}
