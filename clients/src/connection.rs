@@ -127,45 +127,40 @@ impl Connection {
 /// the tests hold it to.
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) {
     output.clear();
-    let length: usize = words.iter().map(|word| word.len() + HEADER_BYTES_MAX + 2).sum();
-    output.reserve(length + HEADER_BYTES_MAX);
-    put_header(output, b'*', words.len());
-    for word in words {
-        put_header(output, b'$', word.len());
-        output.extend_from_slice(word);
+    put_header(output, *b"*", words.len());
+    // The end of one word and the header of the next are written at once.
+    let mut words = words.iter();
+    if let Some(first) = words.next() {
+        put_header(output, *b"$", first.len());
+        output.extend_from_slice(first);
+        for word in words {
+            put_header(output, *b"\r\n$", word.len());
+            output.extend_from_slice(word);
+        }
         output.extend_from_slice(b"\r\n");
     }
 }
 
-/// The most bytes that a header line may have: its kind, the digits of a `usize`, and the end of the line.
-const HEADER_BYTES_MAX: usize = 1 + 20 + 2;
-
-/// Writes `*3\r\n` and its like.
-fn put_header(output: &mut Vec<u8>, kind: u8, count: usize) {
+/// Writes what comes before a count, the count in decimal, and the end of the line.
+fn put_header<const N: usize>(output: &mut Vec<u8>, before: [u8; N], count: usize) {
     let digit = |number: usize| b'0' + (number % 10) as u8;
+    let mut line = [0; 8];
+    line[..N].copy_from_slice(&before);
     match count {
-        0..10 => output.extend_from_slice(&[kind, digit(count), b'\r', b'\n']),
-        10..100 => output.extend_from_slice(&[kind, digit(count / 10), digit(count), b'\r', b'\n']),
-        _ => put_long_header(output, kind, count),
-    }
-}
-
-fn put_long_header(output: &mut Vec<u8>, kind: u8, count: usize) {
-    let mut line = [0; HEADER_BYTES_MAX];
-    let mut start = HEADER_BYTES_MAX - 2;
-    line[start..].copy_from_slice(b"\r\n");
-    let mut rest = count;
-    loop {
-        start -= 1;
-        line[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
+        0..10 => {
+            line[N..N + 3].copy_from_slice(&[digit(count), b'\r', b'\n']);
+            output.extend_from_slice(&line[..N + 3]);
+        }
+        10..100 => {
+            line[N..N + 4].copy_from_slice(&[digit(count / 10), digit(count), b'\r', b'\n']);
+            output.extend_from_slice(&line[..N + 4]);
+        }
+        _ => {
+            output.extend_from_slice(&before);
+            output.extend_from_slice(count.to_string().as_bytes());
+            output.extend_from_slice(b"\r\n");
         }
     }
-    start -= 1;
-    line[start] = kind;
-    output.extend_from_slice(&line[start..]);
 }
 
 /// A message of a channel.

@@ -34,13 +34,27 @@ fn a_report_holds_what_the_contract_names() {
     assert_eq!(report["seed"], "2", "seeds are decimal strings");
     let run = &report["runs"][0];
     for key in [
-        "client", "fault", "verdict", "expected", "history_digest", "virtual_time_us", "operations", "acquisitions",
-        "messages", "faults_fired", "plan", "latency_us", "violations", "timeline",
+        "client",
+        "fault",
+        "verdict",
+        "expected",
+        "history_digest",
+        "virtual_time_us",
+        "operations",
+        "acquisitions",
+        "messages",
+        "faults_fired",
+        "plan",
+        "latency_us",
+        "violations",
+        "timeline",
     ] {
         assert!(!run[key].is_null(), "{key}");
     }
     let violation = &run["violations"][0];
-    for key in ["id", "kind", "severity", "resource", "at_us", "duration_us", "processes", "cause", "summary", "witness"] {
+    for key in
+        ["id", "kind", "severity", "resource", "at_us", "duration_us", "processes", "cause", "summary", "witness"]
+    {
         assert!(!violation[key].is_null(), "{key}");
     }
     assert!(violation["replay"].as_str().unwrap().starts_with("fencepost "));
@@ -49,9 +63,8 @@ fn a_report_holds_what_the_contract_names() {
 #[test]
 fn a_recorded_history_is_judged_again_alike() {
     let folder = tempfile::tempdir().unwrap();
-    let report = json(&[
-        "--seed", "1", "--fault", "pause", "--client", "single-node", "--format", "json", "--with-history",
-    ]);
+    let report =
+        json(&["--seed", "1", "--fault", "pause", "--client", "single-node", "--format", "json", "--with-history"]);
     let (path, history) = (folder.path().join("history.json"), &report["runs"][0]["history"]);
     std::fs::write(&path, history.to_string()).unwrap();
     let answer = fencepost(&["check", path.to_str().unwrap(), "--format", "json"]);

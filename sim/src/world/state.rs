@@ -117,13 +117,11 @@ impl State {
 
     /// Takes the next thing that happens to a host at this instant.
     pub(crate) fn take_due(&mut self, host: HostIndex) -> Option<Occurrence> {
-        match self.next() {
-            Some((at, whose)) if at <= self.now && whose == host => {
-                self.events += 1;
-                self.agenda.take()
-            }
-            _ => None,
+        if !self.is_due(host) {
+            return None;
         }
+        self.events += 1;
+        self.agenda.take()
     }
 
     /// Whether anything happens to a host at this instant.

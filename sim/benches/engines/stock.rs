@@ -59,7 +59,7 @@ impl World for Stock {
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()> {
         let mut timers = self.timers.borrow_mut();
         ready!(timers[timer.0 as usize].as_mut().poll(context));
-        timers.remove(timer.0 as usize);
+        drop(timers.remove(timer.0 as usize));
         Poll::Ready(())
     }
 
