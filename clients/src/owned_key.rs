@@ -23,11 +23,24 @@ else
 end"#,
 );
 
+/// The two digits of every byte.
+static HEXADECIMAL: [[u8; 2]; 256] = {
+    let (digits, mut table, mut byte) = (b"0123456789abcdef", [[0; 2]; 256], 0);
+    while byte < 256 {
+        table[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    table
+};
+
 /// A value that no attempt ever had: 20 random bytes as 40 hexadecimal digits.
 pub fn fresh_owner(env: &Env) -> Bytes {
-    let digits =
-        format!("{:016x}{:016x}{:016x}", env.random(Draw::Owner), env.random(Draw::Owner), env.random(Draw::Owner));
-    Bytes::from(digits).slice(..40)
+    let random = [(); 3].map(|()| env.random(Draw::Owner).to_be_bytes());
+    let mut digits = [0; 40];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(random.as_flattened()) {
+        pair.copy_from_slice(&HEXADECIMAL[usize::from(*byte)]);
+    }
+    Bytes::copy_from_slice(&digits)
 }
 
 /// Makes the key live longer if it holds our value: 1 if it did.

@@ -11,6 +11,9 @@ const REPLY_BYTES_MAX: usize = 1024 * 1024;
 /// How deep arrays may nest. The decoder recurses, so a server could otherwise exhaust the stack of its client.
 const DEPTH_MAX: usize = 8;
 
+/// A number of so many digits fits 64 bits, whatever the digits are.
+const DIGITS_PLAIN_MAX: usize = 18;
+
 /// A reply, in the terms of RESP2.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
@@ -56,6 +59,14 @@ impl Reply {
 
     /// Takes the first whole reply off the front of `buffer`; `None` if it has not all arrived.
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
+        match take_plain(buffer) {
+            None => Reply::take_any_from(buffer),
+            reply => Ok(reply),
+        }
+    }
+
+    /// As [`Reply::take_from`], by redis-protocol's decoder.
+    fn take_any_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
         if !nests_within_bound(buffer) {
             return Err(Nonsense(format!("arrays nested deeper than {DEPTH_MAX}")));
         }
@@ -66,6 +77,25 @@ impl Reply {
             Err(error) => Err(Nonsense(error.to_string())),
         }
     }
+}
+
+/// Takes off one of the replies that locks get nearly always: `OK`, nil, or a number. `None` leaves it to the decoder.
+fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
+    let (reply, length) = match &buffer[..] {
+        [b'+', b'O', b'K', b'\r', b'\n', ..] => (Reply::Status(Bytes::from_static(b"OK")), 5),
+        [b'$', b'-', b'1', b'\r', b'\n', ..] => (Reply::Nil, 5),
+        [b':', rest @ ..] => {
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if !(1..=DIGITS_PLAIN_MAX).contains(&digits) || rest.get(digits..digits + 2) != Some(b"\r\n") {
+                return None;
+            }
+            let number = rest[..digits].iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+            (Reply::Integer(number), digits + 3)
+        }
+        _ => return None,
+    };
+    buffer.advance(length);
+    Some(reply)
 }
 
 /// Cuts `length` bytes off the buffer and makes a reply of them. Numbers, nothing and `OK` cost no allocation.
@@ -233,6 +263,15 @@ mod tests {
             Just(b"$-5\r\n".to_vec()),
             Just(b":12\r\n".to_vec()),
             Just(b":x\r\n".to_vec()),
+            Just(b":007\r\n".to_vec()),
+            Just(b":-3\r\n".to_vec()),
+            Just(b":+3\r\n".to_vec()),
+            Just(b":999999999999999999\r\n".to_vec()),
+            Just(b":9999999999999999999\r\n".to_vec()),
+            Just(b":1\r".to_vec()),
+            Just(b"$-1\r\n".to_vec()),
+            Just(b"+OK\r\n".to_vec()),
+            Just(b"+OKAY\r\n".to_vec()),
             Just(b"\r\n".to_vec()),
             proptest::collection::vec(any::<u8>(), 0..6),
         ];
@@ -243,6 +282,13 @@ mod tests {
         #[test]
         fn nonsense_never_panics(bytes in pieces()) {
             let _ = take(&bytes);
+        }
+
+        #[test]
+        fn plain_replies_are_what_the_decoder_makes_of_them(bytes in pieces()) {
+            let (mut ours, mut theirs) = (BytesMut::from(&bytes[..]), BytesMut::from(&bytes[..]));
+            prop_assert_eq!(Reply::take_from(&mut ours), Reply::take_any_from(&mut theirs));
+            prop_assert_eq!(ours, theirs);
         }
 
         #[test]

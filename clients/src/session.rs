@@ -6,6 +6,7 @@ use crate::discovery::PrimaryFinder;
 use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};
 use crate::reply::Reply;
+use std::io;
 use std::time::Duration;
 
 /// Commands to one server, over one connection at a time. After any failure the next call opens a new connection.
@@ -64,36 +65,61 @@ impl Session {
     }
 
     async fn call_once(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
-        let Open { connection, switches } = self.take_connection().await?;
-        let (reply, connection) = connection.call(words).await?;
-        let outcome = match reply {
+        if !self.leads_to_the_right_server() {
+            self.open = None;
+            // On the heap, since it is rare and the future of every call would be as large.
+            self.open = Some(Box::pin(self.target.connect()).await?);
+        }
+        let follows_primary = self.follows_primary();
+        let mut in_use = InUse { open: &mut self.open, is_fit: false };
+        let Some(open) = in_use.open else { return Err(CallError::Unsent(io::ErrorKind::NotConnected)) };
+        let outcome = match open.connection.ask(words).await? {
             Reply::Error(text) => Err(CallError::Server(text)),
             reply => Ok(reply),
         };
-        if !(self.follows_primary() && denies_being_primary(&outcome)) {
-            self.open = Some(Open { connection, switches });
-        }
+        in_use.is_fit = !(follows_primary && denies_being_primary(&outcome));
         outcome
     }
 
-    /// The open connection, if it may still lead to the right server, or a new one. It comes back only after a whole reply.
-    async fn take_connection(&mut self) -> Result<Open, CallError> {
-        match (self.open.take(), &mut self.target) {
-            (Some(open), Target::Fixed { .. }) => Ok(open),
-            (Some(open), Target::Primary(finder)) if open.switches == finder.switches() => Ok(open),
-            (_, Target::Fixed { env, address, timeout }) => {
-                Ok(Open { connection: Connection::open(env, address, *timeout).await?, switches: 0 })
-            }
-            (stale, Target::Primary(finder)) => {
-                drop(stale);
-                let switches = finder.switches();
-                Ok(Open { connection: finder.connect().await?, switches })
-            }
+    /// Whether a connection is open that may still lead to the right server.
+    fn leads_to_the_right_server(&self) -> bool {
+        match (&self.open, &self.target) {
+            (None, _) => false,
+            (Some(_), Target::Fixed { .. }) => true,
+            (Some(open), Target::Primary(finder)) => open.switches == finder.switches(),
         }
     }
 
     fn follows_primary(&self) -> bool {
         matches!(self.target, Target::Primary(_))
+    }
+}
+
+impl Target {
+    async fn connect(&mut self) -> Result<Open, CallError> {
+        match self {
+            Target::Fixed { env, address, timeout } => {
+                Ok(Open { connection: Connection::open(env, address, *timeout).await?, switches: 0 })
+            }
+            Target::Primary(finder) => {
+                let switches = finder.switches();
+                Ok(Open { connection: finder.connect().await?, switches })
+            }
+        }
+    }
+}
+
+/// A connection on which a call is under way. It is closed unless a whole reply came, also if the call is dropped halfway.
+struct InUse<'s> {
+    open: &'s mut Option<Open>,
+    is_fit: bool,
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        if !self.is_fit {
+            *self.open = None;
+        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! Replies on their way out, in RESP2 or RESP3. Must never know commands or connections.
 //!
-//! Whole values are encoded by redis-protocol. Headers of aggregates are written here, since a command states a length and then writes
-//! its elements one by one; so are errors (which may hold any byte) and doubles (which Redis prints with 17 digits).
+//! Headers of aggregates are written here, since a command states a length and then writes its elements one by one; so are errors (which
+//! may hold any byte), doubles (which Redis prints with 17 digits), and the values of RESP2, which every command answers with and which
+//! the tests hold to redis-protocol. Everything else is encoded by redis-protocol.
 
 use crate::number;
 use bytes::{Bytes, BytesMut};
-use redis_protocol::resp2::encode::extend_encode_borrowed as encode_resp2;
-use redis_protocol::resp2::types::BorrowedFrame as Resp2;
 use redis_protocol::resp3::encode::complete::extend_encode_borrowed as encode_resp3;
 use redis_protocol::resp3::types::BorrowedFrame as Resp3;
 
@@ -58,11 +57,6 @@ impl Reply {
         self.buffer.truncate(length);
     }
 
-    fn resp2(&mut self, frame: &Resp2<'_>) {
-        let written = encode_resp2(&mut self.buffer, frame, false);
-        debug_assert!(written.is_ok(), "the buffer grows as needed: {written:?}");
-    }
-
     fn resp3(&mut self, frame: &Resp3<'_>) {
         let written = encode_resp3(&mut self.buffer, frame, false);
         debug_assert!(written.is_ok(), "the buffer grows as needed: {written:?}");
@@ -99,7 +93,9 @@ impl Reply {
 
     /// An integer.
     pub(crate) fn integer(&mut self, value: i64) {
-        self.resp2(&Resp2::Integer(value));
+        self.buffer.extend_from_slice(b":");
+        self.buffer.extend_from_slice(number::Decimal::of(value).as_bytes());
+        self.buffer.extend_from_slice(b"\r\n");
     }
 
     /// A count of things.
@@ -117,7 +113,9 @@ impl Reply {
 
     /// A string of any bytes.
     pub(crate) fn bulk(&mut self, value: &[u8]) {
-        self.resp2(&Resp2::BulkString(value));
+        self.header(b'$', value.len());
+        self.buffer.extend_from_slice(value);
+        self.buffer.extend_from_slice(b"\r\n");
     }
 
     /// A string of any bytes, or null.
@@ -136,7 +134,7 @@ impl Reply {
     /// The null value.
     pub(crate) fn null(&mut self) {
         match self.protocol {
-            Protocol::Resp2 => self.resp2(&Resp2::Null),
+            Protocol::Resp2 => self.buffer.extend_from_slice(b"$-1\r\n"),
             Protocol::Resp3 => self.resp3(&Resp3::Null),
         }
     }
@@ -222,5 +220,41 @@ impl Reply {
         let elements = self.buffer.split_off(start);
         self.header(b'*', length);
         self.buffer.extend_from_slice(&elements);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use redis_protocol::resp2::encode::extend_encode_borrowed;
+    use redis_protocol::resp2::types::BorrowedFrame;
+
+    fn written(write: impl FnOnce(&mut Reply)) -> Vec<u8> {
+        let mut reply = Reply::default();
+        write(&mut reply);
+        reply.take().to_vec()
+    }
+
+    fn encoded(frame: &BorrowedFrame<'_>) -> Vec<u8> {
+        let mut bytes = BytesMut::new();
+        extend_encode_borrowed(&mut bytes, frame, false).unwrap();
+        bytes.to_vec()
+    }
+
+    proptest! {
+        #[test]
+        fn values_of_resp2_are_written_as_redis_protocol_writes_them(
+            number in prop_oneof![any::<i64>(), -100..100_i64],
+            text in proptest::collection::vec(any::<u8>(), 0..2_000),
+        ) {
+            prop_assert_eq!(written(|reply| reply.integer(number)), encoded(&BorrowedFrame::Integer(number)));
+            prop_assert_eq!(written(|reply| reply.bulk(&text)), encoded(&BorrowedFrame::BulkString(&text)));
+        }
+    }
+
+    #[test]
+    fn null_is_written_as_redis_protocol_writes_it() {
+        assert_eq!(written(Reply::null), encoded(&BorrowedFrame::Null));
     }
 }

@@ -93,6 +93,9 @@ impl RequestReader {
     /// With the text of Redis's protocol error; the connection is then of no more use.
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         while !self.complete {
+            if self.awaited.is_none() && self.searched == 0 && self.read_whole(limits) {
+                break;
+            }
             let advanced = match self.awaited {
                 Some(awaited) => self.read_argument(awaited, limits)?,
                 None if self.position == self.buffer.len() => false,
@@ -104,6 +107,33 @@ impl RequestReader {
             }
         }
         Ok(true)
+    }
+
+    /// Reads a command that is there from end to end, as nearly all are, in one go. False leaves everything as it was, for the other
+    /// functions: they know what is wrong with a command, or what is still to come of it.
+    fn read_whole(&mut self, limits: Limits) -> bool {
+        let (bytes, mut at) = (&self.buffer[..], self.position);
+        let Some(count @ 1..) = short_header(bytes, &mut at, b'*') else { return false };
+        if count > 10 && limits.unauthenticated {
+            return false;
+        }
+        self.spans.clear();
+        for _ in 0..count {
+            let length = short_header(bytes, &mut at, b'$').filter(|length| *length <= limits.bulk_length_max);
+            match length.map(|length| (at, at + length)) {
+                Some((start, end)) if end + 2 <= bytes.len() => {
+                    self.spans.push(Span { start: start as u32, end: end as u32 });
+                    at = end + 2;
+                }
+                _ => {
+                    self.spans.clear();
+                    return false;
+                }
+            }
+        }
+        self.position = at;
+        self.complete = true;
+        true
     }
 
     /// Takes out the command that is ready, with the buffer it lies in. The reader must not be fed before `give_back`.
@@ -258,6 +288,86 @@ impl RequestReader {
         if self.position == self.buffer.len() {
             self.buffer.clear();
             self.position = 0;
+        }
+    }
+}
+
+/// The number in a header line of that kind, and moves behind it. `None` if it is not there, or has more than three digits or any oddity.
+fn short_header(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
+    let digit = |byte: u8| usize::from(byte - b'0');
+    let (number, length) = match bytes.get(*at..)? {
+        [first, a @ b'0'..=b'9', b'\r', _, ..] if *first == kind => (digit(*a), 4),
+        [first, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', _, ..] if *first == kind => (digit(*a) * 10 + digit(*b), 5),
+        [first, a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', b'\r', _, ..] if *first == kind => {
+            (digit(*a) * 100 + digit(*b) * 10 + digit(*c), 6)
+        }
+        _ => return None,
+    };
+    *at += length;
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Feeds pieces and serves what is complete after each: the commands in order, and the error that ended it.
+    fn served<'b>(
+        pieces: impl IntoIterator<Item = &'b [u8]>,
+        limits: Limits,
+    ) -> (Vec<Vec<Vec<u8>>>, Option<ProtocolError>) {
+        let (mut reader, mut commands) = (RequestReader::default(), Vec::new());
+        for piece in pieces {
+            reader.feed(piece);
+            loop {
+                match reader.advance(limits) {
+                    Ok(false) => break,
+                    Err(error) => return (commands, Some(error)),
+                    Ok(true) => {
+                        let request = reader.take();
+                        commands.push(request.args().iter().map(<[u8]>::to_vec).collect());
+                        reader.give_back(request);
+                    }
+                }
+            }
+        }
+        (commands, None)
+    }
+
+    fn requests() -> impl Strategy<Value = Vec<u8>> {
+        let word = proptest::collection::vec(any::<u8>(), 0..130).prop_map(|word| {
+            let mut bytes = format!("${}\r\n", word.len()).into_bytes();
+            bytes.extend(word);
+            bytes.extend(b"\r\n");
+            bytes
+        });
+        let command = proptest::collection::vec(word, 0..13).prop_map(|words| {
+            let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+            bytes.extend(words.concat());
+            bytes
+        });
+        let oddity = prop_oneof![
+            Just(b"*01\r\n$4\r\nPING\r\n".to_vec()),
+            Just(b"*1\r\n$04\r\nPING\r\n".to_vec()),
+            Just(b"*-1\r\n".to_vec()),
+            Just(b"*1\rx$4\rxPINGxx".to_vec()),
+            Just(b"PING\r\n".to_vec()),
+            Just(b"*1\r\n:4\r\n".to_vec()),
+            Just(b"*1\r\n$9999\r\n".to_vec()),
+        ];
+        proptest::collection::vec(prop_oneof![4 => command, 1 => oddity], 1..4).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn commands_that_come_whole_are_the_commands_that_come_byte_by_byte(
+            bytes in requests(),
+            unauthenticated in any::<bool>(),
+            bulk_length_max in 20..200_usize,
+        ) {
+            let limits = Limits { bulk_length_max, unauthenticated };
+            prop_assert_eq!(served([&bytes[..]], limits), served(bytes.chunks(1), limits));
         }
     }
 }

@@ -5,6 +5,7 @@ mod engine;
 mod functions;
 mod lend;
 mod random;
+mod raw;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -19,9 +20,9 @@ use crate::config::RedisVersion;
 use crate::error::CommandError;
 use crate::number;
 use crate::reply::Reply;
-use engine::{Engine, Outcome};
+use engine::Outcome;
 use indexmap::IndexMap;
-use mlua::{Error, Table, Value};
+use mlua::{Error, Value};
 use run::Run;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};
@@ -121,12 +122,12 @@ impl Call<'_> {
         let mut run = Run::begin(server, self.client, permissions);
         let result = engine::with(|engine| {
             let function = engine.compile(sha, &script.body)?;
-            let (keys, arguments) = (list(engine, keys)?, list(engine, arguments)?);
             engine.random_state().set(run.first_random_state());
-            let outcome = lend::lend(&mut run, || engine.run(&function, keys, arguments, version))?;
+            let outcome = lend::lend(&mut run, || engine.run(&function, (keys, arguments), version, reply))?;
             run.server.scripts.random_state = engine.random_state().get();
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
             match outcome {
+                Outcome::Replied => Ok(()),
                 Outcome::Returned(value) => convert::to_reply(&value, protocol, reply),
                 Outcome::Failed(problem) => write_problem(&problem, &sha, reply),
             }
@@ -158,14 +159,6 @@ impl Call<'_> {
         }
         Ok(())
     }
-}
-
-fn list(engine: &Engine, parts: Args<'_>) -> mlua::Result<Table> {
-    let table = engine.lua().create_table_with_capacity(parts.len(), 0)?;
-    for part in parts.iter() {
-        table.raw_push(engine.lua().create_string(part)?)?;
-    }
-    Ok(table)
 }
 
 /// The error reply for a script that failed: where, if that is known, is added to what. See `luaCallFunction` in script_lua.c.

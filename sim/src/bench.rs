@@ -10,9 +10,10 @@ use crate::world::kernel::Kernel;
 use crate::world::server::Server;
 use crate::world::state::Parts;
 use crate::world::tasks::TaskFuture;
-use fake_redis::NodeConfig;
+use fake_redis::{ConnectionId, DiskImage, Input, Machine, NodeConfig, Outputs, WallTime};
 use fencepost_clients::{Acquisition, Address, Env, Lock, Servers, Settings, find};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
+use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
@@ -21,6 +22,9 @@ use std::time::Duration;
 pub const PROCESSES: u16 = 3;
 /// How often each.
 pub const CYCLES: u32 = 20;
+
+/// A run that takes longer in virtual time is stopped.
+const LIMIT: SimTime = SimTime(100_000_000_000);
 
 /// What a run of workload W did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +35,8 @@ pub struct Figures {
     pub messages: u64,
     /// How many events the world handled.
     pub events: u64,
+    /// How many commands the server carried out.
+    pub commands: u64,
 }
 
 /// The numbers that the processes choose.
@@ -52,10 +58,10 @@ pub fn lock(env: &Env) -> Box<dyn Lock> {
 }
 
 /// What one process does: the body of workload W, for any world.
-pub fn process(env: Env) -> impl Future<Output = ()> {
+pub fn process(env: Env, cycles: u32) -> impl Future<Output = ()> {
     async move {
         let mut lock = lock(&env);
-        for _ in 0..CYCLES {
+        for _ in 0..cycles {
             if let Acquisition::Granted(lease) = lock.acquire("lock").await {
                 env.sleep(env.jitter(&(Duration::from_millis(50)..=Duration::from_millis(200)))).await;
                 lock.release(lease).await;
@@ -69,39 +75,141 @@ pub fn config() -> NodeConfig {
     NodeConfig { host: "redis-1".to_owned(), active_expire: false, ..NodeConfig::default() }
 }
 
-/// Runs workload W on one of our engines, with `idle` hosts besides.
-pub fn run(seed: u64, engine: Engine, quantum: Duration, idle: u16) -> Figures {
-    let seed = Seed(seed);
-    let recorder = Rc::new(Recorder::default());
-    let clients: Vec<Node> = (1..=PROCESSES).map(Node::Client).collect();
-    let roster = Rc::new(Roster::new(seed, &clients, CYCLES));
-    let server = Server::new(
-        Micros(0),
-        Micros(0),
-        Box::new(|image, wall| Box::new(fake_redis::Node::new(config(), image, 7, wall))),
-    );
-    let mut hosts = vec![(Node::Redis(1), Software::Machine(Box::new(server)))];
-    for client in &clients {
-        let (client, roster) = (*client, roster.clone());
-        let boot = move |env: Env| -> TaskFuture {
+/// Workload W, or one like it of another size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Workload {
+    /// How many processes take the lock.
+    pub processes: u16,
+    /// How often each.
+    pub cycles: u32,
+    /// How many hosts there are that do nothing.
+    pub idle: u16,
+    /// The smallest step of time.
+    pub quantum: Duration,
+}
+
+impl Default for Workload {
+    fn default() -> Workload {
+        Workload { processes: PROCESSES, cycles: CYCLES, idle: 0, quantum: Duration::from_millis(1) }
+    }
+}
+
+impl Workload {
+    /// Runs it on one of our engines.
+    pub fn run(&self, seed: u64, engine: Engine) -> Figures {
+        self.run_with(seed, engine, |machine| machine)
+    }
+
+    /// Runs it on the fast engine and gives what the server was told, for [`replay`].
+    pub fn record(&self, seed: u64) -> Vec<Told> {
+        let told = Rc::new(RefCell::new(Vec::new()));
+        let log = told.clone();
+        self.run_with(seed, Engine::Fast, move |machine| Box::new(Recording { machine, told: log.clone() }));
+        told.take()
+    }
+
+    fn run_with(
+        &self,
+        seed: u64,
+        engine: Engine,
+        wrap: impl Fn(Box<dyn Machine>) -> Box<dyn Machine> + 'static,
+    ) -> Figures {
+        let seed = Seed(seed);
+        let recorder = Rc::new(Recorder::default());
+        let clients: Vec<Node> = (1..=self.processes).map(Node::Client).collect();
+        let roster = Rc::new(Roster::new(seed, &clients, self.cycles));
+        let server =
+            Server::new(Micros(0), Micros(0), Box::new(move |image, wall| wrap(Box::new(machine(image, wall)))));
+        let mut hosts = vec![(Node::Redis(1), Software::Machine(Box::new(server)))];
+        hosts.extend(clients.iter().map(|client| (*client, self.program(*client, &roster))));
+        hosts.extend((0..self.idle).map(|number| {
+            let boot = |_: Env| -> TaskFuture { Box::pin(std::future::pending()) };
+            (Node::Client(self.processes + 1 + number), Software::Program(Rc::new(boot)))
+        }));
+        let nodes: Vec<Node> = hosts.iter().map(|(node, _)| *node).collect();
+        let (carrier, runner) = engine.prepare(&nodes);
+        let latency = (Micros::from_millis(1), Micros::from_millis(5));
+        let kernel = Kernel::new(Parts { seed, quantum: self.quantum.into(), latency, hosts, carrier, recorder });
+        let nemesis = Nemesis::new(FaultPlan::default(), SimTime::ZERO, roster.clone(), &kernel);
+        let course = Course { nemesis, roster, limit: LIMIT };
+        runner.run(&kernel, &course).expect("workload W runs to its end");
+        kernel.with(|state| Figures {
+            virtual_time: state.now,
+            messages: state.messages_sent,
+            events: state.events,
+            commands: state.commands,
+        })
+    }
+
+    fn program(&self, client: Node, roster: &Rc<Roster>) -> Software {
+        let (roster, cycles) = (roster.clone(), self.cycles);
+        Software::Program(Rc::new(move |env: Env| -> TaskFuture {
             let roster = roster.clone();
             Box::pin(async move {
-                process(env).await;
+                process(env, cycles).await;
                 roster.finishes(client);
             })
+        }))
+    }
+}
+
+/// The server of workload W.
+pub fn machine(image: DiskImage, wall: WallTime) -> fake_redis::Node {
+    fake_redis::Node::new(config(), image, 7, wall)
+}
+
+/// Something that a server was told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told {
+    at: WallTime,
+    what: What,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum What {
+    Timer,
+    Accepted(ConnectionId, String),
+    Received(ConnectionId, Vec<u8>),
+    Closed(ConnectionId),
+    Continue,
+}
+
+/// Tells a new server the same without any world around it; returns how many commands it carried out.
+pub fn replay(told: &[Told]) -> u64 {
+    let mut node = machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at));
+    let (mut out, mut commands) = (Outputs::default(), 0);
+    for Told { at, what } in told {
+        let input = match what {
+            What::Timer => Input::Timer,
+            What::Accepted(connection, peer) => Input::Accepted { connection: *connection, peer },
+            What::Received(connection, bytes) => Input::Received { connection: *connection, bytes },
+            What::Closed(connection) => Input::Closed { connection: *connection },
+            What::Continue => Input::Continue,
         };
-        hosts.push((client, Software::Program(Rc::new(boot))));
+        out.clear();
+        node.handle(input, *at, &mut out);
+        commands += u64::from(out.commands);
     }
-    for number in 0..idle {
-        let boot = |_: Env| -> TaskFuture { Box::pin(std::future::pending()) };
-        hosts.push((Node::Client(PROCESSES + 1 + number), Software::Program(Rc::new(boot))));
+    commands
+}
+
+/// A server that writes down what it is told.
+struct Recording {
+    machine: Box<dyn Machine>,
+    told: Rc<RefCell<Vec<Told>>>,
+}
+
+impl Machine for Recording {
+    fn handle(&mut self, input: Input<'_>, now: WallTime, out: &mut Outputs) {
+        let what = match input {
+            Input::Timer => What::Timer,
+            Input::Accepted { connection, peer } => What::Accepted(connection, peer.to_owned()),
+            Input::Received { connection, bytes } => What::Received(connection, bytes.to_vec()),
+            Input::Closed { connection } => What::Closed(connection),
+            Input::Continue => What::Continue,
+            other => panic!("nothing of workload W tells a server {other:?}"),
+        };
+        self.told.borrow_mut().push(Told { at: now, what });
+        self.machine.handle(input, now, out);
     }
-    let nodes: Vec<Node> = hosts.iter().map(|(node, _)| *node).collect();
-    let (carrier, runner) = engine.prepare(&nodes);
-    let latency = (Micros::from_millis(1), Micros::from_millis(5));
-    let kernel = Kernel::new(Parts { seed, quantum: quantum.into(), latency, hosts, carrier, recorder });
-    let nemesis = Nemesis::new(FaultPlan::default(), SimTime::ZERO, roster.clone(), &kernel);
-    let course = Course { nemesis, roster, limit: SimTime(600_000_000) };
-    runner.run(&kernel, &course).expect("workload W runs to its end");
-    kernel.with(|state| Figures { virtual_time: state.now, messages: state.messages_sent, events: state.events })
 }

@@ -1,8 +1,12 @@
 //! What a connection promises: one message a command, certain or unknown, never used after a failure. Must never know how the code does it.
 
-use super::{CallError, Connection, Subscription};
+use super::{CallError, Connection, Subscription, encode};
 use crate::reply::Reply;
 use crate::testing::{Answer, Call, TestWorld, at, normal};
+use bytes::BytesMut;
+use proptest::prelude::*;
+use redis_protocol::resp2::encode::extend_encode_borrowed;
+use redis_protocol::resp2::types::BorrowedFrame;
 use std::io::ErrorKind;
 use std::rc::Rc;
 use std::time::Duration;
@@ -110,4 +114,18 @@ fn a_call_that_is_dropped_halfway_closes_the_connection() {
      1.000 redis #1 < ROLE
     20.000 redis #1 close
     ");
+}
+
+proptest! {
+    #[test]
+    fn a_command_is_written_as_redis_protocol_writes_it(
+        words in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 0..30),
+    ) {
+        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        let frames: Vec<BorrowedFrame<'_>> = words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
+        let (mut ours, mut theirs) = (b"what was there before".to_vec(), BytesMut::new());
+        encode(&mut ours, &words);
+        extend_encode_borrowed(&mut theirs, &BorrowedFrame::Array(&frames), false).unwrap();
+        prop_assert_eq!(&ours[..], &theirs[..]);
+    }
 }

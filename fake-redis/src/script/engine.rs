@@ -7,9 +7,13 @@
 
 use super::functions;
 use super::random::ScriptRandom;
+use super::raw;
+use crate::args::Args;
 use crate::config::RedisVersion;
+use crate::reply::Reply;
 use indexmap::IndexMap;
 use mlua::chunk::ChunkMode;
+use mlua::state::{GcIncParams, GcMode};
 use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
 use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell};
@@ -18,6 +22,9 @@ use std::rc::Rc;
 /// The SHA-1 of a script, in lower-case hexadecimal digits.
 pub(crate) type Sha = [u8; 40];
 
+/// Garbage is collected when memory has grown to so many percent of what was in use: the state is small, and going through it costs more
+/// than the memory is worth.
+const GARBAGE_PERCENT: i32 = 1_000;
 /// How many compiled scripts a thread keeps before it forgets them all.
 const COMPILED_MAX: usize = 512;
 /// How many instructions are executed between two looks at the bound.
@@ -37,6 +44,8 @@ pub(crate) struct Shared {
 
 /// How a run ended.
 pub(crate) enum Outcome {
+    /// With a value that is in the reply already.
+    Replied,
     /// With a value.
     Returned(Value),
     /// With a problem: a table with `err`, and with `line` if it arose in the script itself.
@@ -47,14 +56,11 @@ pub(crate) enum Outcome {
 pub(crate) struct Engine {
     lua: Lua,
     globals: Table,
-    run: Function,
+    scope: raw::Scope,
     redis: Table,
     shared: Rc<Shared>,
     compiled: IndexMap<Sha, Function, FxBuildHasher>,
     version: Option<RedisVersion>,
-    /// The table behind the globals, for the test that looks for leaks.
-    #[cfg(test)]
-    pub(crate) world: Table,
 }
 
 thread_local! {
@@ -80,24 +86,23 @@ impl Engine {
         let shared = Rc::new(Shared { random: ScriptRandom::new(), looks: Cell::new(0) });
         let native = functions::table(&lua, &shared)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
-        let (globals, run, redis, _world): (Table, Function, Table, Table) = prelude.call(native)?;
+        let (globals, handle_problem, redis, real): (Table, Function, Table, Table) = prelude.call(native)?;
+        let scope = raw::Scope::new(&lua, real, handle_problem)?;
+        lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(GARBAGE_PERCENT)));
         bound_instructions(&lua, &shared)?;
-        Ok(Engine {
-            lua,
-            globals,
-            run,
-            redis,
-            shared,
-            compiled: IndexMap::default(),
-            version: None,
-            #[cfg(test)]
-            world: _world,
-        })
+        Ok(Engine { lua, globals, scope, redis, shared, compiled: IndexMap::default(), version: None })
     }
 
     /// The Lua state.
+    #[cfg(test)]
     pub(crate) fn lua(&self) -> &Lua {
         &self.lua
+    }
+
+    /// The table behind the globals, for the test that looks for leaks.
+    #[cfg(test)]
+    pub(crate) fn world(&self) -> &Table {
+        &self.scope.globals
     }
 
     /// The random numbers of scripts, whose state is the running server's.
@@ -122,13 +127,13 @@ impl Engine {
         Ok(function)
     }
 
-    /// Runs a compiled script.
+    /// Runs a compiled script with KEYS and ARGV. The simplest results are written to `reply`.
     pub(crate) fn run(
         &mut self,
         script: &Function,
-        keys: Table,
-        arguments: Table,
+        (keys, arguments): (Args<'_>, Args<'_>),
         version: RedisVersion,
+        reply: &mut Reply,
     ) -> Result<Outcome> {
         if self.version != Some(version) {
             self.redis.raw_set("REDIS_VERSION", version.text())?;
@@ -136,8 +141,12 @@ impl Engine {
             self.version = Some(version);
         }
         self.shared.looks.set(0);
-        let (has_returned, value): (bool, Value) = self.run.call((script, keys, arguments))?;
-        Ok(if has_returned { Outcome::Returned(value) } else { Outcome::Failed(value) })
+        let (has_returned, value) = raw::call_script(&self.scope, script, (keys, arguments), reply)?;
+        Ok(match has_returned {
+            None => Outcome::Replied,
+            Some(true) => Outcome::Returned(value),
+            Some(false) => Outcome::Failed(value),
+        })
     }
 }
 

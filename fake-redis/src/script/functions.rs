@@ -2,7 +2,7 @@
 
 use super::engine::Shared;
 use super::run::Run;
-use super::{convert, lend};
+use super::{convert, lend, raw};
 use crate::client::ClientKey;
 use crate::command;
 use crate::error::CommandError;
@@ -58,7 +58,8 @@ fn complain<T>(lua: &Lua, text: &str) -> Result<T> {
 /// All functions, by name.
 pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
     let native = lua.create_table()?;
-    native.raw_set("call", lua.create_function(call)?)?;
+    let (general, reply) = (lua.create_function(call)?, lua.create_function(reply)?);
+    native.raw_set("call", raw::redis_call(lua, &general, &reply)?)?;
     native.raw_set("pcall", lua.create_function(pcall)?)?;
     native.raw_set("open_problem", lua.create_function(open_problem)?)?;
     native.raw_set("sha1hex", lua.create_function(sha1hex)?)?;
@@ -89,7 +90,12 @@ fn execute(lua: &Lua, parts: &MultiValue) -> Result<std::result::Result<(Value, 
     }
 }
 
-/// redis.call: an error reply is raised.
+/// What the reply of the command that was called last is to a script.
+fn reply(lua: &Lua, (): ()) -> Result<Value> {
+    lend::borrow(|run| convert::to_lua(lua, run.reply.bytes())).unwrap_or(Ok(Value::Nil))
+}
+
+/// redis.call for whatever raw.rs leaves to it: an error reply is raised.
 fn call(lua: &Lua, parts: MultiValue) -> Result<Value> {
     match execute(lua, &parts)? {
         Ok((value, false)) => Ok(value),
@@ -153,8 +159,7 @@ fn gather(run: &mut Run<'_>, parts: &MultiValue) -> std::result::Result<(), Comm
 
 /// C's `%.17g` of a whole number.
 fn push_integer(run: &mut Run<'_>, number: i64) {
-    const PLAIN_MAX: u64 = 100_000_000_000_000_000;
-    if number.unsigned_abs() < PLAIN_MAX {
+    if number.unsigned_abs() < raw::PLAIN_MAX {
         run.arguments.push(Decimal::of(number).as_bytes());
     } else {
         run.arguments.push(number::double_text(number as f64).as_bytes());

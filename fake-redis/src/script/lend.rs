@@ -1,7 +1,8 @@
 //! How functions that Lua calls reach the server that runs the script. Must never know what they do with it.
 //!
 //! The functions of a Lua state live as long as the state, which is kept for many servers; the server is a borrow of one call. So the
-//! borrow is lent for the time of that call. This is the one place with unsafe code, and small so that it can be read.
+//! borrow is lent for the time of that call. With raw.rs, this is the only place with unsafe code, and small so that
+//! it can be read.
 
 use std::cell::Cell;
 use std::ptr;

@@ -1,7 +1,7 @@
 -- The world in which scripts run: what they may see, and that they cannot change it.
 --
--- Runs once in every Lua state. Takes a table of functions of the host and returns the globals of scripts and the function that runs
--- one. Redis patches Lua so that tables can be made read-only; plain Lua 5.1 cannot do that, so what scripts see of a shared table is
+-- Runs once in every Lua state. Takes a table of functions of the host and returns the globals of scripts, the function that handles their
+-- problems, the redis library, and the table behind the globals, in which the host puts KEYS and ARGV for every run. Redis patches Lua so that tables can be made read-only; plain Lua 5.1 cannot do that, so what scripts see of a shared table is
 -- an empty proxy that shows it. The few library functions that would look at or write to the proxy itself know of proxies.
 
 local native = ...
@@ -264,7 +264,7 @@ real._G = globals
 raw_setmetatable(real, { __index = refuse_unknown })
 native.globals = globals
 
--- Running ---------------------------------------------------------------------------------------------------------------------------
+-- Problems --------------------------------------------------------------------------------------------------------------------------
 
 -- Every problem becomes a table that says where in the script it arose.
 local function handle_problem(problem)
@@ -277,9 +277,4 @@ local function handle_problem(problem)
   return problem
 end
 
-local function run(script, keys, arguments)
-  real.KEYS, real.ARGV = keys, arguments
-  return raw_xpcall(script, handle_problem)
-end
-
-return globals, run, redis, real
+return globals, handle_problem, redis, real

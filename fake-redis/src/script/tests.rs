@@ -164,7 +164,7 @@ fn fingerprint() -> String {
     "#;
     engine::with(|engine| {
         let walk = engine.lua().load(WALK).set_environment(unprotected(engine.lua())?).into_function()?;
-        walk.call::<String>(engine.world.clone())
+        walk.call::<String>(engine.world())
     })
     .unwrap()
 }
@@ -224,9 +224,9 @@ fn scripts_cannot_change_what_later_scripts_see() {
 fn a_planted_leak_is_caught() {
     eval(&mut Bench::new(), "return 1");
     let before = fingerprint();
-    engine::with(|engine| engine.world.raw_set("leak", 1)).unwrap();
+    engine::with(|engine| engine.world().raw_set("leak", 1)).unwrap();
     assert_ne!(fingerprint(), before);
-    engine::with(|engine| engine.world.raw_set("leak", mlua::Value::Nil)).unwrap();
+    engine::with(|engine| engine.world().raw_set("leak", mlua::Value::Nil)).unwrap();
     assert_eq!(fingerprint(), before);
 }
 

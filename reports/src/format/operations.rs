@@ -31,6 +31,7 @@ impl Operation<'_> {
             Action::Release => "release",
             Action::Extend => "extend",
             Action::Read { .. } => "read",
+            Action::Check => "check",
             Action::Write { .. } => "write",
         }
     }

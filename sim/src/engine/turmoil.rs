@@ -12,7 +12,6 @@ use crate::world::carrier::Carrier;
 use crate::world::kernel::Kernel;
 use crate::world::socket::Kind;
 use crate::world::state::State;
-use bytes::BytesMut;
 use fencepost_faults::Node;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -138,7 +137,7 @@ impl Carrier for Wires {
         drop(connecting);
     }
 
-    fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> BytesMut {
+    fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8> {
         self.with(|inner| {
             let written = inner.streams.get(&socket).map(|stream| stream.try_write(bytes));
             match written {
@@ -148,10 +147,10 @@ impl Carrier for Wires {
                 other => inner.mismatch(&format!("a write of {} bytes gave {other:?}", bytes.len())),
             }
         });
-        BytesMut::new()
+        Vec::new()
     }
 
-    fn receive(&mut self, socket: u32, _: BytesMut, length: usize, buffer: &mut BytesMut) {
+    fn receive(&mut self, socket: u32, _: Vec<u8>, length: usize, buffer: &mut Vec<u8>) {
         self.with(|inner| {
             let Some(stream) = inner.streams.get_mut(&socket) else {
                 inner.mismatch("bytes arrived at a socket without a stream");

@@ -4,7 +4,6 @@
 //! turmoil's hosts, links and TCP streams.
 
 use super::agenda::HostIndex;
-use bytes::BytesMut;
 
 /// Carries bytes for the world. Sockets are numbered by the world; a connection has one at each end.
 pub(crate) trait Carrier {
@@ -17,9 +16,9 @@ pub(crate) trait Carrier {
     /// The connect of `client` came to nothing.
     fn refused(&mut self, client: u32);
     /// `socket` sends bytes as the message of serial number `message`; what is returned travels in the message.
-    fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> BytesMut;
+    fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
     /// The message for `socket` that was `sent` as `length` bytes arrived; its bytes are appended to `buffer`.
-    fn receive(&mut self, socket: u32, sent: BytesMut, length: usize, buffer: &mut BytesMut);
+    fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
     /// `socket` is closed by its owner. What the peer is told of it is a message of the world's own, without bytes.
     fn close(&mut self, socket: u32);
 }
@@ -27,7 +26,7 @@ pub(crate) trait Carrier {
 /// Keeps the bytes in the message itself.
 #[derive(Default)]
 pub(crate) struct Direct {
-    spare: Vec<BytesMut>,
+    spare: Vec<Vec<u8>>,
 }
 
 impl Carrier for Direct {
@@ -39,13 +38,13 @@ impl Carrier for Direct {
 
     fn refused(&mut self, _: u32) {}
 
-    fn send(&mut self, _: u32, _: u64, bytes: &[u8]) -> BytesMut {
+    fn send(&mut self, _: u32, _: u64, bytes: &[u8]) -> Vec<u8> {
         let mut sent = self.spare.pop().unwrap_or_default();
         sent.extend_from_slice(bytes);
         sent
     }
 
-    fn receive(&mut self, _: u32, mut sent: BytesMut, _: usize, buffer: &mut BytesMut) {
+    fn receive(&mut self, _: u32, mut sent: Vec<u8>, _: usize, buffer: &mut Vec<u8>) {
         if buffer.is_empty() {
             std::mem::swap(buffer, &mut sent);
         } else {

@@ -56,8 +56,11 @@ impl NodeClock {
         if self.suspended {
             return None;
         }
-        let left = u128::from(deadline.saturating_sub(self.monotonic_at_anchor));
-        let span = (left * u128::from(TRUE_RATE)).div_ceil(u128::from(self.rate()));
+        let left = deadline.saturating_sub(self.monotonic_at_anchor);
+        if self.rate_ppm == 0 {
+            return Some(self.anchor + Micros(left));
+        }
+        let span = (u128::from(left) * u128::from(TRUE_RATE)).div_ceil(u128::from(self.rate()));
         Some(self.anchor + Micros(u64::try_from(span).unwrap_or(u64::MAX)))
     }
 

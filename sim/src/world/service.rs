@@ -40,7 +40,7 @@ impl State {
                 if end.stage != Stage::Open || end.received.is_empty() {
                     return;
                 }
-                Some(end.received.split())
+                Some(std::mem::take(&mut end.received))
             }
             _ => None,
         };
@@ -62,6 +62,8 @@ impl State {
             Arrival::Operator(command) => Input::Operator { command },
         };
         machine.handle(input, wall, &mut out);
+        self.give_back(&arrival, received);
+        let Some(server) = self.server(host) else { return };
         if out.more {
             server.inbox.push_front(Arrival::Continue);
         }
@@ -74,9 +76,18 @@ impl State {
         }
     }
 
+    /// Gives the memory of what was received back to its socket.
+    fn give_back(&mut self, arrival: &Arrival, received: Option<Vec<u8>>) {
+        if let (Arrival::Readable(_, socket), Some(mut bytes)) = (arrival, received) {
+            bytes.clear();
+            self.sockets[*socket as usize].received = bytes;
+        }
+    }
+
     /// Charges the service time and does what the machine wants, now or once that time has passed.
     fn account(&mut self, host: HostIndex, out: &mut Outputs) {
         let (now, quantum) = (self.now, self.quantum);
+        self.commands += u64::from(out.commands);
         let Some(server) = self.server(host) else { return };
         let cost = Micros(server.service_time().0 * u64::from(out.commands));
         server.busy_until = server.busy_until.max(now) + cost;

@@ -1,7 +1,6 @@
 //! One end of a connection, and the messages between two ends. Must never know who owns an end.
 
 use super::agenda::HostIndex;
-use bytes::BytesMut;
 use fake_redis::ConnectionId;
 use fencepost_faults::{Micros, SimTime};
 use std::collections::VecDeque;
@@ -42,7 +41,7 @@ pub(crate) struct Socket {
     /// The other end; [`NONE`] until the connect has arrived.
     pub(crate) peer: u32,
     /// What has arrived and was not read.
-    pub(crate) received: BytesMut,
+    pub(crate) received: Vec<u8>,
     /// The peer closed: after `received` comes the end.
     pub(crate) ended: bool,
     /// The connection was reset: after `received` comes the error.
@@ -87,7 +86,7 @@ pub(crate) struct Message {
     /// The end that it is for.
     pub(crate) target: u32,
     /// What the carrier put in.
-    pub(crate) bytes: BytesMut,
+    pub(crate) bytes: Vec<u8>,
     /// How many bytes it carries.
     pub(crate) length: usize,
 }
@@ -100,7 +99,7 @@ impl Socket {
             owner,
             stage,
             peer: NONE,
-            received: BytesMut::new(),
+            received: Vec::new(),
             ended: false,
             reset: false,
             waker: None,

@@ -38,6 +38,8 @@ pub(crate) struct State {
     pub(crate) messages_sent: u64,
     /// How many entries of the agenda were handled.
     pub(crate) events: u64,
+    /// How many commands the servers carried out.
+    pub(crate) commands: u64,
 }
 
 /// What a world is made of.
@@ -74,6 +76,7 @@ impl State {
             wire: None,
             messages_sent: 0,
             events: 0,
+            commands: 0,
         }
     }
 
@@ -118,13 +121,11 @@ impl State {
 
     /// Takes the next thing that happens to a host at this instant.
     pub(crate) fn take_due(&mut self, host: HostIndex) -> Option<Occurrence> {
-        match self.next() {
-            Some((at, whose)) if at <= self.now && whose == host => {
-                self.events += 1;
-                self.agenda.take()
-            }
-            _ => None,
+        if !self.is_due(host) {
+            return None;
         }
+        self.events += 1;
+        self.agenda.take()
     }
 
     /// Whether anything happens to a host at this instant.

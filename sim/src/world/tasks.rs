@@ -1,7 +1,8 @@
 //! The tasks of every host and the queue of those that are ready. Must never know what a task does.
 //!
 //! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world; the world empties the list after every
-//! poll. Everything is single-threaded: a wake on another thread is lost, as nothing of a simulation may run there.
+//! poll. Everything is single-threaded: a wake on another thread is lost, as nothing of a simulation may run there. A waker is the key
+//! itself in the place of a pointer, so that to clone one costs nothing.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -9,8 +10,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Wake, Waker};
+use std::ptr;
+use std::task::{RawWaker, RawWakerVTable, Waker};
 
 /// A task as the world keeps it.
 pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
@@ -32,19 +33,19 @@ struct Slot {
     host: HostIndex,
     queued: bool,
     future: Option<TaskFuture>,
-    waker: Waker,
 }
 
-struct TaskWaker(TaskKey);
+const _: () = assert!(size_of::<usize>() >= size_of::<TaskKey>(), "a task's key fits into a pointer");
 
-impl Wake for TaskWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
+const WAKER: RawWakerVTable = RawWakerVTable::new(|key| RawWaker::new(key, &WAKER), wake, wake, |_| {});
 
-    fn wake_by_ref(self: &Arc<Self>) {
-        WOKEN.with_borrow_mut(|woken| woken.push(self.0));
-    }
+fn wake(key: *const ()) {
+    WOKEN.with_borrow_mut(|woken| woken.push(TaskKey(key.addr() as u64)));
+}
+
+fn waker_of(key: TaskKey) -> Waker {
+    // SAFETY: the functions of the table never follow the pointer, own nothing, and may be called from any thread.
+    unsafe { Waker::from_raw(RawWaker::new(ptr::without_provenance(key.0 as usize), &WAKER)) }
 }
 
 impl Tasks {
@@ -59,8 +60,7 @@ impl Tasks {
         let index = self.free.pop().unwrap_or(self.slots.len() as u32);
         let generation = self.slots.get(index as usize).map_or(0, |slot| slot.generation + 1);
         let key = TaskKey(u64::from(generation) << 32 | u64::from(index));
-        let waker = Waker::from(Arc::new(TaskWaker(key)));
-        let slot = Slot { generation, host, queued: true, future: Some(future), waker };
+        let slot = Slot { generation, host, queued: true, future: Some(future) };
         match self.slots.get_mut(index as usize) {
             Some(place) => *place = slot,
             None => self.slots.push(slot),
@@ -90,7 +90,7 @@ impl Tasks {
             let Some(slot) = self.slot(key) else { continue };
             slot.queued = false;
             if let Some(future) = slot.future.take() {
-                return Some((key, future, slot.waker.clone()));
+                return Some((key, future, waker_of(key)));
             }
         }
         None

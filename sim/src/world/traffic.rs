@@ -19,7 +19,7 @@ impl State {
         let socket = self.sockets.len() as u32;
         self.sockets.push(Socket::new(host, remote, owner, Stage::Connecting));
         self.carrier.connect(socket, host, remote);
-        self.post(Kind::Connect, (host, remote), socket, socket, BytesMut::new(), 0);
+        self.post(Kind::Connect, (host, remote), socket, socket, Vec::new(), 0);
         Ok(socket)
     }
 
@@ -84,7 +84,7 @@ impl State {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
         let has_unread = !end.received.is_empty();
-        end.received = BytesMut::new();
+        end.received = Vec::new();
         end.waker = None;
         let (from, to, peer, gone) = (end.host, end.remote, end.peer, end.reset);
         if stage == Stage::Closed || stage == Stage::Connecting {
@@ -96,7 +96,7 @@ impl State {
         }
         let kind = if has_unread || how == Close::Reset { Kind::Reset } else { Kind::End };
         self.carrier.close(socket);
-        self.post(kind, (from, to), socket, peer, BytesMut::new(), 0);
+        self.post(kind, (from, to), socket, peer, Vec::new(), 0);
     }
 
     /// Closes every end of a host.
@@ -120,7 +120,7 @@ impl State {
         (from, to): (HostIndex, HostIndex),
         flow: u32,
         target: u32,
-        bytes: BytesMut,
+        bytes: Vec<u8>,
         length: usize,
     ) {
         let serial = self.messages_sent;
@@ -237,7 +237,7 @@ impl State {
     fn connect_arrives(&mut self, message: &Message) {
         let (client, host, remote) = (message.target, message.to, message.from);
         if !self.listens(host) {
-            self.post(Kind::Refused, (host, remote), NONE, client, BytesMut::new(), 0);
+            self.post(Kind::Refused, (host, remote), NONE, client, Vec::new(), 0);
             return;
         }
         let peer = format!("{}:{}", self.node(remote), 40_000 + client % 20_000);
@@ -254,7 +254,7 @@ impl State {
             server.connections.insert(connection, socket);
         }
         self.carrier.accept(client, socket);
-        self.post(Kind::Accepted, (host, remote), socket, client, BytesMut::new(), 0);
+        self.post(Kind::Accepted, (host, remote), socket, client, Vec::new(), 0);
     }
 
     fn answer_arrives(&mut self, client: u32) {
@@ -284,7 +284,7 @@ impl State {
         let end = &mut self.sockets[message.target as usize];
         if end.stage != Stage::Open {
             // The kernel answers for an end that is gone.
-            self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, BytesMut::new(), 0);
+            self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);
             return;
         }
         self.carrier.receive(message.target, message.bytes, message.length, &mut end.received);

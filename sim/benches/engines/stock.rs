@@ -187,7 +187,7 @@ pub(crate) fn run(seed: u64, idle: u16) {
                 sockets: RefCell::default(),
                 draws: RefCell::new(Seed(seed).stream(Stream::Jitter(client))),
             };
-            bench::process(Env::new(Rc::new(world), HostKey(0))).await;
+            bench::process(Env::new(Rc::new(world), HostKey(0)), bench::CYCLES).await;
             Ok(())
         });
     }
