@@ -85,7 +85,6 @@ pub const FORMATS: &[&dyn Format] = &[
     &github::Github,
 ];
 
-
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)

@@ -14,7 +14,6 @@ use fake_redis::{ConnectionId, DiskImage, Input, Machine, NodeConfig, Outputs, W
 use fencepost_clients::{Acquisition, Address, Env, Lock, Servers, Settings, find};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
 use std::cell::RefCell;
-use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -58,14 +57,12 @@ pub fn lock(env: &Env) -> Box<dyn Lock> {
 }
 
 /// What one process does: the body of workload W, for any world.
-pub fn process(env: Env, cycles: u32) -> impl Future<Output = ()> {
-    async move {
-        let mut lock = lock(&env);
-        for _ in 0..cycles {
-            if let Acquisition::Granted(lease) = lock.acquire("lock").await {
-                env.sleep(env.jitter(&(Duration::from_millis(50)..=Duration::from_millis(200)))).await;
-                lock.release(lease).await;
-            }
+pub async fn process(env: Env, cycles: u32) {
+    let mut lock = lock(&env);
+    for _ in 0..cycles {
+        if let Acquisition::Granted(lease) = lock.acquire("lock").await {
+            env.sleep(env.jitter(&(Duration::from_millis(50)..=Duration::from_millis(200)))).await;
+            lock.release(lease).await;
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Minimal plans are minimal, show what they are said to show, and replay; what is said about them is true of them.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{fencepost, fencepost_in};

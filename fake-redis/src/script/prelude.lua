@@ -70,6 +70,18 @@ local function safe_pairs(...)
   return raw_next, shown_by[target] or target, nil
 end
 
+-- Plain Lua 5.1 overflows on a range as wide as its integers and ends the process; Redis patches `luaB_unpack` of its copy for that. No range that
+-- a stack can hold is that wide.
+local unpack, tonumber = unpack, tonumber
+local function safe_unpack(...)
+  local list, first, last = ...
+  if type(list) == "table" then
+    local from, to = tonumber(first) or 1, tonumber(last) or #list
+    if to - from >= 8000 then error("too many results to unpack", 2) end
+  end
+  return unpack(...)
+end
+
 local function safe_rawget(...)
   local target, key = ...
   if type(target) ~= "table" then complain("rawget", ...) end
@@ -251,7 +263,7 @@ local real = {
   tonumber = tonumber,
   tostring = safe_tostring,
   type = type,
-  unpack = unpack,
+  unpack = safe_unpack,
   xpcall = safe_xpcall,
 }
 

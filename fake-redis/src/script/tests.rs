@@ -37,6 +37,17 @@ fn compare_and_delete_deletes_only_what_is_ones_own() {
 }
 
 #[test]
+fn unpacking_more_than_a_stack_holds_is_an_error_and_not_the_end_of_the_server() {
+    let mut bench = Bench::new();
+    for range in ["-2, 2147483647", "0, 2147483647", "-2147483648, 2147483647", "1, 8001"] {
+        let answer = eval(&mut bench, &format!("return {{unpack({{1, 2, 3}}, {range})}}"));
+        assert!(answer.starts_with('-') && answer.contains("too many results to unpack"), "{range}: {answer}");
+    }
+    check_eval("return {unpack({1, 2, 3}, 2)}", "*2|:2|:3");
+    check_eval("return {unpack({1, 2, 3}, 1, 2)}", "*2|:1|:2");
+}
+
+#[test]
 fn a_script_that_fails_keeps_what_it_did() {
     let mut bench = Bench::new();
     bench.run("SET s text");

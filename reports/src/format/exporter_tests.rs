@@ -31,8 +31,8 @@ fn full(story: fn() -> Story) -> Report {
     });
     if let Some(violation) = run.violations.first_mut() {
         violation.minimal_plan = Some(run.plan.clone());
-        violation.but_for = vec![ButFor { fault: 1, violation_without_it: false }];
-        violation.remedies = vec![Remedy { name: "fencing <at> the storage".to_owned(), prevents: true }];
+        violation.but_for = vec![ButFor { fault: 1, and_fault: None, violation_without_it: false }];
+        violation.remedies = vec![Remedy { name: "fencing <at> the storage".to_owned(), prevents: true, effect: None }];
         violation.boundary = Some(Boundary {
             fault: 1,
             quantity: "duration_us".to_owned(),

@@ -177,7 +177,7 @@ pub(crate) fn run(seed: u64, idle: u16) {
         .build();
     sim.host("redis-1", serve);
     for number in 0..idle {
-        sim.host(format!("idle-{number}"), || std::future::pending::<turmoil::Result>());
+        sim.host(format!("idle-{number}"), std::future::pending::<turmoil::Result>);
     }
     for client in (1..=bench::PROCESSES).map(Name::Client) {
         sim.client(client.to_string(), async move {
