@@ -129,6 +129,9 @@ impl Nemesis {
         state.host(host).is_up = false;
         state.host(host).is_dark = death == Death::Power;
         state.host(host).dies_silently = death == Death::Power;
+        if death == Death::Power {
+            state.lose_power(host);
+        }
         enter_now(state, host, Class::Fault, Occurrence::Crash);
         if down_us.is_none() {
             self.roster.dies_for_good(node);

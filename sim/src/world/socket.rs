@@ -46,6 +46,8 @@ pub(crate) struct Socket {
     pub(crate) ended: bool,
     /// The connection was reset: after `received` comes the error.
     pub(crate) reset: bool,
+    /// The power of its host failed: what it had sent and was still on its way is lost with it.
+    pub(crate) lost_power: bool,
     /// Whoever waits for any of this to change.
     pub(crate) waker: Option<Waker>,
     /// When the last message sent from here arrives; later ones arrive no earlier.
@@ -102,6 +104,7 @@ impl Socket {
             received: Vec::new(),
             ended: false,
             reset: false,
+            lost_power: false,
             waker: None,
             last_arrival: SimTime::ZERO,
             stalled: VecDeque::new(),

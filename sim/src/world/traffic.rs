@@ -195,13 +195,25 @@ impl State {
         let message = &self.messages[id as usize];
         let is_held_up = self.is_blocked(message.from, message.to)
             || (message.flow != NONE && !self.sockets[message.flow as usize].stalled.is_empty());
-        if is_held_up {
+        if is_held_up || self.is_lost(message.flow) {
             return false;
         }
         match message.kind {
             Kind::Connect => self.listens(message.to),
             Kind::Data => self.sockets[message.target as usize].stage == Stage::Open,
             Kind::Accepted | Kind::Refused | Kind::End | Kind::Reset => false,
+        }
+    }
+
+    /// Whether what was sent from an end went down with the power of its host: a delayed message waits in the buffers of the machine that sent it.
+    fn is_lost(&self, flow: u32) -> bool {
+        flow != NONE && self.sockets[flow as usize].lost_power
+    }
+
+    /// The power of a host fails. Said at the nemesis's turn, so that what arrives is the same whoever's turn comes first.
+    pub(crate) fn lose_power(&mut self, host: HostIndex) {
+        for end in self.sockets.iter_mut().filter(|end| end.host == host) {
+            end.lost_power = true;
         }
     }
 
@@ -214,6 +226,10 @@ impl State {
     pub(crate) fn deliver(&mut self, id: u32) {
         let message = &self.messages[id as usize];
         let (from, to, flow) = (message.from, message.to, message.flow);
+        if self.is_lost(flow) {
+            self.messages.remove(id as usize);
+            return;
+        }
         if flow != NONE && !self.sockets[flow as usize].stalled.is_empty() {
             self.sockets[flow as usize].stalled.push_back(id);
             return;
