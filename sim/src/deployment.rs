@@ -80,11 +80,14 @@ impl Deployment {
 
     fn sentinel(&self, node: Node) -> Software {
         let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
+        // A deployment that has been running for a while: its Sentinels have long found the replicas and written them down.
+        let replicas = (2..=self.scenario.replicas + 1).map(Node::Redis);
         let config = SentinelConfig {
             master_name: MASTER_NAME.to_owned(),
             quorum: usize::from(self.scenario.sentinels / 2 + 1),
             down_after_ms: self.scenario.down_after.0.as_millis() as i64,
             failover_timeout_ms: self.scenario.failover_timeout.0.as_millis() as i64,
+            known_replicas: replicas.map(|node| address(node, REDIS_PORT)).collect(),
             ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), REDIS_PORT))
         };
         let mut ids = self.seed.stream(Stream::Server(node));

@@ -8,10 +8,12 @@
 use fencepost::scenario::{Hold, Persistence};
 use fencepost::span::{Span, SpanRange};
 use fencepost::sweep::{Listener, Stop, SweepSpec, sweep};
-use fencepost::{Engine, Scenario};
-use fencepost_faults::{FAMILIES, Families, Seed};
+use fencepost::verdicts::Findings;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_faults::{FAMILIES, Families, Fault, Seed};
 use fencepost_reports::sweep::{Cell, SeedRange, Shard};
 use fencepost_reports::{Cause, Kind, RunReport};
+use std::rc::Rc;
 
 struct Silent;
 
@@ -100,6 +102,29 @@ fn single_node_breaks_under_pauses_but_never_deletes_anothers_lock() {
 #[test]
 fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(&cell("single-node", "failover", Scenario::default()), Kind::Overlap, Cause::AsyncReplicationLoss);
+}
+
+/// The case of the textbook, without any partition: the primary dies with a lock that no replica has heard of. It needs a lock that is free most of the
+/// time, or the promoted replica still holds the lock of somebody who has long released it, and until that expires nobody enters.
+#[test]
+fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
+    let client = fencepost_clients::find("single-node").unwrap();
+    let span = |text: &str| -> SpanRange { text.parse().unwrap() };
+    let scenario = Rc::new(Scenario {
+        hold: Hold::Drawn(span("2s..8s")),
+        think: span("1s..10s"),
+        cycles: 10,
+        ..Scenario::default()
+    });
+    let found = (0..40).any(|seed| {
+        let spec = RunSpec::draw(Seed(seed), client, &"failover".parse().unwrap(), scenario.clone());
+        let partitioned = spec.plan.faults.iter().any(|timed| matches!(timed.fault, Fault::Partition { .. }));
+        let outcome = spec.run(Engine::Fast).unwrap();
+        let report = Findings { spec: &spec, outcome: &outcome }.report();
+        let lost = |kind, cause| kind == Kind::Overlap && cause == Cause::AsyncReplicationLoss;
+        !partitioned && report.violations.iter().any(|found| lost(found.violation.kind, found.violation.cause))
+    });
+    assert!(found);
 }
 
 #[test]

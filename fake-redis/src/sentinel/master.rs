@@ -42,9 +42,12 @@ impl Master {
     /// A primary to be monitored with the settings of the configuration.
     pub(crate) fn new(config: &SentinelConfig, now: i64) -> Self {
         let name = config.master_name.clone();
+        let replica = |address: &Address| {
+            Instance::new(Kind::Replica, address.to_string(), address.clone(), config.down_after_ms, now)
+        };
         Self {
             node: Instance::new(Kind::Master, name, config.master.clone(), config.down_after_ms, now),
-            replicas: Vec::new(),
+            replicas: config.known_replicas.iter().map(replica).collect(),
             sentinels: Vec::new(),
             quorum: config.quorum,
             parallel_syncs: config.parallel_syncs,

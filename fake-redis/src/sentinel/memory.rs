@@ -21,12 +21,11 @@ pub struct SentinelMemory {
 /// A monitored primary.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Remembered {
-    /// Its name, its present address and its settings.
+    /// Its name, its present address, its replicas and its settings.
     config: SentinelConfig,
     config_epoch: u64,
     /// The last epoch in which we voted; for whom is not kept, only that it cannot be done again.
     leader_epoch: u64,
-    replicas: Vec<Address>,
     sentinels: Vec<(String, Address)>,
 }
 
@@ -51,7 +50,7 @@ fn remember(config: &SentinelConfig, master: &Master) -> Remembered {
     let address = master.current_address().clone();
     // While a promoted replica is announced, the old primary takes its place among the replicas.
     let known = master.replicas.iter().map(|replica| &replica.address).chain([&master.node.address]);
-    let replicas = known.filter(|known| **known != address).cloned().collect();
+    let known_replicas = known.filter(|known| **known != address).cloned().collect();
     let sentinels = master.sentinels.iter().map(|other| (other.name.clone(), other.address.clone())).collect();
     let config = SentinelConfig {
         master_name: master.node.name.clone(),
@@ -60,9 +59,10 @@ fn remember(config: &SentinelConfig, master: &Master) -> Remembered {
         down_after_ms: master.node.down_after_ms,
         failover_timeout_ms: master.failover_timeout_ms,
         parallel_syncs: master.parallel_syncs,
+        known_replicas,
         ..config.clone()
     };
-    Remembered { config, config_epoch: master.config_epoch, leader_epoch: master.leader_epoch, replicas, sentinels }
+    Remembered { config, config_epoch: master.config_epoch, leader_epoch: master.leader_epoch, sentinels }
 }
 
 fn recall(remembered: &Remembered, now: i64) -> Master {
@@ -70,9 +70,6 @@ fn recall(remembered: &Remembered, now: i64) -> Master {
     master.config_epoch = remembered.config_epoch;
     master.leader_epoch = remembered.leader_epoch;
     let down_after_ms = remembered.config.down_after_ms;
-    for address in &remembered.replicas {
-        master.replicas.push(Instance::new(Kind::Replica, address.to_string(), address.clone(), down_after_ms, now));
-    }
     for (run_id, address) in &remembered.sentinels {
         let mut other = Instance::new(Kind::Sentinel, run_id.clone(), address.clone(), down_after_ms, now);
         other.run_id = Some(run_id.clone());
@@ -85,6 +82,15 @@ fn recall(remembered: &Remembered, now: i64) -> Master {
 mod tests {
     use super::*;
     use crate::machine::{Input, Machine, Outputs};
+
+    #[test]
+    fn a_sentinel_whose_file_names_replicas_need_not_ask_the_primary_for_them() {
+        let known = Address::new("redis-2", 6379);
+        let config = SentinelConfig::new(Address::new("sentinel-1", 26379), Address::new("redis-1", 6379));
+        let config = SentinelConfig { known_replicas: vec![known.clone()], ..config };
+        let sentinel = Sentinel::new(config, 1, WallTime(1_700_000_000_000_000));
+        assert_eq!(sentinel.memory().masters[0].config.known_replicas, [known]);
+    }
 
     #[test]
     fn a_restarted_sentinel_is_the_same_and_does_not_vote_twice_in_an_epoch() {
@@ -100,7 +106,7 @@ mod tests {
         let mut restarted = Sentinel::restarted(config, memory.clone(), 2, now);
         assert_eq!(restarted.memory(), memory);
         assert_eq!(memory.masters[0].config.master, Address::new("redis-2", 6379));
-        assert_eq!(memory.masters[0].replicas, [Address::new("redis-1", 6379)]);
+        assert_eq!(memory.masters[0].config.known_replicas, [Address::new("redis-1", 6379)]);
         assert_eq!(memory.masters[0].sentinels.len(), 1);
         let again: [&[u8]; 6] = [b"SENTINEL", b"is-master-down-by-addr", b"redis-2", b"6379", b"4", b"another"];
         restarted.handle(Input::Operator { command: &again }, now, &mut out);

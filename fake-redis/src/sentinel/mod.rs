@@ -55,6 +55,8 @@ pub struct SentinelConfig {
     pub failover_timeout_ms: i64,
     /// How many replicas are pointed at the new primary at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,
+    /// Where replicas are that it has found in an earlier life (`sentinel known-replica`); others it finds by asking the primary.
+    pub known_replicas: Vec<Address>,
 }
 
 impl SentinelConfig {
@@ -69,6 +71,7 @@ impl SentinelConfig {
             down_after_ms: 30_000,
             failover_timeout_ms: 180_000,
             parallel_syncs: 1,
+            known_replicas: Vec::new(),
         }
     }
 }

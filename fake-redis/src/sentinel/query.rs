@@ -50,8 +50,13 @@ impl Sentinel {
         if self.masters.iter().any(|master| master.node.name == name) {
             return reply.error(b"ERR Duplicate master name.");
         }
-        let config =
-            SentinelConfig { master_name: name, master: Address::new(host, port), quorum, ..self.config.clone() };
+        let config = SentinelConfig {
+            master_name: name,
+            master: Address::new(host, port),
+            quorum,
+            known_replicas: Vec::new(),
+            ..self.config.clone()
+        };
         let master = Master::new(&config, self.core.now);
         self.core.event("+monitor", format!("{} quorum {quorum}", name_master(&master.node)));
         self.core.attention = true;
