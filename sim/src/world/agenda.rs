@@ -3,8 +3,7 @@
 //! The order of events is (time, host, class, source, sequence); both engines obey it.
 
 use fencepost_faults::SimTime;
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BTreeSet;
 
 /// The place of a host in the world; [`NEMESIS`] comes before all.
 pub(crate) type HostIndex = u16;
@@ -41,8 +40,8 @@ pub(crate) enum Occurrence {
     Crash,
     /// A pause is over.
     Resume,
-    /// A timer of a task is due: slot and generation.
-    Timer(u32, u32),
+    /// The timer of a task in this slot may be due.
+    Timer(u32),
     /// The timer of a server is due: generation.
     MachineTimer(u32),
     /// A server has served what kept it busy.
@@ -55,17 +54,31 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The agenda of a run.
+/// The agenda of a run: latest first, so that the next thing is at the end. Few things lie ahead at any time, and most that are entered come soon:
+/// shifting the few that come sooner is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
-    heap: BinaryHeap<Reverse<Entry>>,
+    entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// The key packs (time: 48 bits, host: 16, class: 4, source: 16, sequence: 44), so that one comparison orders two entries.
+/// A place in the order of events: packs time (48 bits), host (16), class (4), source (16) and sequence (44), so that one comparison orders two.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Place(u128);
+
 struct Entry {
-    key: u128,
+    place: Place,
     occurrence: Occurrence,
+}
+
+impl Place {
+    pub(crate) fn time(self) -> SimTime {
+        SimTime((self.0 >> 80) as u64)
+    }
+
+    pub(crate) fn host(self) -> HostIndex {
+        (self.0 >> 64) as u16
+    }
 }
 
 impl Agenda {
@@ -78,28 +91,41 @@ impl Agenda {
         source: HostIndex,
         occurrence: Occurrence,
     ) {
+        let place = self.reserve(at, host, class, source);
+        self.enter_at(place, occurrence);
+    }
+
+    /// A place for something that is entered later, or never.
+    pub(crate) fn reserve(&mut self, at: SimTime, host: HostIndex, class: Class, source: HostIndex) -> Place {
         debug_assert!(at.0 < 1 << 48, "time {at} does not fit the agenda");
-        let key = u128::from(at.0) << 80
-            | u128::from(host) << 64
-            | (class as u128) << 60
-            | u128::from(source) << 44
-            | u128::from(self.sequence & ((1 << 44) - 1));
+        let sequence = self.sequence & ((1 << 44) - 1);
         self.sequence += 1;
-        self.heap.push(Reverse(Entry { key, occurrence }));
+        Place(
+            u128::from(at.0) << 80
+                | u128::from(host) << 64
+                | (class as u128) << 60
+                | u128::from(source) << 44
+                | u128::from(sequence),
+        )
     }
 
-    /// When and where the next thing happens.
-    pub(crate) fn next(&self) -> Option<(SimTime, HostIndex, Occurrence)> {
-        let Reverse(entry) = self.heap.peek()?;
-        Some((SimTime((entry.key >> 80) as u64), (entry.key >> 64) as u16, entry.occurrence))
+    /// Enters something at a place that was reserved for it.
+    pub(crate) fn enter_at(&mut self, place: Place, occurrence: Occurrence) {
+        let index = self.entries.partition_point(|entry| entry.place > place);
+        self.entries.insert(index, Entry { place, occurrence });
     }
 
-    /// Every host to which something happens at an instant, each once, in order. Looks through the whole agenda.
+    /// The next thing: when and where, and what.
+    pub(crate) fn next(&self) -> Option<(Place, Occurrence)> {
+        self.entries.last().map(|entry| (entry.place, entry.occurrence))
+    }
+
+    /// Every host to which something happens at an instant, each once, in order.
     pub(crate) fn hosts_at(&self, at: SimTime) -> BTreeSet<HostIndex> {
-        self.entries_at(at).map(|entry| (entry.key >> 64) as u16).filter(|host| *host != NEMESIS).collect()
+        self.entries_at(at).map(|entry| entry.place.host()).filter(|host| *host != NEMESIS).collect()
     }
 
-    /// Every message that is due at an instant. Looks through the whole agenda.
+    /// Every message that is due at an instant.
     pub(crate) fn deliveries_at(&self, at: SimTime) -> Vec<u32> {
         let message = |entry: &Entry| match entry.occurrence {
             Occurrence::Deliver(message) => Some(message),
@@ -109,31 +135,11 @@ impl Agenda {
     }
 
     fn entries_at(&self, at: SimTime) -> impl Iterator<Item = &Entry> {
-        self.heap.iter().map(|Reverse(entry)| entry).filter(move |entry| entry.key >> 80 == u128::from(at.0))
+        self.entries.iter().rev().take_while(move |entry| entry.place.time() <= at)
     }
 
     /// Takes the next thing off.
     pub(crate) fn take(&mut self) -> Option<Occurrence> {
-        self.heap.pop().map(|Reverse(entry)| entry.occurrence)
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Entry) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Entry) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Entry) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
+        self.entries.pop().map(|entry| entry.occurrence)
     }
 }

@@ -109,12 +109,12 @@ impl State {
     /// The next instant at which anything happens, and to whom first. Entries that no longer stand for anything are dropped.
     pub(crate) fn next(&mut self) -> Option<(SimTime, HostIndex)> {
         loop {
-            let (at, host, occurrence) = self.agenda.next()?;
+            let (place, occurrence) = self.agenda.next()?;
             match occurrence {
-                Occurrence::Timer(index, generation) if !self.timers.is_current(index, generation) => {
+                Occurrence::Timer(index) if !self.timers.stands(index, place, &mut self.agenda) => {
                     self.agenda.take();
                 }
-                _ => return Some((at, host)),
+                _ => return Some((place.time(), place.host())),
             }
         }
     }
@@ -137,7 +137,7 @@ impl State {
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
         match occurrence {
-            Occurrence::Timer(index, generation) => self.timers.fire(index, generation),
+            Occurrence::Timer(index) => self.timers.fire(index),
             Occurrence::MachineTimer(generation) => self.machine_timer_due(host, generation),
             Occurrence::ServiceDone => {
                 if let Some(server) = self.server(host) {
