@@ -8,6 +8,10 @@ use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::Seed;
 use std::rc::Rc;
 
+/// As in the program itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How many different seeds are run, over and over.
 const SEEDS: u64 = 8;
 

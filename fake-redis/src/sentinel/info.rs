@@ -26,14 +26,29 @@ pub(crate) struct InfoReport {
 }
 
 /// Reads INFO. Lines that are unknown or malformed are passed over.
-pub(crate) fn parse(text: &str) -> InfoReport {
+pub(crate) fn parse(text: &[u8]) -> InfoReport {
     let mut report = InfoReport::default();
-    for line in text.split("\r\n") {
-        if let Some((name, value)) = line.split_once(':') {
-            take_line(&mut report, name, value);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (line, after) = cut(rest, b'\n').unwrap_or((rest, b""));
+        rest = after;
+        // Most lines are about something else: not even their end of the name is looked for.
+        if !matches!(line.first(), Some(b'm' | b'r' | b's')) {
+            continue;
+        }
+        if let Some((name, value)) = cut(line, b':')
+            && let (Ok(name), Ok(value)) = (str::from_utf8(name), str::from_utf8(value))
+        {
+            take_line(&mut report, name, value.strip_suffix('\r').unwrap_or(value));
         }
     }
     report
+}
+
+/// What is before and after the first such byte.
+fn cut(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let place = memchr::memchr(at, text)?;
+    Some((&text[..place], &text[place + 1..]))
 }
 
 fn take_line(report: &mut InfoReport, name: &str, value: &str) {
@@ -220,7 +235,7 @@ mod tests {
         let text = "# Server\r\nredis_version:7.0.15\r\nrun_id:0123456789012345678901234567890123456789\r\n\r\n# Replication\r\n\
                     role:master\r\nconnected_slaves:2\r\nslave0:ip=10.0.0.2,port=6379,state=online,offset=10,lag=0\r\n\
                     slave1:ip=redis-3,port=6380,state=wait_bgsave,offset=0,lag=0\r\nslave_read_only:1\r\n";
-        let report = parse(text);
+        let report = parse(text.as_bytes());
         assert_eq!(report.role, Some(Kind::Master));
         assert_eq!(report.run_id.as_deref(), Some("0123456789012345678901234567890123456789"));
         assert_eq!(report.replicas, [Address::new("10.0.0.2", 6379), Address::new("redis-3", 6380)]);
@@ -231,7 +246,7 @@ mod tests {
         let text = "role:slave\r\nmaster_host:10.0.0.1\r\nmaster_port:6379\r\nmaster_link_status:down\r\n\
                     slave_repl_offset:77\r\nmaster_link_down_since_seconds:4\r\nslave_priority:25\r\nreplica_announced:1\r\n";
         let mut report = ReplicaReport::unknown(5);
-        report.take(&parse(text), 9);
+        report.take(&parse(text.as_bytes()), 9);
         let expected = ReplicaReport {
             link_down_ms: 4_000,
             priority: 25,

@@ -153,7 +153,7 @@ impl Sentinel {
             Expected::Info => {
                 instance.link.info_pending_since = None;
                 let Some(text) = bulk(reply) else { return };
-                let report = info::parse(&String::from_utf8_lossy(text));
+                let report = info::parse(text);
                 match instance.kind {
                     Kind::Master => master.take_master_info(&report, core),
                     Kind::Replica => master.take_replica_info(place.instance - 1, &report, core),

@@ -12,6 +12,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+/// As in the program itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How many different seeds are run, over and over.
 const SEEDS: u64 = 8;
 /// How often every figure of a group is taken; the best counts.
