@@ -138,6 +138,10 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
     let lines: Vec<&str> = wrong.stderr.lines().collect();
     assert_eq!(lines[0], "not as expected: single-node x none: expected overlap, got no overlap in 40 runs");
     assert!(lines[1].starts_with("not as expected: single-node x pause: expected safe, got overlap in "), "{lines:?}");
+    // The last line is a command that shows it.
+    let command = lines.last().unwrap().trim().strip_prefix("see it: fencepost ").unwrap();
+    let shown = fencepost_in(folder.path(), &command.split(' ').collect::<Vec<_>>());
+    assert!(shown.status == 1 && shown.stdout.contains("overlap"), "{command}: {}", shown.stdout);
     let silent = with("[single-node]\nnone = 'safe'");
     assert!(silent.status == 1 && silent.stderr.contains("the file does not have it"), "{}", silent.stderr);
     let unknown = with("[single-nod]\nnone = 'safe'");

@@ -65,13 +65,28 @@ impl Expectations {
     }
 }
 
+/// What was expected of a lock under a fault, and how to see what came out instead.
+pub(crate) struct Held<'e> {
+    pub(crate) client: &'e str,
+    pub(crate) fault: &'e str,
+    pub(crate) expectation: &'e Expectation,
+    /// The command that shows a violation, if there is one.
+    pub(crate) replay: Option<String>,
+}
+
 /// Tells stderr of every deviation; whether there is one.
-pub(crate) fn tell<'e>(cells: impl Iterator<Item = (&'e str, &'e str, &'e Expectation)>) -> bool {
+pub(crate) fn tell<'e>(cells: impl Iterator<Item = Held<'e>>) -> bool {
     let mut deviates = false;
-    for (client, fault, held) in cells {
-        for deviation in &held.deviations {
-            deviates = true;
-            anstream::eprintln!("not as expected: {client} x {fault}: expected {}, got {deviation}", held.expected);
+    for Held { client, fault, expectation, replay } in cells.filter(|held| !held.expectation.is_met()) {
+        deviates = true;
+        for deviation in &expectation.deviations {
+            anstream::eprintln!(
+                "not as expected: {client} x {fault}: expected {}, got {deviation}",
+                expectation.expected
+            );
+        }
+        if let Some(command) = replay {
+            anstream::eprintln!("    see it: {command}");
         }
     }
     deviates

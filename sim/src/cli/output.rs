@@ -13,13 +13,16 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a file beside its place, then renames it.
+/// Writes a file beside its place, sees to it that it is on the disk, then renames it.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::File { path: path.to_owned(), error };
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(content).map_err(failed)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // As any file: the umask takes away from it.
+    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }

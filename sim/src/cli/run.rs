@@ -1,7 +1,7 @@
 //! `fencepost run`: one seed, every lock and fault asked for. Must never know how a report is drawn.
 
 use super::arguments::RunArguments;
-use super::expect::{self, Expectations};
+use super::expect::{self, Expectations, Held};
 use super::options::Options;
 use super::output::{print, write_file};
 use super::{Failure, Outcome};
@@ -44,8 +44,14 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     if expectations.is_none() {
         return Ok(verdict_of(&report.runs));
     }
-    let held =
-        report.runs.iter().filter_map(|run| Some((run.client.as_str(), run.fault.as_str(), run.expectation.as_ref()?)));
+    let held = report.runs.iter().filter_map(|run| {
+        Some(Held {
+            client: &run.client,
+            fault: &run.fault,
+            expectation: run.expectation.as_ref()?,
+            replay: run.violations.first().map(|found| found.replay.clone()),
+        })
+    });
     Ok(if expect::tell(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 

@@ -2,7 +2,7 @@
 
 use super::arguments::SweepArguments;
 use super::checkpoint_file::{CheckpointFile, place, resume};
-use super::expect::{self, Expectations};
+use super::expect::{self, Expectations, Held};
 use super::options::Options;
 use super::output::print;
 use super::progress::{Progress, Talk};
@@ -85,8 +85,14 @@ pub(crate) fn conclude(
     if expectations.is_none() {
         return Ok(outcome(&sum));
     }
-    let cells = sum.cells.iter();
-    let held = cells.filter_map(|cell| Some((cell.client.as_str(), cell.fault.as_str(), cell.expectation.as_ref()?)));
+    let held = sum.cells.iter().filter_map(|cell| {
+        Some(Held {
+            client: &cell.client,
+            fault: &cell.fault,
+            expectation: cell.expectation.as_ref()?,
+            replay: cell.seed_to_show().map(|seed| sum.replay(cell, seed)),
+        })
+    });
     Ok(if expect::tell(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
