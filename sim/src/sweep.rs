@@ -15,6 +15,7 @@ pub use kept::kept;
 
 use crate::engine::{Engine, EngineError};
 use crate::scenario::Scenario;
+use again::Closer;
 use confirm::confirm;
 use explain::explain;
 use fencepost_clients::Definition;
@@ -69,26 +70,55 @@ pub trait Listener: Sync {
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
+
+    /// All seeds are done; of the smallest runs so many were looked at again.
+    fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
+        let _ = (stage, done, of);
+    }
+}
+
+/// What is done with the smallest run of every anomaly once all seeds are done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// It is run again under turmoil.
+    Confirming,
+    /// Its plan is made minimal and it is explained.
+    Explaining,
 }
 
 /// Asks a sweep to stop early: what is done by then is added up.
 #[derive(Debug, Default)]
-pub struct Stop(AtomicBool);
+pub struct Stop {
+    is_asked: AtomicBool,
+    is_urgent: AtomicBool,
+}
 
 impl Stop {
     /// A request that nobody has made yet.
     pub const fn new() -> Stop {
-        Stop(AtomicBool::new(false))
+        Stop { is_asked: AtomicBool::new(false), is_urgent: AtomicBool::new(false) }
     }
 
-    /// Makes the request.
+    /// Makes the request: no more seeds are begun.
     pub fn ask(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes the request, or if it was made before, a more urgent one: what has been found is not looked at again either.
+    pub fn insist(&self) {
+        if self.is_asked.swap(true, Ordering::Relaxed) {
+            self.is_urgent.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Whether it was made.
     pub fn is_asked(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.is_asked.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was made twice.
+    pub fn is_urgent(&self) -> bool {
+        self.is_urgent.load(Ordering::Relaxed)
     }
 }
 
@@ -115,10 +145,10 @@ pub fn go_on(
     });
     let mut sum = work.finish()?;
     if spec.engine == Engine::Fast {
-        confirm(spec, &mut sum)?;
+        confirm(spec, &mut sum, &Closer { stage: Stage::Confirming, listener, stop })?;
     }
     if spec.explains {
-        explain(spec, &mut sum)?;
+        explain(spec, &mut sum, &Closer { stage: Stage::Explaining, listener, stop })?;
     }
     Ok(sum)
 }

@@ -164,3 +164,24 @@ fn the_checked_in_matrix_is_accepted() {
 fn a_quiet_sweep_says_nothing_on_stderr() {
     assert_eq!(fencepost(&[SWEEP, &["--seeds", "0..4"]].concat()).stderr, "");
 }
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_what_was_done_by_then() {
+    use std::io::{BufRead, BufReader};
+    let arguments = ["sweep", "--seeds", "0..1000000", "--client", "single-node", "--cycles", "2", "--format", "json"];
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fencepost"));
+    command.args(arguments).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // The first line of progress: it has begun.
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    stderr.read_line(&mut String::new()).unwrap();
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let sum: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(sum["complete"], false);
+    let runs = sum["cells"][0]["runs"].as_u64().unwrap();
+    assert!((1..1_000_000).contains(&runs), "{runs}");
+}

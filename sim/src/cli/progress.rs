@@ -18,6 +18,8 @@ pub(crate) struct Progress {
     done: AtomicU64,
     violated: AtomicU64,
     started: Instant,
+    /// When the last run was done, in microseconds since the start.
+    last_run_us: AtomicU64,
     /// When the next plain line is due, in milliseconds since the start.
     line_due_ms: AtomicU64,
 }
@@ -62,6 +64,7 @@ impl Progress {
             done: AtomicU64::new(runs_before),
             violated: AtomicU64::new(0),
             started: clock(),
+            last_run_us: AtomicU64::new(0),
             line_due_ms: AtomicU64::new(LINE_EVERY.as_millis() as u64),
         }
     }
@@ -69,6 +72,7 @@ impl Progress {
     /// One more run is done.
     pub(crate) fn run_done(&self, is_violated: bool) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.last_run_us.fetch_max(self.elapsed().as_micros() as u64, Ordering::Relaxed);
         let violated = self.violated.fetch_add(u64::from(is_violated), Ordering::Relaxed) + u64::from(is_violated);
         match self.shown_as {
             ShownAs::Nothing => {}
@@ -85,9 +89,24 @@ impl Progress {
         }
     }
 
+    /// The runs are over, and so many of the smallest were looked at again.
+    pub(crate) fn looked_closer(&self, what: &str, done: usize, of: usize) {
+        match self.shown_as {
+            ShownAs::Nothing => {}
+            ShownAs::Bar => self.bar.set_message(format!("{done}/{of} {what}")),
+            ShownAs::Lines if self.line_is_due() => anstream::eprintln!("{done}/{of} {what}"),
+            ShownAs::Lines => {}
+        }
+    }
+
     /// Clears what stands on the terminal.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// How long the runs took, without what was looked at more closely afterwards.
+    pub(crate) fn running(&self) -> Duration {
+        Duration::from_micros(self.last_run_us.load(Ordering::Relaxed))
     }
 
     /// How long it has taken.

@@ -10,14 +10,14 @@ use super::run::write_violations;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::shard::shard;
-use crate::sweep::{FailedRun, Listener, Stop, SweepSpec, go_on, kept};
+use crate::sweep::{FailedRun, Listener, Stage, Stop, SweepSpec, go_on, kept};
 use fencepost_faults::Seed;
 use fencepost_reports::format::Format;
 use fencepost_reports::sweep::{Measured, SeedRange, Sweep, runs_of};
 use fencepost_reports::{RunReport, Verdict};
 use std::time::Duration;
 
-/// Asked for by Ctrl-C and SIGTERM: what is done by then is added up and printed.
+/// Asked for by Ctrl-C and SIGTERM: what is done by then is added up and printed. A second one leaves out what would still be looked at more closely.
 static STOP: Stop = Stop::new();
 
 /// Runs the seeds and prints the sum.
@@ -31,7 +31,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         _ => None,
     };
     // A second handler cannot be set in one process: then the first one serves.
-    let _ = ctrlc::set_handler(|| STOP.ask());
+    let _ = ctrlc::set_handler(|| STOP.insist());
     let runs_before: u64 = start.iter().flat_map(runs_of).map(|range| range.len() * spec.cells.len() as u64).sum();
     let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
     let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
@@ -51,7 +51,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     if let Some(folder) = &arguments.common.out {
         kept(&spec, &sum, &|report| write_violations(folder, report))?;
     }
-    sum.measured = measured(watch.progress.runs_here(), watch.progress.elapsed(), spec.jobs);
+    sum.measured = measured(&watch.progress, spec.jobs);
     conclude(sum, options.format, expectations.as_ref())
 }
 
@@ -117,13 +117,13 @@ impl From<FailedRun> for Failure {
     }
 }
 
-fn measured(runs: u64, took: Duration, jobs: usize) -> Measured {
-    let per_second = runs as f64 / took.as_secs_f64().max(1e-9);
+fn measured(progress: &Progress, jobs: usize) -> Measured {
+    let per_second = progress.runs_here() as f64 / progress.running().as_secs_f64().max(1e-9);
     let round = |rate: f64| (rate * 10.0).round() / 10.0;
     Measured {
         runs_per_second: Some(round(per_second)),
         runs_per_second_per_core: Some(round(per_second / jobs as f64)),
-        wall_ms: Some(took.as_millis() as u64),
+        wall_ms: Some(progress.elapsed().as_millis() as u64),
     }
 }
 
@@ -141,6 +141,14 @@ impl Listener for Watch<'_> {
         if self.budget.is_some_and(|budget| self.progress.elapsed() > budget) {
             STOP.ask();
         }
+    }
+
+    fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
+        let what = match stage {
+            Stage::Confirming => "confirmed under turmoil",
+            Stage::Explaining => "made minimal and explained",
+        };
+        self.progress.looked_closer(what, done, of);
     }
 
     fn added(&self, sum: &dyn Fn() -> Sweep) {

@@ -1,6 +1,6 @@
 //! The smallest run of every anomaly again, under turmoil. Must never know how it was found.
 
-use super::again::again;
+use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};
 use crate::engine::{Engine, EngineError};
 use crate::run::RunSpec;
@@ -10,8 +10,9 @@ use fencepost_reports::Sweep;
 use std::rc::Rc;
 
 /// Runs the smallest run of every anomaly again under turmoil. Another history there is a failure of the simulation, not a finding.
-pub(super) fn confirm(spec: &SweepSpec, sum: &mut Sweep) -> Result<(), FailedRun> {
-    for (place, seed, result) in again(spec, sum, |place, seed, scenario| confirm_run(spec, place, seed, scenario)) {
+pub(super) fn confirm(spec: &SweepSpec, sum: &mut Sweep, closer: &Closer<'_>) -> Result<(), FailedRun> {
+    let confirm = |place, seed, scenario: &Rc<Scenario>| confirm_run(spec, place, seed, scenario);
+    for (place, seed, result) in again(spec, sum, closer, confirm) {
         result?;
         sum.cells[place].confirm(seed);
     }

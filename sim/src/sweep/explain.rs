@@ -1,6 +1,6 @@
 //! The smallest run of every anomaly, made minimal and explained. Must never know how it was found.
 
-use super::again::again;
+use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};
 use crate::inquest::inquire;
 use crate::run::RunSpec;
@@ -9,11 +9,11 @@ use fencepost_faults::Seed;
 use fencepost_reports::{Cell, Sweep};
 
 /// Makes the smallest run of every anomaly minimal and explains it.
-pub(super) fn explain(spec: &SweepSpec, sum: &mut Sweep) -> Result<(), FailedRun> {
+pub(super) fn explain(spec: &SweepSpec, sum: &mut Sweep, closer: &Closer<'_>) -> Result<(), FailedRun> {
     let smallest = |cell: &Cell, id: &str, seed: Seed| {
         cell.fingerprints.iter().any(|known| known.id == id && known.smallest.seed == seed)
     };
-    let results = again(spec, sum, |place, seed, scenario| {
+    let results = again(spec, sum, closer, |place, seed, scenario| {
         let (client, families) = &spec.cells[place];
         let run = RunSpec::draw(seed, client, families, scenario.clone());
         let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
