@@ -40,8 +40,8 @@ pub(crate) enum Occurrence {
     Crash,
     /// A pause is over.
     Resume,
-    /// The timer of a task in this slot may be due.
-    Timer(u32),
+    /// A timer of a task is due: slot and generation.
+    Timer(u32, u32),
     /// The timer of a server is due: generation.
     MachineTimer(u32),
     /// A server has served what kept it busy.
@@ -91,26 +91,15 @@ impl Agenda {
         source: HostIndex,
         occurrence: Occurrence,
     ) {
-        let place = self.reserve(at, host, class, source);
-        self.enter_at(place, occurrence);
-    }
-
-    /// A place for something that is entered later, or never.
-    pub(crate) fn reserve(&mut self, at: SimTime, host: HostIndex, class: Class, source: HostIndex) -> Place {
         debug_assert!(at.0 < 1 << 48, "time {at} does not fit the agenda");
-        let sequence = self.sequence & ((1 << 44) - 1);
-        self.sequence += 1;
-        Place(
+        let place = Place(
             u128::from(at.0) << 80
                 | u128::from(host) << 64
                 | (class as u128) << 60
                 | u128::from(source) << 44
-                | u128::from(sequence),
-        )
-    }
-
-    /// Enters something at a place that was reserved for it.
-    pub(crate) fn enter_at(&mut self, place: Place, occurrence: Occurrence) {
+                | u128::from(self.sequence & ((1 << 44) - 1)),
+        );
+        self.sequence += 1;
         let index = self.entries.partition_point(|entry| entry.place > place);
         self.entries.insert(index, Entry { place, occurrence });
     }

@@ -111,7 +111,7 @@ impl State {
         loop {
             let (place, occurrence) = self.agenda.next()?;
             match occurrence {
-                Occurrence::Timer(index) if !self.timers.stands(index, place, &mut self.agenda) => {
+                Occurrence::Timer(index, generation) if !self.timers.is_current(index, generation) => {
                     self.agenda.take();
                 }
                 _ => return Some((place.time(), place.host())),
@@ -137,7 +137,7 @@ impl State {
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
         match occurrence {
-            Occurrence::Timer(index) => self.timers.fire(index),
+            Occurrence::Timer(index, generation) => self.timers.fire(index, generation),
             Occurrence::MachineTimer(generation) => self.machine_timer_due(host, generation),
             Occurrence::ServiceDone => {
                 if let Some(server) = self.server(host) {

@@ -1,11 +1,8 @@
 //! The timers of tasks: deadlines on a host's own monotonic clock. Must never know who waits.
 //!
-//! The agenda holds true time, so a timer gets another place in it when its host's clock changes its rate or stands still.
-//!
-//! Most timers are time limits that are cancelled long before they are due, and the slot is used again for the next. So a slot has one entry on
-//! the agenda at most: one that comes too early for the timer that the slot holds by then is entered again at that timer's own place.
+//! The agenda holds true time, so a timer is entered anew when its host's clock changes its rate or stands still.
 
-use super::agenda::{Agenda, Class, HostIndex, Occurrence, Place};
+use super::agenda::{Class, HostIndex, Occurrence};
 use super::network::align_up;
 use super::state::State;
 use fencepost_clients::env::TimerKey;
@@ -21,12 +18,10 @@ pub(crate) struct Timers {
 
 #[derive(Default)]
 struct Slot {
+    /// Told by the agenda's entry; an entry of another generation is stale.
+    generation: u32,
     host: HostIndex,
     deadline: u64,
-    /// Where the timer belongs on the agenda; `None` while its host's clock stands still.
-    place: Option<Place>,
-    /// Where the slot's entry is on the agenda; another entry of this slot is stale.
-    entered: Option<Place>,
     is_active: bool,
     is_due: bool,
     waker: Option<Waker>,
@@ -41,44 +36,26 @@ impl Timers {
     fn release(&mut self, timer: TimerKey) {
         let index = (timer.0 & 0xffff_ffff) as u32;
         let slot = &mut self.slots[index as usize];
+        slot.generation += 1;
         slot.is_active = false;
         slot.waker = None;
         self.free.push(index);
     }
 
-    /// Whether the entry at a place means that the slot's timer is due there. If not, the entry has to be taken off; it is forgotten here.
-    pub(crate) fn stands(&mut self, index: u32, place: Place, agenda: &mut Agenda) -> bool {
-        let slot = &mut self.slots[index as usize];
-        let is_awaited = slot.is_active && !slot.is_due;
-        if is_awaited && slot.place == Some(place) {
-            return true;
-        }
-        if slot.entered == Some(place) {
-            slot.entered = None;
-            if is_awaited {
-                self.enter(index, agenda);
+    /// Whether an entry of the agenda still stands for a timer.
+    pub(crate) fn is_current(&self, index: u32, generation: u32) -> bool {
+        let slot = &self.slots[index as usize];
+        slot.is_active && slot.generation == generation
+    }
+
+    /// A timer of this generation is due.
+    pub(crate) fn fire(&mut self, index: u32, generation: u32) {
+        if self.is_current(index, generation) {
+            let slot = &mut self.slots[index as usize];
+            slot.is_due = true;
+            if let Some(waker) = slot.waker.take() {
+                waker.wake();
             }
-        }
-        false
-    }
-
-    /// The timer of a slot is due.
-    pub(crate) fn fire(&mut self, index: u32) {
-        let slot = &mut self.slots[index as usize];
-        (slot.entered, slot.is_due) = (None, true);
-        if let Some(waker) = slot.waker.take() {
-            waker.wake();
-        }
-    }
-
-    /// Makes sure that an entry comes no later than the timer's place.
-    fn enter(&mut self, index: u32, agenda: &mut Agenda) {
-        let slot = &mut self.slots[index as usize];
-        if let Some(place) = slot.place
-            && slot.entered.is_none_or(|entered| entered > place)
-        {
-            slot.entered = Some(place);
-            agenda.enter_at(place, Occurrence::Timer(index));
         }
     }
 }
@@ -124,19 +101,19 @@ impl State {
         for index in 0..self.timers.slots.len() {
             let slot = &mut self.timers.slots[index];
             if slot.is_active && slot.host == host && !slot.is_due {
+                slot.generation += 1;
                 self.enter_timer(index as u32);
             }
         }
         self.rekey_machine_timer(host);
     }
 
-    /// Gives a timer its place on the agenda.
     fn enter_timer(&mut self, index: u32) {
         let slot = &self.timers.slots[index as usize];
-        let (host, deadline) = (slot.host, slot.deadline);
-        let at = self.host(host).clock.reaches(deadline);
-        let at = at.map(|at| align_up(at, self.quantum).max(self.now));
-        self.timers.slots[index as usize].place = at.map(|at| self.agenda.reserve(at, host, Class::Timer, host));
-        self.timers.enter(index, &mut self.agenda);
+        let (host, generation, deadline) = (slot.host, slot.generation, slot.deadline);
+        if let Some(at) = self.host(host).clock.reaches(deadline) {
+            let at = align_up(at, self.quantum).max(self.now);
+            self.agenda.enter(at, host, Class::Timer, host, Occurrence::Timer(index, generation));
+        }
     }
 }
