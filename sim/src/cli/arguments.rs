@@ -110,6 +110,28 @@ pub(crate) struct CommonArguments {
     /// Locks, or `all`. See `fencepost list clients`.
     #[arg(long, value_name = "C[,C]", default_value = "single-node,redlock,fencing", value_delimiter = ',')]
     pub(crate) client: Vec<String>,
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
+    /// Which engine runs it [default: turmoil for run, fast for sweep].
+    #[arg(long, value_name = "E")]
+    pub(crate) engine: Option<Engine>,
+    /// Do not look for the minimal plan of each violation, nor for causes and remedies.
+    #[arg(long)]
+    pub(crate) no_shrink: bool,
+    /// How to print the result. See `fencepost list formats`.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    /// Write one report file per violation into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// The verdicts that must come out, as TOML: lock x fault -> "safe" or "violates", and which kinds. Exit status 0 exactly if they do.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect: Option<PathBuf>,
+}
+
+/// What changes the scenario.
+#[derive(Args, Debug)]
+pub(crate) struct ScenarioArguments {
     /// Lock processes per run [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) processes: Option<u16>,
@@ -143,27 +165,12 @@ pub(crate) struct CommonArguments {
     /// How the storage treats fencing tokens [default: fenced].
     #[arg(long, value_name = "S")]
     pub(crate) storage: Option<Rule>,
-    /// Which engine runs it [default: turmoil for run, fast for sweep].
-    #[arg(long, value_name = "E")]
-    pub(crate) engine: Option<Engine>,
     /// The deployment and workload as TOML; flags win over --set, --set over the file.
     #[arg(long, value_name = "FILE")]
     pub(crate) scenario: Option<PathBuf>,
     /// One key of the scenario, as in the file: `--set down-after=2s`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Do not look for the minimal plan of each violation, nor for causes and remedies.
-    #[arg(long)]
-    pub(crate) no_shrink: bool,
-    /// How to print the result. See `fencepost list formats`.
-    #[arg(long, value_name = "F", default_value = "text")]
-    pub(crate) format: String,
-    /// Write one report file per violation into this folder.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// The verdicts that must come out, as TOML: lock x fault -> "safe" or "violates", and which kinds. Exit status 0 exactly if they do.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) expect: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

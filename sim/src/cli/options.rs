@@ -1,7 +1,7 @@
 //! What the arguments mean together: the scenario, the locks, the faults. Must never know how they are run.
 
 use super::Failure;
-use super::arguments::CommonArguments;
+use super::arguments::{CommonArguments, ScenarioArguments};
 use super::output::read_file;
 use crate::engine::Engine;
 use crate::scenario::Scenario;
@@ -22,8 +22,7 @@ pub(crate) struct Options {
 impl Options {
     /// Reads and checks the arguments.
     pub(crate) fn read(arguments: &CommonArguments, engine: Engine) -> Result<Options, Failure> {
-        let scenario = scenario(arguments)?;
-        scenario.validate().map_err(Failure::wrong)?;
+        let scenario = scenario(&arguments.deployment)?;
         let faults = families(&arguments.fault)?;
         let cells: Vec<_> = clients(&arguments.client)?
             .into_iter()
@@ -50,7 +49,8 @@ pub(crate) fn format(name: &str) -> Result<&'static dyn Format, Failure> {
     })
 }
 
-fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
+/// The combinations of these names, each once.
+pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     let mut all: Vec<Families> = Vec::new();
     for name in names {
         let families: Families = name.parse().map_err(Failure::wrong)?;
@@ -86,8 +86,8 @@ pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
     })
 }
 
-/// The built-in scenario, then the file, then --set, then the flags.
-fn scenario(arguments: &CommonArguments) -> Result<Scenario, Failure> {
+/// The built-in scenario, then the file, then --set, then the flags. It makes sense.
+pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
     let mut table = match &arguments.scenario {
         Some(path) => table(path)?,
         None => toml::Table::new(),
@@ -106,6 +106,7 @@ fn scenario(arguments: &CommonArguments) -> Result<Scenario, Failure> {
         Failure::wrong(format!("{source}: {}", one_line(error.message())))
     })?;
     apply_flags(&mut scenario, arguments);
+    scenario.validate().map_err(Failure::wrong)?;
     Ok(scenario)
 }
 
@@ -127,7 +128,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn apply_flags(scenario: &mut Scenario, arguments: &CommonArguments) {
+fn apply_flags(scenario: &mut Scenario, arguments: &ScenarioArguments) {
     fn set<T: Copy>(place: &mut T, flag: Option<T>) {
         if let Some(value) = flag {
             *place = value;
