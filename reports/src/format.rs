@@ -21,6 +21,7 @@ mod messages;
 mod operations;
 mod perfetto;
 mod plan_text;
+pub(crate) mod plot;
 mod porcupine;
 mod shiviz;
 mod space_time;

@@ -4,6 +4,7 @@
 //! judged again years later.
 
 pub mod arithmetic;
+pub mod boundary;
 pub mod cause;
 pub mod checker;
 pub mod digest;

@@ -1,5 +1,6 @@
 //! The JSON Schemas of the published formats. Must never know the values.
 
+use crate::boundary::BoundaryReport;
 use crate::history::History;
 use crate::report::Report;
 use crate::sweep::Sweep;
@@ -7,7 +8,7 @@ use fencepost_faults::FaultPlan;
 use serde_json::Value;
 
 /// The formats that have a schema.
-pub const NAMES: [&str; 4] = ["plan", "history", "report", "sweep"];
+pub const NAMES: [&str; 5] = ["plan", "history", "report", "sweep", "boundary"];
 
 /// The JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other name.
 pub fn schema(name: &str) -> Option<Value> {
@@ -16,6 +17,7 @@ pub fn schema(name: &str) -> Option<Value> {
         "history" => schemars::schema_for!(History),
         "report" => schemars::schema_for!(Report),
         "sweep" => schemars::schema_for!(Sweep),
+        "boundary" => schemars::schema_for!(BoundaryReport),
         _ => return None,
     };
     Some(schema.to_value())
