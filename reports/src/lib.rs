@@ -13,6 +13,7 @@ mod explain;
 pub mod finding;
 pub mod format;
 pub mod history;
+pub mod matrix;
 mod narrate;
 pub mod narrative;
 pub mod phases;

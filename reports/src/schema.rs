@@ -2,13 +2,14 @@
 
 use crate::boundary::BoundaryReport;
 use crate::history::History;
+use crate::matrix::Matrix;
 use crate::report::Report;
 use crate::sweep::Sweep;
 use fencepost_faults::FaultPlan;
 use serde_json::Value;
 
 /// The formats that have a schema.
-pub const NAMES: [&str; 5] = ["plan", "history", "report", "sweep", "boundary"];
+pub const NAMES: [&str; 6] = ["plan", "history", "report", "sweep", "boundary", "matrix"];
 
 /// The JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other name.
 pub fn schema(name: &str) -> Option<Value> {
@@ -18,6 +19,7 @@ pub fn schema(name: &str) -> Option<Value> {
         "report" => schemars::schema_for!(Report),
         "sweep" => schemars::schema_for!(Sweep),
         "boundary" => schemars::schema_for!(BoundaryReport),
+        "matrix" => schemars::schema_for!(Matrix),
         _ => return None,
     };
     Some(schema.to_value())

@@ -5,6 +5,7 @@
 
 #[doc(hidden)]
 pub mod bench;
+pub mod boundary;
 pub mod cli;
 mod deployment;
 pub mod engine;

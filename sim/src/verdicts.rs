@@ -44,7 +44,7 @@ impl Findings<'_> {
 }
 
 /// What the literature's verdict depends on besides lock and fault.
-fn conditions(scenario: &Scenario) -> Conditions<'_> {
+pub fn conditions(scenario: &Scenario) -> Conditions<'_> {
     let survives = scenario.persistence == Persistence::AofAlways || scenario.restart_delay.min >= scenario.ttl;
     Conditions {
         restart_loses: !survives,

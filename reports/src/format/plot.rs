@@ -116,7 +116,12 @@ impl Plot {
         }
         let (middle, below) = ((LEFT + RIGHT) / 2.0, BOTTOM + 38.0);
         svg.push_str(&format!("<text x=\"{middle}\" y=\"{below}\">{}</text>", escaped(&self.x.name)));
-        svg.push_str(&format!("<text x=\"{}\" y=\"{}\">{}</text></g>\n", LEFT / 2.0, TOP - 10.0, escaped(&self.y.name)));
+        svg.push_str(&format!(
+            "<text x=\"{}\" y=\"{}\">{}</text></g>\n",
+            LEFT / 2.0,
+            TOP - 10.0,
+            escaped(&self.y.name)
+        ));
     }
 
     /// The names of the series, if there are several.

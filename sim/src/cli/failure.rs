@@ -85,6 +85,9 @@ mod tests {
             said(&["test", "--sed", "1"]),
             "unexpected argument '--sed' found; tip: a similar argument exists: '--seed'"
         );
-        assert_eq!(said(&["test", "--seed", "x"]), "invalid value 'x' for '--seed <seed>': invalid digit found in string");
+        assert_eq!(
+            said(&["test", "--seed", "x"]),
+            "invalid value 'x' for '--seed <seed>': invalid digit found in string"
+        );
     }
 }

@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Definition, find};
 use fencepost_faults::Families;
+use fencepost_reports::Kind;
 use fencepost_reports::format::{FORMATS, Format};
 use std::path::Path;
 use std::rc::Rc;
@@ -145,4 +146,17 @@ fn apply_flags(scenario: &mut Scenario, arguments: &ScenarioArguments) {
     set(&mut scenario.persistence, arguments.persistence);
     set(&mut scenario.workload, arguments.workload);
     set(&mut scenario.storage, arguments.storage);
+}
+
+/// How many threads: all cores unless told otherwise.
+pub(crate) fn jobs(asked: Option<u16>) -> usize {
+    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+/// The rule of that name.
+pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
+    Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        Failure::wrong(format!("unknown kind '{name}': expected one of {}", names.join(", ")))
+    })
 }
