@@ -170,15 +170,17 @@ impl MatrixCell {
 }
 
 fn agreement(verdict: CellVerdict, kinds: &BTreeMap<Kind, u64>, expected: Option<&Expected>) -> Agreement {
+    if verdict == CellVerdict::Unknown {
+        return Agreement::NotExercised;
+    }
     let Some(expected) = expected else { return Agreement::Silent };
     let named = kinds.keys().filter(|kind| expected.kinds.contains(kind)).count();
     match verdict {
-        CellVerdict::Unknown => Agreement::NotExercised,
         CellVerdict::Quiet if expected.is_safe() => Agreement::Agrees,
         CellVerdict::Quiet => Agreement::NotSeen,
         CellVerdict::Violated if named == kinds.len() => Agreement::Agrees,
-        CellVerdict::Violated if named > 0 => Agreement::More,
-        CellVerdict::Violated => Agreement::Contradicts,
+        _ if named > 0 => Agreement::More,
+        _ => Agreement::Contradicts,
     }
 }
 

@@ -19,10 +19,12 @@ pub mod shard;
 pub mod span;
 pub mod storage;
 pub mod sweep;
+pub mod testing;
 pub mod verdicts;
 mod workload;
 mod world;
 
 pub use engine::{Engine, EngineError};
+pub use fencepost_clients as clients;
 pub use run::{RunOutcome, RunSpec};
 pub use scenario::Scenario;

@@ -22,6 +22,7 @@ mod sweep;
 
 pub use failure::Failure;
 pub use outcome::Outcome;
+pub(crate) use output::write_file;
 
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
