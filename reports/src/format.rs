@@ -20,7 +20,7 @@ mod mermaid;
 mod messages;
 mod operations;
 mod perfetto;
-mod plan_text;
+pub(crate) mod plan_text;
 pub(crate) mod plot;
 mod porcupine;
 mod shiviz;
@@ -28,7 +28,7 @@ mod space_time;
 mod svg;
 mod text;
 mod text_sweep;
-mod text_timeline;
+pub(crate) mod text_timeline;
 
 #[cfg(test)]
 mod exporter_tests;

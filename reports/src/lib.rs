@@ -12,6 +12,7 @@ pub mod expected;
 mod explain;
 pub mod finding;
 pub mod format;
+pub mod gallery;
 pub mod history;
 pub mod matrix;
 mod narrate;

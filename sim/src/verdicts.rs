@@ -26,14 +26,13 @@ impl Findings<'_> {
             plan: spec.plan.clone(),
             messages: outcome.messages,
             expected: expected(spec.client.name, &spec.families.to_string(), conditions(&spec.scenario)),
-            replay: self.replay(),
+            replay: Findings::command(spec),
         };
         RunReport::new(&outcome.history, judgement, facts)
     }
 
     /// The command that shows the run again.
-    fn replay(&self) -> String {
-        let spec = self.spec;
+    pub fn command(spec: &RunSpec) -> String {
         let mut command =
             format!("fencepost --seed {} --fault {} --client {}", spec.seed, spec.families, spec.client.name);
         for (key, value) in spec.scenario.deviations() {

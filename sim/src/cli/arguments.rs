@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Boundary(BoundaryArguments),
     /// Every lock under every fault, beside what the literature says. Exit status 1 if they contradict each other.
     Matrix(MatrixArguments),
+    /// Write the gallery of anomalies: a page for each, from pinned seeds.
+    Gallery(GalleryArguments),
     /// Name what there is to choose from, with a line each.
     List(ListArguments),
     /// Serve the fake Redis on real TCP until SIGINT or SIGTERM.
@@ -176,6 +178,19 @@ pub(crate) struct MatrixArguments {
     /// No progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct GalleryArguments {
+    /// The folder of the pages.
+    #[arg(long, value_name = "DIR", default_value = "docs/gallery")]
+    pub(crate) out: PathBuf,
+    /// Write nothing: say which pages of the folder are stale. Exit status 1 if any is.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
 }
 
 /// What run and sweep have in common.

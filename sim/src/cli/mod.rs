@@ -6,6 +6,7 @@ mod check;
 mod checkpoint_file;
 mod expect;
 mod failure;
+mod gallery;
 mod list;
 mod matrix;
 mod merge;
@@ -49,6 +50,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Merge(options)) => merge::merge(&options),
         Some(Command::Boundary(options)) => boundary::boundary(&options),
         Some(Command::Matrix(options)) => matrix::matrix(&options),
+        Some(Command::Gallery(options)) => gallery::gallery(&options),
         Some(Command::List(options)) => list::list(&options),
         Some(Command::Serve(options)) => serve::serve(&options),
         Some(Command::Schema(options)) => schema::schema(&options),
