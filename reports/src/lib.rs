@@ -14,6 +14,7 @@ pub mod finding;
 pub mod format;
 pub mod gallery;
 pub mod history;
+pub mod load;
 pub mod matrix;
 mod narrate;
 pub mod narrative;

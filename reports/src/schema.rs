@@ -2,6 +2,7 @@
 
 use crate::boundary::BoundaryReport;
 use crate::history::History;
+use crate::load::LoadReport;
 use crate::matrix::Matrix;
 use crate::report::Report;
 use crate::sweep::Sweep;
@@ -9,7 +10,7 @@ use fencepost_faults::FaultPlan;
 use serde_json::Value;
 
 /// The formats that have a schema.
-pub const NAMES: [&str; 6] = ["plan", "history", "report", "sweep", "boundary", "matrix"];
+pub const NAMES: [&str; 7] = ["plan", "history", "report", "sweep", "boundary", "matrix", "load"];
 
 /// The JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other name.
 pub fn schema(name: &str) -> Option<Value> {
@@ -20,6 +21,7 @@ pub fn schema(name: &str) -> Option<Value> {
         "sweep" => schemars::schema_for!(Sweep),
         "boundary" => schemars::schema_for!(BoundaryReport),
         "matrix" => schemars::schema_for!(Matrix),
+        "load" => schemars::schema_for!(LoadReport),
         _ => return None,
     };
     Some(schema.to_value())

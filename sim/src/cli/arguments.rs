@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Matrix(MatrixArguments),
     /// Write the gallery of anomalies: a page for each, from pinned seeds.
     Gallery(GalleryArguments),
+    /// Measure what waiting for a lock costs its server and those who wait.
+    Load(LoadArguments),
     /// Name what there is to choose from, with a line each.
     List(ListArguments),
     /// Serve the fake Redis on real TCP until SIGINT or SIGTERM.
@@ -191,6 +193,48 @@ pub(crate) struct GalleryArguments {
     /// How many threads [default: all cores].
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LoadArguments {
+    /// The lock, one on a single server. See `fencepost list clients`.
+    #[arg(long, value_name = "C", default_value = "single-node")]
+    pub(crate) client: String,
+    /// How a process waits between two attempts: none, fixed:D, random:A..B, exponential:A..B, or own, which leaves it to the lock.
+    #[arg(
+        long,
+        value_name = "W[,W]",
+        value_delimiter = ',',
+        default_value = "none,fixed:10ms,fixed:20ms,random:10ms..30ms,exponential:10ms..320ms"
+    )]
+    pub(crate) waiting: Vec<String>,
+    /// How many processes ask at once.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) processes: u16,
+    /// How many requests there are in all.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) requests: u32,
+    /// How long the server takes for one command.
+    #[arg(long, value_name = "D", default_value = "98us")]
+    pub(crate) service_time: Span,
+    /// How long a message takes.
+    #[arg(long, value_name = "A..B", default_value = "50us")]
+    pub(crate) latency: SpanRange,
+    /// How long a holder works besides its commands.
+    #[arg(long, value_name = "D", default_value = "0us")]
+    pub(crate) work: Span,
+    /// How many commands a holder sends to the same server.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) holder_commands: u32,
+    /// How long a process tries before it gives a request up.
+    #[arg(long, value_name = "D", default_value = "60s")]
+    pub(crate) patience: Span,
+    /// The seed that everything is drawn from.
+    #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
+    pub(crate) seed: u64,
+    /// text, json or svg.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
 }
 
 /// What run and sweep have in common.
@@ -384,7 +428,7 @@ pub(crate) enum ServedVersion {
 
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArguments {
-    /// plan, history, report, sweep, boundary or matrix.
+    /// plan, history, report, sweep, boundary, matrix or load.
     pub(crate) what: String,
 }
 

@@ -8,6 +8,7 @@ mod expect;
 mod failure;
 mod gallery;
 mod list;
+mod load;
 mod matrix;
 mod merge;
 mod options;
@@ -51,6 +52,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Boundary(options)) => boundary::boundary(&options),
         Some(Command::Matrix(options)) => matrix::matrix(&options),
         Some(Command::Gallery(options)) => gallery::gallery(&options),
+        Some(Command::Load(options)) => load::load(&options),
         Some(Command::List(options)) => list::list(&options),
         Some(Command::Serve(options)) => serve::serve(&options),
         Some(Command::Schema(options)) => schema::schema(&options),
