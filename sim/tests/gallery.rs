@@ -1,7 +1,5 @@
 //! The pages of `docs/gallery` are those that the pinned seeds give.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fencepost::gallery::pages;
 use std::collections::BTreeSet;
 use std::path::Path;
