@@ -3,31 +3,32 @@
 //! One format is one file. A new format is a file and a line in [`FORMATS`].
 
 mod axis;
-mod canvas;
+pub(crate) mod canvas;
 mod edn;
 mod github;
 mod glyphs;
 mod heat_map;
-mod html;
+pub(crate) mod html;
 mod html_picture;
 mod html_sweep;
 mod html_tables;
 mod json;
 mod junit;
 mod layout;
-mod markdown;
+pub(crate) mod markdown;
 mod mermaid;
 mod messages;
 mod operations;
 mod perfetto;
-mod plan_text;
+pub(crate) mod plan_text;
+pub(crate) mod plot;
 mod porcupine;
 mod shiviz;
 mod space_time;
 mod svg;
 mod text;
 mod text_sweep;
-mod text_timeline;
+pub(crate) mod text_timeline;
 
 #[cfg(test)]
 mod exporter_tests;

@@ -4,6 +4,7 @@
 //! judged again years later.
 
 pub mod arithmetic;
+pub mod boundary;
 pub mod cause;
 pub mod checker;
 pub mod digest;
@@ -11,7 +12,10 @@ pub mod expected;
 mod explain;
 pub mod finding;
 pub mod format;
+pub mod gallery;
 pub mod history;
+pub mod load;
+pub mod matrix;
 mod narrate;
 pub mod narrative;
 pub mod phases;

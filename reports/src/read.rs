@@ -5,6 +5,7 @@ mod event_line;
 pub use event_line::line_of_event;
 
 use crate::history::{self, History};
+use crate::matrix::{self, Matrix};
 use crate::report::{self, Report};
 use crate::sweep::{self, Sweep};
 use fencepost_faults::FaultPlan;
@@ -95,6 +96,11 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
 /// Reads a sweep summary.
 pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     typed(parse(text)?, sweep::FORMAT, sweep::VERSION)
+}
+
+/// Reads a matrix.
+pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
+    typed(parse(text)?, matrix::FORMAT, matrix::VERSION)
 }
 
 /// Reads whichever of our formats the text says it is.

@@ -108,7 +108,7 @@ fn releases(history: &History) -> Vec<u64> {
 
 impl Latency {
     /// The distribution of these spans; `None` if there are none.
-    fn of(mut spans: Vec<u64>) -> Option<Latency> {
+    pub fn of(mut spans: Vec<u64>) -> Option<Latency> {
         spans.sort_unstable();
         let max = *spans.last()?;
         // Nearest rank: the smallest span that at least this share of all does not exceed.

@@ -1,13 +1,16 @@
 //! The JSON Schemas of the published formats. Must never know the values.
 
+use crate::boundary::BoundaryReport;
 use crate::history::History;
+use crate::load::LoadReport;
+use crate::matrix::Matrix;
 use crate::report::Report;
 use crate::sweep::Sweep;
 use fencepost_faults::FaultPlan;
 use serde_json::Value;
 
 /// The formats that have a schema.
-pub const NAMES: [&str; 4] = ["plan", "history", "report", "sweep"];
+pub const NAMES: [&str; 7] = ["plan", "history", "report", "sweep", "boundary", "matrix", "load"];
 
 /// The JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other name.
 pub fn schema(name: &str) -> Option<Value> {
@@ -16,6 +19,9 @@ pub fn schema(name: &str) -> Option<Value> {
         "history" => schemars::schema_for!(History),
         "report" => schemars::schema_for!(Report),
         "sweep" => schemars::schema_for!(Sweep),
+        "boundary" => schemars::schema_for!(BoundaryReport),
+        "matrix" => schemars::schema_for!(Matrix),
+        "load" => schemars::schema_for!(LoadReport),
         _ => return None,
     };
     Some(schema.to_value())

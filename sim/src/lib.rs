@@ -5,10 +5,13 @@
 
 #[doc(hidden)]
 pub mod bench;
+pub mod boundary;
 pub mod cli;
 mod deployment;
 pub mod engine;
+pub mod gallery;
 pub mod inquest;
+pub mod load;
 mod nemesis;
 mod recorder;
 mod roster;
@@ -18,10 +21,12 @@ pub mod shard;
 pub mod span;
 pub mod storage;
 pub mod sweep;
+pub mod testing;
 pub mod verdicts;
 mod workload;
 mod world;
 
 pub use engine::{Engine, EngineError};
+pub use fencepost_clients as clients;
 pub use run::{RunOutcome, RunSpec};
 pub use scenario::Scenario;

@@ -134,6 +134,22 @@ pub fn go_on(
     listener: &dyn Listener,
     stop: &Stop,
 ) -> Result<Sweep, FailedRun> {
+    let mut sum = add_up(spec, start, listener, stop)?;
+    if spec.engine == Engine::Fast {
+        confirm(spec, &mut sum, &Closer { stage: Stage::Confirming, listener, stop })?;
+    }
+    if spec.explains {
+        explain(spec, &mut sum, &Closer { stage: Stage::Explaining, listener, stop })?;
+    }
+    Ok(sum)
+}
+
+/// As [`sweep`], but counts only: nothing is seen again under turmoil, and nothing is explained.
+pub fn count(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
+    add_up(spec, None, listener, stop)
+}
+
+fn add_up(spec: &SweepSpec, start: Option<&Sweep>, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
     let work = Work::new(spec, start, listener, stop);
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..spec.jobs.max(1)).map(|_| scope.spawn(|| work.work())).collect();
@@ -143,14 +159,7 @@ pub fn go_on(
             }
         }
     });
-    let mut sum = work.finish()?;
-    if spec.engine == Engine::Fast {
-        confirm(spec, &mut sum, &Closer { stage: Stage::Confirming, listener, stop })?;
-    }
-    if spec.explains {
-        explain(spec, &mut sum, &Closer { stage: Stage::Explaining, listener, stop })?;
-    }
-    Ok(sum)
+    work.finish()
 }
 
 /// What all runs have in common.

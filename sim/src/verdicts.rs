@@ -26,14 +26,13 @@ impl Findings<'_> {
             plan: spec.plan.clone(),
             messages: outcome.messages,
             expected: expected(spec.client.name, &spec.families.to_string(), conditions(&spec.scenario)),
-            replay: self.replay(),
+            replay: Findings::command(spec),
         };
         RunReport::new(&outcome.history, judgement, facts)
     }
 
     /// The command that shows the run again.
-    fn replay(&self) -> String {
-        let spec = self.spec;
+    pub fn command(spec: &RunSpec) -> String {
         let mut command =
             format!("fencepost --seed {} --fault {} --client {}", spec.seed, spec.families, spec.client.name);
         for (key, value) in spec.scenario.deviations() {
@@ -44,7 +43,7 @@ impl Findings<'_> {
 }
 
 /// What the literature's verdict depends on besides lock and fault.
-fn conditions(scenario: &Scenario) -> Conditions<'_> {
+pub fn conditions(scenario: &Scenario) -> Conditions<'_> {
     let survives = scenario.persistence == Persistence::AofAlways || scenario.restart_delay.min >= scenario.ttl;
     Conditions {
         restart_loses: !survives,

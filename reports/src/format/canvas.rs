@@ -144,7 +144,7 @@ pub(super) fn width_of(text: &str) -> f64 {
 }
 
 /// Text that can stand in an element or an attribute.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -68,7 +68,7 @@ impl Format for Html {
 }
 
 /// A page around what is in it.
-pub(super) fn page(title: &str, body: &str, json: &str) -> String {
+pub(crate) fn page(title: &str, body: &str, json: &str) -> String {
     let picture_style = super::svg::STYLE;
     // Inside a script element only `</` and `<!--` could end or change it.
     let json = json.replace('<', "\\u003c");

@@ -151,7 +151,7 @@ fn write_violation(run: &RunReport, report: &ViolationReport, out: &mut dyn Writ
 }
 
 /// Text that cannot end a cell or start markup.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

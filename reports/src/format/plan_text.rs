@@ -3,7 +3,7 @@
 use fencepost_faults::{Direction, Fault, Micros, Node};
 
 /// What will happen, without when it begins.
-pub(super) fn fault(fault: &Fault) -> String {
+pub(crate) fn fault(fault: &Fault) -> String {
     match fault {
         Fault::Pause { node, duration_us } => format!("{node} stands still for {duration_us}"),
         Fault::Suspend { node, duration_us } => {

@@ -19,7 +19,7 @@ struct Lanes {
 
 /// Writes the entries of the run's timeline that belong to a violation. Of entries that were all `told` before, only those that convict
 /// are written again.
-pub(super) fn write(
+pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,
     told: &mut BTreeSet<u64>,

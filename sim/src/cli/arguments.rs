@@ -39,6 +39,14 @@ pub(crate) enum Command {
     Check(FileArguments),
     /// Add up the sweep summaries of shards; their order does not matter.
     Merge(MergeArguments),
+    /// Find the value of one number from which on a lock breaks.
+    Boundary(BoundaryArguments),
+    /// Every lock under every fault, beside what the literature says. Exit status 1 if they contradict each other.
+    Matrix(MatrixArguments),
+    /// Write the gallery of anomalies: a page for each, from pinned seeds.
+    Gallery(GalleryArguments),
+    /// Measure what waiting for a lock costs its server and those who wait.
+    Load(LoadArguments),
     /// Name what there is to choose from, with a line each.
     List(ListArguments),
     /// Serve the fake Redis on real TCP until SIGINT or SIGTERM.
@@ -101,6 +109,134 @@ pub(crate) struct SweepArguments {
     pub(crate) quiet: bool,
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct BoundaryArguments {
+    /// The lock. See `fencepost list clients`.
+    #[arg(long, value_name = "C")]
+    pub(crate) client: String,
+    /// The families of faults; a plus combines them. See `fencepost list faults`.
+    #[arg(long, value_name = "F")]
+    pub(crate) fault: String,
+    /// What is varied. See `fencepost list quantities`.
+    #[arg(long, value_name = "Q")]
+    pub(crate) vary: String,
+    /// The values between which it is varied [default: around what arithmetic says].
+    #[arg(long, value_name = "A..B")]
+    pub(crate) between: Option<String>,
+    /// How fine the search is [default: a 256th of the range, at least 1ms].
+    #[arg(long, value_name = "D")]
+    pub(crate) step: Option<String>,
+    /// How many equal parts of the range are tried before the search goes on between two of them.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) parts: u16,
+    /// The rule that counts [default: any].
+    #[arg(long, value_name = "K")]
+    pub(crate) kind: Option<String>,
+    /// The seeds to run at every value, the last excluded.
+    #[arg(long, value_name = "A..B", default_value = "0..200", value_parser = seed_range)]
+    pub(crate) seeds: (u64, u64),
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// text, json or svg.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    /// No progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MatrixArguments {
+    /// The seeds to run in every cell, the last excluded.
+    #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
+    pub(crate) seeds: (u64, u64),
+    /// Make the matrix from the JSON of a sweep instead.
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    pub(crate) from: Option<PathBuf>,
+    /// Say whether this published matrix (JSON) still holds: exit status 1 and a line on stderr for each cell that differs by more than chance
+    /// explains, and 0 otherwise.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) check: Option<PathBuf>,
+    /// Locks [default: all].
+    #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
+    pub(crate) client: Option<Vec<String>>,
+    /// Families of faults [default: each].
+    #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
+    pub(crate) fault: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// text, markdown, json or html.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    /// Write matrix.json and matrix.md into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// No progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct GalleryArguments {
+    /// The folder of the pages.
+    #[arg(long, value_name = "DIR", default_value = "docs/gallery")]
+    pub(crate) out: PathBuf,
+    /// Write nothing: say which pages of the folder are stale. Exit status 1 if any is.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LoadArguments {
+    /// The lock, one on a single server. See `fencepost list clients`.
+    #[arg(long, value_name = "C", default_value = "single-node")]
+    pub(crate) client: String,
+    /// How a process waits between two attempts: none, fixed:D, random:A..B, exponential:A..B, or own, which leaves it to the lock.
+    #[arg(
+        long,
+        value_name = "W[,W]",
+        value_delimiter = ',',
+        default_value = "none,fixed:10ms,fixed:20ms,random:10ms..30ms,exponential:10ms..320ms"
+    )]
+    pub(crate) waiting: Vec<String>,
+    /// How many processes ask at once.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) processes: u16,
+    /// How many requests there are in all.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) requests: u32,
+    /// How long the server takes for one command.
+    #[arg(long, value_name = "D", default_value = "98us")]
+    pub(crate) service_time: Span,
+    /// How long a message takes.
+    #[arg(long, value_name = "A..B", default_value = "50us")]
+    pub(crate) latency: SpanRange,
+    /// How long a holder works besides its commands.
+    #[arg(long, value_name = "D", default_value = "0us")]
+    pub(crate) work: Span,
+    /// How many commands a holder sends to the same server.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) holder_commands: u32,
+    /// How long a process tries before it gives a request up.
+    #[arg(long, value_name = "D", default_value = "60s")]
+    pub(crate) patience: Span,
+    /// The seed that everything is drawn from.
+    #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
+    pub(crate) seed: u64,
+    /// text, json or svg.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+}
+
 /// What run and sweep have in common.
 #[derive(Args, Debug)]
 pub(crate) struct CommonArguments {
@@ -110,6 +246,28 @@ pub(crate) struct CommonArguments {
     /// Locks, or `all`. See `fencepost list clients`.
     #[arg(long, value_name = "C[,C]", default_value = "single-node,redlock,fencing", value_delimiter = ',')]
     pub(crate) client: Vec<String>,
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
+    /// Which engine runs it [default: turmoil for run, fast for sweep].
+    #[arg(long, value_name = "E")]
+    pub(crate) engine: Option<Engine>,
+    /// Do not look for the minimal plan of each violation, nor for causes and remedies.
+    #[arg(long)]
+    pub(crate) no_shrink: bool,
+    /// How to print the result. See `fencepost list formats`.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    /// Write one report file per violation into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// The verdicts that must come out, as TOML: lock x fault -> "safe" or "violates", and which kinds. Exit status 0 exactly if they do.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect: Option<PathBuf>,
+}
+
+/// What changes the scenario.
+#[derive(Args, Debug)]
+pub(crate) struct ScenarioArguments {
     /// Lock processes per run [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) processes: Option<u16>,
@@ -143,27 +301,12 @@ pub(crate) struct CommonArguments {
     /// How the storage treats fencing tokens [default: fenced].
     #[arg(long, value_name = "S")]
     pub(crate) storage: Option<Rule>,
-    /// Which engine runs it [default: turmoil for run, fast for sweep].
-    #[arg(long, value_name = "E")]
-    pub(crate) engine: Option<Engine>,
     /// The deployment and workload as TOML; flags win over --set, --set over the file.
     #[arg(long, value_name = "FILE")]
     pub(crate) scenario: Option<PathBuf>,
     /// One key of the scenario, as in the file: `--set down-after=2s`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Do not look for the minimal plan of each violation, nor for causes and remedies.
-    #[arg(long)]
-    pub(crate) no_shrink: bool,
-    /// How to print the result. See `fencepost list formats`.
-    #[arg(long, value_name = "F", default_value = "text")]
-    pub(crate) format: String,
-    /// Write one report file per violation into this folder.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// The verdicts that must come out, as TOML: lock x fault -> "safe" or "violates", and which kinds. Exit status 0 exactly if they do.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) expect: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -222,6 +365,8 @@ pub(crate) enum Listing {
     Storages,
     /// How results are printed.
     Formats,
+    /// What `boundary` can vary.
+    Quantities,
 }
 
 #[derive(Args, Debug)]
@@ -283,7 +428,7 @@ pub(crate) enum ServedVersion {
 
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArguments {
-    /// plan, history, report or sweep.
+    /// plan, history, report, sweep, boundary, matrix or load.
     pub(crate) what: String,
 }
 

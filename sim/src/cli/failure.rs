@@ -50,9 +50,10 @@ impl Failure {
     /// What clap says, in one line.
     pub(crate) fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
-        let line = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-        let words: Vec<&str> = line.flat_map(str::split_whitespace).collect();
-        let text = words.join(" ");
+        let said = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+        // clap sets its tips apart by an empty line, which one line does not have.
+        let words = said.flat_map(str::split_whitespace).map(|word| if word == "tip:" { "; tip:" } else { word });
+        let text = words.collect::<Vec<_>>().join(" ").replace(" ; tip:", "; tip:");
         Failure::Usage(text.strip_prefix("error: ").unwrap_or(&text).to_owned())
     }
 
@@ -64,5 +65,29 @@ impl Failure {
     /// A file whose content is wrong.
     pub(crate) fn content(path: impl Into<PathBuf>, what: impl fmt::Display) -> Failure {
         Failure::Content { path: path.into(), what: what.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Arg, Command};
+
+    fn said(arguments: &[&str]) -> String {
+        let seed = Arg::new("seed").long("seed").value_parser(clap::value_parser!(u8));
+        let error = Command::new("test").arg(seed).try_get_matches_from(arguments).unwrap_err();
+        Failure::usage(&error).to_string()
+    }
+
+    #[test]
+    fn a_tip_of_clap_is_set_apart_in_the_one_line() {
+        assert_eq!(
+            said(&["test", "--sed", "1"]),
+            "unexpected argument '--sed' found; tip: a similar argument exists: '--seed'"
+        );
+        assert_eq!(
+            said(&["test", "--seed", "x"]),
+            "invalid value 'x' for '--seed <seed>': invalid digit found in string"
+        );
     }
 }

@@ -3,6 +3,7 @@
 use super::arguments::{ListArguments, Listing};
 use super::output::print;
 use super::{Failure, Outcome};
+use crate::boundary::quantity::{QUANTITIES, Varied};
 use crate::scenario::Workload;
 use crate::storage::Rule;
 use clap::ValueEnum;
@@ -31,6 +32,10 @@ fn rows(what: Listing) -> Vec<(String, String)> {
         }
         Listing::Workloads => values::<Workload>(),
         Listing::Storages => values::<Rule>(),
+        Listing::Quantities => {
+            let row = |quantity: &Varied| (quantity.name.to_owned(), quantity.about.to_owned());
+            QUANTITIES.iter().map(row).collect()
+        }
         Listing::Formats => {
             FORMATS.iter().map(|format| (format.name().to_owned(), format.about().to_owned())).collect()
         }

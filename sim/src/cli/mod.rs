@@ -1,11 +1,15 @@
 //! The command line: what is asked for, what it answers, and with which exit status. Must never know how a run is made.
 
 mod arguments;
+mod boundary;
 mod check;
 mod checkpoint_file;
 mod expect;
 mod failure;
+mod gallery;
 mod list;
+mod load;
+mod matrix;
 mod merge;
 mod options;
 mod outcome;
@@ -20,6 +24,7 @@ mod sweep;
 
 pub use failure::Failure;
 pub use outcome::Outcome;
+pub(crate) use output::write_file;
 
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
@@ -44,6 +49,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Shrink(options)) => shrink::shrink(&options),
         Some(Command::Check(options)) => check::check(&options),
         Some(Command::Merge(options)) => merge::merge(&options),
+        Some(Command::Boundary(options)) => boundary::boundary(&options),
+        Some(Command::Matrix(options)) => matrix::matrix(&options),
+        Some(Command::Gallery(options)) => gallery::gallery(&options),
+        Some(Command::Load(options)) => load::load(&options),
         Some(Command::List(options)) => list::list(&options),
         Some(Command::Serve(options)) => serve::serve(&options),
         Some(Command::Schema(options)) => schema::schema(&options),

@@ -1,12 +1,13 @@
 //! What the arguments mean together: the scenario, the locks, the faults. Must never know how they are run.
 
 use super::Failure;
-use super::arguments::CommonArguments;
+use super::arguments::{CommonArguments, ScenarioArguments};
 use super::output::read_file;
 use crate::engine::Engine;
 use crate::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Definition, find};
 use fencepost_faults::Families;
+use fencepost_reports::Kind;
 use fencepost_reports::format::{FORMATS, Format};
 use std::path::Path;
 use std::rc::Rc;
@@ -22,8 +23,7 @@ pub(crate) struct Options {
 impl Options {
     /// Reads and checks the arguments.
     pub(crate) fn read(arguments: &CommonArguments, engine: Engine) -> Result<Options, Failure> {
-        let scenario = scenario(arguments)?;
-        scenario.validate().map_err(Failure::wrong)?;
+        let scenario = scenario(&arguments.deployment)?;
         let faults = families(&arguments.fault)?;
         let cells: Vec<_> = clients(&arguments.client)?
             .into_iter()
@@ -50,7 +50,8 @@ pub(crate) fn format(name: &str) -> Result<&'static dyn Format, Failure> {
     })
 }
 
-fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
+/// The combinations of these names, each once.
+pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     let mut all: Vec<Families> = Vec::new();
     for name in names {
         let families: Families = name.parse().map_err(Failure::wrong)?;
@@ -86,8 +87,8 @@ pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
     })
 }
 
-/// The built-in scenario, then the file, then --set, then the flags.
-fn scenario(arguments: &CommonArguments) -> Result<Scenario, Failure> {
+/// The built-in scenario, then the file, then --set, then the flags. It makes sense.
+pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
     let mut table = match &arguments.scenario {
         Some(path) => table(path)?,
         None => toml::Table::new(),
@@ -106,6 +107,7 @@ fn scenario(arguments: &CommonArguments) -> Result<Scenario, Failure> {
         Failure::wrong(format!("{source}: {}", one_line(error.message())))
     })?;
     apply_flags(&mut scenario, arguments);
+    scenario.validate().map_err(Failure::wrong)?;
     Ok(scenario)
 }
 
@@ -127,7 +129,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn apply_flags(scenario: &mut Scenario, arguments: &CommonArguments) {
+fn apply_flags(scenario: &mut Scenario, arguments: &ScenarioArguments) {
     fn set<T: Copy>(place: &mut T, flag: Option<T>) {
         if let Some(value) = flag {
             *place = value;
@@ -144,4 +146,17 @@ fn apply_flags(scenario: &mut Scenario, arguments: &CommonArguments) {
     set(&mut scenario.persistence, arguments.persistence);
     set(&mut scenario.workload, arguments.workload);
     set(&mut scenario.storage, arguments.storage);
+}
+
+/// How many threads: all cores unless told otherwise.
+pub(crate) fn jobs(asked: Option<u16>) -> usize {
+    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+/// The rule of that name.
+pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
+    Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        Failure::wrong(format!("unknown kind '{name}': expected one of {}", names.join(", ")))
+    })
 }

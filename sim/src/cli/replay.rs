@@ -112,7 +112,12 @@ pub(super) fn same_history(path: &Path, replayed: &RunReport, digest: &str) -> R
 
 /// The scenario that a report echoes.
 pub(super) fn scenario_of(path: &Path, recorded: &Report) -> Result<Scenario, Failure> {
-    let echoed = recorded.config.get("scenario").cloned().unwrap_or_default();
+    scenario_in(path, &recorded.config)
+}
+
+/// The scenario that a config echoes.
+pub(super) fn scenario_in(path: &Path, config: &serde_json::Value) -> Result<Scenario, Failure> {
+    let echoed = config.get("scenario").cloned().unwrap_or_default();
     let scenario: Scenario =
         serde_json::from_value(echoed).map_err(|error| Failure::content(path, format!("config.scenario: {error}")))?;
     scenario.validate().map_err(|error| Failure::content(path, format!("config.scenario: {error}")))?;

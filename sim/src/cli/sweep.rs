@@ -3,7 +3,7 @@
 use super::arguments::SweepArguments;
 use super::checkpoint_file::{CheckpointFile, place, resume};
 use super::expect::{self, Expectations, Held};
-use super::options::Options;
+use super::options::{Options, jobs};
 use super::output::print;
 use super::progress::{Progress, Talk};
 use super::run::write_violations;
@@ -105,10 +105,6 @@ fn outcome(sum: &Sweep) -> Outcome {
     } else {
         Outcome::AsExpected
     }
-}
-
-fn jobs(asked: Option<u16>) -> usize {
-    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
 impl From<FailedRun> for Failure {

@@ -1,0 +1,115 @@
+//! A lock of one's own, tested from one's own tests: copy this file into `tests/` of a crate that depends on fencepost.
+//!
+//! `cargo test -p fencepost --example your_lock` runs the tests; `cargo run --example your_lock` shows what a failing one prints.
+//!
+//! The lock is the one that many a code base has: SET NX PX with a random value, GET and compare before DEL. Two questions are put to it: does
+//! it keep what it promises, and is the release as careful as it looks?
+
+use fencepost::clients::env::BoxFuture;
+use fencepost::clients::owned_key::{fresh_owner, set_if_absent};
+use fencepost::clients::{Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Retry, Session, Settings};
+use fencepost::testing::{Expect, LockTest};
+
+/// What a table of locks would hold of it.
+const YOUR_LOCK: Definition = Definition {
+    name: "your-lock",
+    about: "SET key value NX PX ttl; GET, compare, DEL",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| {
+        let redis = Session::primary(&env, servers, settings);
+        Box::new(YourLock { env, redis, settings: settings.clone() })
+    },
+};
+
+/// One process's end of it.
+struct YourLock {
+    env: Env,
+    redis: Session,
+    settings: Settings,
+}
+
+impl Lock for YourLock {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let YourLock { env, redis, settings } = self;
+        let ttl_ms = settings.ttl.as_millis().to_string();
+        // Tries until `acquire_timeout`, with a random delay between two attempts.
+        Box::pin(Retry::start(env, settings).until_granted(async move || {
+            let owner = fresh_owner(env);
+            match set_if_absent(redis, resource, &owner, &ttl_ms).await {
+                Ok(true) => {
+                    let resource = resource.to_owned();
+                    Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
+                }
+                Ok(false) => Acquisition::Refused("held by another".to_owned()),
+                // A reply that was lost: the server may have granted it.
+                Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
+                Err(error) => Acquisition::Refused(error.to_string()),
+            }
+        }))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move {
+            let key = lease.resource.as_bytes();
+            match self.redis.call(&[b"GET", key]).await {
+                Ok(reply) if reply.as_bytes() != Some(&lease.owner[..]) => return Release::NotHeld,
+                Ok(_) => {}
+                Err(error) => return Release::Unknown(error.to_string()),
+            }
+            // Between these two commands the lock may run out, and another may take it.
+            match self.redis.call(&[b"DEL", key]).await {
+                Ok(_) => Release::Released,
+                Err(error) => Release::Unknown(error.to_string()),
+            }
+        })
+    }
+}
+
+/// What a failing test prints: the claim is too bold.
+fn main() {
+    match LockTest::new(&YOUR_LOCK).faults("pause").seeds(0..50).expect(Expect::Safe).check() {
+        Ok(_) => println!("no seed shows anything"),
+        Err(failure) => println!("{failure}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fencepost::scenario::Persistence;
+    use fencepost::span::{Span, SpanRange};
+    use fencepost::testing::Kind;
+
+    fn your_lock() -> LockTest {
+        LockTest::new(&YOUR_LOCK).seeds(0..60)
+    }
+
+    #[test]
+    fn it_excludes_without_faults_and_when_holders_die() {
+        your_lock().faults("none,client-crash,lost-reply").expect(Expect::Safe).run();
+    }
+
+    #[test]
+    fn a_restart_that_forgets_nothing_is_safe() {
+        let synced = your_lock().scenario(|scenario| scenario.persistence = Persistence::AofAlways);
+        synced.faults("restart").expect(Expect::Never(vec![Kind::Overlap])).run();
+    }
+
+    #[test]
+    fn a_pause_breaks_it_as_it_breaks_every_lease() {
+        your_lock().faults("pause").expect(Expect::Violates(vec![Kind::Overlap])).run();
+    }
+
+    #[test]
+    fn a_pause_between_get_and_del_removes_anothers_lock() {
+        // The window between the two commands is small: slow messages open it.
+        let slow = your_lock().seeds(0..300).scenario(|scenario| {
+            scenario.latency = SpanRange::new(Span::millis(20), Span::millis(80));
+            scenario.ttl = Span::secs(2);
+            scenario.fault_window = SpanRange::new(Span::millis(500), Span::secs(60));
+        });
+        slow.faults("pause").expect(Expect::Violates(vec![Kind::ForeignRelease])).run();
+    }
+}

@@ -1,0 +1,127 @@
+//! `fencepost boundary`: from which value of one number on a lock breaks. Must never know how it is searched.
+
+use super::arguments::BoundaryArguments;
+use super::options::{client, families, jobs, kind, scenario};
+use super::output::print;
+use super::progress::{Progress, Talk};
+use super::{Failure, Outcome};
+use crate::boundary::quantity::{QUANTITIES, Varied, find};
+use crate::boundary::{Search, SearchError};
+use crate::span::Span;
+use crate::sweep::{Listener, Stop};
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::boundary::{Unit, plot, text};
+use fencepost_reports::sweep::SeedRange;
+use fencepost_reports::{RunReport, Verdict};
+
+/// Unless told otherwise, the search is as fine as this share of the range.
+const FINENESS: u64 = 256;
+
+/// Searches and prints the boundary.
+pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {
+    let write = match arguments.format.as_str() {
+        "text" => text,
+        "svg" => plot,
+        "json" => |report: &_| format!("{:#}\n", serde_json::to_value(report).unwrap_or_default()),
+        other => return Err(Failure::wrong(format!("unknown format '{other}': expected text, json or svg"))),
+    };
+    let search = search_of(arguments)?;
+    let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
+    let watch = Watch(Progress::new(search.probes_max() * search.seeds.len(), 0, talk));
+    let result = search.search(&watch, &Stop::new());
+    watch.0.finish();
+    let report = result?;
+    print(&write(&report))?;
+    let exercised = report.probes.iter().any(|probe| probe.exercised > 0);
+    Ok(match report.probes.iter().any(|probe| probe.violated > 0) {
+        true => Outcome::Violated,
+        false if exercised => Outcome::AsExpected,
+        false => Outcome::Unknown,
+    })
+}
+
+/// What the arguments ask for.
+fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
+    let quantity = find(&arguments.vary).ok_or_else(|| {
+        let names: Vec<&str> = QUANTITIES.iter().map(|quantity| quantity.name).collect();
+        Failure::wrong(format!("--vary '{}': expected one of {}", arguments.vary, names.join(", ")))
+    })?;
+    let families = one_fault(arguments, quantity)?;
+    let (from, to) = arguments.seeds;
+    let mut search = Search {
+        client: client(&arguments.client)?,
+        families,
+        scenario: scenario(&arguments.deployment)?,
+        quantity,
+        kind: arguments.kind.as_deref().map(kind).transpose()?,
+        seeds: SeedRange { from: Seed(from), to: Seed(to) },
+        range: (0, 1),
+        step: 1,
+        parts: u64::from(arguments.parts),
+        jobs: jobs(arguments.jobs),
+    };
+    search.range = match &arguments.between {
+        Some(text) => range(text, quantity.unit)?,
+        None => (quantity.range)(&search.facts()?),
+    };
+    search.step = match &arguments.step {
+        Some(text) => value(text, quantity.unit)?.max(1),
+        None => ((search.range.1 - search.range.0) / FINENESS).max(if quantity.unit == Unit::Us { 1_000 } else { 1 }),
+    };
+    Ok(search)
+}
+
+fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Families, Failure> {
+    let mut all = families(std::slice::from_ref(&arguments.fault))?;
+    let families = all.remove(0);
+    let named = |(_, family): (_, &fencepost_faults::Family)| quantity.families.contains(&family.name);
+    let fits = quantity.families.is_empty()
+        || quantity.families.contains(&families.to_string().as_str())
+        || families.chosen().any(named);
+    if fits {
+        return Ok(families);
+    }
+    let expected = quantity.families.join(", ");
+    Err(Failure::wrong(format!("--fault '{families}': {} matters under {expected} only", quantity.name)))
+}
+
+/// `A..B` in the unit of the quantity.
+fn range(text: &str, unit: Unit) -> Result<(u64, u64), Failure> {
+    let example = match unit {
+        Unit::Us => "1s..12s",
+        Unit::Ppm => "0..30000",
+    };
+    let wrong = || Failure::wrong(format!("--between '{text}': expected A..B with A below B, like {example}"));
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let (from, to) = (value(from, unit)?, value(to, unit)?);
+    if from < to { Ok((from, to)) } else { Err(wrong()) }
+}
+
+fn value(text: &str, unit: Unit) -> Result<u64, Failure> {
+    match unit {
+        Unit::Us => text.parse::<Span>().map(|span| span.0.0).map_err(Failure::wrong),
+        Unit::Ppm => {
+            let number = text.strip_suffix("ppm").unwrap_or(text);
+            number
+                .parse()
+                .map_err(|_| Failure::wrong(format!("value '{text}': expected parts per million, like 10000")))
+        }
+    }
+}
+
+struct Watch(Progress);
+
+impl Listener for Watch {
+    fn run_done(&self, report: &RunReport, _: Seed) {
+        self.0.run_done(report.verdict == Verdict::Violated);
+    }
+}
+
+impl From<SearchError> for Failure {
+    fn from(error: SearchError) -> Failure {
+        match error {
+            SearchError::Run(run) => run.into(),
+            SearchError::Value { .. } => Failure::wrong(error),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `fencepost gallery`: the pages of the gallery, written or held against what is published. Must never know what is on them.
+
+use super::arguments::GalleryArguments;
+use super::options::jobs;
+use super::output::{print, write_file};
+use super::{Failure, Outcome};
+use crate::gallery::{GalleryError, pages};
+
+/// Writes the pages, or says whether those of a folder are the same.
+pub(crate) fn gallery(arguments: &GalleryArguments) -> Result<Outcome, Failure> {
+    let pages = pages(jobs(arguments.jobs))?;
+    if arguments.check {
+        let published = |name: &str| std::fs::read_to_string(arguments.out.join(name)).ok();
+        let stale: Vec<&str> = pages
+            .iter()
+            .filter(|(name, page)| published(name).as_ref() != Some(page))
+            .map(|(name, _)| &**name)
+            .collect();
+        for name in &stale {
+            anstream::eprintln!("stale: {}", arguments.out.join(name).display());
+        }
+        print(&format!("{} pages, {} stale\n", pages.len(), stale.len()))?;
+        return Ok(if stale.is_empty() { Outcome::AsExpected } else { Outcome::Violated });
+    }
+    for (name, page) in &pages {
+        write_file(&arguments.out.join(name), page.as_bytes())?;
+    }
+    print(&format!("{} pages in {}\n", pages.len(), arguments.out.display()))?;
+    Ok(Outcome::AsExpected)
+}
+
+impl From<GalleryError> for Failure {
+    fn from(error: GalleryError) -> Failure {
+        match error {
+            GalleryError::Run(run) => run.into(),
+            other => Failure::wrong(other),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Testing a lock of one's own from one's own `#[test]`: which lock, which faults, which seeds, what should come out. Must never know the table of
+//! locks: the lock comes from the caller.
+//!
+//! ```
+//! use fencepost::testing::{Expect, LockTest};
+//!
+//! // A user's own lock is a `Definition` like those in `fencepost::clients`; here it is one of those.
+//! let lock = fencepost::clients::find("single-node").ok_or("no such lock")?;
+//! LockTest::new(lock).faults("none,client-crash").seeds(0..8).expect(Expect::Safe).run();
+//! # Ok::<(), &str>(())
+//! ```
+//!
+//! A test that fails names the lowest seed that shows what should not be, writes a report of it as JSON and as a page with pictures, and prints
+//! the command that runs that seed alone. Everything follows from the seed, so that command shows the same history, on every machine:
+//!
+//! ```should_panic
+//! use fencepost::testing::{Expect, LockTest};
+//!
+//! let lock = fencepost::clients::find("single-node").unwrap();
+//! let reports = std::env::temp_dir().join("fencepost-doc");
+//! LockTest::new(lock).faults("pause").seeds(0..8).reports(reports).expect(Expect::Safe).run();
+//! ```
+//!
+//! Three variables change what a test runs, not what it expects:
+//!
+//! | variable | what it does |
+//! | --- | --- |
+//! | `FENCEPOST_SEED=17` | runs that seed alone, under both engines, and tells what happened |
+//! | `FENCEPOST_FAULT=pause` | leaves out every other fault of the test |
+//! | `FENCEPOST_SEEDS=0..100000` | runs other seeds than the test says: many at night, few at noon |
+
+mod again;
+mod failure;
+mod outcome;
+
+pub use failure::{Deviation, TestFailure, What};
+pub use fencepost_reports::Kind;
+
+use crate::Engine;
+use crate::scenario::Scenario;
+use crate::sweep::{Listener, Stop, SweepSpec, count};
+use again::Again;
+use fencepost_clients::Definition;
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::RunReport;
+use fencepost_reports::sweep::{SeedRange, Shard, Sweep};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What should come out of every fault of a test.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Expect {
+    /// No rule is broken.
+    Safe,
+    /// None of these rules is broken; others may be.
+    Never(Vec<Kind>),
+    /// Each of these rules is broken by some seed; others may be.
+    Violates(Vec<Kind>),
+}
+
+/// A test of one lock. [`LockTest::run`] runs it.
+#[derive(Clone)]
+#[must_use = "a test that is not run tests nothing"]
+pub struct LockTest {
+    lock: &'static Definition,
+    faults: String,
+    seeds: Range<u64>,
+    scenario: Scenario,
+    expect: Expect,
+    reports: Option<PathBuf>,
+}
+
+impl LockTest {
+    /// A test of this lock: without faults, over the seeds from 0 to 99, with the built-in scenario, and expected to be safe.
+    pub fn new(lock: &'static Definition) -> LockTest {
+        LockTest {
+            lock,
+            faults: "none".to_owned(),
+            seeds: 0..100,
+            scenario: Scenario::default(),
+            expect: Expect::Safe,
+            reports: None,
+        }
+    }
+
+    /// The faults, as `--fault` takes them: a comma separates runs, a plus combines families in one run.
+    pub fn faults(self, faults: &str) -> LockTest {
+        LockTest { faults: faults.to_owned(), ..self }
+    }
+
+    /// The seeds, the end excluded.
+    pub fn seeds(self, seeds: Range<u64>) -> LockTest {
+        LockTest { seeds, ..self }
+    }
+
+    /// Changes the deployment, the workload or a number: see [`Scenario`].
+    pub fn scenario(mut self, change: impl FnOnce(&mut Scenario)) -> LockTest {
+        change(&mut self.scenario);
+        self
+    }
+
+    /// What should come out.
+    pub fn expect(self, expect: Expect) -> LockTest {
+        LockTest { expect, ..self }
+    }
+
+    /// Where reports are written if it fails: by default `fencepost` in cargo's target folder.
+    pub fn reports(self, folder: impl Into<PathBuf>) -> LockTest {
+        LockTest { reports: Some(folder.into()), ..self }
+    }
+
+    /// Runs it and gives the sum of all runs. Panics if it comes out otherwise than expected, with the command that shows it again.
+    #[track_caller]
+    pub fn run(self) -> Sweep {
+        match self.check() {
+            Ok(sum) => sum,
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+
+    /// As [`LockTest::run`], but gives the failure.
+    pub fn check(&self) -> Result<Sweep, TestFailure> {
+        self.check_with(&|name| std::env::var(name).ok())
+    }
+
+    /// As [`LockTest::check`], with other variables than those of the process.
+    pub fn check_with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Sweep, TestFailure> {
+        let cells = self.cells(variable)?;
+        self.scenario.validate().map_err(|error| TestFailure::Wrong(error.to_string()))?;
+        for (client, families) in &cells {
+            let setting = self.scenario.setting(self.scenario.topology(client, families));
+            setting.validate().map_err(|error| TestFailure::Wrong(error.to_string()))?;
+        }
+        let again = Again { lock: self.lock, scenario: &self.scenario, folder: self.reports.clone() };
+        if let Some(seed) = number(variable, "FENCEPOST_SEED")? {
+            return again.tell(Seed(seed), &cells, &self.expect);
+        }
+        let sum = count(&self.sweep(cells.clone(), variable)?, &Silent, &Stop::new()).map_err(TestFailure::Run)?;
+        let failed: Vec<_> = sum
+            .cells
+            .iter()
+            .zip(&cells)
+            .filter_map(|(cell, (_, families))| Some((outcome::unexpected(cell, &self.expect)?, families)))
+            .map(|(unexpected, families)| again.show(unexpected, families))
+            .collect::<Result<_, _>>()?;
+        if failed.is_empty() { Ok(sum) } else { Err(TestFailure::Unexpected(failed)) }
+    }
+
+    /// The lock under each fault, or under the one that is asked for.
+    fn cells(
+        &self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Vec<(&'static Definition, Families)>, TestFailure> {
+        let read = |name: &str| name.parse::<Families>().map_err(|error| TestFailure::Wrong(error.to_string()));
+        let mut all = self.faults.split(',').map(read).collect::<Result<Vec<_>, _>>()?;
+        if let Some(asked) = variable("FENCEPOST_FAULT") {
+            let asked = read(&asked)?;
+            all.retain(|families| *families == asked);
+        }
+        Ok(all.into_iter().map(|families| (self.lock, families)).collect())
+    }
+
+    fn sweep(
+        &self,
+        cells: Vec<(&'static Definition, Families)>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<SweepSpec, TestFailure> {
+        let seeds = match variable("FENCEPOST_SEEDS") {
+            Some(text) => range(&text).ok_or_else(|| {
+                TestFailure::Wrong(format!("FENCEPOST_SEEDS '{text}': expected A..B with A below B, like 0..100000"))
+            })?,
+            None => self.seeds.clone(),
+        };
+        Ok(SweepSpec {
+            cells,
+            scenario: self.scenario.clone(),
+            engine: Engine::Fast,
+            seeds: SeedRange { from: Seed(seeds.start), to: Seed(seeds.end) },
+            shard: Shard::WHOLE,
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            fail_fast: false,
+            explains: false,
+            violations_max: 0,
+        })
+    }
+}
+
+fn range(text: &str) -> Option<Range<u64>> {
+    let (from, to) = text.split_once("..")?;
+    let range = from.parse().ok()?..to.parse().ok()?;
+    (range.start < range.end).then_some(range)
+}
+
+fn number(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option<u64>, TestFailure> {
+    let Some(text) = variable(name) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| TestFailure::Wrong(format!("{name} '{text}': expected a seed, like 17")))
+}
+
+/// Nobody watches.
+struct Silent;
+
+impl Listener for Silent {
+    fn run_done(&self, _: &RunReport, _: Seed) {}
+}

@@ -1,0 +1,209 @@
+//! One seed of a test again: told in full, with its report and the command that shows it. Must never know why the seed was chosen.
+
+use super::Expect;
+use super::failure::{Deviation, TestFailure, What};
+use super::outcome::{Unexpected, unexpected};
+use crate::Engine;
+use crate::cli::write_file;
+use crate::inquest::inquire_one;
+use crate::run::{Recording, RunOutcome, RunSpec};
+use crate::scenario::Scenario;
+use crate::sweep::FailedRun;
+use crate::verdicts::{Findings, config, report, tool};
+use fencepost_clients::Definition;
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::format::format_named;
+use fencepost_reports::phases::phases;
+use fencepost_reports::sweep::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
+use fencepost_reports::{Cell, Kind, Report, RunReport, RunSummary};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What of a test a single seed needs.
+pub(super) struct Again<'t> {
+    pub(super) lock: &'static Definition,
+    pub(super) scenario: &'t Scenario,
+    pub(super) folder: Option<PathBuf>,
+}
+
+impl Again<'_> {
+    /// What is not as expected, with its report if a seed shows it.
+    pub(super) fn show(&self, unexpected: Unexpected, families: &Families) -> Result<Deviation, TestFailure> {
+        let what = match unexpected {
+            Unexpected::Missing(kind, seeds) => What::Missing(kind, seeds),
+            Unexpected::Unexercised => What::Unexercised,
+            Unexpected::Violated { seed, kind, runs } => {
+                let (mut report, outcome) = self.run(seed, families)?;
+                let replay = replay_line(seed, families);
+                let summary = explain(&self.spec(seed, families), &mut report, kind, &replay);
+                let reports = self.write(seed, report, outcome)?;
+                What::Violated { seed: seed.0, kind, runs, summary, reports, replay }
+            }
+        };
+        Ok(Deviation { client: self.lock.name.to_owned(), fault: families.to_string(), what })
+    }
+
+    /// Runs one seed under each fault, under both engines, and tells stdout what happened. Fails if it breaks a rule that should hold.
+    pub(super) fn tell(
+        &self,
+        seed: Seed,
+        cells: &[(&'static Definition, Families)],
+        expect: &Expect,
+    ) -> Result<Sweep, TestFailure> {
+        let mut told = Vec::new();
+        let mut deviations = Vec::new();
+        for (_, families) in cells {
+            let (report, outcome) = self.run(seed, families)?;
+            let mut cell = Cell::new(self.lock.name, &families.to_string());
+            cell.add(&RunSummary { seed, run: &report, phases: &phases(&outcome.history) });
+            println!("{}", text(&self.report_of(seed, report)));
+            // That one seed does not show what some seed should is no failure.
+            if let Some(unexpected @ Unexpected::Violated { .. }) = unexpected(&cell, expect) {
+                deviations.push(self.show(unexpected, families)?);
+            }
+            told.push(cell);
+        }
+        if deviations.is_empty() { Ok(self.sum(seed, told)) } else { Err(TestFailure::Unexpected(deviations)) }
+    }
+
+    fn spec(&self, seed: Seed, families: &Families) -> RunSpec {
+        RunSpec::draw(seed, self.lock, families, Rc::new(self.scenario.clone()))
+    }
+
+    /// The run of a seed, which both engines must tell alike.
+    fn run(&self, seed: Seed, families: &Families) -> Result<(RunReport, RunOutcome), TestFailure> {
+        let spec = self.spec(seed, families);
+        let failed = |error| {
+            let (client, fault) = (self.lock.name.to_owned(), families.to_string());
+            TestFailure::Run(FailedRun { client, fault, seed, error })
+        };
+        let outcome = spec.run_recording(Engine::Fast, Recording::Wire).map_err(failed)?;
+        let other = spec.run(Engine::Turmoil).map_err(failed)?;
+        if other.history != outcome.history {
+            return Err(TestFailure::Nondeterministic { run: format!("seed {seed}, fault {families}") });
+        }
+        let mut report = Findings { spec: &spec, outcome: &outcome }.report();
+        for violation in &mut report.violations {
+            violation.replay = replay_line(seed, families);
+        }
+        Ok((report, outcome))
+    }
+
+    fn report_of(&self, seed: Seed, run: RunReport) -> Report {
+        report(seed, Engine::Fast, self.scenario, vec![run])
+    }
+
+    /// Writes the report as JSON, with the history, and as a page.
+    fn write(&self, seed: Seed, mut run: RunReport, outcome: RunOutcome) -> Result<Vec<PathBuf>, TestFailure> {
+        let folder = self.folder.clone().unwrap_or_else(folder);
+        let stem = format!("{}-{}-{seed}", run.client, run.fault);
+        run.history = Some(outcome.history);
+        let mut report = self.report_of(seed, run);
+        let mut paths = Vec::new();
+        for name in ["json", "html"] {
+            if name == "html" {
+                report.runs[0].trace = outcome.trace.clone();
+            }
+            let mut content = Vec::new();
+            let format = format_named(name).expect("the format is in the table");
+            format.write_run(&report, &mut content).expect("a growing buffer takes everything");
+            let path = folder.join(format!("{stem}.{name}"));
+            write_file(&path, &content).map_err(TestFailure::Report)?;
+            paths.push(path);
+        }
+        Ok(paths)
+    }
+
+    fn sum(&self, seed: Seed, cells: Vec<Cell>) -> Sweep {
+        let range = SeedRange { from: seed, to: Seed(seed.0.saturating_add(1)) };
+        Sweep {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: tool(),
+            config: config(self.scenario),
+            seeds: range,
+            gaps: Vec::new(),
+            shard: Shard::WHOLE,
+            complete: true,
+            cells,
+            measured: Measured::default(),
+        }
+    }
+}
+
+/// Makes the violation of this kind minimal, and gives its summary.
+fn explain(spec: &RunSpec, report: &mut RunReport, kind: Kind, replay: &str) -> String {
+    let Some(first) = report.violations.iter_mut().find(|one| one.violation.kind == kind) else { return String::new() };
+    inquire_one(spec, first);
+    first.replay = replay.to_owned();
+    first.violation.summary.clone()
+}
+
+fn text(report: &Report) -> String {
+    let mut text = Vec::new();
+    let format = format_named("text").expect("the format is in the table");
+    format.write_run(report, &mut text).expect("a growing buffer takes everything");
+    anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
+}
+
+/// The command that runs the seed alone, as the test that is running now.
+fn replay_line(seed: Seed, families: &Families) -> String {
+    let executable = std::env::current_exe().unwrap_or_default();
+    let thread = std::thread::current();
+    let test = thread.name().filter(|name| *name != "main");
+    let package = std::env::var("CARGO_PKG_NAME").ok();
+    command(&executable, test, package.as_deref(), seed, families)
+}
+
+fn command(executable: &Path, test: Option<&str>, package: Option<&str>, seed: Seed, families: &Families) -> String {
+    let variables = format!("FENCEPOST_SEED={seed} FENCEPOST_FAULT={families}");
+    match (test, package) {
+        (Some(test), Some(package)) => {
+            let target = target(executable);
+            format!("{variables} cargo test -p {package}{target} {test} -- --exact --nocapture")
+        }
+        (Some(test), None) => format!("{variables} {} {test} --exact --nocapture", executable.display()),
+        (None, _) => format!("{variables} {}", executable.display()),
+    }
+}
+
+/// Which of the package's targets an executable of cargo's is, as far as its path tells.
+fn target(executable: &Path) -> String {
+    let folder = executable.parent().and_then(Path::file_name).unwrap_or_default();
+    let name = executable.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name.rsplit_once('-').map_or(name.as_str(), |(name, _)| name);
+    match folder.to_str() {
+        Some("examples") => format!(" --example {name}"),
+        _ => String::new(),
+    }
+}
+
+/// `fencepost` in cargo's target folder; if the executable is not in it, in the folder `target` here.
+fn folder() -> PathBuf {
+    let executable = std::env::current_exe().unwrap_or_default();
+    let inside = executable.parent().filter(|folder| folder.ends_with("deps") || folder.ends_with("examples"));
+    let target = inside.and_then(|folder| folder.ancestors().nth(2));
+    target.unwrap_or(Path::new("target")).join("fencepost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_names_the_seed_the_fault_and_the_test() {
+        let families: Families = "pause+failover".parse().unwrap();
+        let of = |path: &str, test, package| command(Path::new(path), test, package, Seed(17), &families);
+        let variables = "FENCEPOST_SEED=17 FENCEPOST_FAULT=pause+failover";
+        assert_eq!(
+            of("/t/debug/deps/mine-0f", Some("safe"), Some("acme")),
+            format!("{variables} cargo test -p acme safe -- --exact --nocapture")
+        );
+        assert_eq!(
+            of("/t/debug/examples/your_lock-0f", Some("safe"), Some("acme")),
+            format!("{variables} cargo test -p acme --example your_lock safe -- --exact --nocapture")
+        );
+        assert_eq!(of("/t/x", Some("safe"), None), format!("{variables} /t/x safe --exact --nocapture"));
+        assert_eq!(of("/t/x", None, Some("acme")), format!("{variables} /t/x"));
+    }
+}

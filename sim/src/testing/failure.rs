@@ -1,0 +1,105 @@
+//! Why a test of a lock fails, for the people who read its output. Must never know how it was found.
+
+use crate::cli::Failure;
+use crate::sweep::FailedRun;
+use fencepost_reports::Kind;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why a test of a lock fails.
+#[derive(Debug)]
+pub enum TestFailure {
+    /// It came out otherwise than expected, under each of these faults.
+    Unexpected(Vec<Deviation>),
+    /// The test asks for something that there is not; names it and what would be valid.
+    Wrong(String),
+    /// A run could not be made.
+    Run(FailedRun),
+    /// The two engines told another history of one seed: the lock depends on something else than its `Env`.
+    Nondeterministic {
+        /// Which seed and faults.
+        run: String,
+    },
+    /// A report could not be written.
+    Report(Failure),
+}
+
+/// What came out otherwise under one fault.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Deviation {
+    /// The lock.
+    pub client: String,
+    /// The faults.
+    pub fault: String,
+    /// What came out.
+    pub what: What,
+}
+
+/// What came out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A rule was broken that should hold.
+    Violated {
+        /// The lowest seed that shows it.
+        seed: u64,
+        /// The rule.
+        kind: Kind,
+        /// How many runs break a rule that should hold, at least.
+        runs: u64,
+        /// Two or three sentences.
+        summary: String,
+        /// The reports that were written.
+        reports: Vec<PathBuf>,
+        /// The command that shows it again.
+        replay: String,
+    },
+    /// A rule should be broken and was not, by so many seeds.
+    Missing(Kind, u64),
+    /// No seed exercised the lock.
+    Unexercised,
+}
+
+impl fmt::Display for TestFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TestFailure::Unexpected(deviations) => {
+                for (place, deviation) in deviations.iter().enumerate() {
+                    write!(f, "{}{deviation}", if place == 0 { "" } else { "\n\n" })?;
+                }
+                Ok(())
+            }
+            TestFailure::Wrong(what) => f.write_str(what),
+            TestFailure::Run(run) => {
+                write!(f, "seed {}, client {}, fault {}: {}", run.seed, run.client, run.fault, run.error)
+            }
+            TestFailure::Nondeterministic { run } => write!(
+                f,
+                "{run}: the two engines tell another history, so the lock follows from more than its seed: expected that it asks for time, \
+                 randomness and connections through Env only, and iterates over no HashMap"
+            ),
+            TestFailure::Report(failure) => write!(f, "the report was not written: {failure}"),
+        }
+    }
+}
+
+impl std::error::Error for TestFailure {}
+
+impl fmt::Display for Deviation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (client, fault) = (&self.client, &self.fault);
+        match &self.what {
+            What::Violated { seed, kind, runs, summary, reports, replay } => {
+                writeln!(f, "{client} under {fault}: {kind} in seed {seed}, {runs} such runs at least")?;
+                writeln!(f, "  {summary}")?;
+                for path in reports {
+                    writeln!(f, "  report: {}", path.display())?;
+                }
+                write!(f, "  replay: {replay}")
+            }
+            What::Missing(kind, seeds) => write!(f, "{client} under {fault}: none of {seeds} seeds shows {kind}"),
+            What::Unexercised => {
+                write!(f, "{client} under {fault}: no seed exercised the lock, so the test proves nothing")
+            }
+        }
+    }
+}

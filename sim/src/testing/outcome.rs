@@ -1,0 +1,78 @@
+//! Whether a cell came out as expected. Must never know how it is told.
+
+use super::Expect;
+use fencepost_faults::Seed;
+use fencepost_reports::{Cell, Kind};
+
+/// What of a cell is not as expected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Unexpected {
+    /// This seed, the lowest, breaks this rule.
+    Violated {
+        seed: Seed,
+        kind: Kind,
+        /// How many runs broke a rule that should hold, at least.
+        runs: u64,
+    },
+    /// No seed breaks this rule.
+    Missing(Kind, u64),
+    /// Nothing was exercised: the test proves nothing.
+    Unexercised,
+}
+
+/// What is not as expected, the worst first; `None` if all is.
+pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
+    let forbidden: Vec<Kind> = match expect {
+        Expect::Safe => Kind::ALL.to_vec(),
+        Expect::Never(kinds) => kinds.clone(),
+        Expect::Violates(kinds) => {
+            let missing = kinds.iter().find(|kind| !cell.violations_by_kind.contains_key(kind));
+            return missing.map(|kind| Unexpected::Missing(*kind, cell.runs));
+        }
+    };
+    let first = forbidden.iter().filter_map(|kind| Some((*cell.first_seed.get(kind)?, *kind))).min();
+    if let Some((seed, kind)) = first {
+        let runs = forbidden.iter().filter_map(|kind| cell.violations_by_kind.get(kind)).max();
+        return Some(Unexpected::Violated { seed, kind, runs: runs.copied().unwrap_or(1) });
+    }
+    (cell.valid + cell.violated == 0).then_some(Unexpected::Unexercised)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(kinds: &[(Kind, u64)]) -> Cell {
+        let mut cell = Cell::new("mine", "pause");
+        (cell.runs, cell.valid) = (10, 5);
+        for (kind, seed) in kinds {
+            cell.violated = 5;
+            cell.violations_by_kind.insert(*kind, 5);
+            cell.first_seed.insert(*kind, Seed(*seed));
+        }
+        cell
+    }
+
+    #[test]
+    fn accepts_what_is_expected() {
+        assert_eq!(unexpected(&cell(&[]), &Expect::Safe), None);
+        assert_eq!(unexpected(&cell(&[(Kind::Overlap, 3)]), &Expect::Never(vec![Kind::Stuck])), None);
+        assert_eq!(unexpected(&cell(&[(Kind::Overlap, 3)]), &Expect::Violates(vec![Kind::Overlap])), None);
+    }
+
+    #[test]
+    fn rejects_a_violation_with_its_lowest_seed() {
+        let found = unexpected(&cell(&[(Kind::Overlap, 7), (Kind::LostUpdate, 3)]), &Expect::Safe);
+        assert_eq!(found, Some(Unexpected::Violated { seed: Seed(3), kind: Kind::LostUpdate, runs: 5 }));
+        let found =
+            unexpected(&cell(&[(Kind::Overlap, 7), (Kind::LostUpdate, 3)]), &Expect::Never(vec![Kind::Overlap]));
+        assert_eq!(found, Some(Unexpected::Violated { seed: Seed(7), kind: Kind::Overlap, runs: 5 }));
+    }
+
+    #[test]
+    fn rejects_what_shows_nothing() {
+        let missing = unexpected(&cell(&[]), &Expect::Violates(vec![Kind::Overlap]));
+        assert_eq!(missing, Some(Unexpected::Missing(Kind::Overlap, 10)));
+        assert_eq!(unexpected(&Cell::new("mine", "pause"), &Expect::Safe), Some(Unexpected::Unexercised));
+    }
+}
