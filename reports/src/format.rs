@@ -22,6 +22,7 @@ mod operations;
 mod perfetto;
 mod plan_text;
 mod porcupine;
+mod rerun;
 mod shiviz;
 mod space_time;
 mod svg;

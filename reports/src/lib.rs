@@ -14,6 +14,7 @@ pub mod format;
 pub mod history;
 mod narrate;
 pub mod narrative;
+pub mod order;
 pub mod phases;
 mod picture;
 pub mod read;
