@@ -4,7 +4,7 @@
 //! of the next three is made to come first: the earlier event is held up until the later one has happened. What holds it up is a fault that hits
 //! nothing else: for something that a server or the storage was asked to do, a delay of that one message; for a step of a process, a pause of
 //! that process; for a fault of the plan, a later beginning or end. Then the run is made again, from the same seed. Up to the instant at
-//! which the message is sent, or the step is made, it is the same run.
+//! which the message is sent, or the step is made, it must be the same run.
 //!
 //! A pair is told of only if the new run shows the later event, and not the earlier one before it. Where no such run is found, one event follows
 //! from the other, or only time passes between them: a lease that runs out is nobody's message.
@@ -61,6 +61,9 @@ impl Swap<'_> {
     fn try_with(&self, target: Target) -> Option<OrderedPair> {
         let swap = self.holding_up()?;
         let history = run(&with_plan(self.spec, &self.plan_with(&swap)))?;
+        if !self.is_the_same_until(swap.at_us, &history) {
+            return None;
+        }
         let then = position(&history, &Name::of(self.history, self.then))?;
         let first = position(&history, &Name::of(self.history, self.first));
         let changed_places = first.is_none_or(|first| then < first);
@@ -70,6 +73,18 @@ impl Swap<'_> {
             swap,
             violation_if_swapped: breaks(&history, target.kind),
         })
+    }
+
+    /// Whether the other run is this one until the swap begins, but for the probe: a fault that is added after everything was healed puts the
+    /// healing off, and with it the probe. Where that matters to anybody, it is not the same run.
+    fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
+        let until = begins.min(self.history.events[self.first].time_us);
+        let before = |event: &&Event| event.time_us < until;
+        let shown = |history: &History| {
+            let events = history.events.iter().take_while(before).filter(|event| !is_of_the_probe(event));
+            events.map(|event| (event.time_us, event.node, like(&event.what))).collect::<Vec<_>>()
+        };
+        shown(self.history) == shown(other)
     }
 
     /// The plan with this fault in the place of the one that has its id, or beside the others.
@@ -167,6 +182,12 @@ fn position(history: &History, name: &Name) -> Option<(SimTime, usize)> {
         .enumerate()
         .filter(|(_, event)| event.node == name.node && like(&event.what) == name.what);
     alike.map(|(index, event)| (event.time_us, index)).nth(name.before)
+}
+
+fn is_of_the_probe(event: &Event) -> bool {
+    let asked =
+        matches!(event.what, What::Server { by: Some(Node::Probe), .. } | What::Storage { by: Node::Probe, .. });
+    event.node == Node::Probe || asked
 }
 
 fn like(what: &What) -> String {
