@@ -55,8 +55,11 @@ fn span(micros: Option<u64>) -> Duration {
     Duration::from_micros(micros.unwrap_or_default())
 }
 
+/// What a search took, and what the whole inquest.
+type Spent = (Duration, Duration);
+
 /// The first violations of random seeds, by lock and cause, with what the search and the whole inquest took.
-fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<(Duration, Duration)>) {
+fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
     let scenario = Rc::new(Scenario::default());
     let (mut rows, mut times) = (BTreeMap::<String, Vec<Row>>::new(), Vec::new());
     for seed in 0.. {
