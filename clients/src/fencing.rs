@@ -10,6 +10,7 @@ use crate::connection::CallError;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, Settings};
 use crate::owned_key::{fresh_owner, release, undo};
+use crate::replica_wait::given_up;
 use crate::reply::Reply;
 use crate::retry::Retry;
 use crate::script::Script;
@@ -61,10 +62,13 @@ impl Fencing {
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
         match self.take(resource, &owner).await {
-            Ok(Some(token)) => {
-                let resource = resource.to_owned();
-                Acquisition::Granted(Lease { resource, owner, token: Some(token), valid_until: None })
-            }
+            Ok(Some(token)) => match given_up(self.settings.wait, &mut self.redis, resource, &owner).await {
+                Some(given_up) => given_up,
+                None => {
+                    let resource = resource.to_owned();
+                    Acquisition::Granted(Lease { resource, owner, token: Some(token), valid_until: None })
+                }
+            },
             Ok(None) => Acquisition::Refused("held by another".to_owned()),
             Err(error) if error.may_have_applied() && !undo(&mut self.redis, resource, &owner).await => {
                 Acquisition::Unknown(error.to_string())

@@ -14,6 +14,7 @@ pub mod session;
 
 pub mod commands;
 pub mod owned_key;
+pub mod replica_wait;
 pub mod retry;
 pub mod script;
 
@@ -32,6 +33,7 @@ pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{
     Acquisition, Check, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release, Servers, Settings, Usage,
 };
+pub use replica_wait::ReplicaWait;
 pub use reply::Reply;
 pub use retry::Retry;
 pub use script::Script;

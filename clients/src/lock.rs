@@ -63,6 +63,7 @@
 //! ```
 
 use crate::env::{Address, BoxFuture, Env, Monotonic};
+use crate::replica_wait::ReplicaWait;
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -233,6 +234,8 @@ pub struct Settings {
     pub command_timeout: Duration,
     /// The same for one of several independent masters: small against the ttl, so that a dead one costs little.
     pub node_timeout: Duration,
+    /// How many replicas must have a grant for it to count, where a lock can ask for that.
+    pub wait: Option<ReplicaWait>,
 }
 
 /// A lock's entry in the table: one line per lock.

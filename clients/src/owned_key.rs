@@ -6,6 +6,7 @@
 use crate::connection::CallError;
 use crate::env::{Draw, Env};
 use crate::lock::{Acquisition, Lease, Release, Settings};
+use crate::replica_wait::given_up;
 use crate::reply::Reply;
 use crate::script::Script;
 use crate::session::Session;
@@ -53,12 +54,15 @@ end"#,
 );
 
 /// One attempt to take the lock under an owner value of its own. If its outcome is unknown, it is undone as well as it can be.
-pub async fn take(env: &Env, session: &mut Session, resource: &str, ttl_ms: &str) -> Acquisition {
+pub async fn take(env: &Env, settings: &Settings, session: &mut Session, resource: &str, ttl_ms: &str) -> Acquisition {
     let owner = fresh_owner(env);
     match set_if_absent(session, resource, &owner, ttl_ms).await {
-        Ok(true) => {
-            Acquisition::Granted(Lease { resource: resource.to_owned(), owner, token: None, valid_until: None })
-        }
+        Ok(true) => match given_up(settings.wait, session, resource, &owner).await {
+            Some(given_up) => given_up,
+            None => {
+                Acquisition::Granted(Lease { resource: resource.to_owned(), owner, token: None, valid_until: None })
+            }
+        },
         Ok(false) => Acquisition::Refused("held by another".to_owned()),
         Err(error) if error.may_have_applied() && !undo(session, resource, &owner).await => {
             Acquisition::Unknown(error.to_string())

@@ -64,6 +64,14 @@ impl Session {
         }
     }
 
+    /// The same over the connection of the last call, or not at all: for what is said about that connection.
+    pub async fn call_on_the_same_connection(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
+        if !self.leads_to_the_right_server() {
+            return Err(CallError::Unsent(io::ErrorKind::NotConnected));
+        }
+        self.call_once(words).await
+    }
+
     async fn call_once(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
         if !self.leads_to_the_right_server() {
             self.open = None;

@@ -42,7 +42,7 @@ struct SingleNode {
 impl Lock for SingleNode {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let SingleNode { env, settings, redis, ttl_ms } = self;
-        Box::pin(Retry::start(env, settings).until_granted(async || take(env, redis, resource, ttl_ms).await))
+        Box::pin(Retry::start(env, settings).until_granted(async || take(env, settings, redis, resource, ttl_ms).await))
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {

@@ -15,6 +15,8 @@ mod token_regression;
 
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod second_opinion;
 
 use crate::finding::{Clash, Finding};
 use crate::timeline::Timeline;

@@ -32,6 +32,9 @@ const KLEPPMANN: &str = "Kleppmann 2016, How to do distributed locking";
 const EVICTION: &str = "Redis documentation, Key eviction";
 const LEASES: &str = "Gray and Cheriton 1989, Leases";
 const ANTIREZ: &str = "antirez 2016, Is Redlock safe?";
+const REDLOCK_RB: &str = "antirez, redlock-rb, CLOCK_DRIFT_FACTOR";
+const REPLICATION: &str = "Redis documentation, Redis replication";
+const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for the pause, Kleppmann 2016";
 
 /// Why, and who says so.
 type Grounds = (&'static str, &'static str);
@@ -108,7 +111,9 @@ fn primary(family: &str, conditions: Conditions<'_>) -> Option<(bool, Grounds)> 
         "none" => (false, ("one server decides, and holds are shorter than the lease", REDIS)),
         "pause" | "suspend" => (true, ("a holder that stands still does not notice that its lease ran out", KLEPPMANN)),
         "failover" => (true, ("the primary may fail before the lock has reached the replica that is promoted", REDIS)),
-        "replication-lag" => (false, ("a replica that lags grants nothing while its primary lives", REDIS)),
+        "replication-lag" => {
+            (false, ("a replica is read-only: it grants nothing while its primary lives", REPLICATION))
+        }
         "clock-drift" => (false, ("the drift is small against what is left of the lease after a hold", LEASES)),
         "clock-jump" => (true, ("keys expire by the wall clock, so a step lets a lock run out too early", REDIS)),
         "restart" if conditions.restart_loses => (true, ("a server that comes back empty grants again", REDIS)),
@@ -129,9 +134,9 @@ fn redlock(family: &str, conditions: Conditions<'_>) -> Option<(bool, Grounds)> 
         "pause" => {
             (true, ("a holder that stands still after the quorum does not notice that its lease ran out", KLEPPMANN))
         }
-        "suspend" => (true, ("a process whose clock stood still finds its lease valid though it ran out", KLEPPMANN)),
+        "suspend" => (true, ("a process whose clock stood still finds its lease valid though it ran out", SUSPENSION)),
         "clock-drift" if conditions.until_validity => {
-            (true, ("the drift margin of 1 % covers no more than it does", REDIS))
+            (true, ("the drift margin of 1 % covers no more than it does", REDLOCK_RB))
         }
         "clock-drift" => (false, ("the drift is small against what is left of the lease after a hold", REDIS)),
         "clock-jump" => {

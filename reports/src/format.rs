@@ -23,6 +23,7 @@ mod perfetto;
 pub(crate) mod plan_text;
 pub(crate) mod plot;
 mod porcupine;
+mod rerun;
 mod shiviz;
 mod space_time;
 mod svg;

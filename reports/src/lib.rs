@@ -18,6 +18,7 @@ pub mod load;
 pub mod matrix;
 mod narrate;
 pub mod narrative;
+pub mod order;
 pub mod phases;
 mod picture;
 pub mod read;

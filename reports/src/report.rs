@@ -2,6 +2,7 @@
 
 use crate::expected::Expected;
 use crate::history::{History, What};
+use crate::order::OrderedPair;
 use crate::sweep::Expectation;
 use crate::trace::Trace;
 use crate::verdict::Verdict;
@@ -141,6 +142,10 @@ pub struct ViolationReport {
     /// Each fault of the minimal plan, and whether the violation is there without it.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
+    /// Pairs of neighbouring events of the minimal run, and whether the violation is there if they change places; absent if it was not
+    /// searched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub necessary_order: Vec<OrderedPair>,
     /// Each safeguard, and whether it prevents the violation.
     #[serde(default)]
     pub remedies: Vec<Remedy>,

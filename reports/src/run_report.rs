@@ -63,6 +63,7 @@ impl ViolationReport {
             minimal_run: None,
             boundary: None,
             but_for: Vec::new(),
+            necessary_order: Vec::new(),
             remedies: Vec::new(),
             replay: replay.to_owned(),
         }

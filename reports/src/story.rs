@@ -152,9 +152,18 @@ impl Story {
         self.grants(ms, client, owner).hears_token(ms, client, owner, token)
     }
 
-    pub(crate) fn releases(mut self, ms: u64, client: u16) -> Story {
+    pub(crate) fn releases(self, ms: u64, client: u16) -> Story {
+        self.leaves(ms, client).left(ms, client)
+    }
+
+    /// A release is invoked.
+    pub(crate) fn leaves(self, ms: u64, client: u16) -> Story {
+        self.invoke(ms, Node::Client(client), Action::Release)
+    }
+
+    /// The open operation ends, and its process knows how.
+    pub(crate) fn left(mut self, ms: u64, client: u16) -> Story {
         let node = Node::Client(client);
-        self = self.invoke(ms, node, Action::Release);
         let operation = self.close(node);
         self.event(ms, node, ok(operation, None))
     }

@@ -47,6 +47,7 @@ pub fn settings() -> Settings {
         acquire_timeout: ms(600_000),
         command_timeout: ms(500),
         node_timeout: ms(50),
+        wait: None,
     }
 }
 

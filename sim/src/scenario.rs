@@ -4,7 +4,7 @@
 use crate::span::{Span, SpanRange};
 use crate::storage::Rule;
 use clap::ValueEnum;
-use fencepost_clients::{Definition, Deployment, Settings};
+use fencepost_clients::{Definition, Deployment, ReplicaWait, Settings};
 use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
 use fencepost_faults::{Families, Micros, SimTime};
 use schemars::JsonSchema;
@@ -62,6 +62,10 @@ pub struct Scenario {
     pub failover_timeout: Span,
     /// Redis's min-replicas-to-write.
     pub min_replicas: u16,
+    /// How many replicas a client waits for (WAIT) before it holds a lock for granted; 0: it does not ask.
+    pub wait_replicas: u16,
+    /// How long the server lets it wait for them.
+    pub wait_timeout: Span,
     /// How far into the run faults may begin.
     pub fault_window: SpanRange,
     /// How long processes are paused or suspended; by default up to 2.5 leases.
@@ -154,6 +158,8 @@ impl Default for Scenario {
             down_after: Span::secs(1),
             failover_timeout: Span::secs(10),
             min_replicas: 0,
+            wait_replicas: 0,
+            wait_timeout: ms(200),
             fault_window: SpanRange::new(Span::secs(2), Span::secs(60)),
             pause: None,
             replication_lag: None,
@@ -242,6 +248,10 @@ impl Scenario {
         if let Some((key, value)) = spans.into_iter().find(|(_, span)| *span == zero) {
             return wrong(key, value.to_string(), "more than zero");
         }
+        let waits_too_long = self.wait_timeout < Span::millis(1) || self.wait_timeout >= self.command_timeout;
+        if self.wait_replicas > 0 && waits_too_long {
+            return wrong("wait-timeout", self.wait_timeout.to_string(), "at least 1ms and less than command-timeout");
+        }
         let counts = [("masters", self.masters), ("sentinels", self.sentinels)];
         match counts.into_iter().find(|(_, count)| !(1..=31).contains(count)) {
             Some((key, count)) => wrong(key, count.to_string(), "1 to 31"),
@@ -258,6 +268,8 @@ impl Scenario {
             acquire_timeout: self.acquire_timeout.into(),
             command_timeout: self.command_timeout.into(),
             node_timeout: self.node_timeout.into(),
+            wait: (self.wait_replicas > 0)
+                .then(|| ReplicaWait { replicas: self.wait_replicas, timeout: self.wait_timeout.into() }),
         }
     }
 }

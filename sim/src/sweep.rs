@@ -11,6 +11,7 @@ mod kept;
 mod work;
 
 pub use checkpoint::{Checkpoint, InvalidCheckpoint};
+pub use cpu::ThreadClock;
 pub use kept::kept;
 
 use crate::engine::{Engine, EngineError};

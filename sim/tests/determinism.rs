@@ -5,6 +5,7 @@
 mod common;
 
 use common::fencepost;
+use fencepost::run::Recording;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::digest;
@@ -28,6 +29,23 @@ fn one_process_runs_the_same_seed_twice_alike() {
         // A run of another seed in between must leave nothing behind: not in pools, caches or thread-locals.
         RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone()).run(Engine::Fast).unwrap();
         assert_eq!(first, spec().run(Engine::Fast).unwrap(), "{}", client.name);
+    }
+}
+
+#[test]
+fn a_run_whose_messages_are_written_down_is_the_same_run() {
+    let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
+    for client in fencepost_clients::CLIENTS {
+        let spec = RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
+        let plain = spec.run(Engine::Fast).unwrap();
+        for engine in [Engine::Fast, Engine::Turmoil] {
+            let recorded = spec.run_recording(engine, Recording::Wire).unwrap();
+            assert_eq!(digest(&plain.history), digest(&recorded.history), "{}", client.name);
+            assert_eq!(plain.history, recorded.history, "{}", client.name);
+            let trace = recorded.trace.unwrap();
+            assert_eq!(trace.messages.len() as u64 + trace.left_out, plain.messages, "{}: every message", client.name);
+        }
+        assert_eq!(plain.trace, None);
     }
 }
 

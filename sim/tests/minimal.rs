@@ -3,15 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+#[path = "common/pinned.rs"]
+mod pinned;
 
 use common::{fencepost, fencepost_in};
-use fencepost::inquest::{Target, inquire};
+use fencepost::inquest::{Target, inquire, minimise};
 use fencepost::verdicts::Findings;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
-use fencepost_faults::{FaultPlan, Seed, magnitudes, with_magnitude};
+use fencepost_faults::{FaultPlan, Node, Seed, SimTime, magnitudes, with_magnitude};
 use fencepost_reports::report::Effect;
-use fencepost_reports::{Kind, RunReport, ViolationReport};
+use fencepost_reports::{History, Kind, RunReport, ViolationReport, What, judge};
+use pinned::PINNED;
 use serde_json::Value;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -78,9 +81,22 @@ fn all_minimal() -> Vec<(String, Target, RunSpec)> {
     all
 }
 
+/// The minimal run of what every pinned seed shows.
+fn all_pinned() -> Vec<(String, Target, RunSpec)> {
+    let minimal = |pinned: &pinned::Pinned| {
+        let (spec, name) = (pinned.spec(), format!("{pinned:?}"));
+        let run = report(&spec);
+        let target = run.violations.iter().map(target).find(|target| target.kind == pinned.kind).unwrap();
+        let minimal = minimise(&spec, target).unwrap();
+        assert!(minimal.complete, "{name}: {} runs were not enough", minimal.calls);
+        (name, target, minimal.spec)
+    };
+    PINNED.iter().map(minimal).collect()
+}
+
 #[test]
 fn a_minimal_run_shows_the_violation_and_any_less_of_it_does_not() {
-    for (name, target, spec) in all_minimal() {
+    for (name, target, spec) in all_minimal().into_iter().chain(all_pinned()) {
         assert!(target.is_shown_by(&spec), "{name}");
         let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
         for (index, timed) in spec.plan.faults.iter().enumerate() {
@@ -131,6 +147,57 @@ fn every_fault_of_a_minimal_plan_is_a_cause() {
             assert!(singles.into_iter().all(|cause| !cause.violation_without_it), "{:?}", violation.but_for);
         }
     }
+}
+
+/// The plan of the minimal run with the fault that makes a pair change places.
+fn with_swap(spec: &RunSpec, swap: &fencepost_faults::TimedFault) -> RunSpec {
+    let others = spec.plan.faults.iter().filter(|timed| timed.id != swap.id).cloned();
+    RunSpec { plan: FaultPlan::new(others.chain([swap.clone()]).collect()), ..spec.clone() }
+}
+
+/// When what happened to whom, but for the probe, before a swap begins.
+fn until(begins: SimTime, history: &History) -> Vec<(SimTime, Node)> {
+    let probe = |what: &What| {
+        matches!(what, What::Server { by: Some(Node::Probe), .. } | What::Storage { by: Node::Probe, .. })
+    };
+    let events = history.events.iter().take_while(|event| event.time_us < begins);
+    let others = events.filter(|event| event.node != Node::Probe && !probe(&event.what));
+    others.map(|event| (event.time_us, event.node)).collect()
+}
+
+#[test]
+fn whoever_makes_two_events_change_places_finds_what_the_report_says() {
+    let (mut necessary, mut others) = (0, 0);
+    let reports = inquests().iter().flat_map(|(_, run)| &run.violations);
+    for ((name, target, spec), report) in all_minimal().into_iter().zip(reports) {
+        let history = spec.run(Engine::Fast).unwrap().history;
+        for pair in &report.necessary_order {
+            let (first, then) = (&pair.first, &pair.then);
+            assert!(first.sequence < then.sequence, "{name}: {pair:?}");
+            for step in [first, then] {
+                let event = &history.events[step.sequence as usize];
+                assert_eq!((event.time_us, event.node), (step.time_us, step.process), "{name}: {pair:?}");
+            }
+            let swapped = with_swap(&spec, &pair.swap).run(Engine::Fast).unwrap().history;
+            let broken = judge(&swapped).violations.iter().any(|violation| violation.kind == target.kind);
+            assert_eq!(broken, pair.violation_if_swapped, "{name}: {pair:?}");
+            let acts_from = pair.swap.at_us.min(first.time_us);
+            assert_eq!(until(acts_from, &history), until(acts_from, &swapped), "{name}: the same until then: {pair:?}");
+            if broken { others += 1 } else { necessary += 1 }
+        }
+    }
+    assert!(necessary >= 20 && others >= 5, "{necessary} pairs are necessary, {others} are not");
+}
+
+#[test]
+fn a_paused_holder_must_leave_after_the_next_one_was_let_in() {
+    let (_, run) =
+        inquests().iter().find(|((client, fault, _), _)| (*client, *fault) == ("single-node", "pause")).unwrap();
+    let overlap = run.violations.iter().find(|report| report.violation.kind == Kind::Overlap).unwrap();
+    let order: Vec<String> =
+        overlap.necessary_order.iter().map(|pair| format!("{} < {}", pair.first, pair.then)).collect();
+    let expected = "client-1 is granted the lock < client-3 leaves its section and releases".to_owned();
+    assert!(order.contains(&expected), "{order:#?}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Lock for Checked {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let Base { env, settings, redis } = &mut self.base;
         let ttl_ms = &self.ttl_ms;
-        Box::pin(Retry::start(env, settings).until_granted(async || take(env, redis, resource, ttl_ms).await))
+        Box::pin(Retry::start(env, settings).until_granted(async || take(env, settings, redis, resource, ttl_ms).await))
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {

@@ -86,7 +86,7 @@ impl LuaExtend {
         let ttl_ms = &self.ttl_ms;
         let attempt = async || {
             let sent = env.monotonic_clock();
-            match take(env, redis, resource, ttl_ms).await {
+            match take(env, settings, redis, resource, ttl_ms).await {
                 Acquisition::Granted(lease) => {
                     Acquisition::Granted(Lease { valid_until: Some(sent.plus(settings.ttl)), ..lease })
                 }

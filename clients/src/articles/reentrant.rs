@@ -110,8 +110,9 @@ impl Counted {
             };
         }
         let ttl_ms = &self.ttl_ms;
-        let outcome =
-            Retry::start(env, settings).until_granted(async || take(env, redis, resource, ttl_ms).await).await;
+        let outcome = Retry::start(env, settings)
+            .until_granted(async || take(env, settings, redis, resource, ttl_ms).await)
+            .await;
         if let Acquisition::Granted(lease) = &outcome {
             self.held = Some(Held { lease: lease.clone(), count: 1 });
         }

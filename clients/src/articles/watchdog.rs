@@ -167,7 +167,7 @@ impl Watched {
         let mut sent = env.monotonic_clock();
         let attempt = async || {
             sent = env.monotonic_clock();
-            take(env, redis, resource, ttl_ms).await
+            take(env, settings, redis, resource, ttl_ms).await
         };
         let outcome = Retry::start(env, settings).until_granted(attempt).await;
         if let Acquisition::Granted(lease) = &outcome {

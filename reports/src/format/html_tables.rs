@@ -1,13 +1,15 @@
-//! What stands below a picture: violations with causes, boundary and remedies, plans side by side, facts, events. Must never know more than the
+//! What stands below a picture: violations with their story, causes, order, boundary and remedies, plans side by side, facts, events. Must never know more than the
 //! report: where something was not searched, nothing is shown.
 
 use super::canvas::escaped;
 use super::layout::times;
-use super::plan_text;
 use super::svg::prefix;
+use super::{plan_text, rerun};
 use crate::expected::Expected;
+use crate::order::Step;
 use crate::report::{Boundary, RunReport, ViolationReport};
-use fencepost_faults::{FaultPlan, Micros};
+use crate::violation::Violation;
+use fencepost_faults::FaultPlan;
 
 /// A card for each violation.
 pub(super) fn violations(run: &RunReport, index: usize) -> String {
@@ -24,60 +26,96 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> String {
         0 | 1 => String::new(),
         many => format!(" and {} more", times(many - 1)),
     };
-    let story: Vec<String> = violation
-        .witness
-        .iter()
-        .map(|event| {
-            let told = run.timeline.iter().find(|entry| entry.sequence == event.sequence);
-            let text = told.map_or(String::new(), |entry| entry.text.clone());
-            let (at, node, number) = (Micros(event.time_us.0), event.node, event.sequence);
-            format!("<li><a href=\"#{prefix}e{number}\">{at}</a> <b>{node}</b> {}</li>", escaped(&text))
-        })
-        .collect();
+    let known = run.expected.as_ref().map_or(String::new(), |expected| {
+        format!("<p><b>Literature:</b> {}</p>", escaped(&rerun::known(expected, violation.kind)))
+    });
     format!(
-        "<article class=\"card\"><h3>{}: {} by {}</h3><p>{}</p><p class=\"muted\">at {}{more} · fingerprint <code>{}</code></p><ol class=\"story\">{}</ol>{}{}{}</article>",
+        "<article class=\"card\"><h3>{}: {} by {}</h3><p>{}</p><p class=\"muted\">at {}{more} · fingerprint <code>{}</code></p>{}{known}{}{}{}{}{}</article>",
         violation.severity,
         violation.kind,
         violation.cause,
         escaped(&violation.summary),
         violation.at_us,
         violation.id,
-        story.concat(),
-        causes(run, report),
+        story(run, violation, prefix),
+        enough(report),
         boundary(report.boundary.as_ref()),
+        causes(run, report),
+        order(report),
         remedies(report)
     )
 }
 
+/// What happened, step by step; of a report that tells no story, the witness.
+fn story(run: &RunReport, violation: &Violation, prefix: &str) -> String {
+    let line = |number: u64, text: &str| {
+        let told = run.timeline.iter().find(|entry| entry.sequence == number);
+        let at = told.map_or(format!("e{number}"), |entry| entry.time_us.to_string());
+        format!("<li><a href=\"#{prefix}e{number}\">{at}</a> {}</li>", escaped(text))
+    };
+    let lines: Vec<String> = match violation.narrative.is_empty() {
+        false => violation.narrative.iter().map(|one| line(one.event, &one.text)).collect(),
+        true => violation
+            .witness
+            .iter()
+            .map(|event| {
+                let told = run.timeline.iter().find(|entry| entry.sequence == event.sequence);
+                line(event.sequence, &format!("{} {}", event.node, told.map_or("", |entry| entry.text.as_str())))
+            })
+            .collect(),
+    };
+    format!("<ol class=\"story\">{}</ol>", lines.concat())
+}
+
+/// The least that shows it.
+fn enough(report: &ViolationReport) -> String {
+    let Some(plan) = &report.minimal_plan else { return String::new() };
+    let faults: Vec<String> = plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
+    let faults = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
+    let size = report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
+    format!("<p><b>Enough for it:</b> {}</p>", escaped(&format!("{faults}{size}.")))
+}
+
 fn causes(run: &RunReport, report: &ViolationReport) -> String {
+    let plan = report.minimal_plan.as_ref().unwrap_or(&run.plan);
     let rows: Vec<Vec<String>> = report
         .but_for
         .iter()
         .map(|one| {
-            let answer = if one.violation_without_it { "still happens" } else { "does not happen: it is a cause" };
-            vec![fault_named(report.minimal_plan.as_ref().unwrap_or(&run.plan), one.fault), answer.to_owned()]
+            let and = one.and_fault.map_or(String::new(), |other| format!(" and {}", fault_named(plan, other)));
+            vec![format!("{}{and}", fault_named(plan, one.fault)), rerun::without(one).to_owned()]
         })
         .collect();
-    table("Without one fault", &["left out", "the violation"], &rows)
+    table("But for one fault, or two", &["left out", "the violation"], &rows)
+}
+
+fn order(report: &ViolationReport) -> String {
+    let rows: Vec<Vec<String>> = report
+        .necessary_order
+        .iter()
+        .map(|pair| {
+            let at = |step: &Step| format!("{step} ({})", step.time_us);
+            vec![at(&pair.first), at(&pair.then), rerun::swapped(pair).to_owned()]
+        })
+        .collect();
+    table("Order of events in the smallest run", &["first", "then", "the other way round"], &rows)
 }
 
 fn remedies(report: &ViolationReport) -> String {
-    let rows: Vec<Vec<String>> = report
-        .remedies
-        .iter()
-        .map(|remedy| vec![remedy.name.clone(), if remedy.prevents { "prevents it" } else { "does not" }.to_owned()])
-        .collect();
+    let rows: Vec<Vec<String>> =
+        report.remedies.iter().map(|remedy| vec![remedy.name.clone(), rerun::effect(remedy).to_owned()]).collect();
     table("What would have prevented it", &["safeguard", "result"], &rows)
 }
 
 fn boundary(boundary: Option<&Boundary>) -> String {
     let Some(boundary) = boundary else { return String::new() };
+    let amount = |value| rerun::amount(boundary, value);
     let mut rows = vec![
-        vec!["enough".to_owned(), boundary.enough.to_string()],
-        vec!["not enough".to_owned(), boundary.not_enough.to_string()],
+        vec!["enough".to_owned(), amount(boundary.enough)],
+        vec!["not enough".to_owned(), amount(boundary.not_enough)],
     ];
     if let Some(analytic) = boundary.analytic {
-        rows.push(vec!["by arithmetic".to_owned(), analytic.to_string()]);
+        rows.push(vec!["necessary by arithmetic".to_owned(), amount(analytic)]);
     }
     let caption = format!("Boundary of {} of fault {}", boundary.quantity, boundary.fault);
     table(&caption, &["", "value"], &rows)

@@ -1,7 +1,7 @@
 //! Reports for pull requests and wikis. Must never know more than the report.
 
 use super::html_tables::literature;
-use super::{Format, heat_map, plan_text};
+use super::{Format, heat_map, plan_text, rerun};
 use crate::report::{Report, RunReport, ViolationReport};
 use crate::sweep::Sweep;
 use crate::verdict::Verdict;
@@ -124,7 +124,10 @@ fn write_violation(run: &RunReport, report: &ViolationReport, out: &mut dyn Writ
         violation.cause,
         cell(&violation.summary)
     )?;
-    writeln!(out, "| event | time | where | what happened |\n| --- | --- | --- | --- |")?;
+    for (number, line) in violation.narrative.iter().enumerate() {
+        writeln!(out, "{}. {} (e{})", number + 1, cell(&line.text), line.event)?;
+    }
+    writeln!(out, "\n| event | time | where | what happened |\n| --- | --- | --- | --- |")?;
     for event in &violation.witness {
         let told = run.timeline.iter().find(|entry| entry.sequence == event.sequence);
         let text = told.map_or(String::new(), |entry| cell(&entry.text));
@@ -133,21 +136,40 @@ fn write_violation(run: &RunReport, report: &ViolationReport, out: &mut dyn Writ
     if let Some(minimal) = &report.minimal_plan {
         write_plan("Enough to see it", minimal, out)?;
     }
+    write_rerun(report, out)?;
+    writeln!(out, "\n```sh\n{}\n```", report.replay)
+}
+
+/// What running again showed.
+fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
     if let Some(boundary) = &report.boundary {
+        let amount = |value| rerun::amount(boundary, value);
         let (quantity, fault) = (&boundary.quantity, boundary.fault);
-        writeln!(
-            out,
-            "\nBoundary: `{quantity}` of fault {fault}: {} is enough, {} is not.",
-            boundary.enough, boundary.not_enough
-        )?;
+        let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
+        let analytic = boundary.analytic.map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
+        writeln!(out, "\nBoundary: `{quantity}` of fault {fault}: {enough} is enough, {less} is not{analytic}.")?;
     }
-    if !report.remedies.is_empty() {
-        writeln!(out, "\n| safeguard | prevents it |\n| --- | --- |")?;
-        for remedy in &report.remedies {
-            writeln!(out, "| {} | {} |", cell(&remedy.name), if remedy.prevents { "yes" } else { "no" })?;
+    if !report.but_for.is_empty() {
+        writeln!(out, "\n| left out | the violation |\n| --- | --- |")?;
+        for cause in &report.but_for {
+            let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
+            writeln!(out, "| fault {}{and} | {} |", cause.fault, rerun::without(cause))?;
         }
     }
-    writeln!(out, "\n```sh\n{}\n```", report.replay)
+    if !report.necessary_order.is_empty() {
+        writeln!(out, "\n| first | then | the other way round |\n| --- | --- | --- |")?;
+        for pair in &report.necessary_order {
+            let (first, then) = (cell(&pair.first.to_string()), cell(&pair.then.to_string()));
+            writeln!(out, "| {first} | {then} | {} |", rerun::swapped(pair))?;
+        }
+    }
+    if !report.remedies.is_empty() {
+        writeln!(out, "\n| safeguard | result |\n| --- | --- |")?;
+        for remedy in &report.remedies {
+            writeln!(out, "| {} | {} |", cell(&remedy.name), rerun::effect(remedy))?;
+        }
+    }
+    Ok(())
 }
 
 /// Text that cannot end a cell or start markup.

@@ -2,9 +2,9 @@
 //! repeats what the words say, and the caller strips it.
 
 use super::layout::{BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped};
-use super::{Format, plan_text, text_sweep, text_timeline};
+use super::{Format, plan_text, rerun, text_sweep, text_timeline};
 use crate::finding::{Kind, Severity};
-use crate::report::{Effect, MinimalRun, Report, RunReport, ViolationReport};
+use crate::report::{Report, RunReport, ViolationReport};
 use crate::sweep::Sweep;
 use crate::verdict::Verdict;
 use fencepost_faults::Micros;
@@ -225,36 +225,27 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     if let Some(plan) = &report.minimal_plan {
         let faults: Vec<String> = plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
         let enough = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
-        let of = report.minimal_run.as_ref().map_or(String::new(), smaller);
+        let of = report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
         rerun_line(out, &format!("Enough for it: {enough}{of}."))?;
     }
     if let Some(boundary) = &report.boundary {
+        let amount = |value| rerun::amount(boundary, value);
         let (fault, quantity) = (boundary.fault, &boundary.quantity);
-        let analytic = boundary.analytic.map_or(String::new(), |value| format!("; arithmetic says {value}"));
-        let (enough, less) = (boundary.enough, boundary.not_enough);
+        let analytic = boundary.analytic.map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
+        let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
         rerun_line(out, &format!("{quantity} of fault {fault}: {enough} is enough, {less} is not{analytic}."))?;
     }
     for cause in &report.but_for {
-        let still = if cause.violation_without_it { "it happens all the same" } else { "it does not happen" };
         let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
-        rerun_line(out, &format!("Without fault {}{and} {still}.", cause.fault))?;
+        rerun_line(out, &format!("Without fault {}{and} {}.", cause.fault, rerun::without(cause)))?;
+    }
+    for pair in report.necessary_order.iter().filter(|pair| !pair.violation_if_swapped) {
+        rerun_line(out, &format!("Necessary order: {}, then {}.", pair.first, pair.then))?;
     }
     for remedy in &report.remedies {
-        let helps = match remedy.effect {
-            Some(Effect::ChangesTheSchedule) => "changes the course of the run, which proves nothing",
-            _ if remedy.prevents => "prevents it",
-            _ => "does not prevent it",
-        };
-        rerun_line(out, &format!("{} {helps}.", remedy.name))?;
+        rerun_line(out, &format!("{} {}.", remedy.name, rerun::effect(remedy)))?;
     }
     Ok(())
-}
-
-/// How small the run of the minimal plan is, and whether the search for it came to an end.
-fn smaller(run: &MinimalRun) -> String {
-    let processes = if run.processes == 1 { "1 process".to_owned() } else { format!("{} processes", run.processes) };
-    let size = format!(" (with {processes} of {} each)", counted(u64::from(run.cycles), "cycle"));
-    if run.complete { size } else { format!("{size}; the search was cut short after {} runs", run.searched_runs) }
 }
 
 fn rerun_line(out: &mut dyn Write, text: &str) -> io::Result<()> {

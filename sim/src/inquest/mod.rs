@@ -1,11 +1,12 @@
-//! What only running again can show of a violation: the smallest run that has it, how much is just enough, which fault it needs, and what would
-//! have prevented it. Must never know how any of it is shown.
+//! What only running again can show of a violation: the smallest run that has it, how much is just enough, which fault and
+//! which order of events it needs, and what would have prevented it. Must never know how any of it is shown.
 //!
 //! Everything is asked of the fast engine and depends on the run alone, so the answers are the same whoever asks, and in whatever order.
 
 mod boundary;
 mod but_for;
 mod minimal;
+mod order;
 mod remedy;
 mod safeguard;
 mod target;
@@ -43,6 +44,7 @@ pub fn inquire_one(spec: &RunSpec, report: &mut ViolationReport) {
     });
     report.boundary = boundary::boundary(&minimal, target, &outcome.history);
     report.but_for = but_for::but_for(&minimal.spec, target);
+    report.necessary_order = order::necessary_order(&minimal.spec, target);
     report.remedies = remedy::remedies(&minimal.spec, target, &outcome.history);
     report.minimal_plan = Some(minimal.spec.plan);
 }

@@ -1,13 +1,14 @@
 //! The safeguards that the field recommends, each as a change to a run. Must never know whether they help.
 
 use super::minimal::with_scenario;
-use crate::run::RunSpec;
+use crate::engine::Engine;
+use crate::run::{Recording, RunSpec};
 use crate::scenario::Persistence;
-use crate::span::Span;
+use crate::span::{Span, SpanRange};
 use crate::storage::Rule;
 use fencepost_clients::{Deployment, find};
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Fault, FaultPlan, Micros, Node, TimedFault};
+use fencepost_faults::{Fault, FaultPlan, Magnitude, Micros, Node, TimedFault, with_magnitude};
 
 /// Something that is said to make a lock safe.
 pub struct Safeguard {
@@ -48,6 +49,12 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         without: None,
     },
     Safeguard {
+        name: "WAIT 1",
+        about: "after a grant the client waits until a replica has it, and else gives the lock up",
+        with: wait_for_a_replica,
+        without: None,
+    },
+    Safeguard {
         name: "appendfsync everysec",
         about: "an append-only file, synced every second",
         with: |spec| persistence(spec, Persistence::AofEverysec),
@@ -62,7 +69,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard { name: "longer-lease", about: "a ttl four times as long", with: longer_lease, without: None },
     Safeguard {
         name: "monotonic-clock",
-        about: "a monotonic clock that goes on while the machine is suspended",
+        about: "expiry by a clock that is never stepped, and one that goes on while the machine is suspended",
         with: monotonic_clock,
         without: None,
     },
@@ -70,6 +77,12 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         name: "watchdog",
         about: "a task in the holder's process that renews the lease",
         with: watchdog,
+        without: None,
+    },
+    Safeguard {
+        name: "random-retry-delay",
+        about: "a random delay between two attempts, where it was always the same",
+        with: random_retry,
         without: None,
     },
 ];
@@ -108,6 +121,18 @@ fn min_replicas(spec: &RunSpec) -> Option<RunSpec> {
     helps.then(|| with_scenario(spec, |scenario| scenario.min_replicas = 1))
 }
 
+/// Only some locks can wait: whether this one does shows on the wire.
+fn wait_for_a_replica(spec: &RunSpec) -> Option<RunSpec> {
+    let replicated = matches!(spec.topology(), Topology::Replicated { replicas: 1.., .. });
+    if !replicated || spec.scenario.wait_replicas > 0 {
+        return None;
+    }
+    let guarded = with_scenario(spec, |scenario| scenario.wait_replicas = 1);
+    guarded.scenario.validate().ok()?;
+    let trace = guarded.run_recording(Engine::Fast, Recording::Wire).ok()?.trace?;
+    trace.messages.iter().any(|message| message.label.starts_with("WAIT ")).then_some(guarded)
+}
+
 fn persistence(spec: &RunSpec, persistence: Persistence) -> Option<RunSpec> {
     let rank = |persistence| match persistence {
         Persistence::None => 0,
@@ -127,10 +152,15 @@ fn longer_lease(spec: &RunSpec) -> Option<RunSpec> {
     Some(with_scenario(spec, |scenario| scenario.ttl = Span(Micros(scenario.ttl.0.as_micros() * 4))))
 }
 
+/// Redis expires keys by the wall clock. By a monotonic one, a step is as if it had not been.
 fn monotonic_clock(spec: &RunSpec) -> Option<RunSpec> {
     changed(spec, |fault| match fault.clone() {
         Fault::Suspend { node, duration_us } => {
             *fault = Fault::Pause { node, duration_us };
+            true
+        }
+        Fault::ClockJump { node: Node::Redis(_), offset_us: 1.. } => {
+            *fault = with_magnitude(fault, Magnitude::OffsetUs, 0);
             true
         }
         _ => false,
@@ -140,6 +170,13 @@ fn monotonic_clock(spec: &RunSpec) -> Option<RunSpec> {
 fn watchdog(spec: &RunSpec) -> Option<RunSpec> {
     let client = find("watchdog").filter(|_| spec.client.name == "single-node")?;
     Some(RunSpec { client, ..spec.clone() })
+}
+
+/// Half as long up to half as long again.
+fn random_retry(spec: &RunSpec) -> Option<RunSpec> {
+    let SpanRange { min, max } = spec.scenario.retry;
+    let part = |halves: u64| Span(Micros(min.0.as_micros() * halves / 2));
+    (min == max).then(|| with_scenario(spec, |scenario| scenario.retry = SpanRange::new(part(1), part(3))))
 }
 
 /// The run with some faults of its plan changed; `None` if none was.

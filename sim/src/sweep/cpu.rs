@@ -2,16 +2,16 @@
 //! thread did.
 
 /// The processor time of the current thread at one moment, in microseconds.
-pub(super) struct ThreadClock(Option<u64>);
+pub struct ThreadClock(Option<u64>);
 
 impl ThreadClock {
     /// Starts to measure.
-    pub(super) fn start() -> ThreadClock {
+    pub fn start() -> ThreadClock {
         ThreadClock(thread_micros())
     }
 
     /// What the thread has used since; `None` where the system cannot tell.
-    pub(super) fn micros(&self) -> Option<u64> {
+    pub fn micros(&self) -> Option<u64> {
         Some(thread_micros()?.saturating_sub(self.0?))
     }
 }

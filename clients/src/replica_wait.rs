@@ -1,0 +1,109 @@
+//! `WAIT` after a grant: a lock that its replicas do not have yet is given up. Must never know how the lock was taken.
+//!
+//! Source: Redis documentation, `WAIT numreplicas timeout`: it answers how many replicas have acknowledged the writes that this connection
+//! has sent, when enough have or the timeout is over; the document says itself that this makes a loss at failover less likely and no more.
+//! So it must go over the connection of the write: from Redis 7.2 on, another connection has written nothing and is answered at once.
+
+use crate::connection::CallError;
+use crate::lock::Acquisition;
+use crate::owned_key::undo;
+use crate::reply::Reply;
+use crate::session::Session;
+use std::time::Duration;
+
+/// How many replicas must acknowledge a grant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReplicaWait {
+    /// So many, at least.
+    pub replicas: u16,
+    /// How long the server waits for them; whole milliseconds, at least one (zero would mean for ever).
+    pub timeout: Duration,
+}
+
+/// After a grant under `owner` by the last call of the session: nothing if enough replicas have it. Otherwise the lock is given up, and this is
+/// what became of the attempt.
+pub async fn given_up(
+    wait: Option<ReplicaWait>,
+    session: &mut Session,
+    resource: &str,
+    owner: &[u8],
+) -> Option<Acquisition> {
+    let ReplicaWait { replicas, timeout } = wait?;
+    let reason = match acknowledged(session, replicas, timeout).await {
+        Ok(count) if count >= i64::from(replicas) => return None,
+        Ok(count) => format!("only {count} of {replicas} replicas have it"),
+        Err(error) => format!("no replica is known to have it: {error}"),
+    };
+    Some(match undo(session, resource, owner).await {
+        true => Acquisition::Refused(reason),
+        false => Acquisition::Unknown(reason),
+    })
+}
+
+/// How many replicas have what this connection wrote.
+async fn acknowledged(session: &mut Session, replicas: u16, timeout: Duration) -> Result<i64, CallError> {
+    let (replicas, timeout_ms) = (replicas.to_string(), timeout.as_millis().max(1).to_string());
+    match session.call_on_the_same_connection(&[b"WAIT", replicas.as_bytes(), timeout_ms.as_bytes()]).await? {
+        Reply::Integer(count) => Ok(count),
+        reply => Err(CallError::unexpected(&reply)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::Settings;
+    use crate::testing::{Answer, Call, TestWorld, granted, normal, once, one, settings};
+
+    fn waiting() -> Settings {
+        let wait = ReplicaWait { replicas: 1, timeout: Duration::from_millis(200) };
+        Settings { wait: Some(wait), acquire_timeout: Duration::from_millis(50), ..settings() }
+    }
+
+    /// A server whose WAIT answers this.
+    fn answering(reply: &'static str) -> impl FnMut(&Call<'_>) -> Answer {
+        move |call| if call.name() == "WAIT" { Answer::Says(reply) } else { normal(call) }
+    }
+
+    #[test]
+    fn a_grant_that_a_replica_has_stands() {
+        let world = TestWorld::new();
+        world.serve("redis", answering(":1\r\n"));
+        let mut lock = world.lock("single-node", &one(), &waiting());
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.value("redis", "lock").unwrap().as_bytes(), lease.owner);
+        insta::assert_snapshot!(world.trace(), @r"
+        0.000 redis #1 connect
+        1.000 redis #1 < SET lock owner-1 NX PX 10000
+        2.000 redis #1 > +OK
+        2.000 redis #1 < WAIT 1 200
+        3.000 redis #1 > :1
+        ");
+    }
+
+    #[test]
+    fn a_grant_that_too_few_replicas_have_is_given_up() {
+        for name in ["single-node", "fencing"] {
+            let world = TestWorld::new();
+            world.serve("redis", answering(":0\r\n"));
+            let mut lock = world.lock(name, &one(), &waiting());
+            let refused = Acquisition::Refused("only 0 of 1 replicas have it".to_owned());
+            assert_eq!(world.run(lock.acquire("lock")), refused, "{name}");
+            assert_eq!(world.value("redis", "lock"), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_is_lost_after_the_grant_confirms_nothing() {
+        let world = TestWorld::new();
+        world.serve("redis", once("WAIT", Answer::ResetBefore));
+        let mut lock = world.lock("single-node", &one(), &waiting());
+        let acquisition = world.run(lock.acquire("lock"));
+        assert!(
+            matches!(&acquisition, Acquisition::Refused(reason) if reason.contains("no replica")),
+            "{acquisition:?}"
+        );
+        let trace = world.trace();
+        assert!(!trace.contains("redis #2 < WAIT"), "another connection has written nothing: {trace}");
+    }
+}

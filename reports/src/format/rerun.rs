@@ -1,0 +1,83 @@
+//! What running again showed, in the words that every format for people shares. Must never know how it is laid out.
+
+use crate::expected::Expected;
+use crate::finding::Kind;
+use crate::order::OrderedPair;
+use crate::report::{Boundary, ButFor, Effect, MinimalRun, Remedy};
+use fencepost_faults::Micros;
+
+/// What a safeguard does to the violation.
+pub(super) fn effect(remedy: &Remedy) -> &'static str {
+    match remedy.effect {
+        Some(Effect::ChangesTheSchedule) => "changes the course of the run, which proves nothing",
+        _ if remedy.prevents => "prevents it",
+        _ => "does not prevent it",
+    }
+}
+
+/// What happens without a fault.
+pub(super) fn without(cause: &ButFor) -> &'static str {
+    if cause.violation_without_it { "it happens all the same" } else { "it does not happen" }
+}
+
+/// What happens if two events change places.
+pub(super) fn swapped(pair: &OrderedPair) -> &'static str {
+    if pair.violation_if_swapped { "it happens all the same" } else { "it does not happen: the order is necessary" }
+}
+
+/// How small the run of the minimal plan is, and whether the search for it came to an end.
+pub(super) fn size(run: &MinimalRun) -> String {
+    let counted = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let processes = counted(run.processes.into(), "process", "processes");
+    let size = format!("with {processes} of {} each", counted(run.cycles.into(), "cycle", "cycles"));
+    if run.complete { size } else { format!("{size}; the search was cut short after {} runs", run.searched_runs) }
+}
+
+/// A number of a fault with its unit.
+pub(super) fn amount(boundary: &Boundary, value: i64) -> String {
+    match (boundary.quantity.as_str(), value < 0) {
+        ("rate_ppm", _) => format!("{value} ppm"),
+        (_, true) => format!("-{}", Micros(value.unsigned_abs())),
+        (_, false) => Micros(value.unsigned_abs()).to_string(),
+    }
+}
+
+/// Whether the literature knows what was found.
+pub(super) fn known(expected: &Expected, kind: Kind) -> String {
+    let (because, source) = (&expected.because, &expected.source);
+    match expected.kinds.contains(&kind) {
+        true => format!("known: {because} ({source})"),
+        false if expected.is_safe() => format!("not expected: {because} ({source})"),
+        false => {
+            let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
+            format!("not expected: only {} ({source})", kinds.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_a_sign_and_a_unit() {
+        let boundary = |quantity: &str| Boundary {
+            fault: 1,
+            quantity: quantity.to_owned(),
+            enough: 0,
+            not_enough: 0,
+            analytic: None,
+        };
+        assert_eq!(amount(&boundary("offset_us"), -1_500_000), "-1.500s");
+        assert_eq!(amount(&boundary("duration_us"), 10_004_000), "10.004s");
+        assert_eq!(amount(&boundary("rate_ppm"), -300), "-300 ppm");
+    }
+
+    #[test]
+    fn what_the_literature_does_not_expect_is_said_to_be_so() {
+        let expected = |kinds| Expected { kinds, because: "so it is".to_owned(), source: "a paper".to_owned() };
+        assert_eq!(known(&expected(vec![Kind::Overlap]), Kind::Overlap), "known: so it is (a paper)");
+        assert_eq!(known(&expected(vec![Kind::Overlap]), Kind::Stuck), "not expected: only overlap (a paper)");
+        assert_eq!(known(&expected(vec![]), Kind::Stuck), "not expected: so it is (a paper)");
+    }
+}

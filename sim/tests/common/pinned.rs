@@ -1,0 +1,49 @@
+//! The seeds that are pinned: the first of every cell that must be found.
+
+use fencepost::scenario::Hold;
+use fencepost::{RunSpec, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::Kind;
+use std::rc::Rc;
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pinned {
+    pub(crate) client: &'static str,
+    pub(crate) fault: &'static str,
+    pub(crate) seed: u64,
+    pub(crate) kind: Kind,
+    pub(crate) hold: Option<Hold>,
+}
+
+/// All of them.
+pub(crate) const PINNED: &[Pinned] = &[
+    pinned("single-node", "pause", 1, Kind::Overlap),
+    pinned("single-node", "pause", 1, Kind::StaleWrite),
+    pinned("single-node", "failover", 2, Kind::Overlap),
+    pinned("single-node", "restart", 0, Kind::Overlap),
+    pinned("single-node", "clock-jump", 0, Kind::Overlap),
+    pinned("redlock", "pause", 0, Kind::Overlap),
+    pinned("redlock", "pause", 6, Kind::StaleWrite),
+    pinned("redlock", "suspend", 0, Kind::LostUpdate),
+    pinned("redlock", "restart", 2, Kind::Overlap),
+    pinned("redlock", "clock-jump", 5, Kind::Overlap),
+    Pinned { hold: Some(Hold::UntilValidity), ..pinned("redlock", "clock-drift", 1, Kind::Overlap) },
+    pinned("redlock", "storage-delay", 2, Kind::StaleWrite),
+    pinned("fencing", "pause", 1, Kind::Overlap),
+    pinned("fencing", "failover", 0, Kind::TokenRegression),
+];
+
+const fn pinned(client: &'static str, fault: &'static str, seed: u64, kind: Kind) -> Pinned {
+    Pinned { client, fault, seed, kind, hold: None }
+}
+
+impl Pinned {
+    /// Its run.
+    pub(crate) fn spec(&self) -> RunSpec {
+        let mut scenario = Scenario::default();
+        scenario.hold = self.hold.unwrap_or(scenario.hold);
+        let client = fencepost_clients::find(self.client).unwrap();
+        RunSpec::draw(Seed(self.seed), client, &self.fault.parse().unwrap(), Rc::new(scenario))
+    }
+}
