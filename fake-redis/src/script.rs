@@ -4,6 +4,7 @@ mod convert;
 mod engine;
 mod functions;
 mod lend;
+mod library;
 mod random;
 mod raw;
 mod run;
@@ -22,6 +23,7 @@ use crate::number;
 use crate::reply::Reply;
 use engine::Outcome;
 use indexmap::IndexMap;
+use library::json::Settings;
 use mlua::{Error, Value};
 use run::Run;
 use rustc_hash::FxBuildHasher;
@@ -42,11 +44,13 @@ pub(crate) struct ScriptCache {
     scripts: IndexMap<Sha, Script, FxBuildHasher>,
     /// Where `math.random` is.
     random_state: u64,
+    /// What scripts have set of cjson.
+    json: Settings,
 }
 
 impl Default for ScriptCache {
     fn default() -> Self {
-        ScriptCache { scripts: IndexMap::default(), random_state: random::INITIAL_STATE }
+        ScriptCache { scripts: IndexMap::default(), random_state: random::INITIAL_STATE, json: Settings::default() }
     }
 }
 
@@ -63,9 +67,10 @@ impl ScriptCache {
         self.scripts.get(&sha).map(|script| (sha, script))
     }
 
-    /// Forgets all scripts.
+    /// Forgets all scripts, and with Lua's state what they set in it.
     pub(crate) fn clear(&mut self) {
         self.scripts.clear();
+        self.json = Settings::default();
     }
 }
 
@@ -123,8 +128,10 @@ impl Call<'_> {
         let result = engine::with(|engine| {
             let function = engine.compile(sha, &script.body)?;
             engine.random_state().set(run.first_random_state());
+            engine.json().set(run.server.scripts.json);
             let outcome = lend::lend(&mut run, || engine.run(&function, (keys, arguments), version, reply))?;
             run.server.scripts.random_state = engine.random_state().get();
+            run.server.scripts.json = engine.json().get();
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
             match outcome {
                 Outcome::Replied => Ok(()),

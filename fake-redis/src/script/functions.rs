@@ -2,7 +2,7 @@
 
 use super::engine::Shared;
 use super::run::Run;
-use super::{convert, lend, raw};
+use super::{convert, lend, library, raw};
 use crate::client::ClientKey;
 use crate::command;
 use crate::error::CommandError;
@@ -46,8 +46,13 @@ fn raise<T>(text: &'static str) -> Result<T> {
     Err(Error::external(Problem::Reply(CommandError::fixed(text))))
 }
 
+/// Fails as Lua itself does within a function of C: with nothing in front.
+pub(super) fn complain_plainly<T>(text: &str) -> Result<T> {
+    Err(Error::external(Problem::Text(text.to_owned())))
+}
+
 /// Fails as a function of Lua's own libraries: with the place from which it was called in front.
-fn complain<T>(lua: &Lua, text: &str) -> Result<T> {
+pub(super) fn complain<T>(lua: &Lua, text: &str) -> Result<T> {
     let place = lua.inspect_stack(1, |debug| {
         let line = debug.current_line()?;
         Some(format!("{}:{line}: ", debug.source().short_src.as_deref()?))
@@ -72,6 +77,10 @@ pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
     native.raw_set("random", lua.create_function(move |lua, limits| random(lua, &state, &limits))?)?;
     let state = Rc::clone(shared);
     native.raw_set("randomseed", lua.create_function(move |lua, seed| randomseed(lua, &state, &seed))?)?;
+    let json = Rc::clone(&shared.json);
+    let fill = move |lua: &Lua, (name, table): (String, Table)| library::fill(lua, &json, &name, &table);
+    native.raw_set("fill", lua.create_function(fill)?)?;
+    native.raw_set("null", Value::NULL)?;
     Ok(native)
 }
 
