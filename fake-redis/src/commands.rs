@@ -27,12 +27,14 @@ mod script;
 mod server;
 mod set;
 mod set_members;
+mod shutdown;
 mod sorted_set;
 mod sorted_set_range;
 mod string;
 mod transaction;
 
 use crate::command::Command;
+pub(crate) use set::Anchor;
 
 /// Every family. A new one is a new file and a line here.
 pub(crate) static FAMILIES: &[&[Command]] = &[
@@ -64,4 +66,5 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     function::COMMANDS,
     command_info::COMMANDS,
     debug::COMMANDS,
+    shutdown::COMMANDS,
 ];

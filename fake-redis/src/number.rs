@@ -163,3 +163,9 @@ fn length_of(text: &[u8], is_digit: fn(&u8) -> bool, exponent: &[u8]) -> Option<
     }
     Some(length)
 }
+
+/// C's cast to a 64-bit integer on x86: what does not fit becomes the least of all.
+pub(crate) fn truncated(value: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }
+}

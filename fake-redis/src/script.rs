@@ -136,6 +136,7 @@ impl Call<'_> {
             match outcome {
                 Outcome::Replied => Ok(()),
                 Outcome::Returned(value) => convert::to_reply(&value, protocol, reply),
+                Outcome::Failed(problem) if version < RedisVersion::V7_0 => write_old_problem(&problem, &sha, reply),
                 Outcome::Failed(problem) => write_problem(&problem, &sha, reply),
             }
         });
@@ -182,6 +183,26 @@ fn write_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<
     if let (Value::String(source), Some(line)) = (problem.raw_get("source")?, problem.raw_get::<Option<i64>>("line")?) {
         for part in [b" script: ".as_slice(), sha, b", on ", &source.as_bytes(), format!(":{line}.").as_bytes()] {
             text.extend_from_slice(part);
+        }
+    }
+    reply.error(&text);
+    Ok(())
+}
+
+/// The same before 7.0: `Error running script`, from where, and what.
+fn write_old_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<()> {
+    let mut text = [b"ERR Error running script (call to f_", sha.as_slice(), b"): "].concat();
+    if let Value::Table(problem) = problem {
+        if let (Value::String(source), Some(line)) =
+            (problem.raw_get("source")?, problem.raw_get::<Option<i64>>("line")?)
+        {
+            text.extend_from_slice(&source.as_bytes());
+            text.extend_from_slice(format!(":{line}: ").as_bytes());
+        }
+        let said = problem.raw_get::<Value>("said")?;
+        let said = if said.is_nil() { problem.raw_get::<Value>("err")? } else { said };
+        if let Value::String(said) = said {
+            text.extend_from_slice(&said.as_bytes());
         }
     }
     reply.error(&text);

@@ -313,7 +313,10 @@ native.globals = globals
 -- Every problem becomes a table that says where in the script it arose.
 local function handle_problem(problem)
   problem = opened(problem)
-  if type(problem) ~= "table" then problem = problem_of("ERR " .. safe_tostring(problem)) end
+  if type(problem) ~= "table" then
+    local text = safe_tostring(problem)
+    problem = { err = "ERR " .. text, said = text }
+  end
   local source, line = native.place()
   if source and not shown_by[problem] then
     problem.source, problem.line = source, line

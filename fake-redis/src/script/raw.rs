@@ -119,8 +119,7 @@ unsafe fn push_list(state: *mut lua_State, parts: Args<'_>) {
 unsafe fn write_simple(state: *mut lua_State, index: c_int, reply: &mut Reply) -> bool {
     match unsafe { ffi::lua_type(state, index) } {
         ffi::LUA_TSTRING => reply.bulk(unsafe { string_at(state, index) }),
-        // A cast from a float saturates, as the conversion of the slower path does.
-        ffi::LUA_TNUMBER => reply.integer(unsafe { ffi::lua_tonumber(state, index) } as i64),
+        ffi::LUA_TNUMBER => reply.integer(number::truncated(unsafe { ffi::lua_tonumber(state, index) })),
         _ => return false,
     }
     true
