@@ -84,8 +84,13 @@ pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
     Ok(native)
 }
 
-/// Executes a command; its reply, and whether that is an error.
+/// As [`execute_now`], but that a panic waits until the script has ended.
 fn execute(lua: &Lua, parts: &MultiValue) -> Result<std::result::Result<(Value, bool), CommandError>> {
+    raw::keep_panic(|| execute_now(lua, parts)).unwrap_or_else(|| Err(stop()))
+}
+
+/// Executes a command; its reply, and whether that is an error.
+fn execute_now(lua: &Lua, parts: &MultiValue) -> Result<std::result::Result<(Value, bool), CommandError>> {
     let called = lend::borrow(|run| {
         gather(run, parts)?;
         run.call()?;

@@ -423,8 +423,11 @@ fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>]) -> bool 
         "OBJECT" => !is_error(real) && !is_error(fake),
         // Its parts are compared as strictly as they would be by themselves, or not at all if one of them may differ.
         "EXEC" => {
-            let may_differ =
-                |words: &&Vec<String>| ["TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "OBJECT"].iter().any(|name| words[0].eq_ignore_ascii_case(name));
+            let may_differ = |words: &&Vec<String>| {
+                ["TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "OBJECT"]
+                    .iter()
+                    .any(|name| words[0].eq_ignore_ascii_case(name))
+            };
             sorted(real) == sorted(fake) || history.iter().any(may_differ)
         }
         _ => false,
