@@ -2,6 +2,7 @@
 
 mod blocking;
 mod client;
+mod cluster;
 mod collection;
 mod command_info;
 mod config;
@@ -40,6 +41,7 @@ pub(crate) use set::Anchor;
 pub(crate) static FAMILIES: &[&[Command]] = &[
     connection::COMMANDS,
     client::COMMANDS,
+    cluster::COMMANDS,
     string::COMMANDS,
     counter::COMMANDS,
     key::COMMANDS,

@@ -133,6 +133,9 @@ impl Call<'_> {
             run.server.scripts.random_state = engine.random_state().get();
             run.server.scripts.json = engine.json().get();
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
+            if let Some(error) = uncounted_error(&outcome)? {
+                run.server.statistics.count_error(&error);
+            }
             match outcome {
                 Outcome::Replied => Ok(()),
                 Outcome::Returned(value) => convert::to_reply(&value, protocol, reply),
@@ -167,6 +170,22 @@ impl Call<'_> {
         }
         Ok(())
     }
+}
+
+/// The error that a script answers with, unless it came from a command and was counted with that (`luaReplyToRedisReply`,
+/// `luaCallFunction` in script_lua.c).
+fn uncounted_error(outcome: &Outcome) -> mlua::Result<Option<CommandError>> {
+    let (table, must_be_said) = match outcome {
+        Outcome::Returned(Value::Table(table)) => (table, false),
+        Outcome::Failed(Value::Table(table)) => (table, true),
+        _ => return Ok(None),
+    };
+    let is_counted = !table.raw_get::<Value>("ignore_error_stats_update")?.is_nil();
+    if is_counted || must_be_said && table.raw_get::<Value>("said")?.is_nil() {
+        return Ok(None);
+    }
+    let text = table.raw_get::<Value>("err")?;
+    Ok(text.as_string().map(|text| CommandError::text(&*text.as_bytes())))
 }
 
 /// The error reply for a script that failed: where, if that is known, is added to what. See `luaCallFunction` in script_lua.c.

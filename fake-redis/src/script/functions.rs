@@ -126,7 +126,13 @@ fn call(lua: &Lua, parts: MultiValue) -> Result<Value> {
 fn pcall(lua: &Lua, parts: MultiValue) -> Result<Value> {
     match execute(lua, &parts)? {
         Ok((value, _)) => Ok(value),
-        Err(error) => problem_table(lua, &error.0),
+        Err(error) => {
+            let problem = problem_table(lua, &error.0)?;
+            if let Value::Table(table) = &problem {
+                table.raw_set("ignore_error_stats_update", true)?;
+            }
+            Ok(problem)
+        }
     }
 }
 
