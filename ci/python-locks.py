@@ -1,8 +1,10 @@
-"""Uses the lock libraries redis-py, python-redis-lock and redlock-py, unmodified, against `fencepost serve`.
+"""Uses the lock libraries redis-py, python-redis-lock, redlock-py and pottery, unmodified, against `fencepost serve`.
 
-    fencepost serve --port 7000 &
-    pip install redis python-redis-lock redlock-py
+    fencepost serve --port 7000 --nodes 5 &
+    pip install redis python-redis-lock redlock-py pottery
     python ci/python-locks.py 7000
+
+pottery takes the servers at five ports from the given one on, the others the first alone.
 """
 
 import sys
@@ -11,6 +13,8 @@ import time
 import redis
 import redis_lock
 import redlock
+from pottery import Redlock, synchronize
+from pottery.exceptions import ReleaseUnlockedLock
 
 PORT = int(sys.argv[1])
 CLIENT = redis.Redis(port=PORT)
@@ -52,7 +56,33 @@ def redlock_py():
     assert manager.lock("redlock-py", 1000)
 
 
+def pottery():
+    masters = {redis.Redis(port=PORT + index) for index in range(5)}
+    for master in masters:
+        master.flushall()
+    first = Redlock(key="pottery", masters=masters, auto_release_time=5)
+    second = Redlock(key="pottery", masters=masters, auto_release_time=5)
+    assert first.acquire(blocking=False)
+    assert not second.acquire(blocking=False)
+    assert first.locked() > 0
+    first.extend()
+    first.release()
+    assert second.acquire(blocking=False)
+    second.release()
+    try:
+        second.release()
+        raise AssertionError("a lock was released twice")
+    except ReleaseUnlockedLock:
+        pass
+
+    @synchronize(key="pottery-function", masters=masters, auto_release_time=5, blocking=True, timeout=1)
+    def guarded():
+        return "done"
+
+    assert guarded() == "done"
+
+
 CLIENT.flushall()
-for use in (redis_py, python_redis_lock, redlock_py):
+for use in (redis_py, python_redis_lock, redlock_py, pottery):
     use()
     print(use.__name__, "ok")

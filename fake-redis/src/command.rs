@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::client::{Client, ClientKey};
-use crate::commands;
+use crate::commands::{self, Anchor};
 use crate::config::RedisVersion;
 use crate::error::CommandResult;
 use crate::reply::Reply;
@@ -267,6 +267,18 @@ impl<'a> Call<'a> {
     pub(crate) fn state_effect(&mut self, parts: &[&[u8]]) {
         self.effect = Effect::Stated;
         self.server.add_effect(self.db, parts);
+    }
+
+    /// As [`Call::state_effect`] of a command whose last part is an instant. Before 7.0, replicas are told the span from now on if
+    /// that is what the client said.
+    pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, parts: &[&[u8]]) {
+        self.effect = Effect::Stated;
+        let is_relative = anchor == Anchor::Now && self.server.config.version < RedisVersion::V7_0;
+        if is_relative {
+            self.server.add_relative_effect(self.db, parts);
+        } else {
+            self.server.add_effect(self.db, parts);
+        }
     }
 
     /// Propagates nothing of this command.

@@ -2,6 +2,7 @@
 
 mod blocking;
 mod client;
+mod cluster;
 mod collection;
 mod command_info;
 mod config;
@@ -27,17 +28,20 @@ mod script;
 mod server;
 mod set;
 mod set_members;
+mod shutdown;
 mod sorted_set;
 mod sorted_set_range;
 mod string;
 mod transaction;
 
 use crate::command::Command;
+pub(crate) use set::Anchor;
 
 /// Every family. A new one is a new file and a line here.
 pub(crate) static FAMILIES: &[&[Command]] = &[
     connection::COMMANDS,
     client::COMMANDS,
+    cluster::COMMANDS,
     string::COMMANDS,
     counter::COMMANDS,
     key::COMMANDS,
@@ -64,4 +68,5 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     function::COMMANDS,
     command_info::COMMANDS,
     debug::COMMANDS,
+    shutdown::COMMANDS,
 ];

@@ -167,6 +167,8 @@ pub struct NodeConfig {
     pub timeout: u32,
     /// The password of the default user.
     pub requirepass: Option<Bytes>,
+    /// The password that this server gives its primary (`masterauth`).
+    pub masterauth: Option<Bytes>,
     /// How many databases there are.
     pub databases: usize,
     /// Which keyspace events are published: a set of letters as in `notify-keyspace-events`.
@@ -202,6 +204,7 @@ impl Default for NodeConfig {
             max_clients: 10_000,
             timeout: 0,
             requirepass: None,
+            masterauth: None,
             databases: 16,
             notify_keyspace_events: String::new(),
             active_expire: true,

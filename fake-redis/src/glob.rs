@@ -1,13 +1,23 @@
 //! Glob-style patterns, as KEYS, SCAN and PSUBSCRIBE take them. Must never know what is matched.
 
+/// How deep Redis nests (`stringmatchlen_impl` in util.c).
+const STARS_MAX: usize = 1_000;
+
 /// Whether `text` matches `pattern`, as `stringmatchlen` in util.c: `*`, `?`, `[a-z]`, `[^a]`, and `\` before anything.
 ///
-/// The time is bounded by the product of both lengths: only the last `*` is ever tried again.
+/// The time is bounded by the product of both lengths: only the last `*` is ever tried again. Redis recurs for each run of `*` and gives
+/// up at a depth of 1,000.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut position) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
+    let mut stars = 0;
     loop {
         if pattern.get(at) == Some(&b'*') {
+            let is_new = at == 0 || pattern[at - 1] != b'*';
+            stars += usize::from(is_new && at + 1 < pattern.len());
+            if stars > STARS_MAX {
+                return false;
+            }
             retry = Some((at + 1, position));
             at += 1;
             continue;

@@ -164,6 +164,9 @@ pub struct Outputs {
     pub commands: u32,
     /// Whether a complete command is still buffered: send `Continue` once the service time has passed.
     pub more: bool,
+    /// Whether the server has ended by its own will (SHUTDOWN). Nothing can be asked of it any more; a driver that knows better than to
+    /// ask may end the process.
+    pub stopped: bool,
 }
 
 impl Outputs {
@@ -172,6 +175,7 @@ impl Outputs {
         self.list.clear();
         self.commands = 0;
         self.more = false;
+        self.stopped = false;
     }
 }
 

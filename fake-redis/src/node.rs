@@ -1,7 +1,7 @@
 //! A Redis server as a machine: inputs in, outputs out. Must never know who drives it.
 
 use crate::config::NodeConfig;
-use crate::machine::{DiskImage, Input, Machine, Outputs, WallTime};
+use crate::machine::{DiskImage, Input, Machine, Output, Outputs, WallTime};
 use crate::server::Server;
 
 /// A Redis server. It has no world of its own: time, bytes and the disk are handed to it.
@@ -35,6 +35,12 @@ impl Node {
 
     fn dispatch(&mut self, input: Input<'_>) {
         let server = &mut self.server;
+        if server.stopped {
+            if let Input::Accepted { connection, .. } = input {
+                server.sends.push(Output::Close { connection });
+            }
+            return;
+        }
         match input {
             Input::Accepted { connection, peer } => server.accept(connection, peer),
             Input::Received { connection, bytes } => {
@@ -61,7 +67,7 @@ impl Machine for Node {
     fn handle(&mut self, input: Input<'_>, now: WallTime, out: &mut Outputs) {
         std::mem::swap(&mut self.server.outputs, out);
         self.server.now = now;
-        if !matches!(input, Input::Timer) {
+        if !matches!(input, Input::Timer) && !self.server.stopped {
             self.server.run_due_timers();
         }
         self.dispatch(input);

@@ -118,3 +118,54 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
     let shift = exponent.saturating_sub(i32::try_from(fraction.len()).ok()?.saturating_mul(4));
     Some(sign * value * 2.0_f64.powi(shift))
 }
+
+/// The double that a text begins with and how long it is, as `strtod` without leading spaces; `None` if there is none.
+pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
+    let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
+    let rest = &text[sign..];
+    let has_word = |word: &[u8]| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    for (word, value) in [(b"infinity".as_slice(), f64::INFINITY), (b"inf", f64::INFINITY), (b"nan", f64::NAN)] {
+        if has_word(word) {
+            let value = if text[0] == b'-' { -value } else { value };
+            return Some((value, sign + word.len()));
+        }
+    }
+    let hexadecimal = if has_word(b"0x") { length_of(&rest[2..], u8::is_ascii_hexdigit, b"pP") } else { None };
+    let length = match hexadecimal {
+        Some(length) => sign + 2 + length,
+        None => sign + length_of(rest, u8::is_ascii_digit, b"eE")?,
+    };
+    let text = std::str::from_utf8(&text[..length]).ok()?;
+    let value = if hexadecimal.is_some() { parse_hexadecimal(text) } else { text.parse().ok() };
+    value.map(|value| (value, length))
+}
+
+/// How long a number with a point and an exponent is; `None` if there is no digit.
+fn length_of(text: &[u8], is_digit: fn(&u8) -> bool, exponent: &[u8]) -> Option<usize> {
+    let count = |from: usize, is_digit: fn(&u8) -> bool| text[from..].iter().take_while(|byte| is_digit(byte)).count();
+    let whole = count(0, is_digit);
+    let mut length = whole;
+    if text.get(length) == Some(&b'.') {
+        let fraction = count(length + 1, is_digit);
+        if whole + fraction == 0 {
+            return None;
+        }
+        length += 1 + fraction;
+    } else if whole == 0 {
+        return None;
+    }
+    if text.get(length).is_some_and(|byte| exponent.contains(byte)) {
+        let sign = usize::from(matches!(text.get(length + 1), Some(b'+' | b'-')));
+        let digits = count((length + 1 + sign).min(text.len()), u8::is_ascii_digit);
+        if digits > 0 {
+            length += 1 + sign + digits;
+        }
+    }
+    Some(length)
+}
+
+/// C's cast to a 64-bit integer on x86: what does not fit becomes the least of all.
+pub(crate) fn truncated(value: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }
+}

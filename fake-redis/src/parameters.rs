@@ -1,6 +1,6 @@
 //! The parameters of redis.conf that mean something here: how each is shown and changed. Must never know commands.
 
-use crate::config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence};
+use crate::config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, SavePoint};
 use crate::notify::EventClasses;
 use bytes::Bytes;
 
@@ -114,6 +114,14 @@ pub(crate) static ALL: &[Parameter] = &[
         }),
     ),
     row(&["databases"], |c| c.databases.to_string(), Change::Never),
+    row(
+        &["masterauth"],
+        |c| text(c.masterauth.as_ref()),
+        Change::Text(|c, value| {
+            c.masterauth = password(value);
+            Ok(())
+        }),
+    ),
     row(&["maxclients"], |c| c.max_clients.to_string(), Change::Count(ANY, |c, n| c.max_clients = n as usize)),
     row(&["maxmemory"], |c| c.maxmemory.to_string(), Change::Memory(|c, n| c.maxmemory = n)),
     row(&["maxmemory-policy"], show_policy, Change::Text(set_policy)),
@@ -165,6 +173,7 @@ pub(crate) static ALL: &[Parameter] = &[
     ),
     row(&["repl-timeout"], |c| c.repl_timeout.to_string(), Change::Count(ANY, |c, n| c.repl_timeout = n)),
     row(&["requirepass"], show_password, Change::Text(set_password)),
+    row(&["save"], show_save_points, Change::Text(set_save_points)),
     row(&["timeout"], |c| c.timeout.to_string(), Change::Count(ANY, |c, n| c.timeout = n)),
 ];
 
@@ -240,10 +249,41 @@ fn set_events(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
 }
 
 fn show_password(config: &NodeConfig) -> String {
-    config.requirepass.as_ref().map(|password| String::from_utf8_lossy(password).into_owned()).unwrap_or_default()
+    text(config.requirepass.as_ref())
 }
 
 fn set_password(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
-    config.requirepass = (!value.is_empty()).then(|| Bytes::copy_from_slice(value.as_bytes()));
+    config.requirepass = password(value);
+    Ok(())
+}
+
+fn text(password: Option<&Bytes>) -> String {
+    password.map(|password| String::from_utf8_lossy(password).into_owned()).unwrap_or_default()
+}
+
+/// An empty one is none.
+fn password(value: &str) -> Option<Bytes> {
+    (!value.is_empty()).then(|| Bytes::copy_from_slice(value.as_bytes()))
+}
+
+fn show_save_points(config: &NodeConfig) -> String {
+    let points: Vec<String> =
+        config.save_points.iter().map(|point| format!("{} {}", point.seconds, point.changes)).collect();
+    points.join(" ")
+}
+
+/// Pairs of seconds and changes; an empty text is none. See `setConfigSaveOption` in config.c.
+fn set_save_points(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
+    let invalid = || Refusal::because("Invalid save parameters");
+    let words: Vec<&str> = value.split_ascii_whitespace().collect();
+    if !words.len().is_multiple_of(2) {
+        return Err(invalid());
+    }
+    let point = |pair: &[&str]| {
+        let (seconds, changes) = (pair[0].parse::<i64>().ok()?, pair[1].parse::<i64>().ok()?);
+        let changes = u64::try_from(changes).ok()?;
+        (seconds >= 1).then_some(SavePoint { seconds, changes })
+    };
+    config.save_points = words.chunks_exact(2).map(point).collect::<Option<_>>().ok_or_else(invalid)?;
     Ok(())
 }

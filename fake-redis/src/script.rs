@@ -4,6 +4,7 @@ mod convert;
 mod engine;
 mod functions;
 mod lend;
+mod library;
 mod random;
 mod raw;
 mod run;
@@ -22,6 +23,7 @@ use crate::number;
 use crate::reply::Reply;
 use engine::Outcome;
 use indexmap::IndexMap;
+use library::json::Settings;
 use mlua::{Error, Value};
 use run::Run;
 use rustc_hash::FxBuildHasher;
@@ -42,11 +44,13 @@ pub(crate) struct ScriptCache {
     scripts: IndexMap<Sha, Script, FxBuildHasher>,
     /// Where `math.random` is.
     random_state: u64,
+    /// What scripts have set of cjson.
+    json: Settings,
 }
 
 impl Default for ScriptCache {
     fn default() -> Self {
-        ScriptCache { scripts: IndexMap::default(), random_state: random::INITIAL_STATE }
+        ScriptCache { scripts: IndexMap::default(), random_state: random::INITIAL_STATE, json: Settings::default() }
     }
 }
 
@@ -63,9 +67,10 @@ impl ScriptCache {
         self.scripts.get(&sha).map(|script| (sha, script))
     }
 
-    /// Forgets all scripts.
+    /// Forgets all scripts, and with Lua's state what they set in it.
     pub(crate) fn clear(&mut self) {
         self.scripts.clear();
+        self.json = Settings::default();
     }
 }
 
@@ -123,12 +128,18 @@ impl Call<'_> {
         let result = engine::with(|engine| {
             let function = engine.compile(sha, &script.body)?;
             engine.random_state().set(run.first_random_state());
+            engine.json().set(run.server.scripts.json);
             let outcome = lend::lend(&mut run, || engine.run(&function, (keys, arguments), version, reply))?;
             run.server.scripts.random_state = engine.random_state().get();
+            run.server.scripts.json = engine.json().get();
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
+            if let Some(error) = uncounted_error(&outcome)? {
+                run.server.statistics.count_error(&error);
+            }
             match outcome {
                 Outcome::Replied => Ok(()),
                 Outcome::Returned(value) => convert::to_reply(&value, protocol, reply),
+                Outcome::Failed(problem) if version < RedisVersion::V7_0 => write_old_problem(&problem, &sha, reply),
                 Outcome::Failed(problem) => write_problem(&problem, &sha, reply),
             }
         });
@@ -161,6 +172,22 @@ impl Call<'_> {
     }
 }
 
+/// The error that a script answers with, unless it came from a command and was counted with that (`luaReplyToRedisReply`,
+/// `luaCallFunction` in script_lua.c).
+fn uncounted_error(outcome: &Outcome) -> mlua::Result<Option<CommandError>> {
+    let (table, must_be_said) = match outcome {
+        Outcome::Returned(Value::Table(table)) => (table, false),
+        Outcome::Failed(Value::Table(table)) => (table, true),
+        _ => return Ok(None),
+    };
+    let is_counted = !table.raw_get::<Value>("ignore_error_stats_update")?.is_nil();
+    if is_counted || must_be_said && table.raw_get::<Value>("said")?.is_nil() {
+        return Ok(None);
+    }
+    let text = table.raw_get::<Value>("err")?;
+    Ok(text.as_string().map(|text| CommandError::text(&*text.as_bytes())))
+}
+
 /// The error reply for a script that failed: where, if that is known, is added to what. See `luaCallFunction` in script_lua.c.
 fn write_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<()> {
     let Value::Table(problem) = problem else {
@@ -175,6 +202,26 @@ fn write_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<
     if let (Value::String(source), Some(line)) = (problem.raw_get("source")?, problem.raw_get::<Option<i64>>("line")?) {
         for part in [b" script: ".as_slice(), sha, b", on ", &source.as_bytes(), format!(":{line}.").as_bytes()] {
             text.extend_from_slice(part);
+        }
+    }
+    reply.error(&text);
+    Ok(())
+}
+
+/// The same before 7.0: `Error running script`, from where, and what.
+fn write_old_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<()> {
+    let mut text = [b"ERR Error running script (call to f_", sha.as_slice(), b"): "].concat();
+    if let Value::Table(problem) = problem {
+        if let (Value::String(source), Some(line)) =
+            (problem.raw_get("source")?, problem.raw_get::<Option<i64>>("line")?)
+        {
+            text.extend_from_slice(&source.as_bytes());
+            text.extend_from_slice(format!(":{line}: ").as_bytes());
+        }
+        let said = problem.raw_get::<Value>("said")?;
+        let said = if said.is_nil() { problem.raw_get::<Value>("err")? } else { said };
+        if let Value::String(said) = said {
+            text.extend_from_slice(&said.as_bytes());
         }
     }
     reply.error(&text);

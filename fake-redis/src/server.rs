@@ -92,6 +92,8 @@ pub(crate) struct Server {
     pub(crate) loading: bool,
     /// Whether a script runs for too long: everything but SCRIPT KILL and the like is refused with `-BUSY`.
     pub(crate) busy: bool,
+    /// SHUTDOWN: nobody is served any more.
+    pub(crate) stopped: bool,
     /// Whether memory was full and nothing could be evicted when the current command was admitted.
     pub(crate) is_out_of_memory: bool,
     /// CLIENT PAUSE.
@@ -152,6 +154,7 @@ impl Server {
             booted: false,
             loading: false,
             busy: false,
+            stopped: false,
             is_out_of_memory: false,
             pause: None,
             asleep_until: None,
@@ -204,6 +207,9 @@ impl Server {
 
     /// A reply buffer to write to; hand it back to `spare_replies`.
     pub(crate) fn spare_reply(&mut self) -> Reply {
-        self.spare_replies.pop().unwrap_or_default()
+        let mut reply = self.spare_replies.pop().unwrap_or_default();
+        // That of a script's last command is given back as it is.
+        reply.truncate(0);
+        reply
     }
 }

@@ -31,7 +31,6 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("lua-time-limit", "5000"),
     ("busy-reply-threshold", "5000"),
     ("maxmemory-samples", "5"),
-    ("save", "3600 1 300 100 60 10000"),
     ("set-max-intset-entries", "512"),
     ("slowlog-log-slower-than", "10000"),
     ("slowlog-max-len", "128"),

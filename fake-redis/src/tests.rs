@@ -9,5 +9,7 @@ mod messages;
 mod propagation;
 mod protocol;
 mod replies;
+mod shutdown;
 mod taps;
 mod transactions;
+mod versions;

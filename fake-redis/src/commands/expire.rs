@@ -1,7 +1,9 @@
 //! Commands for the time to live. Must never know what a value holds.
 
+use super::Anchor;
 use crate::args::Args;
 use crate::command::{Call, Command, Flags, Keys};
+use crate::config::RedisVersion;
 use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER};
 use crate::notify::EventClass;
 use crate::number::{Decimal, parse_integer};
@@ -84,11 +86,14 @@ fn instant(call: &Call<'_>, time: Time, command: &str) -> Result<i64, CommandErr
     let number = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
     let base = if time.from_now { call.server.now_ms() } else { 0 };
     let millis = number.checked_mul(time.scale).and_then(|millis| millis.checked_add(base));
-    millis.ok_or_else(|| CommandError::text(format!("ERR invalid expire time in '{command}' command")))
+    millis.ok_or_else(|| super::set::invalid_expiry(call.server.config.version, command))
 }
 
 /// This is `expireGenericCommand` in expire.c.
 fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
+    if call.args.len() > 3 && call.server.config.version < RedisVersion::V7_0 {
+        return Err(CommandError::text(format!("ERR wrong number of arguments for '{command}' command")));
+    }
     let conditions = parse_conditions(call.args.from(3))?;
     let at = instant(call, time, command)?;
     let (key, db) = (call.arg(1), call.db);
@@ -108,7 +113,8 @@ fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
         call.server.notify(EventClass::Generic, "del", db, key);
     } else {
         call.server.set_expiry(db, position, key, Some(at));
-        call.state_effect(&[b"PEXPIREAT", key, Decimal::of(at).as_bytes()]);
+        let anchor = if time.from_now { Anchor::Now } else { Anchor::Epoch };
+        call.state_timed_effect(anchor, &[b"PEXPIREAT", key, Decimal::of(at).as_bytes()]);
         call.server.notify(EventClass::Generic, "expire", db, key);
     }
     Ok(())

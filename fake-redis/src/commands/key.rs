@@ -1,9 +1,10 @@
 //! Commands for keys of any type. Must never know what a value holds.
 
 use super::connection::database_number;
-use super::help;
+use super::{help, set};
 use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandResult, NO_SUCH_KEY, SAME_OBJECT, SYNTAX};
+use crate::config::RedisVersion;
+use crate::error::{CommandError, CommandResult, NO_SUCH_KEY, SAME_OBJECT, SYNTAX};
 use crate::glob;
 use crate::notify::EventClass;
 
@@ -14,6 +15,7 @@ const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("del", -2, Flags::WRITE, Keys::ALL, delete),
     Command::new("unlink", -2, CHANGE, Keys::ALL, delete),
+    Command::new("delex", -2, CHANGE, Keys::ONE, delete_if).since(RedisVersion::V8_4),
     Command::new("exists", -2, LOOK, Keys::ALL, exists),
     Command::new("touch", -2, LOOK, Keys::ALL, touch),
     Command::new("type", 2, LOOK, Keys::ONE, type_of),
@@ -57,6 +59,39 @@ fn delete(call: &mut Call<'_>) -> CommandResult {
     }
     call.reply.integer(deleted);
     Ok(())
+}
+
+/// DELEX of 8.4: DEL of one key, if it holds this string or does not. Comparing digests is left out.
+fn delete_if(call: &mut Call<'_>) -> CommandResult {
+    if !matches!(call.args.len(), 2 | 4) {
+        return Err(CommandError::fixed("ERR wrong number of arguments for 'delex' command"));
+    }
+    let key = call.arg(1);
+    let Some(position) = call.server.find(call.db, key) else {
+        call.reply.integer(0);
+        return Ok(());
+    };
+    let is_wanted = call.args.len() == 2 || is_as_stated(call, position)?;
+    if is_wanted {
+        call.server.remove(call.db, position);
+        call.server.notify(EventClass::Generic, "del", call.db, key);
+        call.state_effect(&[b"DEL", key]);
+    }
+    call.reply.integer(i64::from(is_wanted));
+    Ok(())
+}
+
+/// Whether the condition of DELEX holds for the key at a position.
+fn is_as_stated(call: &Call<'_>, position: usize) -> Result<bool, CommandError> {
+    const NO_STRING: CommandError = CommandError::fixed("ERR Key should be of string type if conditions are specified");
+    const NO_CONDITION: CommandError = CommandError::fixed("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE");
+    let (condition, value) = (call.arg(2), call.arg(3));
+    let equals = set::holds(call, Some(position), value).map_err(|_| NO_STRING)?;
+    match condition.to_ascii_lowercase().as_slice() {
+        b"ifeq" => Ok(equals),
+        b"ifne" => Ok(!equals),
+        _ => Err(NO_CONDITION),
+    }
 }
 
 fn exists(call: &mut Call<'_>) -> CommandResult {

@@ -70,12 +70,14 @@ fn scan(call: &mut Call<'_>) -> CommandResult {
     for position in positions.rev() {
         let Some((key, entry)) = call.server.database(call.db).at(position) else { continue };
         let is_wanted = options.pattern.is_none_or(|pattern| glob::matches(pattern, key));
-        let type_name = entry.value.type_name().as_bytes();
-        if !is_wanted || options.kind.is_some_and(|kind| !kind.eq_ignore_ascii_case(type_name)) {
+        if !is_wanted {
             continue;
         }
+        let type_name = entry.value.type_name().as_bytes();
+        let is_of_kind = options.kind.is_none_or(|kind| kind.eq_ignore_ascii_case(type_name));
         let key = key.to_vec();
-        if call.server.find(call.db, &key).is_some() {
+        // An expired one is deleted even if it is of another type.
+        if call.server.find(call.db, &key).is_some() && is_of_kind {
             found.push(key);
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::args::Args;
 use crate::command::Call;
+use crate::config::RedisVersion;
 use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE};
 use crate::notify::EventClass;
 use crate::number::{Decimal, parse_integer};
@@ -22,6 +23,11 @@ enum Expiry<'a> {
 }
 
 impl Expiry<'_> {
+    /// From when it counts.
+    fn anchor(self) -> Anchor {
+        if let Expiry::At(_, anchor, _) = self { anchor } else { Anchor::Epoch }
+    }
+
     /// Whether this may come after what was said before: nothing, or the same option.
     fn may_follow(self, before: Expiry<'_>) -> bool {
         match (before, self) {
@@ -52,15 +58,22 @@ pub(crate) enum Anchor {
     Epoch,
 }
 
+/// What must hold of a key for a command to act.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Condition {
+pub(super) enum Condition<'a> {
+    /// NX.
     Missing,
+    /// XX.
     Present,
+    /// IFEQ, from 8.4 on: it holds this string.
+    Equal(&'a [u8]),
+    /// IFNE, from 8.4 on: it does not hold this string, or is not there.
+    Different(&'a [u8]),
 }
 
 #[derive(Default)]
 struct Options<'a> {
-    condition: Option<Condition>,
+    condition: Option<Condition<'a>>,
     get: bool,
     expiry: Expiry<'a>,
 }
@@ -69,6 +82,8 @@ struct Options<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grammar {
     Set,
+    /// SET with the conditions of 8.4.
+    SetIf,
     GetEx,
 }
 
@@ -78,7 +93,7 @@ fn parse_options<'a>(args: Args<'a>, first: usize, grammar: Grammar) -> Result<O
     let mut index = first;
     while index < args.len() {
         let word = |text: &str| args.is(index, text);
-        let is_set = grammar == Grammar::Set;
+        let is_set = grammar != Grammar::GetEx;
         let timed = ["ex", "px", "exat", "pxat"].into_iter().find(|name| word(name));
         let expiry = match timed {
             Some(name) => (index + 1 < args.len()).then(|| expiry_of(name, args.get(index + 1))),
@@ -86,12 +101,18 @@ fn parse_options<'a>(args: Args<'a>, first: usize, grammar: Grammar) -> Result<O
             None if !is_set && word("persist") => Some(Expiry::Persist),
             None => None,
         };
-        if is_set && word("nx") && options.condition != Some(Condition::Present) {
+        if is_set && word("nx") && matches!(options.condition, None | Some(Condition::Missing)) {
             options.condition = Some(Condition::Missing);
-        } else if is_set && word("xx") && options.condition != Some(Condition::Missing) {
+        } else if is_set && word("xx") && matches!(options.condition, None | Some(Condition::Present)) {
             options.condition = Some(Condition::Present);
         } else if is_set && word("get") {
             options.get = true;
+        } else if let Some(condition) = comparison(args, index).filter(|_| grammar == Grammar::SetIf) {
+            if options.condition.is_some() {
+                return Err(SYNTAX);
+            }
+            options.condition = Some(condition);
+            index += 1;
         } else if let Some(expiry) = expiry.filter(|expiry| expiry.may_follow(options.expiry)) {
             index += usize::from(timed.is_some());
             options.expiry = expiry;
@@ -101,6 +122,16 @@ fn parse_options<'a>(args: Args<'a>, first: usize, grammar: Grammar) -> Result<O
         index += 1;
     }
     Ok(options)
+}
+
+/// `IFEQ value` or `IFNE value` at this place among the arguments.
+pub(super) fn comparison(args: Args<'_>, index: usize) -> Option<Condition<'_>> {
+    let value = (index + 1 < args.len()).then(|| args.get(index + 1))?;
+    match args.get(index).to_ascii_lowercase().as_slice() {
+        b"ifeq" => Some(Condition::Equal(value)),
+        b"ifne" => Some(Condition::Different(value)),
+        _ => None,
+    }
 }
 
 fn expiry_of<'a>(name: &str, time: &'a [u8]) -> Expiry<'a> {
@@ -119,7 +150,7 @@ pub(crate) fn expiry_instant(
     time: &[u8],
     command: &str,
 ) -> Result<i64, CommandError> {
-    let invalid = || CommandError::text(format!("ERR invalid expire time in '{command}' command"));
+    let invalid = || invalid_expiry(call.server.config.version, command);
     let time = parse_integer(time).ok_or(NOT_AN_INTEGER)?;
     if time <= 0 {
         return Err(invalid());
@@ -129,9 +160,17 @@ pub(crate) fn expiry_instant(
     time.checked_mul(scale).and_then(|millis| millis.checked_add(base)).ok_or_else(invalid)
 }
 
+/// The error for a time that cannot be.
+pub(super) fn invalid_expiry(version: RedisVersion, command: &str) -> CommandError {
+    let quote = if version < RedisVersion::V7_0 { ("", "") } else { ("'", "' command") };
+    CommandError::text(format!("ERR invalid expire time in {}{command}{}", quote.0, quote.1))
+}
+
 /// SET.
 pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
-    let options = parse_options(call.args, 3, Grammar::Set)?;
+    let compares = call.server.config.version >= RedisVersion::V8_4;
+    let grammar = if compares { Grammar::SetIf } else { Grammar::Set };
+    let options = parse_options(call.args, 3, grammar)?;
     let (key, value) = (call.arg(1), call.arg(2));
     let expires_at_ms = match options.expiry {
         Expiry::At(unit, anchor, time) => Some(expiry_instant(call, (unit, anchor), time, "set")?),
@@ -145,6 +184,8 @@ pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
         None => true,
         Some(Condition::Missing) => position.is_none(),
         Some(Condition::Present) => position.is_some(),
+        Some(Condition::Equal(wanted)) => holds(call, position, wanted)?,
+        Some(Condition::Different(unwanted)) => !holds(call, position, unwanted)?,
     };
     if !is_wanted {
         if !options.get {
@@ -157,9 +198,10 @@ pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
     call.server.notify(EventClass::String, "set", call.db, key);
     if let Some(at) = expires_at_ms {
         call.server.notify(EventClass::Generic, "expire", call.db, key);
-        call.state_effect(&[b"SET", key, value, b"PXAT", Decimal::of(at).as_bytes()]);
-    } else if options.get {
-        state_without_get(call);
+        let anchor = options.expiry.anchor();
+        call.state_timed_effect(anchor, &[b"SET", key, value, b"PXAT", Decimal::of(at).as_bytes()]);
+    } else if options.get || matches!(options.condition, Some(Condition::Equal(_) | Condition::Different(_))) {
+        state_plainly(call);
     }
     if !options.get {
         call.reply.ok();
@@ -182,10 +224,24 @@ fn write_old_string(call: &mut Call<'_>, position: Option<usize>) -> CommandResu
     Ok(())
 }
 
-/// The GET option is for the client alone: what is propagated has none (`setGenericCommand` in t_string.c).
-fn state_without_get(call: &mut Call<'_>) {
-    let options = call.args.from(3).iter().filter(|option| !option.eq_ignore_ascii_case(b"get"));
-    let parts: Vec<&[u8]> = call.args.up_to(3).iter().chain(options).collect();
+/// Whether there is a string at the position of a key that equals `wanted`.
+pub(super) fn holds(call: &Call<'_>, position: Option<usize>, wanted: &[u8]) -> Result<bool, CommandError> {
+    let text = super::string::string_at(call.server, call.db, position)?;
+    Ok(position.is_some() && text == wanted)
+}
+
+/// The GET option and comparisons are for the client alone: what is propagated has none (`setGenericCommand` in t_string.c).
+fn state_plainly(call: &mut Call<'_>) {
+    let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
+    let mut index = 3;
+    while index < call.args.len() {
+        if comparison(call.args, index).is_some() {
+            index += 1;
+        } else if !call.args.is(index, "get") {
+            parts.push(call.args.get(index));
+        }
+        index += 1;
+    }
     call.state_effect(&parts);
 }
 
@@ -212,7 +268,8 @@ pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
         }
         Some(at) => {
             call.server.set_expiry(call.db, position, key, expires_at_ms);
-            call.state_effect(&[b"PEXPIREAT", key, Decimal::of(at).as_bytes()]);
+            let anchor = options.expiry.anchor();
+            call.state_timed_effect(anchor, &[b"PEXPIREAT", key, Decimal::of(at).as_bytes()]);
             call.server.notify(EventClass::Generic, "expire", call.db, key);
         }
         None if options.expiry == Expiry::Persist && expiry_at(call, Some(position)).is_some() => {

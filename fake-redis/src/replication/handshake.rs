@@ -11,6 +11,8 @@ use redis_protocol::resp2::types::BytesFrame;
 pub(super) enum Step {
     /// To PING: any status will do.
     Pong,
+    /// To AUTH: a refusal ends the link.
+    Authenticated,
     /// To REPLCONF: a refusal does no harm.
     Introduced,
     /// To the last REPLCONF: PSYNC follows.
@@ -47,12 +49,23 @@ impl Server {
     fn take_handshake_reply(&mut self, step: Step, reply: &BytesFrame) {
         let text = status_text(reply).unwrap_or_default();
         match step {
-            Step::Pong if matches!(reply, BytesFrame::Error(_)) => self.drop_link(),
-            Step::Pong => self.introduce(),
+            Step::Pong if is_refusal(reply) => self.drop_link(),
+            Step::Pong => self.authenticate(),
+            Step::Authenticated if matches!(reply, BytesFrame::Error(_)) => self.drop_link(),
+            Step::Authenticated => {}
             Step::Introduced => {}
             Step::IntroducedAll => self.ask_for_stream(),
             Step::Synchronised => self.take_sync_reply(&String::from_utf8_lossy(text)),
         }
+    }
+
+    /// Gives the password, if there is one to give, and introduces this server.
+    fn authenticate(&mut self) {
+        let password = self.config.masterauth.clone();
+        if let (Some(password), Some(outgoing)) = (password, &mut self.replication.link.outgoing) {
+            outgoing.command(&[b"AUTH", &password], Step::Authenticated);
+        }
+        self.introduce();
     }
 
     /// Says where others reach this server and what it understands. The address is always stated, as with `replica-announce-ip`: others
@@ -96,5 +109,15 @@ impl Server {
             // The primary cannot serve us now (`-NOMASTERLINK`, `-LOADING`), or does not make sense: the cron tries again.
             _ => self.drop_link(),
         }
+    }
+}
+
+/// An error, unless it is one that only says that a password is wanted.
+fn is_refusal(reply: &BytesFrame) -> bool {
+    match reply {
+        BytesFrame::Error(text) => {
+            !["NOAUTH", "NOPERM", "ERR operation not permitted"].iter().any(|known| text.starts_with(known))
+        }
+        _ => false,
     }
 }

@@ -6,6 +6,7 @@ use crate::world::{World, text};
 use redis_protocol::resp2::types::BytesFrame;
 
 mod expiry;
+mod locks;
 mod resync;
 mod sentinel;
 mod waiting;

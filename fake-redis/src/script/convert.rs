@@ -3,6 +3,7 @@
 //! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. What comes in was encoded by this crate a
 //! moment ago, so that it is walked over once, without a frame in between.
 
+use crate::number;
 use crate::reply::{Protocol, Reply};
 use mlua::{Lua, Result, Table, Value};
 
@@ -155,7 +156,7 @@ fn write(value: &Value, script: Protocol, reply: &mut Reply, depth: usize) -> Re
         Value::Boolean(value) if script == Protocol::Resp3 => reply.boolean(*value),
         Value::Boolean(true) => reply.integer(1),
         Value::Integer(number) => reply.integer(*number),
-        Value::Number(number) => reply.integer(*number as i64),
+        Value::Number(number) => reply.integer(number::truncated(*number)),
         Value::Table(table) => return write_table(table, script, reply, depth),
         _ => reply.null(),
     }

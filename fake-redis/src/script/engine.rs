@@ -6,6 +6,7 @@
 //! *knows* is the server's own business.
 
 use super::functions;
+use super::library::json::Settings;
 use super::random::ScriptRandom;
 use super::raw;
 use crate::args::Args;
@@ -38,6 +39,8 @@ const LOOKS_MAX: u32 = 1_000;
 pub(crate) struct Shared {
     /// Random numbers of scripts.
     pub(crate) random: ScriptRandom,
+    /// How cjson reads and writes, which is the running server's.
+    pub(crate) json: Rc<Cell<Settings>>,
     /// How often the bound on instructions was looked at in this run.
     looks: Cell<u32>,
 }
@@ -83,7 +86,7 @@ impl Engine {
     fn new() -> Result<Self> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
-        let shared = Rc::new(Shared { random: ScriptRandom::new(), looks: Cell::new(0) });
+        let shared = Rc::new(Shared { random: ScriptRandom::new(), json: Rc::default(), looks: Cell::new(0) });
         let native = functions::table(&lua, &shared)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
         let (globals, handle_problem, redis, real): (Table, Function, Table, Table) = prelude.call(native)?;
@@ -108,6 +111,11 @@ impl Engine {
     /// The random numbers of scripts, whose state is the running server's.
     pub(crate) fn random_state(&self) -> &std::cell::Cell<u64> {
         &self.shared.random.state
+    }
+
+    /// How cjson reads and writes, which is the running server's.
+    pub(crate) fn json(&self) -> &Cell<Settings> {
+        &self.shared.json
     }
 
     /// Compiles a script unless it is compiled already. The body is what follows a `#!` line, if there is one.

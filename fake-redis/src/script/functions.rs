@@ -2,7 +2,7 @@
 
 use super::engine::Shared;
 use super::run::Run;
-use super::{convert, lend, raw};
+use super::{convert, lend, library, raw};
 use crate::client::ClientKey;
 use crate::command;
 use crate::error::CommandError;
@@ -46,8 +46,13 @@ fn raise<T>(text: &'static str) -> Result<T> {
     Err(Error::external(Problem::Reply(CommandError::fixed(text))))
 }
 
+/// Fails as Lua itself does within a function of C: with nothing in front.
+pub(super) fn complain_plainly<T>(text: &str) -> Result<T> {
+    Err(Error::external(Problem::Text(text.to_owned())))
+}
+
 /// Fails as a function of Lua's own libraries: with the place from which it was called in front.
-fn complain<T>(lua: &Lua, text: &str) -> Result<T> {
+pub(super) fn complain<T>(lua: &Lua, text: &str) -> Result<T> {
     let place = lua.inspect_stack(1, |debug| {
         let line = debug.current_line()?;
         Some(format!("{}:{line}: ", debug.source().short_src.as_deref()?))
@@ -72,11 +77,20 @@ pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
     native.raw_set("random", lua.create_function(move |lua, limits| random(lua, &state, &limits))?)?;
     let state = Rc::clone(shared);
     native.raw_set("randomseed", lua.create_function(move |lua, seed| randomseed(lua, &state, &seed))?)?;
+    let json = Rc::clone(&shared.json);
+    let fill = move |lua: &Lua, (name, table): (String, Table)| library::fill(lua, &json, &name, &table);
+    native.raw_set("fill", lua.create_function(fill)?)?;
+    native.raw_set("null", Value::NULL)?;
     Ok(native)
 }
 
-/// Executes a command; its reply, and whether that is an error.
+/// As [`execute_now`], but that a panic waits until the script has ended.
 fn execute(lua: &Lua, parts: &MultiValue) -> Result<std::result::Result<(Value, bool), CommandError>> {
+    raw::keep_panic(|| execute_now(lua, parts)).unwrap_or_else(|| Err(stop()))
+}
+
+/// Executes a command; its reply, and whether that is an error.
+fn execute_now(lua: &Lua, parts: &MultiValue) -> Result<std::result::Result<(Value, bool), CommandError>> {
     let called = lend::borrow(|run| {
         gather(run, parts)?;
         run.call()?;
@@ -112,7 +126,13 @@ fn call(lua: &Lua, parts: MultiValue) -> Result<Value> {
 fn pcall(lua: &Lua, parts: MultiValue) -> Result<Value> {
     match execute(lua, &parts)? {
         Ok((value, _)) => Ok(value),
-        Err(error) => problem_table(lua, &error.0),
+        Err(error) => {
+            let problem = problem_table(lua, &error.0)?;
+            if let Value::Table(table) = &problem {
+                table.raw_set("ignore_error_stats_update", true)?;
+            }
+            Ok(problem)
+        }
     }
 }
 

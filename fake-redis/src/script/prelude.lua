@@ -24,10 +24,37 @@ end
 local function freeze(shown)
   local proxy = {}
   shown_by[proxy] = shown
-  return raw_setmetatable(proxy, { __index = shown, __newindex = refuse_write, __metatable = shown_by.no_metatable })
+  local metatable = { __index = shown, __newindex = refuse_write, __metatable = shown_by.no_metatable }
+  return raw_setmetatable(proxy, metatable), metatable
 end
 
 shown_by.no_metatable = freeze({})
+
+-- For each proxy whose table is still empty the function that fills it.
+local filled_by = {}
+
+-- A library of the host, which is made when it is first looked at.
+local function freeze_later(name)
+  local shown = {}
+  local proxy, metatable = freeze(shown)
+  local function fill()
+    filled_by[proxy] = nil
+    native.fill(name, shown)
+    metatable.__index = shown
+  end
+  filled_by[proxy] = fill
+  metatable.__index = function(_, key)
+    fill()
+    return shown[key]
+  end
+  return proxy
+end
+
+-- What a proxy shows, or the table itself.
+local function shown_of(target)
+  if filled_by[target] then filled_by[target]() end
+  return shown_by[target] or target
+end
 
 -- Library functions -----------------------------------------------------------------------------------------------------------------
 
@@ -61,13 +88,13 @@ end
 local function safe_next(...)
   local target, key = ...
   if type(target) ~= "table" then complain("next", ...) end
-  return raw_next(shown_by[target] or target, key)
+  return raw_next(shown_of(target), key)
 end
 
 local function safe_pairs(...)
   local target = ...
   if type(target) ~= "table" then complain("pairs", ...) end
-  return raw_next, shown_by[target] or target, nil
+  return raw_next, shown_of(target), nil
 end
 
 -- Plain Lua 5.1 overflows on a range as wide as its integers and ends the process; Redis patches `luaB_unpack` of its copy for that. No range that
@@ -85,12 +112,13 @@ end
 local function safe_rawget(...)
   local target, key = ...
   if type(target) ~= "table" then complain("rawget", ...) end
-  return rawget(shown_by[target] or target, key)
+  return rawget(shown_of(target), key)
 end
 
 -- Addresses differ from run to run, so that all are shown alike.
 local function safe_tostring(...)
   local value = ...
+  if value == native.null then return "userdata: (nil)" end
   local kind = type(value)
   if kind == "table" or kind == "function" or kind == "thread" or kind == "userdata" then
     local metatable = raw_getmetatable(value)
@@ -240,6 +268,9 @@ string_metatable.__metatable = freeze({ __index = freeze(string) })
 local real = {
   _VERSION = _VERSION,
   assert = assert,
+  bit = freeze_later("bit"),
+  cjson = freeze_later("cjson"),
+  cmsgpack = freeze_later("cmsgpack"),
   collectgarbage = safe_collectgarbage,
   coroutine = freeze(coroutine_library),
   error = error,
@@ -259,6 +290,7 @@ local real = {
   select = select,
   setmetatable = refusing_proxies("setmetatable", raw_setmetatable),
   string = freeze(string),
+  struct = freeze_later("struct"),
   table = freeze(table_library),
   tonumber = tonumber,
   tostring = safe_tostring,
@@ -281,7 +313,10 @@ native.globals = globals
 -- Every problem becomes a table that says where in the script it arose.
 local function handle_problem(problem)
   problem = opened(problem)
-  if type(problem) ~= "table" then problem = problem_of("ERR " .. safe_tostring(problem)) end
+  if type(problem) ~= "table" then
+    local text = safe_tostring(problem)
+    problem = { err = "ERR " .. text, said = text }
+  end
   local source, line = native.place()
   if source and not shown_by[problem] then
     problem.source, problem.line = source, line

@@ -76,6 +76,11 @@ pub(super) fn call_script(
     left
 }
 
+/// Calls `body`; `None` if it panics, which then goes on where the script was called.
+pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|panic| PANIC.set(Some(panic))).ok()
+}
+
 /// Takes a handler of problems, the table of globals, a script and the address of a [`Job`]. Returns what [`Left`] says.
 ///
 /// # Safety
@@ -119,8 +124,7 @@ unsafe fn push_list(state: *mut lua_State, parts: Args<'_>) {
 unsafe fn write_simple(state: *mut lua_State, index: c_int, reply: &mut Reply) -> bool {
     match unsafe { ffi::lua_type(state, index) } {
         ffi::LUA_TSTRING => reply.bulk(unsafe { string_at(state, index) }),
-        // A cast from a float saturates, as the conversion of the slower path does.
-        ffi::LUA_TNUMBER => reply.integer(unsafe { ffi::lua_tonumber(state, index) } as i64),
+        ffi::LUA_TNUMBER => reply.integer(number::truncated(unsafe { ffi::lua_tonumber(state, index) })),
         _ => return false,
     }
     true
@@ -163,14 +167,10 @@ pub(super) fn redis_call(lua: &Lua, general: &Function, reply: &Function) -> Res
 /// Only Lua calls it.
 unsafe extern "C-unwind" fn call(state: *mut lua_State) -> c_int {
     unsafe {
-        let next = match catch_unwind(AssertUnwindSafe(|| execute(state))) {
-            Ok(next) => next,
-            Err(panic) => {
-                PANIC.set(Some(panic));
-                ffi::lua_pushlstring_(state, c"the server panicked".as_ptr(), 19);
-                Next::Raise
-            }
-        };
+        let next = keep_panic(|| execute(state)).unwrap_or_else(|| {
+            ffi::lua_pushlstring_(state, c"the server panicked".as_ptr(), 19);
+            Next::Raise
+        });
         match next {
             Next::Return => 1,
             Next::Raise => ffi::lua_error(state),

@@ -58,8 +58,8 @@ impl<'a> Run<'a> {
     /// With the reason if it is not executed.
     pub(crate) fn call(&mut self) -> Result<(), CommandError> {
         self.reply.truncate(0);
-        let command = self.resolve()?;
-        self.check(command)?;
+        let admitted = self.resolve().and_then(|command| self.check(command).map(|()| command));
+        let command = admitted.inspect_err(|error| self.server.statistics.count_error(error))?;
         self.has_written |= command.flags.any(Flags::WRITE);
         self.reply.protocol = self.server.client(ClientKey::SCRIPT).protocol;
         self.server.execute(ClientKey::SCRIPT, command, self.arguments.as_args(), &mut self.reply);

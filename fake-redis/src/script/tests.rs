@@ -2,8 +2,10 @@
 
 use super::engine;
 use crate::config::{NodeConfig, RedisVersion};
+use crate::machine::ConnectionId;
 use crate::testing::{Bench, check, check_on};
 use mlua::Table;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const RELEASE: &str =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
@@ -245,4 +247,30 @@ fn a_planted_leak_is_caught() {
 fn addresses_and_the_heap_are_not_seen() {
     check_eval("return tostring({}) == tostring({})", ":1");
     check_eval("return collectgarbage('count')", ":64");
+}
+
+/// A server of which every command for keys panics: its first client is in a database that there is not.
+fn broken() -> Bench {
+    let mut bench = Bench::new();
+    let server = bench.node.server_mut();
+    let key = server.connections[&ConnectionId(0)];
+    server.client_mut(key).db = 99;
+    bench
+}
+
+#[test]
+fn a_panic_in_a_command_gets_through_lua_and_no_script_can_catch_it() {
+    for script in [
+        "redis.call('GET', 'k')",
+        "pcall(redis.call, 'GET', 'k') return 'caught'",
+        "pcall(function() return redis.call('GET', 'k') end) return 'caught'",
+        "coroutine.wrap(function() redis.call('GET', 'k') end)() return 'caught'",
+        "redis.pcall('GET', 'k') return 'caught'",
+        "xpcall(function() redis.pcall('GET', 'k') end, function() end) return 'caught'",
+    ] {
+        let mut bench = broken();
+        let ended = catch_unwind(AssertUnwindSafe(|| eval(&mut bench, script)));
+        assert!(ended.is_err(), "{script}: {ended:?}");
+        assert_eq!(eval(&mut Bench::new(), "return redis.call('INCR', 'n')"), ":1", "the next script runs");
+    }
 }

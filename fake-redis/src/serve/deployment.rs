@@ -160,8 +160,16 @@ impl Serving {
             biased;
             failure = failed => return Err(failure),
             () = stop => {}
+            () = all_stopped(&self.hosts) => {}
         }
         self.hosts.iter().try_for_each(|host| host.stop())
+    }
+}
+
+/// Waits until every server was told to end (SHUTDOWN).
+async fn all_stopped(hosts: &[Rc<Host>]) {
+    for host in hosts {
+        host.stopped().await;
     }
 }
 

@@ -42,6 +42,9 @@ pub(super) struct Host {
     unserved: Notify,
     failure: RefCell<Option<ServeError>>,
     failed: Notify,
+    /// The machine has ended by itself.
+    stopped: Cell<bool>,
+    has_stopped: Notify,
 }
 
 /// The wall clock of this computer.
@@ -81,6 +84,8 @@ impl Host {
             unserved: Notify::new(),
             failure: RefCell::default(),
             failed: Notify::new(),
+            stopped: Cell::new(false),
+            has_stopped: Notify::new(),
         });
         host.handle(Input::Timer);
         spawn(host.clone().accept(listener));
@@ -117,6 +122,13 @@ impl Host {
         }
     }
 
+    /// Waits until the machine ends by itself.
+    pub(super) async fn stopped(&self) {
+        while !self.stopped.get() {
+            self.has_stopped.notified().await;
+        }
+    }
+
     /// Makes safe what was written.
     pub(super) fn stop(&self) -> Result<(), ServeError> {
         self.files.borrow().sync()
@@ -135,6 +147,11 @@ impl Host {
             outputs.clear();
             self.machine.borrow_mut().handle(input, wall_clock(), &mut outputs);
             outputs.list.drain(..).for_each(|output| self.carry_out(output));
+            if outputs.stopped {
+                self.stopped.set(true);
+                // One waits at the listener, another one for the process to end.
+                self.has_stopped.notify_waiters();
+            }
             if !outputs.more {
                 break;
             }
@@ -212,8 +229,13 @@ impl Host {
     }
 
     async fn accept(self: Rc<Host>, listener: TcpListener) {
-        loop {
-            match listener.accept().await {
+        while !self.stopped.get() {
+            let accepted = tokio::select! {
+                biased;
+                () = self.has_stopped.notified() => continue,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
                 Ok((stream, peer)) => {
                     let id = ConnectionId(self.accepted.get());
                     self.accepted.set(id.0.wrapping_add(1) % (u32::MAX / 2));

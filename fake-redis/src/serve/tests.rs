@@ -138,3 +138,53 @@ fn options_that_contradict_each_other_are_refused() {
     let node = NodeConfig { persistence: Persistence::Rdb, ..NodeConfig::default() };
     assert!(refused(ServeOptions { node, ..ServeOptions::default() }).unwrap().contains("expected --dir"));
 }
+
+#[test]
+fn idle_and_half_open_connections_keep_nobody_waiting() {
+    serve(ServeOptions::default(), |servers| async move {
+        let mut crowd = Vec::new();
+        for number in 0..300 {
+            let mut stream = connect(servers[0]).await;
+            match number % 3 {
+                // Says nothing at all.
+                0 => {}
+                // Never ends its request.
+                1 => stream.write_all(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100\r\nhalf").await.unwrap(),
+                // Sends no more, but is still there to read.
+                _ => stream.shutdown().await.unwrap(),
+            }
+            crowd.push(stream);
+        }
+        let mut polite = connect(servers[0]).await;
+        for _ in 0..100 {
+            ask(&mut polite, "PING", "+PONG\r\n").await;
+        }
+        ask(&mut polite, "EXISTS k", ":0\r\n").await;
+        drop(crowd);
+        ask(&mut polite, "PING", "+PONG\r\n").await;
+    });
+}
+
+#[test]
+fn shutdown_ends_one_server_and_the_last_one_ends_it_all() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let serving = Serving::start(ServeOptions { port: 0, nodes: 2, ..ServeOptions::default() }).unwrap();
+        let servers: Vec<SocketAddr> = serving.addresses().collect();
+        let clients = async {
+            let (mut first, mut second) = (connect(servers[0]).await, connect(servers[1]).await);
+            ask(&mut second, "PING", "+PONG\r\n").await;
+            first.write_all(b"SHUTDOWN NOSAVE\r\n").await.unwrap();
+            assert_eq!(first.read(&mut [0; 10]).await.unwrap(), 0, "no reply but the end");
+            ask(&mut second, "PING", "+PONG\r\n").await;
+            second.write_all(b"SHUTDOWN\r\n").await.unwrap();
+            std::future::pending::<()>().await;
+        };
+        // `until` ends though nobody stops it.
+        tokio::select! {
+            biased;
+            () = clients => {}
+            ended = serving.until(std::future::pending()) => ended.unwrap(),
+        }
+    });
+}

@@ -83,6 +83,18 @@ impl Server {
         }
     }
 
+    /// Ends this server: what was sent before still leaves, then every connection is closed.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+        let mut all: Vec<ClientKey> = self.connections.values().copied().collect();
+        all.retain(|key| self.acting != Some(*key));
+        all.into_iter().for_each(|key| self.close_after_replies(key));
+        if let Some(key) = self.acting {
+            self.client_mut(key).closing = true;
+        }
+        self.ready.clear();
+    }
+
     /// The peer closed a connection.
     pub(crate) fn closed_by_peer(&mut self, connection: ConnectionId) {
         if let Some(&key) = self.connections.get(&connection) {

@@ -2,6 +2,7 @@
 
 use super::Server;
 use crate::args::Span;
+use crate::number::{self, Decimal};
 
 /// Who is told of an effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +25,8 @@ impl Targets {
 struct Item {
     db: usize,
     targets: Targets,
+    /// Its last part is an instant that replicas are told as a span from now.
+    is_relative: bool,
     first_span: usize,
     spans: usize,
 }
@@ -44,7 +47,7 @@ impl Effects {
             self.bytes.extend_from_slice(part);
             self.spans.push(Span { start, end: self.bytes.len() as u32 });
         }
-        self.items.push(Item { db, targets, first_span, spans: self.spans.len() - first_span });
+        self.items.push(Item { db, targets, is_relative: false, first_span, spans: self.spans.len() - first_span });
     }
 
     fn clear(&mut self) {
@@ -63,6 +66,14 @@ impl Server {
     /// Notes a command that has the effect of what was just done in a database; it is propagated when the current command ends.
     pub(crate) fn add_effect(&mut self, db: usize, parts: &[&[u8]]) {
         self.add_effect_of(db, self.effect_targets, parts.iter().copied());
+    }
+
+    /// As [`Server::add_effect`] of a command whose last part is an instant; replicas are told the span from now on instead, which they
+    /// add to their own clock (before 7.0).
+    pub(crate) fn add_relative_effect(&mut self, db: usize, parts: &[&[u8]]) {
+        let before = self.effects.items.len();
+        self.add_effect(db, parts);
+        self.effects.items[before..].iter_mut().for_each(|item| item.is_relative = true);
     }
 
     /// As [`Server::add_effect`], from any list of arguments.
@@ -105,7 +116,11 @@ impl Server {
             parts.clear();
             let spans = &effects.spans[item.first_span..item.first_span + item.spans];
             parts.extend(spans.iter().map(|span| &effects.bytes[span.start as usize..span.end as usize]));
-            self.propagate_to(item.targets, item.db, &parts);
+            if item.is_relative {
+                self.propagate_relative(*item, &parts);
+            } else {
+                self.propagate_to(item.targets, item.db, &parts);
+            }
         }
     }
 
@@ -113,6 +128,24 @@ impl Server {
     /// with every time made absolute. Consumers put the SELECT in front themselves when the database changes.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
+    }
+
+    /// Tells the append-only file the instant, and replicas the span.
+    fn propagate_relative(&mut self, item: Item, args: &[&[u8]]) {
+        let at = args.last().and_then(|at| number::parse_integer(at)).unwrap_or(0);
+        let span = Decimal::of(at.saturating_sub(self.now_ms()));
+        let mut relative: Vec<&[u8]> = args.to_vec();
+        match relative.as_mut_slice() {
+            [_, _, _, word, time] => (*word, *time) = (b"PX", span.as_bytes()),
+            [word, _, time] => (*word, *time) = (b"PEXPIRE", span.as_bytes()),
+            _ => {}
+        }
+        if item.targets.append_only && self.persistence.wants_stream() {
+            self.feed_append_only(item.db, args);
+        }
+        if item.targets.replicas {
+            self.propagate_to(Targets::REPLICAS, item.db, &relative);
+        }
     }
 
     fn propagate_to(&mut self, targets: Targets, db: usize, args: &[&[u8]]) {

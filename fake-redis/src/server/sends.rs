@@ -42,6 +42,10 @@ impl Server {
             self.release_sends();
         }
         self.outputs.more = !self.ready.is_empty() && self.asleep_until.is_none();
+        self.outputs.stopped = self.stopped;
+        if self.stopped {
+            return;
+        }
         if let Some(micros) = self.timers.rearm(self.now) {
             self.outputs.list.push(Output::WakeAfter { micros });
         }

@@ -115,3 +115,11 @@ fn in_a_transaction_wait_does_not_wait() {
     }
     assert_eq!(text(&world.call(client, &["EXEC"])), "OK 0");
 }
+
+#[test]
+fn the_answer_to_wait_holds_nothing_of_a_script_before_it() {
+    let mut world = deployment(1, |_| {});
+    let client = world.connect("redis-1");
+    world.call(client, &["EVAL", "redis.call('SET', KEYS[1], 'v')", "1", "k"]);
+    assert_eq!(text(&world.call(client, &["WAIT", "1", "1000"])), "1");
+}

@@ -1,0 +1,19 @@
+//! What a server that is no member of a cluster says to those who ask for one. Must never know more of clusters.
+
+use crate::command::{Call, Command, Flags, Keys};
+use crate::error::{CommandError, CommandResult};
+
+const ANY: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE).and(Flags::LOADING);
+const MODE: Flags = Flags::FAST.and(Flags::LOADING).and(Flags::STALE);
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new("cluster", -2, ANY, Keys::NONE, refuse),
+    Command::new("asking", 1, MODE, Keys::NONE, refuse),
+    Command::new("readonly", 1, MODE, Keys::NONE, refuse),
+    Command::new("readwrite", 1, MODE, Keys::NONE, refuse),
+];
+
+fn refuse(_: &mut Call<'_>) -> CommandResult {
+    Err(CommandError::fixed("ERR This instance has cluster support disabled"))
+}

@@ -1,0 +1,39 @@
+//! SHUTDOWN. Must never know what a process is.
+
+use crate::command::{Call, Command, Flags, Keys};
+use crate::config::Persistence;
+use crate::error::{CommandError, CommandResult, SYNTAX};
+
+const END: Flags =
+    Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE).and(Flags::NO_MULTI).and(Flags::ALLOW_BUSY);
+
+/// The rows of this family.
+pub(crate) static COMMANDS: &[Command] = &[Command::new("shutdown", -1, END, Keys::NONE, shutdown)];
+
+/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE]`, or `SHUTDOWN ABORT`, which finds nothing to abort: replicas that lag are not waited for, as
+/// with NOW. There is no reply but the end of the connection.
+fn shutdown(call: &mut Call<'_>) -> CommandResult {
+    let (mut save, mut no_save, mut others, mut abort) = (false, false, false, false);
+    for option in call.args.from(1).iter() {
+        match option.to_ascii_lowercase().as_slice() {
+            b"save" => save = true,
+            b"nosave" => no_save = true,
+            b"now" | b"force" => others = true,
+            b"abort" => abort = true,
+            _ => return Err(SYNTAX),
+        }
+    }
+    if save && no_save || abort && (save || no_save || others) {
+        return Err(SYNTAX);
+    }
+    if abort {
+        return Err(CommandError::fixed("ERR No shutdown in progress."));
+    }
+    let config = &call.server.config;
+    let has_save_points = config.persistence == Persistence::Rdb && !config.save_points.is_empty();
+    if save || has_save_points && !no_save {
+        call.server.save();
+    }
+    call.server.stop();
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! The library bit: operations on 32 bits. See lua_bit.c of Redis (Lua BitOp). Must never know servers.
+
+use super::{Arguments, add};
+use mlua::{Lua, Result, Table};
+
+/// Adding this to a double leaves its value modulo 2^32 in the low bits: 2^52 + 2^51.
+const MAGIC: f64 = 6_755_399_441_055_744.0;
+
+pub(super) fn fill(lua: &Lua, table: &Table) -> Result<()> {
+    add(lua, table, "tobit", |call| bits(call, 1).map(signed))?;
+    add(lua, table, "bnot", |call| bits(call, 1).map(|value| signed(!value)))?;
+    add(lua, table, "band", |call| fold(call, |left, right| left & right))?;
+    add(lua, table, "bor", |call| fold(call, |left, right| left | right))?;
+    add(lua, table, "bxor", |call| fold(call, |left, right| left ^ right))?;
+    add(lua, table, "lshift", |call| shift(call, |value, count| value << count))?;
+    add(lua, table, "rshift", |call| shift(call, |value, count| value >> count))?;
+    add(lua, table, "arshift", |call| shift(call, |value, count| (value as i32 >> count) as u32))?;
+    add(lua, table, "rol", |call| shift(call, u32::rotate_left))?;
+    add(lua, table, "ror", |call| shift(call, u32::rotate_right))?;
+    add(lua, table, "bswap", |call| bits(call, 1).map(|value| signed(value.swap_bytes())))?;
+    add(lua, table, "tohex", hexadecimal)
+}
+
+fn bits(call: &Arguments<'_>, number: usize) -> Result<u32> {
+    Ok((call.number(number)? + MAGIC).to_bits() as u32)
+}
+
+fn signed(value: u32) -> f64 {
+    f64::from(value as i32)
+}
+
+fn fold(call: &Arguments<'_>, operation: fn(u32, u32) -> u32) -> Result<f64> {
+    let mut value = bits(call, 1)?;
+    for number in (2..=call.len()).rev() {
+        value = operation(value, bits(call, number)?);
+    }
+    Ok(signed(value))
+}
+
+fn shift(call: &Arguments<'_>, operation: fn(u32, u32) -> u32) -> Result<f64> {
+    let value = bits(call, 1)?;
+    Ok(signed(operation(value, bits(call, 2)? & 31)))
+}
+
+/// As many digits as the second argument says, upper case if it is negative.
+fn hexadecimal(call: &Arguments<'_>) -> Result<String> {
+    let value = bits(call, 1)?;
+    let wanted = if call.len() < 2 { 8 } else { bits(call, 2)? as i32 };
+    let digits = if wanted < 0 { format!("{value:08X}") } else { format!("{value:08x}") };
+    let count = wanted.unsigned_abs().min(8) as usize;
+    Ok(digits[8 - count..].to_owned())
+}

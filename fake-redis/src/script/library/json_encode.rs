@@ -1,0 +1,142 @@
+//! cjson.encode: a value of Lua as JSON. Must never know servers.
+
+use super::json::{Invalid, Settings};
+use super::{Arguments, DEPTH_MAX, as_number, kind_of};
+use crate::number;
+use mlua::{LuaString, Result, Table, Value};
+
+pub(super) fn encode(call: &Arguments<'_>, settings: Settings) -> Result<LuaString> {
+    if call.len() != 1 {
+        return call.wrong(1, "expected 1 argument");
+    }
+    let mut encoder = Encoder { call, settings, json: Vec::new() };
+    encoder.value(call.value(1), 0)?;
+    call.lua.create_string(encoder.json)
+}
+
+struct Encoder<'c, 'l> {
+    call: &'c Arguments<'l>,
+    settings: Settings,
+    json: Vec<u8>,
+}
+
+impl Encoder<'_, '_> {
+    fn value(&mut self, value: &Value, depth: usize) -> Result<()> {
+        match value {
+            Value::String(text) => self.string(&text.as_bytes()),
+            Value::Integer(_) | Value::Number(_) => return self.number(as_number(value).unwrap_or_default()),
+            Value::Boolean(true) => self.json.extend_from_slice(b"true"),
+            Value::Boolean(false) => self.json.extend_from_slice(b"false"),
+            Value::Nil => self.json.extend_from_slice(b"null"),
+            Value::LightUserData(pointer) if pointer.0.is_null() => self.json.extend_from_slice(b"null"),
+            Value::Table(table) => return self.table(table, depth + 1),
+            other => return self.refuse(other, "type not supported"),
+        }
+        Ok(())
+    }
+
+    fn refuse<R>(&self, value: &Value, reason: &str) -> Result<R> {
+        self.call.fail(&format!("Cannot serialise {}: {reason}", kind_of(value)))
+    }
+
+    fn string(&mut self, text: &[u8]) {
+        self.json.push(b'"');
+        for byte in text {
+            match byte {
+                b'"' | b'\\' | b'/' => self.json.extend_from_slice(&[b'\\', *byte]),
+                8 => self.json.extend_from_slice(b"\\b"),
+                b'\t' => self.json.extend_from_slice(b"\\t"),
+                b'\n' => self.json.extend_from_slice(b"\\n"),
+                12 => self.json.extend_from_slice(b"\\f"),
+                b'\r' => self.json.extend_from_slice(b"\\r"),
+                0..32 | 127 => self.json.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+                _ => self.json.push(*byte),
+            }
+        }
+        self.json.push(b'"');
+    }
+
+    fn number(&mut self, number: f64) -> Result<()> {
+        if number.is_finite() {
+            let digits = usize::try_from(self.settings.precision).unwrap_or(1);
+            self.json.extend_from_slice(number::general(number, digits).as_bytes());
+            return Ok(());
+        }
+        let text: &[u8] = match self.settings.invalid_out {
+            Invalid::Refuse => return self.refuse(&Value::Number(number), "must not be NaN or Inf"),
+            Invalid::Null => b"null",
+            Invalid::Write if number.is_nan() => b"nan",
+            Invalid::Write if number > 0.0 => b"inf",
+            Invalid::Write => b"-inf",
+        };
+        self.json.extend_from_slice(text);
+        Ok(())
+    }
+
+    fn table(&mut self, table: &Table, depth: usize) -> Result<()> {
+        let depth_max = usize::try_from(self.settings.encode_depth_max).unwrap_or(1).min(DEPTH_MAX);
+        if depth > depth_max {
+            return self.call.fail(&format!("Cannot serialise, excessive nesting ({depth})"));
+        }
+        match self.array_length(table)? {
+            Some(length) if length > 0 => self.array(table, length, depth),
+            _ => self.object(table, depth),
+        }
+    }
+
+    /// How long an array it is; `None` if it is an object.
+    fn array_length(&self, table: &Table) -> Result<Option<i64>> {
+        let (mut longest, mut items) = (0_i64, 0_i64);
+        for pair in table.pairs::<Value, Value>() {
+            match as_number(&pair?.0) {
+                Some(key) if key.floor() == key && key >= 1.0 => longest = longest.max(key as i64),
+                _ => return Ok(None),
+            }
+            items += 1;
+        }
+        let (ratio, safe) = (i64::from(self.settings.sparse_ratio), i64::from(self.settings.sparse_safe));
+        if ratio > 0 && longest > items.saturating_mul(ratio) && longest > safe {
+            if !self.settings.sparse_convert {
+                return self.refuse(&Value::Table(table.clone()), "excessively sparse array");
+            }
+            return Ok(None);
+        }
+        Ok(Some(longest))
+    }
+
+    fn array(&mut self, table: &Table, length: i64, depth: usize) -> Result<()> {
+        self.json.push(b'[');
+        for index in 1..=length {
+            if index > 1 {
+                self.json.push(b',');
+            }
+            self.value(&table.raw_get::<Value>(index)?, depth)?;
+        }
+        self.json.push(b']');
+        Ok(())
+    }
+
+    fn object(&mut self, table: &Table, depth: usize) -> Result<()> {
+        self.json.push(b'{');
+        let mut is_first = true;
+        for pair in table.pairs::<Value, Value>() {
+            let (key, value) = pair?;
+            if !std::mem::take(&mut is_first) {
+                self.json.push(b',');
+            }
+            match &key {
+                Value::String(text) => self.string(&text.as_bytes()),
+                Value::Integer(_) | Value::Number(_) => {
+                    self.json.push(b'"');
+                    self.number(as_number(&key).unwrap_or_default())?;
+                    self.json.push(b'"');
+                }
+                other => return self.refuse(other, "table key must be a number or string"),
+            }
+            self.json.push(b':');
+            self.value(&value, depth)?;
+        }
+        self.json.push(b'}');
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! Where versions differ and locks notice.
+
+use crate::config::{NodeConfig, RedisVersion};
+use crate::testing::{Bench, START_MS, check_on};
+
+fn at_version(version: RedisVersion) -> Bench {
+    Bench::with(NodeConfig { version, ..NodeConfig::default() })
+}
+
+/// t_string.c and expire.c of 6.2: replicas are told the span that the client said, and instants stay instants.
+#[test]
+fn before_7_0_replicas_are_told_spans() {
+    let mut bench = at_version(RedisVersion::V6_2);
+    for line in [
+        "SET k v NX PX 5000",
+        "SETEX k 5 v",
+        "EXPIRE k 7",
+        "GETEX k EX 6",
+        "EVAL \"redis.call('SET', 'k', 'v', 'PX', 5000) redis.call('INCR', 'n')\" 0",
+    ] {
+        bench.run(line);
+    }
+    assert_eq!(
+        bench.propagated(),
+        "SET k v PX 5000 | SET k v PX 5000 | PEXPIRE k 7000 | PEXPIRE k 6000 | MULTI | SET k v PX 5000 | INCR n | EXEC"
+    );
+    let at = START_MS + 5_000;
+    bench.run(&format!("SET PXAT PXAT PXAT {at}"));
+    bench.run(&format!("PEXPIREAT PXAT {}", at + 1));
+    assert_eq!(bench.propagated(), format!("SET PXAT PXAT PXAT {at} | PEXPIREAT PXAT {}", at + 1));
+}
+
+/// The texts of 6.2 that libraries have parsed.
+#[test]
+fn before_7_0_errors_read_differently() {
+    let mut bench = at_version(RedisVersion::V6_2);
+    check_on(
+        &mut bench,
+        &[
+            ("SET k v PX 0", "-ERR invalid expire time in set"),
+            ("EXPIRE k 5 NX", "-ERR wrong number of arguments for 'expire' command"),
+            ("NOSUCH a", "-ERR unknown command `NOSUCH`, with args beginning with: `a`, "),
+            ("SET s text", "+OK"),
+            ("LMPOP 1 l LEFT", "-ERR unknown command `LMPOP`, with args beginning with: `1`, `l`, `LEFT`, "),
+        ],
+    );
+    let problem = bench.run("EVAL \"return redis.call('INCR', 's')\" 0");
+    assert!(problem.starts_with("-ERR Error running script (call to f_"), "{problem}");
+    assert!(problem.ends_with("): @user_script:1: ERR value is not an integer or out of range"), "{problem}");
+    let problem = bench.run("EVAL \"return nosuch\" 0");
+    let end = "): @user_script:1: user_script:1: Script attempted to access nonexistent global variable 'nosuch'";
+    assert!(problem.ends_with(end), "{problem}");
+}
+
+/// The conditions of 8.4, made for locks: compare and set, compare and delete.
+#[test]
+fn from_8_4_on_set_and_delex_compare() {
+    let mut bench = at_version(RedisVersion::V8_4);
+    check_on(
+        &mut bench,
+        &[
+            ("SET k v IFEQ x", "$-1"),
+            ("EXISTS k", ":0"),
+            ("SET k v1 IFNE x", "+OK"),
+            ("SET k v2 IFNE v1", "$-1"),
+            ("SET k v2 IFEQ v1 PX 5000", "+OK"),
+            ("PTTL k", ":5000"),
+            ("SET k v3 IFEQ v1 GET", "$2|v2"),
+            ("SET k v2 IFEQ v2 KEEPTTL", "+OK"),
+            ("PTTL k", ":5000"),
+            ("SET k v IFEQ v NX", "-ERR syntax error"),
+            ("SET k v NX IFEQ v", "-ERR syntax error"),
+            ("SET k v IFEQ", "-ERR syntax error"),
+            ("DELEX k IFEQ other", ":0"),
+            ("DELEX k IFNE v2", ":0"),
+            ("DELEX k IFEQ v2", ":1"),
+            ("DELEX k IFEQ v2", ":0"),
+            ("LPUSH l x", ":1"),
+            ("SET l v IFEQ x", "-WRONGTYPE Operation against a key holding the wrong kind of value"),
+            ("DELEX l IFEQ x", "-ERR Key should be of string type if conditions are specified"),
+            ("DELEX l IFEQ", "-ERR wrong number of arguments for 'delex' command"),
+            ("DELEX l", ":1"),
+            ("SET k v", "+OK"),
+            ("DELEX k FOO v", "-ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE"),
+        ],
+    );
+    let at = START_MS + 5_000;
+    assert_eq!(
+        bench.propagated(),
+        format!("SET k v1 | SET k v2 PXAT {at} | SET k v2 KEEPTTL | DEL k | LPUSH l x | DEL l | SET k v")
+    );
+}
+
+#[test]
+fn before_8_4_nothing_compares() {
+    let mut bench = at_version(RedisVersion::V7_2);
+    check_on(
+        &mut bench,
+        &[
+            ("SET k v IFEQ x", "-ERR syntax error"),
+            ("DELEX k", "-ERR unknown command 'DELEX', with args beginning with: 'k' "),
+        ],
+    );
+}

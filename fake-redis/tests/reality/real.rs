@@ -1,0 +1,188 @@
+//! Real servers for tests: redis-server and redis-sentinel in a folder of their own, on a free port, ended by their process id.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How often a condition is looked at before it is given up, and how long is waited in between: two minutes, since machines may be busy.
+const LOOKS_MAX: usize = 2_400;
+const LOOK_PAUSE: Duration = Duration::from_millis(50);
+
+/// Whether a program must be there: `FENCEPOST_REAL_REDIS=1`.
+fn is_demanded() -> bool {
+    std::env::var_os("FENCEPOST_REAL_REDIS").is_some()
+}
+
+/// Says that a test did not run for want of a program, or fails if it has to run.
+pub(crate) fn skip(program: &str) {
+    assert!(!is_demanded(), "FENCEPOST_REAL_REDIS demands {program}, and there is none");
+    eprintln!("SKIPPED: no {program} was found; install redis-server 7.0 and redis-tools to compare with them");
+}
+
+/// Waits until `look` finds something.
+#[track_caller]
+pub(crate) fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
+    for _ in 0..LOOKS_MAX {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::park_timeout(LOOK_PAUSE);
+    }
+    panic!("waited in vain: {what}");
+}
+
+/// A port that nobody listens at just now.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// A real server.
+pub(crate) struct RealRedis {
+    process: Child,
+    /// Where it listens.
+    pub(crate) port: u16,
+    folder: tempfile::TempDir,
+}
+
+impl Drop for RealRedis {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl RealRedis {
+    /// A redis-server without persistence and with these options. `None` if there is no such program, which has then been said.
+    pub(crate) fn start(options: &[&str]) -> Option<RealRedis> {
+        let port = free_port();
+        let number = port.to_string();
+        let mut all = vec!["--port", &number, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+        all.extend(options);
+        RealRedis::run("redis-server", port, &all, tempfile::tempdir().unwrap())
+    }
+
+    /// A redis-sentinel that watches `mymaster` alone.
+    pub(crate) fn sentinel(master: u16) -> Option<RealRedis> {
+        let (port, folder) = (free_port(), tempfile::tempdir().unwrap());
+        let file = folder.path().join("sentinel.conf");
+        let text = format!(
+            "port {port}\nbind 127.0.0.1\nsentinel monitor mymaster 127.0.0.1 {master} 1\n\
+             sentinel down-after-milliseconds mymaster 1000\nsentinel failover-timeout mymaster 20000\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        RealRedis::run("redis-sentinel", port, &[file.to_str().unwrap()], folder)
+    }
+
+    fn run(program: &str, port: u16, options: &[&str], folder: tempfile::TempDir) -> Option<RealRedis> {
+        let log = std::fs::File::create(folder.path().join("log")).unwrap();
+        let process =
+            Command::new(program).args(options).current_dir(folder.path()).stdout(log).stderr(Stdio::null()).spawn();
+        let Ok(process) = process else {
+            skip(program);
+            return None;
+        };
+        let real = RealRedis { process, port, folder };
+        wait_for("a real server listens", || TcpStream::connect(("127.0.0.1", port)).ok());
+        Some(real)
+    }
+
+    /// A connection to it.
+    pub(crate) fn connect(&self) -> Client {
+        Client::of(self.port)
+    }
+
+    /// What it has said.
+    pub(crate) fn log(&self) -> String {
+        let path: PathBuf = self.folder.path().join("log");
+        std::fs::read_to_string(path).unwrap()
+    }
+}
+
+/// A command as a client sends it.
+pub(crate) fn encode(words: &[impl AsRef<str>]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+    for word in words {
+        let word = word.as_ref();
+        bytes.extend_from_slice(format!("${}\r\n{word}\r\n", word.len()).as_bytes());
+    }
+    bytes
+}
+
+/// The length of the first reply, in RESP2 or RESP3; `None` if it is not complete.
+fn reply_length(bytes: &[u8]) -> Option<usize> {
+    let line = bytes.windows(2).position(|pair| pair == b"\r\n")? + 2;
+    let number = || std::str::from_utf8(&bytes[1..line - 2]).ok()?.parse::<i64>().ok();
+    let elements = |count: i64| {
+        let mut length = line;
+        for _ in 0..count {
+            length += reply_length(bytes.get(length..)?)?;
+        }
+        Some(length)
+    };
+    match bytes[0] {
+        b'$' | b'=' => {
+            let length = usize::try_from(number()?).map_or(line, |content| line + content + 2);
+            (bytes.len() >= length).then_some(length)
+        }
+        b'*' | b'~' | b'>' => elements(number()?),
+        b'%' => elements(number()? * 2),
+        _ => Some(line),
+    }
+}
+
+/// A connection to any server.
+pub(crate) struct Client {
+    stream: TcpStream,
+    received: Vec<u8>,
+}
+
+impl Client {
+    /// A connection to the server at a port of this computer.
+    pub(crate) fn of(port: u16) -> Client {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        Client { stream, received: Vec::new() }
+    }
+
+    /// Sends bytes.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    /// The next reply's bytes; what there is if the connection ends.
+    pub(crate) fn read(&mut self) -> Vec<u8> {
+        let mut buffer = [0; 65_536];
+        loop {
+            if let Some(length) = reply_length(&self.received).filter(|_| !self.received.is_empty()) {
+                let rest = self.received.split_off(length);
+                return std::mem::replace(&mut self.received, rest);
+            }
+            let length = self.stream.read(&mut buffer).unwrap_or(0);
+            if length == 0 {
+                return std::mem::take(&mut self.received);
+            }
+            self.received.extend_from_slice(&buffer[..length]);
+        }
+    }
+
+    /// Sends a command and returns its reply's bytes.
+    pub(crate) fn ask(&mut self, words: &[&str]) -> Vec<u8> {
+        self.write(&encode(words));
+        self.read()
+    }
+
+    /// Types a command; its reply as text, with line breaks as `|`.
+    pub(crate) fn run(&mut self, line: &str) -> String {
+        let words: Vec<&str> = line.split(' ').collect();
+        let reply = String::from_utf8_lossy(&self.ask(&words)).into_owned();
+        reply.strip_suffix("\r\n").unwrap_or(&reply).replace("\r\n", "|")
+    }
+
+    /// A field of INFO.
+    pub(crate) fn info(&mut self, name: &str) -> Option<String> {
+        let info = self.run("INFO everything");
+        info.split('|').find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::to_owned)
+    }
+}

@@ -1,0 +1,42 @@
+//! Any bytes, cut anywhere, on any of three connections: the server neither panics nor answers with anything but RESP.
+//!
+//! Twins in `cargo test`: fake-redis/src/tests/protocol.rs.
+
+#![no_main]
+
+use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Output, Outputs, WallTime};
+use libfuzzer_sys::fuzz_target;
+
+/// 2023-11-14.
+const START: WallTime = WallTime(1_700_000_000_000_000);
+/// No input makes a server serve more commands than it has bytes.
+const ROUNDS_MAX: usize = 1_000_000;
+
+fn handle(node: &mut Node, input: Input<'_>) {
+    let mut out = Outputs::default();
+    node.handle(input, START, &mut out);
+    for _ in 0..ROUNDS_MAX {
+        for output in out.list.drain(..) {
+            if let Output::Send { bytes, .. } = output {
+                assert!(matches!(bytes[0], b'+' | b'-' | b':' | b'$' | b'*' | b'%' | b'~' | b'>' | b'_' | b',' | b'#' | b'=' | b'('));
+            }
+        }
+        if !out.more {
+            return;
+        }
+        out.clear();
+        node.handle(Input::Continue, START, &mut out);
+    }
+    panic!("the server never runs out of commands");
+}
+
+fuzz_target!(|pieces: Vec<(u8, Vec<u8>)>| {
+    let mut node = Node::new(NodeConfig::default(), DiskImage::default(), 1, START);
+    handle(&mut node, Input::Timer);
+    for connection in 0..3 {
+        handle(&mut node, Input::Accepted { connection: ConnectionId(connection), peer: "127.0.0.1:50000" });
+    }
+    for (connection, bytes) in &pieces {
+        handle(&mut node, Input::Received { connection: ConnectionId(u32::from(connection % 3)), bytes });
+    }
+});
