@@ -135,21 +135,58 @@ fn grants(history: &History) -> Grants<'_> {
 }
 
 /// The grant of an acquisition: the servers' grants of its owner value to its process while it was open or, for a reentrant one
-/// that found its own value, before it.
+/// that found its own value, the latest before it.
 fn grant_of(acquisition: &Acquisition<'_>, grants: &Grants<'_>, quorum: u16) -> Option<Grant> {
     let completed = acquisition.completed?;
-    let candidates = grants.get(acquisition.owner?)?;
+    let candidates = grants.get(acquisition.owner?)?.iter();
     let own = |by: Option<Node>| by.is_none_or(|node| node == acquisition.process);
-    let from = |earliest: Option<Moment>| {
-        let mut servers: Vec<(Node, Moment)> = Vec::new();
-        for (server, by, moment) in candidates {
-            let fits = own(*by) && *moment < completed && earliest.is_none_or(|earliest| earliest < *moment);
-            if fits && servers.iter().all(|(known, _)| known != server) {
-                servers.push((*server, *moment));
-            }
+    let fitting =
+        candidates.filter(|(_, by, moment)| own(*by) && *moment < completed).map(|(node, _, at)| (*node, *at));
+    let while_open = fitting.clone().filter(|(_, moment)| acquisition.invoked < *moment);
+    decided(one_of_each(while_open), quorum).or_else(|| {
+        let mut latest = one_of_each(fitting.rev());
+        latest.reverse();
+        decided(latest, quorum)
+    })
+}
+
+/// The first entry of each server.
+fn one_of_each(grants: impl Iterator<Item = (Node, Moment)>) -> Vec<(Node, Moment)> {
+    let mut servers: Vec<(Node, Moment)> = Vec::new();
+    for (server, moment) in grants {
+        if servers.iter().all(|(known, _)| *known != server) {
+            servers.push((server, moment));
         }
-        let (node, moment) = *servers.get(usize::from(quorum.max(1)) - 1)?;
-        Some(Grant { moment, node, servers })
-    };
-    from(Some(acquisition.invoked)).or_else(|| from(None))
+    }
+    servers
+}
+
+/// The grant that these servers make together, in order of time, if they are a quorum.
+fn decided(servers: Vec<(Node, Moment)>, quorum: u16) -> Option<Grant> {
+    let (node, moment) = *servers.get(usize::from(quorum.max(1)) - 1)?;
+    Some(Grant { moment, node, servers })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::story::Story;
+    use crate::timeline::Timeline;
+
+    /// When the grant was made on which the last acquire rests.
+    fn granted_ms(story: Story) -> u64 {
+        let history = story.build();
+        let timeline = Timeline::new(&history);
+        timeline.acquisitions.last().unwrap().grant.as_ref().unwrap().moment.time.0 / 1_000
+    }
+
+    #[test]
+    fn an_acquire_rests_on_the_grant_made_while_it_was_open() {
+        assert_eq!(granted_ms(Story::new().takes(1, 1, "a").releases(2, 1).takes(5, 1, "a")), 5);
+    }
+
+    #[test]
+    fn one_that_found_its_own_value_rests_on_the_latest_grant_of_it_and_not_on_the_first() {
+        let story = Story::new().takes(1, 1, "a").releases(2, 1).takes(5, 1, "a");
+        assert_eq!(granted_ms(story.acquires(7, 1).hears(8, 1, "a")), 5);
+    }
 }
