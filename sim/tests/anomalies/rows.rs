@@ -51,6 +51,7 @@ const FOREIGN: &[Kind] = &[Kind::ForeignRelease];
 const HARM: &[Kind] = &[Kind::StaleWrite, Kind::LostUpdate];
 const LOST_UPDATE: &[Kind] = &[Kind::LostUpdate];
 const TOKENS: &[Kind] = &[Kind::TokenRegression];
+const FENCED_OUT: &[Kind] = &[Kind::FencedOut];
 const OVERSOLD: &[Kind] = &[Kind::Oversold];
 const DUPLICATE: &[Kind] = &[Kind::DuplicateNumber];
 
@@ -112,12 +113,50 @@ fn fenced_writes() -> Scenario {
     Scenario { storage: Rule::FencedWrites, ..Scenario::default() }
 }
 
+/// Few acquisitions, so that few random tokens are in the way.
+fn few_fenced_writes() -> Scenario {
+    Scenario {
+        cycles: 2,
+        hold: Hold::Drawn(SpanRange::new(Span::secs(2), Span::secs(8))),
+        fault_window: SpanRange::new(Span::secs(1), Span::secs(12)),
+        ..fenced_writes()
+    }
+}
+
 fn seckill() -> Scenario {
     Scenario { workload: Workload::Seckill, ..Scenario::default() }
 }
 
 fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
+}
+
+/// Holders work for two leases; one that takes the lock again does so half-way, when it has run out.
+fn long_overrun() -> Scenario {
+    Scenario { hold: Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20))), ..Scenario::default() }
+}
+
+/// Eight processes and slow messages, so that two of them are between the same two steps now and then.
+fn slow_crowd() -> Scenario {
+    Scenario { processes: 8, latency: SpanRange::new(Span::millis(1), Span::millis(30)), ..Scenario::default() }
+}
+
+fn slow_messages() -> Scenario {
+    Scenario { latency: SpanRange::new(Span::millis(5), Span::millis(60)), ..Scenario::default() }
+}
+
+/// A lease that is short against what a master may take to answer.
+fn short_lease() -> Scenario {
+    let ms = Span::millis;
+    Scenario {
+        ttl: ms(100),
+        node_timeout: ms(100),
+        hold: Hold::Drawn(SpanRange::new(ms(10), ms(90))),
+        fault_window: SpanRange::new(ms(10), Span::secs(2)),
+        extra_latency: Some(SpanRange::new(ms(20), ms(90))),
+        cycles: 40,
+        ..Scenario::default()
+    }
 }
 
 /// Ten processes that want the lock all the time, and hold it for a moment.
@@ -150,9 +189,16 @@ pub const SLOW: &[Slow] = &[
 /// Every row.
 pub const ROWS: &[Row] = &[
     row("A1", case("setnx"), "client-crash", STUCK, Some(case("set-ex-del")), 10),
-    row("A2", case("setnx-expire"), "lost-reply", STUCK, Some(case("set-ex-del")), 30),
-    row("A3", case("setnx-stale-del"), "client-crash", OVERLAP, Some(case("setnx-stale-compare")), 30),
-    row("A4", case("setnx-getset"), "clock-jump", OVERLAP, None, 30),
+    row("A2", case("setnx-expire"), "pause", STUCK, Some(case("set-ex-del")), 40),
+    row(
+        "A3",
+        within("setnx-stale-del", slow_crowd),
+        "client-crash",
+        OVERLAP,
+        Some(within("setnx-stale-compare", slow_crowd)),
+        40,
+    ),
+    row("A4", case("setnx-getset"), "clock-jump", OVERLAP, None, 20),
     row(
         "A5",
         within("setnx-getset-expiry", overrun),
@@ -162,8 +208,16 @@ pub const ROWS: &[Row] = &[
         5,
     ),
     row("A6", within("jedis-getset", overrun), "none", FOREIGN, Some(within("jedis-getset-owner", overrun)), 5),
-    row("A7", case("set-ex-del"), "pause", FOREIGN, Some(case("single-node")), 10),
-    row("A8", within("thread-id-get-del", overrun), "none", FOREIGN, Some(within("single-node", overrun)), 5),
+    row("A7", case("set-ex-del"), "pause", FOREIGN, Some(case("single-node")), 20),
+    row(
+        "A8",
+        within("set-px-get-del", slow_messages),
+        "pause",
+        FOREIGN,
+        Some(within("single-node", slow_messages)),
+        400,
+    ),
+    row("A8", within("thread-id-get-del", overrun), "none", FOREIGN, Some(within("set-px-get-del", overrun)), 5),
     row("A9", case("single-node"), "pause", OVERLAP, None, 10),
     row("A9", case("single-node"), "failover", OVERLAP, None, 10),
     row("A9", case("single-node"), "restart", OVERLAP, Some(within("single-node", synced_always)), 10),
@@ -172,18 +226,19 @@ pub const ROWS: &[Row] = &[
     row("A9", within("single-node", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
     row("A10", case("watchdog"), "pause", OVERLAP, None, 10),
     row("A10", within("watchdog-expire", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
-    row("A10", case("watchdog-unstopped"), "client-crash", STUCK, Some(case("watchdog")), 30),
+    row("A10", case("watchdog-unstopped"), "client-crash", STUCK, Some(case("watchdog")), 10),
     row("A11", within("lua-extend-unchecked", overrun), "pause", OVERLAP, None, 10),
     row("A12", case("reentrant-by-value"), "none", OVERLAP, Some(case("reentrant-counted")), 5),
-    row("A13", case("checked"), "pause", HARM, Some(case("fencing")), 10),
-    row("B1", within("redisson-lease", overrun), "none", OVERLAP, Some(within("redisson", overrun)), 5),
-    row("B1", case("redisson"), "failover", OVERLAP, None, 10),
-    row("B3", case("redisson-fair"), "client-crash", STUCK, Some(case("redisson")), 20),
-    row("B4", case("redisson-redlock"), "restart", OVERLAP, Some(within("redisson-redlock", synced_always)), 10),
+    row("A13", case("checked"), "storage-delay", HARM, Some(case("fencing")), 10),
+    row("B1", within("redisson-lease", long_overrun), "none", OVERLAP, Some(within("redisson", long_overrun)), 5),
+    row("B1", case("redisson"), "failover", OVERLAP, Some(case("redisson-wait")), 10),
+    row("B1", case("redisson"), "pause", OVERLAP, None, 10),
+    row("B3", case("redisson-fair"), "client-crash", STUCK, Some(case("redisson")), 10),
     row("B4", case("redisson-redlock"), "pause", OVERLAP, None, 10),
-    row("B5", within("spring-registry", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
+    row("B5", within("spring-registry", long_overrun), "none", OVERLAP, Some(within("watchdog", long_overrun)), 5),
+    row("B5", case("spring-registry"), "partition", OVERLAP, Some(case("single-node")), 40),
     row("C2", case("redlock"), "restart", OVERLAP, Some(within("redlock", delayed_restart)), 10),
-    row("C3", case("redlock"), "pause", HARM, Some(case("fencing")), 10),
+    row("C3", case("redlock"), "pause", HARM, Some(case("fencing")), 20),
     row(
         "C4",
         within("redlock", to_the_end),
@@ -192,17 +247,25 @@ pub const ROWS: &[Row] = &[
         Some(within("redlock", to_the_end_within_the_margin)),
         10,
     ),
-    row("C4", case("redlock"), "clock-jump", OVERLAP, None, 10),
-    row("C5", case("redlock-no-validity-check"), "latency", OVERLAP, Some(case("redlock")), 30),
+    row("C4", case("redlock"), "clock-jump", OVERLAP, None, 20),
+    row(
+        "C5",
+        within("redlock-no-validity-check", short_lease),
+        "latency",
+        OVERLAP,
+        Some(within("redlock", short_lease)),
+        40,
+    ),
     row("C5", case("redlock"), "suspend", OVERLAP, None, 10),
-    row("C6", within("redlock", synced_every_second), "restart", OVERLAP, Some(within("redlock", synced_always)), 10),
+    row("C6", within("redlock", synced_every_second), "restart", OVERLAP, Some(within("redlock", synced_always)), 20),
     row("D1", within("fencing", unchecked), "pause", HARM, Some(case("fencing")), 10),
     row("D2", case("fencing"), "failover", TOKENS, None, 10),
-    row("D4", within("fencing", check_then_write), "pause", HARM, Some(case("fencing")), 30),
+    row("D4", within("fencing", check_then_write), "pause", HARM, Some(case("fencing")), 40),
     row("D5", case("redlock-fencing"), "none", TOKENS, Some(case("fencing")), 5),
-    row("D5", case("redlock-fencing"), "pause", HARM, Some(case("fencing")), 20),
-    row("D6", within("fencing", fenced_writes), "pause", LOST_UPDATE, Some(case("fencing")), 30),
+    row("D5", case("redlock-fencing"), "none", FENCED_OUT, Some(case("fencing")), 40),
+    row("D5", within("redlock-fencing", few_fenced_writes), "pause", HARM, Some(case("fencing")), 60),
+    row("D6", within("fencing", fenced_writes), "pause", LOST_UPDATE, Some(case("fencing")), 40),
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
-    row("F2", within("single-node", seckill), "pause", OVERSOLD, Some(within("fencing", seckill)), 30),
+    row("F2", within("single-node", seckill), "pause", OVERSOLD, Some(within("fencing", seckill)), 40),
     row("F3", within("single-node", sequence), "pause", DUPLICATE, Some(within("fencing", sequence)), 10),
 ];
