@@ -2,7 +2,7 @@
 
 use crate::rows::Case;
 use fencepost::{Engine, RunSpec};
-use fencepost_faults::{Families, Seed, SimTime};
+use fencepost_faults::{Families, Node, Seed, SimTime};
 use fencepost_reports::History;
 use fencepost_reports::timeline::{Acquisition, Outcome, Timeline};
 use std::rc::Rc;
@@ -53,8 +53,9 @@ impl Progress {
     }
 }
 
-/// How many acquires were granted although another process had asked at least `margin_us` earlier and still waited. Those of a holder do not count.
-pub fn overtakings(history: &History, margin_us: u64) -> usize {
+/// How many acquires were granted although one of these other processes had asked at least `margin_us` earlier and still waited. Those of a
+/// holder do not count.
+pub fn overtakings(history: &History, margin_us: u64, counts: fn(Node) -> bool) -> usize {
     let timeline = Timeline::new(history);
     let nested = |one: &Acquisition<'_>| {
         timeline.sections.iter().any(|section| section.process == one.process && section.covers(one.invoked))
@@ -64,7 +65,10 @@ pub fn overtakings(history: &History, margin_us: u64) -> usize {
     let overtakes = |late: &Acquisition<'_>, early: &Acquisition<'_>| {
         early.invoked.time.0 + margin_us < late.invoked.time.0 && ends(&timeline, late) < ends(&timeline, early)
     };
-    fresh.iter().filter(|late| fresh.iter().any(|early| overtakes(late, early))).count()
+    let overtaken = |late: &&&Acquisition<'_>| {
+        fresh.iter().any(|early| counts(early.process) && early.process != late.process && overtakes(late, early))
+    };
+    fresh.iter().filter(overtaken).count()
 }
 
 fn ends(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> SimTime {

@@ -105,12 +105,14 @@ fn unchecked() -> Scenario {
     Scenario { storage: Rule::Unchecked, ..Scenario::default() }
 }
 
+/// Holders write when their lease runs out, and the storage looks a moment before it writes.
 fn check_then_write() -> Scenario {
-    Scenario { storage: Rule::CheckThenWrite, ..Scenario::default() }
+    Scenario { storage: Rule::CheckThenWrite, ..at_the_end() }
 }
 
-fn fenced_writes() -> Scenario {
-    Scenario { storage: Rule::FencedWrites, ..Scenario::default() }
+fn at_the_end() -> Scenario {
+    let hold = Hold::Drawn(SpanRange::new(Span::secs(10), Span::millis(10_050)));
+    Scenario { processes: 6, hold, ..Scenario::default() }
 }
 
 /// Few acquisitions, so that few random tokens are in the way.
@@ -119,7 +121,8 @@ fn few_fenced_writes() -> Scenario {
         cycles: 2,
         hold: Hold::Drawn(SpanRange::new(Span::secs(2), Span::secs(8))),
         fault_window: SpanRange::new(Span::secs(1), Span::secs(12)),
-        ..fenced_writes()
+        storage: Rule::FencedWrites,
+        ..Scenario::default()
     }
 }
 
@@ -167,6 +170,7 @@ fn crowd() -> Scenario {
         cycles: 5,
         hold: Hold::Drawn(SpanRange::new(ms(5), ms(10))),
         think: SpanRange::new(ms(1), ms(1)),
+        retry: SpanRange::new(ms(0), ms(100)),
         ..Scenario::default()
     }
 }
@@ -257,14 +261,14 @@ pub const ROWS: &[Row] = &[
         40,
     ),
     row("C5", case("redlock"), "suspend", OVERLAP, None, 10),
-    row("C6", within("redlock", synced_every_second), "restart", OVERLAP, Some(within("redlock", synced_always)), 20),
+    row("C6", within("redlock", synced_every_second), "restart", OVERLAP, Some(within("redlock", synced_always)), 200),
     row("D1", within("fencing", unchecked), "pause", HARM, Some(case("fencing")), 10),
     row("D2", case("fencing"), "failover", TOKENS, None, 10),
-    row("D4", within("fencing", check_then_write), "pause", HARM, Some(case("fencing")), 40),
+    row("D4", within("fencing", check_then_write), "none", HARM, Some(within("fencing", at_the_end)), 5),
     row("D5", case("redlock-fencing"), "none", TOKENS, Some(case("fencing")), 5),
     row("D5", case("redlock-fencing"), "none", FENCED_OUT, Some(case("fencing")), 40),
     row("D5", within("redlock-fencing", few_fenced_writes), "pause", HARM, Some(case("fencing")), 60),
-    row("D6", within("fencing", fenced_writes), "pause", LOST_UPDATE, Some(case("fencing")), 40),
+    row("D6", within("fencing", few_fenced_writes), "pause", LOST_UPDATE, Some(case("fencing")), 60),
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
     row("F2", within("single-node", seckill), "pause", OVERSOLD, Some(within("fencing", seckill)), 40),
     row("F3", within("single-node", sequence), "pause", DUPLICATE, Some(within("fencing", sequence)), 10),
