@@ -185,7 +185,11 @@ impl Subscription {
         channels: &[&[u8]],
         timeout: Duration,
     ) -> Result<Subscription, CallError> {
-        let connection = Connection::open(env, address, timeout).await?;
+        Subscription::over(Connection::open(env, address, timeout).await?, channels).await
+    }
+
+    /// Subscribes over a connection on which nothing is outstanding.
+    pub async fn over(connection: Connection, channels: &[&[u8]]) -> Result<Subscription, CallError> {
         let words: Vec<&[u8]> = std::iter::once(&b"SUBSCRIBE"[..]).chain(channels.iter().copied()).collect();
         let (reply, connection) = connection.call(&words).await?;
         match reply {

@@ -20,8 +20,10 @@ pub mod script;
 
 pub mod articles;
 pub mod fencing;
+pub mod redisson;
 pub mod redlock;
 pub mod single_node;
+pub mod spring_registry;
 
 pub mod table;
 

@@ -12,17 +12,18 @@
 //!
 //! "Retry on failure" adds the random delay, "Safety arguments" the drift: `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`; that the
 //! drift is 1 % of the ttl and 2 ms is from the reference implementation (redlock-rb). The time is that of the monotonic clock, as
-//! Sanfilippo concedes to Kleppmann that it should be ("Is Redlock safe?", 2016). Libraries try the instances in parallel; that is a
-//! variant of its own, not this lock.
+//! Sanfilippo concedes to Kleppmann that it should be ("Is Redlock safe?", 2016). What libraries do otherwise is in [`variants`].
+
+pub mod variants;
 
 use crate::connection::CallError;
-use crate::env::{BoxFuture, Env, Monotonic};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Settings};
+use crate::env::{BoxFuture, Env};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
 use crate::owned_key::{RELEASE_ATTEMPTS, delete_if_owned, fresh_owner, set_if_absent};
 use crate::retry::Retry;
 use crate::session::Session;
 use bytes::Bytes;
-use std::time::Duration;
+use variants::{GivesBack, Habits, join_all};
 
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
@@ -31,17 +32,23 @@ pub const DEFINITION: Definition = Definition {
     deployment: Deployment::Independent,
     has_tokens: false,
     models: None,
-    build: |env, servers, settings| {
-        let masters = Session::independent(&env, servers, settings);
-        Box::new(Redlock { masters, ttl_ms: settings.ttl.as_millis().to_string(), settings: settings.clone(), env })
-    },
+    build: |env, servers, settings| lock(env, servers, settings, Habits::default()),
 };
 
 struct Redlock {
     env: Env,
     settings: Settings,
+    habits: Habits,
     masters: Vec<Session>,
     ttl_ms: String,
+    /// Which masters answered that they locked, in the attempt that was granted.
+    answered: Vec<bool>,
+}
+
+/// The lock with these habits.
+fn lock(env: Env, servers: &Servers, settings: &Settings, habits: Habits) -> Box<dyn Lock> {
+    let (masters, ttl_ms) = (Session::independent(&env, servers, settings), settings.ttl.as_millis().to_string());
+    Box::new(Redlock { env, settings: settings.clone(), habits, masters, ttl_ms, answered: Vec::new() })
 }
 
 /// What one master made of one attempt.
@@ -73,68 +80,102 @@ struct Failure {
     reason: String,
     /// Whether some master may still hold our key.
     standing: bool,
+    /// Whether the library tries no more.
+    is_final: bool,
 }
 
 impl Redlock {
     async fn try_until_timeout(&mut self, resource: &str) -> Acquisition {
         let mut retry = Retry::start(&self.env, &self.settings);
         let mut standing = None;
-        loop {
-            let failure = match self.attempt(resource).await {
+        let mut owner = fresh_owner(&self.env);
+        for attempt in 1.. {
+            let failure = match self.attempt(resource, &owner).await {
                 Ok(lease) => return Acquisition::Granted(lease),
                 Err(failure) => failure,
             };
             if failure.standing {
                 standing = Some(failure.reason.clone());
             }
-            if !retry.again().await {
+            if failure.is_final || attempt == self.habits.attempts_max || !retry.again().await {
+                if self.habits.gives_back == GivesBack::AtTheEnd {
+                    self.unlock_all(resource, &owner, &[]).await;
+                }
                 return standing.map_or(Acquisition::Refused(failure.reason), Acquisition::Unknown);
             }
+            if !self.habits.keeps_owner {
+                owner = fresh_owner(&self.env);
+            }
         }
+        unreachable!("an attempt without a successor returns")
     }
 
     /// The five steps.
-    async fn attempt(&mut self, resource: &str) -> Result<Lease, Failure> {
+    async fn attempt(&mut self, resource: &str, owner: &Bytes) -> Result<Lease, Failure> {
         // 1. The current time.
-        let start = self.env.monotonic_clock();
+        let start = self.habits.clock.read(&self.env);
 
         // 2. All instances, one after the other, with the same key and random value.
-        let owner = fresh_owner(&self.env);
-        let votes = self.lock_all(resource, &owner).await;
+        let (votes, has_raised) = match self.habits.together {
+            false => self.lock_all(resource, owner).await,
+            true => self.lock_together(resource, owner).await,
+        };
 
         // 3. A majority, within the validity time. 4. The validity is what remains of the ttl.
         let locked = votes.iter().filter(|vote| **vote == Vote::Locked).count();
-        let valid_until = validity_end(start, self.settings.ttl);
-        let in_time = valid_until > self.env.monotonic_clock();
-        if locked >= self.quorum() && in_time {
-            return Ok(Lease { resource: resource.to_owned(), owner, token: None, valid_until: Some(valid_until) });
+        let valid_until = self.habits.validity_end(&self.env, start, self.settings.ttl);
+        let in_time = !self.habits.checks_validity || valid_until > self.env.monotonic_clock();
+        let is_locked = locked >= self.quorum() && in_time;
+        if is_locked && self.habits.raises && has_raised {
+            let reason = format!("locked {locked} of {}, and raised for the others", votes.len());
+            return Err(Failure { reason, standing: true, is_final: true });
+        }
+        if is_locked {
+            self.answered = votes.iter().map(|vote| *vote == Vote::Locked).collect();
+            let valid_until = Some(valid_until).filter(|_| self.habits.states_validity);
+            let token = self.habits.token_of(owner);
+            return Ok(Lease { resource: resource.to_owned(), owner: owner.clone(), token, valid_until });
         }
 
         // 5. Unlock all instances.
-        let standing = self.unlock_all(resource, &owner, &votes).await;
+        let standing = match self.habits.gives_back {
+            GivesBack::AtTheEnd => locked > 0,
+            _ => self.unlock_all(resource, owner, &votes).await,
+        };
         let late = if in_time { "" } else { ", too late" };
-        Err(Failure { reason: format!("locked {locked} of {}{late}", votes.len()), standing })
+        Err(Failure { reason: format!("locked {locked} of {}{late}", votes.len()), standing, is_final: false })
     }
 
-    async fn lock_all(&mut self, resource: &str, owner: &Bytes) -> Vec<Vote> {
-        let mut votes = Vec::with_capacity(self.masters.len());
+    /// What every master said, and whether one of them gave no answer.
+    async fn lock_all(&mut self, resource: &str, owner: &Bytes) -> (Vec<Vote>, bool) {
+        let (mut votes, mut has_raised) = (Vec::with_capacity(self.masters.len()), false);
         for master in &mut self.masters {
-            votes.push(match set_if_absent(master, resource, owner, &self.ttl_ms).await {
-                Ok(true) => Vote::Locked,
-                Ok(false) => Vote::NotLocked,
-                Err(error) if error.may_have_applied() => Vote::Unknown,
-                Err(_) => Vote::NotLocked,
-            });
+            let answer = set_if_absent(master, resource, owner, &self.ttl_ms).await;
+            has_raised |= answer.is_err();
+            votes.push(Vote::of(&answer));
         }
-        votes
+        (votes, has_raised)
     }
 
-    /// Step 5; `true` if some master may still hold our key.
+    /// The same, all at once.
+    async fn lock_together(&mut self, resource: &str, owner: &Bytes) -> (Vec<Vote>, bool) {
+        let ttl_ms = &self.ttl_ms;
+        let ask = |master| -> BoxFuture<'_, _> { Box::pin(set_if_absent(master, resource, owner, ttl_ms)) };
+        let answers = join_all(self.masters.iter_mut().map(ask).collect()).await;
+        (answers.iter().map(Vote::of).collect(), answers.iter().any(Result::is_err))
+    }
+
+    /// Step 5; `true` if some master may still hold our key. Without votes all are asked.
     async fn unlock_all(&mut self, resource: &str, owner: &Bytes, votes: &[Vote]) -> bool {
         let mut standing = false;
-        for (master, vote) in self.masters.iter_mut().zip(votes) {
+        for (number, master) in self.masters.iter_mut().enumerate() {
+            let vote = votes.get(number).copied().unwrap_or(Vote::Unknown);
+            if self.habits.gives_back == GivesBack::Answered && vote != Vote::Locked {
+                standing |= vote == Vote::Unknown;
+                continue;
+            }
             let removal = delete_if_owned(master, resource, owner).await;
-            standing |= may_stand(*vote, &removal);
+            standing |= may_stand(vote, &removal);
         }
         standing
     }
@@ -142,6 +183,11 @@ impl Redlock {
     /// Asks every master to remove our key; those that did not answer are asked again, a bounded number of times.
     async fn release_all(&mut self, lease: &Lease) -> Release {
         let mut removals = vec![Removal::Unanswered { reached: false }; self.masters.len()];
+        if self.habits.gives_back == GivesBack::Answered {
+            for (removal, _) in removals.iter_mut().zip(&self.answered).filter(|(_, answered)| !**answered) {
+                *removal = Removal::Absent;
+            }
+        }
         for attempt in 0..RELEASE_ATTEMPTS {
             if attempt > 0 {
                 self.env.sleep(self.env.jitter(&self.settings.retry)).await;
@@ -166,10 +212,15 @@ impl Redlock {
     }
 }
 
-/// Start, plus the ttl, minus what the clocks may drift apart within it: 1 % and 2 ms. A ttl of 2 ms or less is never valid.
-fn validity_end(start: Monotonic, ttl: Duration) -> Monotonic {
-    let drift = ttl / 100 + Duration::from_millis(2);
-    start.plus(ttl.saturating_sub(drift))
+impl Vote {
+    fn of(answer: &Result<bool, CallError>) -> Vote {
+        match answer {
+            Ok(true) => Vote::Locked,
+            Ok(false) => Vote::NotLocked,
+            Err(error) if error.may_have_applied() => Vote::Unknown,
+            Err(_) => Vote::NotLocked,
+        }
+    }
 }
 
 /// Whether a master may hold our key after we tried to remove it.

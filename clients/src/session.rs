@@ -1,7 +1,7 @@
 //! What a lock holds instead of a connection: one server, or whichever is the primary, connected to when needed. Must never know what
 //! the commands mean, except for the errors by which a server says that it is no primary.
 
-use crate::connection::{CallError, Connection};
+use crate::connection::{CallError, Connection, Subscription};
 use crate::discovery::PrimaryFinder;
 use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};
@@ -70,6 +70,12 @@ impl Session {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected));
         }
         self.call_once(words).await
+    }
+
+    /// Listens to channels of the server, over a connection of its own. It stays with that server when another becomes the primary.
+    pub async fn subscribe(&mut self, channels: &[&[u8]]) -> Result<Subscription, CallError> {
+        let open = Box::pin(self.target.connect()).await?;
+        Subscription::over(open.connection, channels).await
     }
 
     async fn call_once(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {

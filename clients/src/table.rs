@@ -5,7 +5,9 @@ use crate::articles::{
     setnx_getset_expiry, setnx_stale_del, watchdog,
 };
 use crate::lock::Definition;
-use crate::{fencing, redlock, single_node};
+use crate::redisson::{fair, red_lock};
+use crate::redlock::variants;
+use crate::{fencing, redisson, redlock, single_node, spring_registry};
 
 /// All locks, in the order in which they are listed for people.
 pub static CLIENTS: &[Definition] = &[
@@ -40,6 +42,20 @@ pub static CLIENTS: &[Definition] = &[
     reentrant::DEFINITION,
     reentrant::COUNTED,
     checked::DEFINITION,
+    redisson::DEFINITION,
+    redisson::LEASE,
+    redisson::WAIT,
+    fair::FAIR,
+    red_lock::RED_LOCK,
+    spring_registry::DEFINITION,
+    variants::PARALLEL,
+    variants::NO_RANDOM_DELAY,
+    variants::NO_VALIDITY_CHECK,
+    variants::UNLOCK_ANSWERED,
+    variants::FENCING,
+    variants::PYTHON,
+    variants::NODE,
+    variants::REDSYNC,
 ];
 
 /// A mistake, and the client in which it is mended.
@@ -94,6 +110,41 @@ pub static TWINS: &[Twin] = &[
         mended: "single-node",
         mistake: "the release compares and deletes in two commands",
     },
+    Twin { flawed: "redisson-lease", mended: "redisson", mistake: "nothing renews a lock whose holder is not done" },
+    Twin { flawed: "redisson", mended: "redisson-wait", mistake: "a lock is granted before any replica has it" },
+    Twin { flawed: "redisson", mended: "redisson-fair", mistake: "who came first may come last" },
+    Twin {
+        flawed: "redisson-redlock",
+        mended: "redlock",
+        mistake: "nobody looks how long it took to lock the majority",
+    },
+    Twin {
+        flawed: "redlock-no-random-delay",
+        mended: "redlock-parallel",
+        mistake: "processes that split the votes try again in step",
+    },
+    Twin { flawed: "redlock-no-validity-check", mended: "redlock", mistake: "a majority counts, however late it came" },
+    Twin { flawed: "redlock-unlock-answered", mended: "redlock", mistake: "masters that did not answer keep the key" },
+    Twin { flawed: "redlock-fencing", mended: "fencing", mistake: "tokens have no order" },
+    Twin { flawed: "redlock-py", mended: "redlock", mistake: "a lock that was taken is reported as an error" },
+    Twin { flawed: "node-redlock", mended: "redlock-parallel", mistake: "failed attempts are not given back" },
+    Twin { flawed: "reentrant-by-value", mended: "reentrant-counted", mistake: "the inner release frees the lock" },
+    Twin { flawed: "watchdog-expire", mended: "watchdog", mistake: "each renewal lasts exactly until the next one" },
+    Twin {
+        flawed: "watchdog-resurrecting",
+        mended: "watchdog",
+        mistake: "a renewal that comes late takes the lock again",
+    },
+    Twin { flawed: "watchdog-unstopped", mended: "watchdog", mistake: "renewing goes on after the release" },
+    Twin { flawed: "watchdog", mended: "watchdog-capped", mistake: "a stuck holder keeps the lock for ever" },
+    Twin { flawed: "single-node", mended: "watchdog", mistake: "nothing renews a lock whose holder is not done" },
+    Twin { flawed: "lua-extend-unchecked", mended: "lua-extend", mistake: "the extension looks at no owner" },
+    Twin {
+        flawed: "lua-extend-reacquire",
+        mended: "lua-extend",
+        mistake: "a lost lock is taken anew and the work goes on",
+    },
+    Twin { flawed: "checked", mended: "fencing", mistake: "the check is a moment before the write" },
 ];
 
 /// The lock with that name.

@@ -4,7 +4,9 @@ use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;
 use crate::fencing;
 use crate::owned_key::{COMPARE_AND_DELETE, EXTEND_IF_OWNED};
+use crate::redisson::script as redisson;
 use crate::script::Script;
+use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What all wall clocks of the test world show at its start, in microseconds since the Unix epoch, unless a test sets them otherwise.
@@ -59,6 +61,10 @@ pub(crate) fn scripts() -> Vec<(&'static str, &'static Script)> {
         ("compare-and-set", &COMPARE_AND_SET),
         ("extend-or-take", &EXTEND_OR_TAKE),
         ("acquire-with-token", &fencing::ACQUIRE),
+        ("hold-once-more", &redisson::ACQUIRE),
+        ("hold-once-less", &redisson::RELEASE),
+        ("renew", &redisson::RENEW),
+        ("obtain", &spring_registry::OBTAIN),
     ]
 }
 
@@ -199,8 +205,53 @@ impl Store {
                 self.set_if_absent(key, owner, ttl_ms, now);
                 format!(":{token}\r\n")
             }
+            [key, owner, ttl_ms] if digest == spring_registry::OBTAIN.digest() => match self.get(key, now) {
+                Some(value) if value != *owner => ":0\r\n".to_owned(),
+                _ => {
+                    self.set(key, owner, Some(later(now, ttl_ms)));
+                    ":1\r\n".to_owned()
+                }
+            },
+            _ => self.run_redisson(digest, arguments, now),
+        }
+    }
+
+    /// The scripts on hashes, which are kept as `field=count`, with one field at most. What is published is up to the test.
+    fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
+        match arguments {
+            [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self.count_of(key, id, now) {
+                None if self.get(key, now).is_some() => format!(":{}\r\n", self.left_ms(key, now)),
+                count => {
+                    self.set(key, &format!("{id}={}", count.unwrap_or(0) + 1), Some(later(now, ttl_ms)));
+                    "$-1\r\n".to_owned()
+                }
+            },
+            [key, _, _, ttl_ms, id] if digest == redisson::RELEASE.digest() => match self.count_of(key, id, now) {
+                None => "$-1\r\n".to_owned(),
+                Some(1) => {
+                    self.keys.remove(*key);
+                    ":1\r\n".to_owned()
+                }
+                Some(count) => {
+                    self.set(key, &format!("{id}={}", count - 1), Some(later(now, ttl_ms)));
+                    ":0\r\n".to_owned()
+                }
+            },
+            [key, ttl_ms, id] if digest == redisson::RENEW.digest() => match self.count_of(key, id, now) {
+                Some(_) => self.expire(key, ttl_ms, now),
+                None => ":0\r\n".to_owned(),
+            },
             _ => "-ERR wrong arguments\r\n".to_owned(),
         }
+    }
+
+    fn count_of(&self, key: &str, id: &str, now: u64) -> Option<u64> {
+        let (field, count) = self.get(key, now)?.split_once('=')?;
+        (field == id).then(|| count.parse().unwrap())
+    }
+
+    fn left_ms(&self, key: &str, now: u64) -> i64 {
+        self.keys[key].1.map_or(-1, |expiry| i64::try_from((expiry - now) / 1_000).unwrap())
     }
 }
 

@@ -1,0 +1,149 @@
+//! `redisson-redlock`: a majority of locks, each on a server of its own. Must never know how the servers relate: they do not.
+//!
+//! Source: `RedissonRedLock` (deprecated) and `RedissonMultiLock` of the version that [`super`] names; article 004, 6 and 7.
+//! The call is `tryLock(wait, lease)` with the timeout of the acquire and the ttl:
+//!
+//! 1. One lock after the other is taken **for twice the wait**, each waited for through its channel for at most its share of the wait.
+//! 2. A majority is enough; more than a minority missing gives back what was taken and begins again, until the wait is over.
+//! 3. Each lock that was taken is given the lease by a **plain PEXPIRE that looks at no owner**, whose answer is ignored.
+//! 4. Nothing measures how long that took: **no drift, no validity**. The lease states none.
+//!
+//! So what step 1 took and step 3 did not reach stays for twice the wait. What differs from the library: the same `uuid:thread` on all servers,
+//! where the library has one for each client object (nothing compares them), and unlocks one after the other.
+
+use super::rlock::{Habits, RLock};
+use super::{DEFINITION, MODELS};
+use crate::env::{BoxFuture, Env};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
+use crate::owned_key::fresh_owner;
+use crate::session::Session;
+use std::time::Duration;
+
+/// The entry in the table of locks.
+pub const RED_LOCK: Definition = Definition {
+    name: "redisson-redlock",
+    about: "a majority of redisson locks on independent masters, given their lease afterwards by plain PEXPIREs",
+    deployment: Deployment::Independent,
+    models: MODELS,
+    build: |env, servers, settings| {
+        let (locks, lease) = (locks(&env, servers, settings), settings.ttl);
+        Box::new(RedLock { env, locks, lease, wait: settings.acquire_timeout })
+    },
+    ..DEFINITION
+};
+
+struct RedLock {
+    env: Env,
+    locks: Vec<RLock>,
+    lease: Duration,
+    wait: Duration,
+}
+
+fn locks(env: &Env, servers: &Servers, settings: &Settings) -> Vec<RLock> {
+    let Servers::Independent(addresses) = servers else {
+        panic!("independent masters are needed, but the servers are {servers:?}")
+    };
+    let id = format!("{}:1", String::from_utf8_lossy(&fresh_owner(env)));
+    let habits = Habits { lease: Some(settings.acquire_timeout * 2), ..Habits::default() };
+    let lock = |address: &crate::Address| {
+        let (own_env, address, timeout) = (env.clone(), address.clone(), settings.node_timeout);
+        let open = Box::new(move || Session::fixed(&own_env, &address, timeout));
+        RLock::of_thread(id.clone(), env.clone(), settings, habits, open)
+    };
+    addresses.iter().map(lock).collect()
+}
+
+impl RedLock {
+    async fn take_majority(&mut self, key: &str) -> Acquisition {
+        let deadline = self.env.monotonic_clock().plus(self.wait);
+        let (mut taken, mut place, mut missing): (Vec<(usize, Lease)>, _, _) = (Vec::new(), 0, 0);
+        let mut standing = None;
+        while place < self.locks.len() {
+            let share = (self.wait / self.count()).max(Duration::from_millis(1));
+            let patience = share.min(self.left(deadline));
+            let is_taken = match self.locks[place].try_lock(key, patience).await {
+                Acquisition::Granted(lease) => {
+                    taken.push((place, lease));
+                    true
+                }
+                Acquisition::Refused(_) => false,
+                Acquisition::Unknown(reason) => {
+                    let _ = self.locks[place].unlock_once(key).await;
+                    standing = Some(reason);
+                    false
+                }
+            };
+            place += 1;
+            missing += usize::from(!is_taken);
+            if !is_taken && taken.len() >= self.quorum() {
+                break;
+            }
+            if self.locks.len() - missing < self.quorum() {
+                self.give_back(key, &mut taken).await;
+                (place, missing) = (0, 0);
+            }
+            if self.left(deadline).is_zero() {
+                self.give_back(key, &mut taken).await;
+                let reason = "no majority in time".to_owned();
+                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
+            }
+        }
+        for (place, _) in &taken {
+            self.locks[*place].expire(key, self.lease).await;
+        }
+        taken
+            .pop()
+            .map_or(Acquisition::Refused("there are no servers".to_owned()), |(_, lease)| Acquisition::Granted(lease))
+    }
+
+    async fn give_back(&mut self, key: &str, taken: &mut Vec<(usize, Lease)>) {
+        for (place, _) in taken.drain(..) {
+            let _ = self.locks[place].unlock_once(key).await;
+        }
+    }
+
+    /// `unlock()`: every lock, taken or not; what fails is skipped. Held means that a majority had it.
+    async fn give_all_back(&mut self, key: &str) -> Release {
+        let (mut ours, mut unknown) = (0, 0);
+        for lock in &mut self.locks {
+            match lock.unlock_once(key).await {
+                Ok(true) => ours += 1,
+                Ok(false) => {}
+                Err(_) => unknown += 1,
+            }
+        }
+        if ours >= self.quorum() {
+            Release::Released
+        } else if ours + unknown < self.quorum() {
+            Release::NotHeld
+        } else {
+            Release::Unknown(format!(
+                "{ours} of {} masters removed the key, {unknown} did not answer",
+                self.locks.len()
+            ))
+        }
+    }
+
+    fn left(&self, deadline: crate::Monotonic) -> Duration {
+        deadline.since(self.env.monotonic_clock())
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.locks.len()).unwrap_or(u32::MAX)
+    }
+
+    /// N/2+1.
+    fn quorum(&self) -> usize {
+        self.locks.len() / 2 + 1
+    }
+}
+
+impl Lock for RedLock {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.take_majority(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.give_all_back(&lease.resource).await })
+    }
+}

@@ -1,0 +1,295 @@
+//! One lock at one server: taken, waited for, renewed, given back. Must never know of other servers.
+
+use super::script::{ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE};
+use crate::connection::{CallError, Subscription};
+use crate::env::{Env, Monotonic, Spawned};
+use crate::lock::{Acquisition, Lease, Release, Settings};
+use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
+use crate::reply::Reply;
+use crate::session::Session;
+use bytes::Bytes;
+use std::time::Duration;
+
+/// How often an acquire that no replica acknowledged is made again (`retryAttempts`).
+const SYNC_ATTEMPTS: usize = 4;
+
+/// What differs between the locks that are made of this one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Habits {
+    /// How long the lock is taken for; if nothing is stated, a watchdog renews it.
+    pub lease: Option<Duration>,
+    /// Whether waiters are served in the order in which they came.
+    pub fair: bool,
+    /// Whether a replica must acknowledge an acquire.
+    pub synchronous: bool,
+}
+
+/// The lock of one thread at one server.
+pub struct RLock {
+    env: Env,
+    settings: Settings,
+    habits: Habits,
+    /// Opens further sessions to the same server.
+    open: Box<dyn Fn() -> Session>,
+    redis: Session,
+    /// `uuid:thread`.
+    id: String,
+    watch: Watch,
+}
+
+/// The renewing of a lock that this thread holds so many times.
+#[derive(Default)]
+struct Watch {
+    holds: usize,
+    task: Option<Spawned>,
+}
+
+/// What an attempt brought.
+enum Attempt {
+    Locked,
+    /// How long to wait for a message at most; as long as one likes if it does not say.
+    Held(Option<Duration>),
+}
+
+impl RLock {
+    /// The lock of a thread of its own id.
+    pub fn new(env: Env, settings: &Settings, habits: Habits, open: Box<dyn Fn() -> Session>) -> RLock {
+        let uuid = String::from_utf8_lossy(&fresh_owner(&env)).into_owned();
+        RLock::of_thread(format!("{uuid}:1"), env, settings, habits, open)
+    }
+
+    /// The lock of that thread, `uuid:thread`.
+    pub fn of_thread(
+        id: String,
+        env: Env,
+        settings: &Settings,
+        habits: Habits,
+        open: Box<dyn Fn() -> Session>,
+    ) -> RLock {
+        RLock { redis: open(), settings: settings.clone(), watch: Watch::default(), env, habits, open, id }
+    }
+
+    /// `tryLock(wait, lease)`.
+    pub async fn try_lock(&mut self, key: &str, wait: Duration) -> Acquisition {
+        let outcome = self.try_within(key, wait).await;
+        match &outcome {
+            Acquisition::Granted(_) if self.habits.lease.is_none() => self.start_renewing(key),
+            Acquisition::Refused(_) if self.habits.fair => self.leave_queue(key, wait).await,
+            _ => {}
+        }
+        outcome
+    }
+
+    async fn try_within(&mut self, key: &str, wait: Duration) -> Acquisition {
+        let deadline = self.env.monotonic_clock().plus(wait);
+        let mut messages = None;
+        loop {
+            let (patience, reason) = match self.attempt(key, wait).await {
+                Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
+                Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
+                // The library throws. An error that it reports as "not acquired" is not known to be one either.
+                Err(error) if error.may_have_applied() => return Acquisition::Unknown(error.to_string()),
+                // What could not be sent, or was turned down, it tries again.
+                Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
+            };
+            if self.left(deadline).is_zero() {
+                return Acquisition::Refused(reason);
+            }
+            if messages.is_none() {
+                messages = self.subscribe(key, self.left(deadline)).await;
+                if messages.is_some() {
+                    // What was published before is lost, so look again.
+                    continue;
+                }
+            }
+            let left = self.left(deadline);
+            let patience = patience.filter(|patience| *patience < left).unwrap_or(left);
+            self.wait_for_message(&mut messages, patience).await;
+            if self.left(deadline).is_zero() {
+                return Acquisition::Refused(reason);
+            }
+        }
+    }
+
+    fn left(&self, deadline: Monotonic) -> Duration {
+        deadline.since(self.env.monotonic_clock())
+    }
+
+    /// One script, and the replica's acknowledgement if that is asked for.
+    async fn attempt(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
+        for _ in 0..SYNC_ATTEMPTS {
+            let attempt = self.attempt_once(key, wait).await?;
+            if !self.habits.synchronous || matches!(attempt, Attempt::Held(_)) || self.is_replicated().await? {
+                return Ok(attempt);
+            }
+            self.unlock_once(key).await?;
+            self.env.sleep(self.env.jitter(&self.settings.retry)).await;
+        }
+        Err(CallError::Server("no replica acknowledged the lock".to_owned()))
+    }
+
+    async fn attempt_once(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
+        let lives_ms = self.lives().as_millis().to_string();
+        let reply = match self.habits.fair {
+            false => {
+                ACQUIRE.call(&mut self.redis, &[key.as_bytes()], &[lives_ms.as_bytes(), self.id.as_bytes()]).await?
+            }
+            true => {
+                let names = Names::of(key);
+                let keys = [key.as_bytes(), names.queue.as_bytes(), names.timeouts.as_bytes()];
+                let (wait_ms, now_ms) = (wait.as_millis().to_string(), self.env.wall_clock().as_millis().to_string());
+                let arguments = [&lives_ms, &self.id, &wait_ms, &now_ms].map(|text| text.as_bytes());
+                FAIR_ACQUIRE.call(&mut self.redis, &keys, &arguments).await?
+            }
+        };
+        match reply {
+            Reply::Nil => Ok(Attempt::Locked),
+            Reply::Integer(ms) => Ok(Attempt::Held(u64::try_from(ms).ok().map(Duration::from_millis))),
+            reply => Err(CallError::unexpected(&reply)),
+        }
+    }
+
+    /// Whether a replica has what this connection wrote. It waits a third of what it would wait for a reply, as the library's defaults do.
+    async fn is_replicated(&mut self) -> Result<bool, CallError> {
+        let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
+        match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
+            Reply::Integer(replicas) => Ok(replicas > 0),
+            reply => Err(CallError::unexpected(&reply)),
+        }
+    }
+
+    async fn subscribe(&mut self, key: &str, patience: Duration) -> Option<Subscription> {
+        let names = Names::of(key);
+        let channel = if self.habits.fair { names.own_channel(&self.id) } else { names.channel };
+        let env = self.env.clone();
+        env.timeout(patience, self.redis.subscribe(&[channel.as_bytes()])).await?.ok()
+    }
+
+    /// Returns at a message, or when `patience` is over. A subscription that broke is given up.
+    async fn wait_for_message(&self, messages: &mut Option<Subscription>, patience: Duration) {
+        let sleep_on = self.env.monotonic_clock().plus(patience);
+        if let Some(subscription) = messages {
+            match self.env.timeout(patience, subscription.next()).await {
+                None | Some(Ok(_)) => return,
+                Some(Err(_)) => *messages = None,
+            }
+        }
+        self.env.sleep(sleep_on.since(self.env.monotonic_clock())).await;
+    }
+
+    /// `unlock()`. Only what could not be sent is sent again.
+    pub async fn unlock(&mut self, key: &str) -> Release {
+        let mut outcome = self.unlock_once(key).await;
+        for _ in 1..RELEASE_ATTEMPTS {
+            if !matches!(&outcome, Err(error) if !error.may_have_applied()) {
+                break;
+            }
+            self.env.sleep(self.env.jitter(&self.settings.retry)).await;
+            outcome = self.unlock_once(key).await;
+        }
+        self.stop_renewing();
+        match outcome {
+            Ok(true) => Release::Released,
+            Ok(false) => Release::NotHeld,
+            Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
+            Err(error) => Release::Unknown(format!("not released: {error}")),
+        }
+    }
+
+    /// Whether the lock was ours, once at least.
+    pub(super) async fn unlock_once(&mut self, key: &str) -> Result<bool, CallError> {
+        let (names, lives_ms) = (Names::of(key), self.lives().as_millis().to_string());
+        let reply = match self.habits.fair {
+            false => {
+                let keys = [key.as_bytes(), names.channel.as_bytes()];
+                RELEASE.call(&mut self.redis, &keys, &[UNLOCK_MESSAGE, lives_ms.as_bytes(), self.id.as_bytes()]).await?
+            }
+            true => {
+                let names = [key, &names.queue, &names.timeouts, &names.channel].map(str::as_bytes);
+                let now_ms = self.env.wall_clock().as_millis().to_string();
+                let arguments = [UNLOCK_MESSAGE, lives_ms.as_bytes(), self.id.as_bytes(), now_ms.as_bytes()];
+                FAIR_RELEASE.call(&mut self.redis, &names, &arguments).await?
+            }
+        };
+        match reply {
+            Reply::Integer(_) => Ok(true),
+            Reply::Nil => Ok(false),
+            reply => Err(CallError::unexpected(&reply)),
+        }
+    }
+
+    /// `PEXPIRE`, whoever holds the lock, and whatever comes of it.
+    pub(super) async fn expire(&mut self, key: &str, lease: Duration) {
+        let _ = crate::commands::expire_ms(&mut self.redis, key, lease).await;
+    }
+
+    /// A waiter that gives up makes room. What comes of it does not matter: its timeout will.
+    async fn leave_queue(&mut self, key: &str, wait: Duration) {
+        let (names, wait_ms) = (Names::of(key), wait.as_millis().to_string());
+        let keys = [names.queue.as_bytes(), names.timeouts.as_bytes()];
+        let _ = FAIR_LEAVE.call(&mut self.redis, &keys, &[self.id.as_bytes(), wait_ms.as_bytes()]).await;
+    }
+
+    /// How long the lock lives at the server.
+    fn lives(&self) -> Duration {
+        self.habits.lease.unwrap_or(self.settings.ttl)
+    }
+
+    fn lease(&self, key: &str) -> Lease {
+        let owner = Bytes::from(format!("{}=1", self.id));
+        Lease { resource: key.to_owned(), owner, token: None, valid_until: None }
+    }
+
+    fn start_renewing(&mut self, key: &str) {
+        self.watch.holds += 1;
+        if self.watch.task.is_none() {
+            let (redis, ttl) = ((self.open)(), self.settings.ttl);
+            let task = renew(self.env.clone(), redis, key.to_owned(), self.id.clone(), ttl);
+            self.watch.task = Some(self.env.spawn(task));
+        }
+    }
+
+    /// The library counts what it holds apart from the server, and stops when that is nothing, whatever came of the unlock.
+    fn stop_renewing(&mut self) {
+        self.watch.holds = self.watch.holds.saturating_sub(1);
+        if self.watch.holds == 0
+            && let Some(task) = self.watch.task.take()
+        {
+            task.abort();
+        }
+    }
+}
+
+/// The watchdog of one lock: it goes on after an error, and ends without a word when the lock is not ours any more.
+async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Duration) {
+    let ttl_ms = ttl.as_millis().to_string();
+    loop {
+        env.sleep(ttl / 3).await;
+        let renewed = RENEW.call(&mut redis, &[key.as_bytes()], &[ttl_ms.as_bytes(), id.as_bytes()]).await;
+        if renewed == Ok(Reply::Integer(0)) {
+            return;
+        }
+    }
+}
+
+/// What stands beside a lock.
+struct Names {
+    channel: String,
+    queue: String,
+    timeouts: String,
+}
+
+impl Names {
+    fn of(key: &str) -> Names {
+        Names {
+            channel: format!("redisson_lock__channel:{{{key}}}"),
+            queue: format!("redisson_lock_queue:{{{key}}}"),
+            timeouts: format!("redisson_lock_timeout:{{{key}}}"),
+        }
+    }
+
+    /// Where a waiter of a fair lock listens.
+    fn own_channel(&self, id: &str) -> String {
+        format!("{}:{id}", self.channel)
+    }
+}

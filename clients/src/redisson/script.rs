@@ -1,0 +1,133 @@
+//! The Lua scripts of Redisson's locks, as the library has them in meaning. Must never know who calls them.
+//!
+//! The first write of each can fail only if the key holds something else than a lock, and then nothing was done.
+
+use crate::script::Script;
+
+/// What is published when a lock is given back.
+pub const UNLOCK_MESSAGE: &[u8] = b"0";
+
+/// KEYS: lock. ARGV: time to live in milliseconds, `uuid:thread`. Nil if the lock is now held once more by us, else what is left of it.
+pub static ACQUIRE: Script = Script::new(
+    r#"if redis.call("exists",KEYS[1]) == 0 or redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
+    redis.call("hincrby",KEYS[1],ARGV[2],1)
+    redis.call("pexpire",KEYS[1],ARGV[1])
+    return nil
+end
+return redis.call("pttl",KEYS[1])"#,
+);
+
+/// KEYS: lock, channel. ARGV: message, time to live, `uuid:thread`. Nil if the lock is not ours, 0 if we still hold it, 1 if it is free.
+pub static RELEASE: Script = Script::new(
+    r#"if redis.call("hexists",KEYS[1],ARGV[3]) == 0 then
+    return nil
+end
+if redis.call("hincrby",KEYS[1],ARGV[3],-1) > 0 then
+    redis.call("pexpire",KEYS[1],ARGV[2])
+    return 0
+end
+redis.call("del",KEYS[1])
+redis.call("publish",KEYS[2],ARGV[1])
+return 1"#,
+);
+
+/// KEYS: lock. ARGV: time to live, `uuid:thread`. 1 if the lock was ours and lives longer now.
+pub static RENEW: Script = Script::new(
+    r#"if redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
+    redis.call("pexpire",KEYS[1],ARGV[1])
+    return 1
+end
+return 0"#,
+);
+
+/// KEYS: lock, queue, timeouts. ARGV: time to live, `uuid:thread`, how long a waiter may wait, the wall clock; all in milliseconds.
+/// Nil if the lock is ours; else how long to wait, and then we stand in the queue.
+pub static FAIR_ACQUIRE: Script = Script::new(
+    r#"while true do
+    local first = redis.call("lindex",KEYS[2],0)
+    if first == false then break end
+    local timeout = redis.call("zscore",KEYS[3],first)
+    if timeout ~= false and tonumber(timeout) <= tonumber(ARGV[4]) then
+        redis.call("zrem",KEYS[3],first)
+        redis.call("lpop",KEYS[2])
+    else
+        break
+    end
+end
+if redis.call("exists",KEYS[1]) == 0
+    and (redis.call("exists",KEYS[2]) == 0 or redis.call("lindex",KEYS[2],0) == ARGV[2]) then
+    redis.call("lpop",KEYS[2])
+    redis.call("zrem",KEYS[3],ARGV[2])
+    for _, waiter in ipairs(redis.call("zrange",KEYS[3],0,-1)) do
+        redis.call("zincrby",KEYS[3],-tonumber(ARGV[3]),waiter)
+    end
+    redis.call("hset",KEYS[1],ARGV[2],1)
+    redis.call("pexpire",KEYS[1],ARGV[1])
+    return nil
+end
+if redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
+    redis.call("hincrby",KEYS[1],ARGV[2],1)
+    redis.call("pexpire",KEYS[1],ARGV[1])
+    return nil
+end
+if redis.call("zscore",KEYS[3],ARGV[2]) ~= false then
+    return math.max(0,redis.call("pttl",KEYS[1]))
+end
+local last = redis.call("lindex",KEYS[2],-1)
+local ttl
+if last ~= false and last ~= ARGV[2] and redis.call("zscore",KEYS[3],last) ~= false then
+    ttl = tonumber(redis.call("zscore",KEYS[3],last)) - tonumber(ARGV[4])
+else
+    ttl = redis.call("pttl",KEYS[1])
+end
+if redis.call("zadd",KEYS[3],ttl + tonumber(ARGV[3]) + tonumber(ARGV[4]),ARGV[2]) == 1 then
+    redis.call("rpush",KEYS[2],ARGV[2])
+end
+return ttl"#,
+);
+
+/// KEYS: lock, queue, timeouts, channel. ARGV: message, time to live, `uuid:thread`, the wall clock. Nil if another holds the lock, 0 if we
+/// still hold it, 1 if it is free, also if it was before.
+pub static FAIR_RELEASE: Script = Script::new(
+    r#"while true do
+    local first = redis.call("lindex",KEYS[2],0)
+    if first == false then break end
+    local timeout = redis.call("zscore",KEYS[3],first)
+    if timeout ~= false and tonumber(timeout) <= tonumber(ARGV[4]) then
+        redis.call("zrem",KEYS[3],first)
+        redis.call("lpop",KEYS[2])
+    else
+        break
+    end
+end
+if redis.call("exists",KEYS[1]) == 1 then
+    if redis.call("hexists",KEYS[1],ARGV[3]) == 0 then
+        return nil
+    end
+    if redis.call("hincrby",KEYS[1],ARGV[3],-1) > 0 then
+        redis.call("pexpire",KEYS[1],ARGV[2])
+        return 0
+    end
+    redis.call("del",KEYS[1])
+end
+local first = redis.call("lindex",KEYS[2],0)
+if first ~= false then
+    redis.call("publish",KEYS[4] .. ":" .. first,ARGV[1])
+end
+return 1"#,
+);
+
+/// KEYS: queue, timeouts. ARGV: `uuid:thread`, how long it meant to wait in milliseconds. Leaves the queue; those behind move up.
+pub static FAIR_LEAVE: Script = Script::new(
+    r#"local queue = redis.call("lrange",KEYS[1],0,-1)
+local place = 1
+while place <= #queue and queue[place] ~= ARGV[1] do
+    place = place + 1
+end
+for behind = place + 1, #queue do
+    redis.call("zincrby",KEYS[2],-tonumber(ARGV[2]),queue[behind])
+end
+redis.call("zrem",KEYS[2],ARGV[1])
+redis.call("lrem",KEYS[1],0,ARGV[1])
+return 1"#,
+);

@@ -1,0 +1,164 @@
+//! What Redisson's locks do, as traffic with one server. Must never know how the code does it.
+
+use crate::lock::{Acquisition, Release, Settings};
+use crate::testing::{Answer, Call, TestWorld, both, five, granted, normal, once, one, one_redis, settings};
+use std::time::Duration;
+
+const UNLOCKED: &str = "*3\r\n$7\r\nmessage\r\n$29\r\nredisson_lock__channel:{lock}\r\n$1\r\n0\r\n";
+
+/// Settings with so much time to acquire.
+fn patient(seconds: u64) -> Settings {
+    Settings { acquire_timeout: Duration::from_secs(seconds), ..settings() }
+}
+
+#[test]
+fn a_holder_takes_it_again_and_only_its_last_release_frees_it() {
+    let (world, mut lock) = one_redis("redisson-lease", normal);
+    let outer = granted(world.run(lock.acquire("lock")));
+    let inner = granted(world.run(lock.acquire("lock")));
+    assert_eq!(world.run(lock.release(inner)), Release::Released);
+    assert!(world.value("redis", "lock").is_some());
+    assert_eq!(world.run(lock.release(outer)), Release::Released);
+    assert_eq!(world.value("redis", "lock"), None);
+    insta::assert_snapshot!(world.trace(), @r"
+    0.000 redis #1 connect
+    1.000 redis #1 < EVALSHA [sha of hold-once-more] 1 lock 10000 owner-1:1
+    2.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
+    2.000 redis #1 < EVAL [hold-once-more] 1 lock 10000 owner-1:1
+    3.000 redis #1 > $-1
+    3.000 redis #1 < EVALSHA [sha of hold-once-more] 1 lock 10000 owner-1:1
+    4.000 redis #1 > $-1
+    4.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    5.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
+    5.000 redis #1 < EVAL [hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    6.000 redis #1 > :0
+    6.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    7.000 redis #1 > :1
+    ");
+}
+
+#[test]
+fn the_watchdog_renews_every_third_until_the_outermost_release() {
+    let (world, mut lock) = one_redis("redisson", normal);
+    let outer = granted(world.run(lock.acquire("lock")));
+    let inner = granted(world.run(lock.acquire("lock")));
+    assert_eq!(world.run(lock.release(inner)), Release::Released);
+    world.trace();
+    world.pass(7_000);
+    assert_eq!(world.run(lock.release(outer)), Release::Released);
+    world.pass(20_000);
+    insta::assert_snapshot!(world.trace(), @r"
+    3336.333 redis #2 connect
+    3337.333 redis #2 < EVALSHA [sha of renew] 1 lock 10000 owner-1:1
+    3338.333 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
+    3338.333 redis #2 < EVAL [renew] 1 lock 10000 owner-1:1
+    3339.333 redis #2 > :1
+    6672.666 redis #2 < EVALSHA [sha of renew] 1 lock 10000 owner-1:1
+    6673.666 redis #2 > :1
+    7006.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    7007.000 redis #1 > :1
+    7007.000 redis #2 close
+    ");
+    assert_eq!(world.pending_timers(), 0);
+}
+
+#[test]
+fn an_overrun_keeps_others_out_only_if_a_watchdog_renews() {
+    for (name, refused) in [("redisson", true), ("redisson-lease", false)] {
+        let (world, mut lock) = one_redis(name, normal);
+        let mut other = world.lock(name, &one(), &settings());
+        granted(world.run(lock.acquire("lock")));
+        world.pass(15_000);
+        assert_eq!(matches!(world.run(other.acquire("lock")), Acquisition::Refused(_)), refused, "{name}");
+    }
+}
+
+#[test]
+fn the_watchdog_of_a_lost_lock_stops_and_tells_nobody() {
+    let (world, mut lock) = one_redis("redisson", normal);
+    let lease = granted(world.run(lock.acquire("lock")));
+    world.store("redis", |store| store.set("lock", "another=1", None));
+    world.pass(20_000);
+    let trace = world.trace();
+    assert!(!trace.contains("LockLost"), "{trace}");
+    assert_eq!(trace.matches("[sha of renew]").count(), 1, "{trace}");
+    assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
+}
+
+#[test]
+fn a_waiter_is_woken_by_the_message() {
+    let (world, mut lock) = one_redis("redisson-lease", normal);
+    let mut other = world.lock("redisson-lease", &one(), &patient(9));
+    let lease = granted(world.run(lock.acquire("lock")));
+    world.trace();
+    let release = async {
+        world.env().sleep(Duration::from_millis(500)).await;
+        let released = lock.release(lease).await;
+        world.publish("redis", UNLOCKED);
+        released
+    };
+    let (acquired, released) = world.run(both(other.acquire("lock"), release));
+    assert_eq!(released, Release::Released);
+    granted(acquired);
+    let waited_ms = world.now() / 1_000;
+    assert!((500..520).contains(&waited_ms), "{waited_ms} ms");
+    let trace = world.trace();
+    assert!(trace.contains("SUBSCRIBE redisson_lock__channel:{lock}"), "{trace}");
+    assert_eq!(
+        trace.matches("hold-once-more").count(),
+        4,
+        "asked when it came, after subscribing and after the message: {trace}"
+    );
+}
+
+#[test]
+fn a_waiter_whose_message_is_lost_gets_in_when_the_lock_has_expired() {
+    let (world, mut lock) = one_redis("redisson-lease", normal);
+    let mut other = world.lock("redisson-lease", &one(), &patient(20));
+    let lease = granted(world.run(lock.acquire("lock")));
+    let release = async {
+        world.env().sleep(Duration::from_millis(500)).await;
+        lock.release(lease).await
+    };
+    world.run(both(async { granted(other.acquire("lock").await) }, release));
+    let waited_ms = world.now() / 1_000;
+    assert!((10_000..10_020).contains(&waited_ms), "{waited_ms} ms");
+}
+
+#[test]
+fn a_waiter_without_a_subscription_waits_as_long() {
+    let dark = |call: &Call<'_>| if call.name() == "SUBSCRIBE" { Answer::ResetBefore } else { Answer::Normal };
+    let (world, mut lock) = one_redis("redisson-lease", dark);
+    let mut other = world.lock("redisson-lease", &one(), &patient(20));
+    granted(world.run(lock.acquire("lock")));
+    granted(world.run(other.acquire("lock")));
+    let waited_ms = world.now() / 1_000;
+    assert!((10_000..10_020).contains(&waited_ms), "{waited_ms} ms");
+}
+
+#[test]
+fn an_acquire_whose_reply_was_lost_is_unknown_and_is_taken_up_by_the_next() {
+    let (world, mut lock) = one_redis("redisson-lease", once("EVAL", Answer::Lost));
+    assert!(matches!(world.run(lock.acquire("lock")), Acquisition::Unknown(_)));
+    let lease = granted(world.run(lock.acquire("lock")));
+    assert_eq!(world.run(lock.release(lease)), Release::Released);
+    // The server counts two, of which one was given back.
+    assert!(world.value("redis", "lock").unwrap().ends_with("=1"));
+}
+
+#[test]
+fn a_majority_is_given_its_lease_afterwards() {
+    let world = TestWorld::new();
+    for master in ["m1", "m2", "m3", "m4"] {
+        world.serve(master, normal);
+    }
+    world.serve("m5", |_| Answer::Dropped);
+    let mut lock = world.lock("redisson-redlock", &five(), &settings());
+    let lease = granted(world.run(lock.acquire("lock")));
+    let taken_at = world.now();
+    world.pass(9_000);
+    assert!(world.value("m1", "lock").is_some());
+    world.pass(1_100);
+    assert_eq!(world.value("m1", "lock"), None, "{taken_at}");
+    assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
+}

@@ -1,0 +1,272 @@
+//! `spring-registry`: first the threads of a process among themselves, then the processes. Must never know how many threads there are.
+//!
+//! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock, no renewal); article 004, 4 and 5: "first compete
+//! inside the application; who wins goes on to Redis".
+//!
+//! ```text
+//! tryLock(wait, ttl): lock the ReentrantLock of this key within `wait`; then, until `wait` is over, every 100 ms:
+//!   local lockClientId = redis.call('GET', KEYS[1])
+//!   if it is ours: PEXPIRE, true      if there is none: SET ... PX, true      else false
+//! unlock: not the outermost: count down. Else: if GET is ours, UNLINK; if it was not, throw ConcurrentModificationException.
+//!         The ReentrantLock is given back in any case.
+//! ```
+//!
+//! The value is the registry's, one for the life of a process, so **a process finds its own lock and goes on**: only the lock inside the process
+//! keeps its threads apart. The key is the resource itself; the library puts its registry key and a colon before it. Here a host runs one thread
+//! of the application; [`SpringRegistry::of_thread`] makes more that share a [`Registry`].
+
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Env};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage};
+use crate::owned_key::{delete_if_owned, fresh_owner};
+use crate::reply::Reply;
+use crate::script::Script;
+use crate::session::Session;
+use bytes::Bytes;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// The library's `idleBetweenTries`.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "spring-registry",
+    about: "a lock inside the process first, then one owner id per process in Redis by Lua, without renewal",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: Some("Spring Integration RedisLockRegistry 7.x (2026), spin lock"),
+    build: |env, servers, settings| {
+        let registry = Registry::new(&env);
+        Box::new(SpringRegistry::of_thread(1, &registry, env, servers, settings))
+    },
+};
+
+/// KEYS: lock. ARGV: the registry's id, time to live in milliseconds. 1 if the lock is the registry's, else 0.
+pub static OBTAIN: Script = Script::new(
+    r#"local holder = redis.call("get",KEYS[1])
+if holder == ARGV[1] then
+    redis.call("pexpire",KEYS[1],ARGV[2])
+    return 1
+elseif not holder then
+    redis.call("set",KEYS[1],ARGV[1],"PX",ARGV[2])
+    return 1
+end
+return 0"#,
+);
+
+/// What the threads of one process share.
+pub struct Registry {
+    client_id: Bytes,
+    holder: Cell<Option<Holder>>,
+    waiting: RefCell<Vec<Waker>>,
+}
+
+/// The thread that holds the lock inside the process, and how many times.
+#[derive(Clone, Copy)]
+struct Holder {
+    thread: u32,
+    count: usize,
+}
+
+impl Registry {
+    /// A registry with an id of its own.
+    pub fn new(env: &Env) -> Rc<Registry> {
+        let (holder, waiting) = (Cell::new(None), RefCell::default());
+        Rc::new(Registry { client_id: fresh_owner(env), holder, waiting })
+    }
+
+    /// Waits until no other thread has the lock inside the process.
+    async fn lock_inside(&self, thread: u32) {
+        poll_fn(|context| match self.holder.get() {
+            Some(holder) if holder.thread != thread => {
+                self.waiting.borrow_mut().push(context.waker().clone());
+                Poll::Pending
+            }
+            holder => {
+                let count = holder.map_or(0, |holder| holder.count) + 1;
+                self.holder.set(Some(Holder { thread, count }));
+                Poll::Ready(())
+            }
+        })
+        .await;
+    }
+
+    /// Counts down; whoever waits looks again.
+    fn unlock_inside(&self) {
+        let left = self.holder.get().filter(|holder| holder.count > 1);
+        self.holder.set(left.map(|holder| Holder { count: holder.count - 1, ..holder }));
+        self.waiting.take().into_iter().for_each(Waker::wake);
+    }
+
+    fn is_nested(&self) -> bool {
+        self.holder.get().is_some_and(|holder| holder.count > 1)
+    }
+}
+
+/// The lock as one thread of a process has it in its hands.
+pub struct SpringRegistry {
+    thread: u32,
+    registry: Rc<Registry>,
+    env: Env,
+    settings: Settings,
+    redis: Session,
+}
+
+impl SpringRegistry {
+    /// The lock of that thread.
+    pub fn of_thread(
+        thread: u32,
+        registry: &Rc<Registry>,
+        env: Env,
+        servers: &Servers,
+        settings: &Settings,
+    ) -> SpringRegistry {
+        let redis = Session::primary(&env, servers, settings);
+        SpringRegistry { thread, registry: registry.clone(), env, settings: settings.clone(), redis }
+    }
+
+    async fn try_lock(&mut self, key: &str) -> Acquisition {
+        let wait = self.settings.acquire_timeout;
+        if self.env.timeout(wait, self.registry.lock_inside(self.thread)).await.is_none() {
+            return Acquisition::Refused("held by another thread of this process".to_owned());
+        }
+        let outcome = self.try_outside(key, wait).await;
+        if !matches!(outcome, Acquisition::Granted(_)) {
+            self.registry.unlock_inside();
+        }
+        outcome
+    }
+
+    /// The wait is counted anew for Redis, as the library does.
+    async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
+        let deadline = self.env.monotonic_clock().plus(wait);
+        loop {
+            match self.obtain(key).await {
+                Ok(true) => {
+                    let (resource, owner) = (key.to_owned(), self.registry.client_id.clone());
+                    return Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None });
+                }
+                Ok(false) if self.env.monotonic_clock() >= deadline => {
+                    return Acquisition::Refused("held by another process".to_owned());
+                }
+                Ok(false) => self.env.sleep(IDLE).await,
+                // CannotAcquireLockException.
+                Err(error) if error.may_have_applied() => return Acquisition::Unknown(error.to_string()),
+                Err(error) => return Acquisition::Refused(error.to_string()),
+            }
+        }
+    }
+
+    async fn obtain(&mut self, key: &str) -> Result<bool, CallError> {
+        let ttl_ms = self.settings.ttl.as_millis().to_string();
+        let arguments = [&self.registry.client_id[..], ttl_ms.as_bytes()];
+        match OBTAIN.call(&mut self.redis, &[key.as_bytes()], &arguments).await? {
+            Reply::Integer(1) => Ok(true),
+            Reply::Integer(0) => Ok(false),
+            reply => Err(CallError::unexpected(&reply)),
+        }
+    }
+
+    async fn unlock(&mut self, key: &str) -> Release {
+        if self.registry.is_nested() {
+            self.registry.unlock_inside();
+            return Release::Released;
+        }
+        let removal = delete_if_owned(&mut self.redis, key, &self.registry.client_id).await;
+        self.registry.unlock_inside();
+        match removal {
+            Ok(true) => Release::Released,
+            // ConcurrentModificationException: the lock was lost.
+            Ok(false) => Release::NotHeld,
+            Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
+            Err(error) => Release::Unknown(format!("not released: {error}")),
+        }
+    }
+}
+
+impl Lock for SpringRegistry {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.try_lock(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.unlock(&lease.resource).await })
+    }
+
+    fn usage(&self) -> Usage {
+        Usage { nests: true, ..Usage::PLAIN }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Answer, TestWorld, both, granted, normal, one, one_redis, settings};
+
+    /// Two threads of one process.
+    fn threads(world: &Rc<TestWorld>) -> [SpringRegistry; 2] {
+        let registry = Registry::new(&world.env());
+        [1, 2].map(|thread| SpringRegistry::of_thread(thread, &registry, world.env(), &one(), &settings()))
+    }
+
+    #[test]
+    fn two_threads_of_one_process_never_hold_it_together() {
+        let world = TestWorld::new();
+        world.serve("redis", normal);
+        let [mut first, mut second] = threads(&world);
+        let held = granted(world.run(first.acquire("lock")));
+        assert!(matches!(world.run(second.acquire("lock")), Acquisition::Refused(_)));
+        let waited = async {
+            world.env().sleep(Duration::from_millis(300)).await;
+            first.release(held).await
+        };
+        let (_, released) = world.run(both(async { granted(second.acquire("lock").await) }, waited));
+        assert_eq!(released, Release::Released);
+    }
+
+    #[test]
+    fn nothing_but_the_lock_inside_the_process_keeps_its_threads_apart() {
+        let world = TestWorld::new();
+        world.serve("redis", normal);
+        let [mut first, mut second] = threads(&world);
+        granted(world.run(first.acquire("lock")));
+        // Redis alone would let the second thread in: it finds the id of its own process.
+        assert_eq!(world.run(second.obtain("lock")), Ok(true));
+    }
+
+    #[test]
+    fn a_thread_takes_it_again_and_only_its_last_release_frees_it() {
+        let (world, mut lock) = one_redis("spring-registry", normal);
+        let mut other = world.lock("spring-registry", &one(), &settings());
+        let outer = granted(world.run(lock.acquire("lock")));
+        let inner = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.release(inner)), Release::Released);
+        assert!(matches!(world.run(other.acquire("lock")), Acquisition::Refused(_)));
+        assert_eq!(world.run(lock.release(outer)), Release::Released);
+        granted(world.run(other.acquire("lock")));
+    }
+
+    #[test]
+    fn a_release_after_an_overrun_says_that_the_lock_was_lost() {
+        let (world, mut lock) = one_redis("spring-registry", normal);
+        let mut other = world.lock("spring-registry", &one(), &settings());
+        let lease = granted(world.run(lock.acquire("lock")));
+        world.pass(10_001);
+        let theirs = granted(world.run(other.acquire("lock")));
+        assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
+        assert_eq!(world.run(other.release(theirs)), Release::Released, "the release removed nothing of another");
+    }
+
+    #[test]
+    fn a_failed_attempt_gives_the_lock_inside_the_process_back() {
+        let (world, mut lock) = one_redis("spring-registry", crate::testing::once("EVALSHA", Answer::Lost));
+        assert!(matches!(world.run(lock.acquire("lock")), Acquisition::Unknown(_)));
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.release(lease)), Release::Released);
+        assert_eq!(world.value("redis", "lock"), None);
+    }
+}
