@@ -177,6 +177,7 @@ impl Load {
             acquire_timeout: if own { patience } else { Duration::ZERO },
             command_timeout: timeout,
             node_timeout: timeout,
+            wait: None,
         }
     }
 
