@@ -1,7 +1,8 @@
 //! Every exporter's output, read by somebody else's reader.
 
 use super::{FORMATS, Needs, format_named};
-use crate::report::{Boundary, ButFor, Remedy, Report};
+use crate::order::{OrderedPair, Step};
+use crate::report::{Boundary, ButFor, Effect, Remedy, Report};
 use crate::samples;
 use crate::story::Story;
 use crate::trace::{Trace, WireMessage};
@@ -32,7 +33,17 @@ fn full(story: fn() -> Story) -> Report {
     if let Some(violation) = run.violations.first_mut() {
         violation.minimal_plan = Some(run.plan.clone());
         violation.but_for = vec![ButFor { fault: 1, and_fault: None, violation_without_it: false }];
-        violation.remedies = vec![Remedy { name: "fencing <at> the storage".to_owned(), prevents: true, effect: None }];
+        violation.remedies = vec![
+            Remedy { name: "fencing <at> the storage".to_owned(), prevents: true, effect: None },
+            Remedy { name: "watchdog".to_owned(), prevents: false, effect: Some(Effect::ChangesTheSchedule) },
+        ];
+        let history = story().build();
+        violation.necessary_order = vec![OrderedPair {
+            first: Step::of(&history, 0),
+            then: Step::of(&history, 1),
+            swap: run.plan.faults[0].clone(),
+            violation_if_swapped: false,
+        }];
         violation.boundary = Some(Boundary {
             fault: 1,
             quantity: "duration_us".to_owned(),
@@ -132,7 +143,16 @@ fn a_page_asks_for_nothing_and_holds_its_report() {
 
 #[test]
 fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
-    let told = ["Without one fault", "Boundary of duration_us", "fencing &lt;at&gt; the storage", "Enough for"];
+    let told = [
+        "But for one fault",
+        "Boundary of duration_us",
+        "<td>necessary by arithmetic</td><td>10s</td>",
+        "<td>fencing &lt;at&gt; the storage</td><td>prevents it</td>",
+        "<td>watchdog</td><td>changes the course of the run, which proves nothing</td>",
+        "Order of events in the smallest run",
+        "<td>it does not happen: necessary</td>",
+        "Enough for",
+    ];
     let text = written("html", &full(samples::paused_holder));
     for words in told {
         assert!(text.contains(words), "{words}");
@@ -140,6 +160,10 @@ fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
     let text = written("html", &samples::report(vec![samples::paused_holder()]));
     for words in told {
         assert!(!text.contains(words), "{words}");
+    }
+    // The story and what the literature knows of it need no second run.
+    for words in ["<b>Literature:</b> known: ", "enters its critical section while client-1 is still in its own."] {
+        assert!(text.contains(words), "{words}");
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn without(cause: &ButFor) -> &'static str {
 
 /// What happens if two events change places.
 pub(super) fn swapped(pair: &OrderedPair) -> &'static str {
-    if pair.violation_if_swapped { "it happens all the same" } else { "it does not happen: the order is necessary" }
+    if pair.violation_if_swapped { "it happens all the same" } else { "it does not happen: necessary" }
 }
 
 /// How small the run of the minimal plan is, and whether the search for it came to an end.
