@@ -22,6 +22,8 @@ pub(crate) enum EventClass {
     Expired,
     /// `e`: a key was evicted.
     Evicted,
+    /// `n`: a key came to be.
+    New,
 }
 
 /// Letters with their bits; `A` stands for `g$lshzxetd`.
@@ -72,7 +74,11 @@ impl EventClasses {
         letters
     }
 
-    fn has(self, class: EventClass) -> bool {
+    /// Whether events of a class are published.
+    pub(crate) fn has(self, class: EventClass) -> bool {
+        if self.0 == 0 {
+            return false;
+        }
         let letter = match class {
             EventClass::Generic => b'g',
             EventClass::String => b'$',
@@ -82,6 +88,7 @@ impl EventClasses {
             EventClass::SortedSet => b'z',
             EventClass::Expired => b'x',
             EventClass::Evicted => b'e',
+            EventClass::New => b'n',
         };
         LETTERS.iter().any(|(known, bit)| *known == letter && self.0 & bit != 0)
     }
@@ -90,7 +97,7 @@ impl EventClasses {
 impl Server {
     /// Publishes that something happened to a key, if anybody may want to know. This is `notifyKeyspaceEvent` in notify.c.
     pub(crate) fn notify(&mut self, class: EventClass, event: &str, db: usize, key: &[u8]) {
-        if self.events.0 == 0 || !self.events.has(class) {
+        if !self.events.has(class) {
             return;
         }
         let db = Decimal::of(db as i64);

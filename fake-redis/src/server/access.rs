@@ -81,9 +81,13 @@ impl Server {
     pub(crate) fn store(&mut self, db: usize, key: &[u8], value: Value, expires_at_ms: Option<i64>) {
         let mut entry = Entry::new(value, expires_at_ms);
         entry.used_at_ms = self.now_ms();
+        let is_told = self.events.has(EventClass::New) && self.database(db).find(key).is_none();
         let position = self.keyspace.database_mut(db).insert(key, entry);
         self.note_expiry(expires_at_ms);
         self.after_change(db, position, key, KeyChange::Granted);
+        if is_told {
+            self.notify(EventClass::New, "new", db, key);
+        }
     }
 
     /// Puts a string at a key, in the memory of the string that was there if there was one at `position`.

@@ -89,7 +89,9 @@ impl Server {
 
     fn check_server(&mut self, key: ClientKey, command: &'static Command) -> Result<(), CommandError> {
         let nature = self.nature(key, command);
-        if self.config.maxmemory > 0 && !self.busy {
+        if self.config.maxmemory == 0 {
+            self.is_out_of_memory = false;
+        } else if !self.busy {
             let is_queued = self.client(key).transaction.open && !is_control_or_reset(command);
             self.is_out_of_memory = !self.free_memory();
             if self.is_out_of_memory && (nature.denies_oom || is_queued) {

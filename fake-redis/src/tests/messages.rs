@@ -76,3 +76,15 @@ fn keyspace_events_are_told_at_the_deletion_and_only_if_asked_for() {
     bench.pass(200);
     assert_eq!(bench.heard(1), "*4|$8|pmessage|$1|*|$22|__keyevent@0__:expired|$1|k");
 }
+
+/// `dbAdd` in db.c.
+#[test]
+fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
+    let mut bench = Bench::new();
+    bench.run("CONFIG SET notify-keyspace-events En$");
+    bench.type_at(1, "PSUBSCRIBE *");
+    bench.run("SET foo bar");
+    bench.run("SET foo baz");
+    let event = |name: &str| format!("*4|$8|pmessage|$1|*|${}|__keyevent@0__:{name}|$3|foo", 15 + name.len());
+    assert_eq!(bench.heard(1), [event("new"), event("set"), event("set")].join("|"));
+}
