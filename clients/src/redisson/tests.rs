@@ -4,7 +4,7 @@ use crate::lock::{Acquisition, Release, Settings};
 use crate::testing::{Answer, Call, TestWorld, both, five, granted, normal, once, one, one_redis, settings};
 use std::time::Duration;
 
-const UNLOCKED: &str = "*3\r\n$7\r\nmessage\r\n$36\r\nredisson_lock__channel:{lock}\r\n$1\r\n0\r\n";
+const UNLOCKED: &str = "*3\r\n$7\r\nmessage\r\n$29\r\nredisson_lock__channel:{lock}\r\n$1\r\n0\r\n";
 
 /// Settings with so much time to acquire.
 fn patient(seconds: u64) -> Settings {
@@ -20,7 +20,21 @@ fn a_holder_takes_it_again_and_only_its_last_release_frees_it() {
     assert!(world.value("redis", "lock").is_some());
     assert_eq!(world.run(lock.release(outer)), Release::Released);
     assert_eq!(world.value("redis", "lock"), None);
-    insta::assert_snapshot!(world.trace(), @r"");
+    insta::assert_snapshot!(world.trace(), @r"
+    0.000 redis #1 connect
+    1.000 redis #1 < EVALSHA [sha of hold-once-more] 1 lock 10000 owner-1:1
+    2.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
+    2.000 redis #1 < EVAL [hold-once-more] 1 lock 10000 owner-1:1
+    3.000 redis #1 > $-1
+    3.000 redis #1 < EVALSHA [sha of hold-once-more] 1 lock 10000 owner-1:1
+    4.000 redis #1 > $-1
+    4.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    5.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
+    5.000 redis #1 < EVAL [hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    6.000 redis #1 > :0
+    6.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    7.000 redis #1 > :1
+    ");
 }
 
 #[test]
@@ -33,7 +47,18 @@ fn the_watchdog_renews_every_third_until_the_outermost_release() {
     world.pass(7_000);
     assert_eq!(world.run(lock.release(outer)), Release::Released);
     world.pass(20_000);
-    insta::assert_snapshot!(world.trace(), @r"");
+    insta::assert_snapshot!(world.trace(), @r"
+    3336.333 redis #2 connect
+    3337.333 redis #2 < EVALSHA [sha of renew] 1 lock 10000 owner-1:1
+    3338.333 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
+    3338.333 redis #2 < EVAL [renew] 1 lock 10000 owner-1:1
+    3339.333 redis #2 > :1
+    6672.666 redis #2 < EVALSHA [sha of renew] 1 lock 10000 owner-1:1
+    6673.666 redis #2 > :1
+    7006.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    7007.000 redis #1 > :1
+    7007.000 redis #2 close
+    ");
     assert_eq!(world.pending_timers(), 0);
 }
 
@@ -75,7 +100,15 @@ fn a_waiter_is_woken_by_the_message() {
     let (acquired, released) = world.run(both(other.acquire("lock"), release));
     assert_eq!(released, Release::Released);
     granted(acquired);
-    insta::assert_snapshot!(world.trace(), @r"");
+    let waited_ms = world.now() / 1_000;
+    assert!((500..520).contains(&waited_ms), "{waited_ms} ms");
+    let trace = world.trace();
+    assert!(trace.contains("SUBSCRIBE redisson_lock__channel:{lock}"), "{trace}");
+    assert_eq!(
+        trace.matches("hold-once-more").count(),
+        3,
+        "asked when it came, after subscribing and after the message: {trace}"
+    );
 }
 
 #[test]
@@ -83,7 +116,11 @@ fn a_waiter_whose_message_is_lost_gets_in_when_the_lock_has_expired() {
     let (world, mut lock) = one_redis("redisson-lease", normal);
     let mut other = world.lock("redisson-lease", &one(), &patient(20));
     let lease = granted(world.run(lock.acquire("lock")));
-    world.run(both(async { granted(other.acquire("lock").await) }, lock.release(lease)));
+    let release = async {
+        world.env().sleep(Duration::from_millis(500)).await;
+        lock.release(lease).await
+    };
+    world.run(both(async { granted(other.acquire("lock").await) }, release));
     let waited_ms = world.now() / 1_000;
     assert!((10_000..10_020).contains(&waited_ms), "{waited_ms} ms");
 }

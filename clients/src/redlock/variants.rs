@@ -5,8 +5,8 @@
 //! - `redlock-no-validity-check`: **step 3 without the time, and no step 4**: a majority is enough, however late, and the lease states no validity.
 //! - `redlock-unlock-answered`: **step 5 and the release ask only the masters that said that they locked**. One that locked and whose answer was
 //!   lost keeps the key until it expires.
-//! - `redlock-no-random-delay`: all masters at once, and a **delay that is the same for all**: processes that split the votes once split
-//!   them again. Its twin is `redlock-parallel`: all masters at once, random delay.
+//! - `redlock-no-random-delay`: all masters at once, and a **delay that is the same for all**, the middle of the range: processes that split the votes once
+//!   are soon at it again. Its twin is `redlock-parallel`: all masters at once, random delay.
 //! - `redlock-fencing`: **the first 52 bits of the random value as fencing token**. No order of grants is in them: a storage that compares them as numbers
 //!   rejects rightful holders and lets stale ones in. Its twin is `fencing`.
 //!
@@ -59,9 +59,10 @@ pub const PARALLEL: Definition = Definition {
 /// The entry of the lock whose retries are in step.
 pub const NO_RANDOM_DELAY: Definition = Definition {
     name: "redlock-no-random-delay",
-    about: "redlock-parallel with one delay for all retries",
+    about: "redlock-parallel with the same delay between all attempts",
     build: |env, servers, settings| {
-        let settings = every(settings, *settings.retry.start(), *settings.retry.start());
+        let middle = (*settings.retry.start() + *settings.retry.end()) / 2;
+        let settings = every(settings, middle, middle);
         lock(env, servers, &settings, Habits { together: true, ..Habits::default() })
     },
     ..DEFINITION

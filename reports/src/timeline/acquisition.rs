@@ -52,8 +52,18 @@ pub struct Grant {
     pub servers: Vec<(Node, Moment)>,
 }
 
-/// Who granted what: by owner value, the server, the process that asked, and when.
-type Grants<'h> = BTreeMap<&'h str, Vec<(Node, Option<Node>, Moment)>>;
+/// Who granted what: by owner value, in order.
+type Grants<'h> = BTreeMap<&'h str, Vec<Granting>>;
+
+/// One server's grant of one value.
+#[derive(Clone, Copy)]
+struct Granting {
+    server: Node,
+    by: Option<Node>,
+    moment: Moment,
+    /// When the process that asked for it had it removed again.
+    withdrawn: Option<Moment>,
+}
 
 /// Every acquire of the history, in the order of invocation.
 pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
@@ -124,40 +134,54 @@ fn complete<'h>(acquisition: &mut Acquisition<'h>, what: &'h What, moment: Momen
 
 fn grants(history: &History) -> Grants<'_> {
     let mut grants = Grants::new();
+    let mut standing: BTreeMap<Node, (&str, usize)> = BTreeMap::new();
     for (moment, event) in moments(history) {
-        if let What::Server { key, change: Change::Granted, value: Some(value), by, primary: true } = &event.what
-            && *key == history.header.resource
-        {
-            grants.entry(value).or_default().push((event.node, *by, moment));
+        let What::Server { key, change, value: Some(value), by, primary: true } = &event.what else { continue };
+        if *key != history.header.resource {
+            continue;
+        }
+        let server = event.node;
+        match change {
+            Change::Granted => {
+                let of_value = grants.entry(value).or_default();
+                standing.insert(server, (value, of_value.len()));
+                of_value.push(Granting { server, by: *by, moment, withdrawn: None });
+            }
+            Change::Removed => {
+                let removed = standing.remove(&server).and_then(|(value, place)| grants.get_mut(value)?.get_mut(place));
+                if let Some(grant) = removed.filter(|grant| grant.by.is_some() && grant.by == *by) {
+                    grant.withdrawn = Some(moment);
+                }
+            }
+            _ => {}
         }
     }
     grants
 }
 
-/// The grant of an acquisition: the servers' grants of its owner value to its process while it was open or, for a reentrant one
-/// that found its own value, the latest before it.
+/// The grant of an acquisition: each server's latest grant of its owner value to its process while it was open or, for a reentrant one
+/// that found its own value, before it. The latest, because an attempt that failed may have written the same value. What the process took back
+/// before the acquire completed does not count: it belonged to an attempt that failed, or to an earlier acquisition.
 fn grant_of(acquisition: &Acquisition<'_>, grants: &Grants<'_>, quorum: u16) -> Option<Grant> {
     let completed = acquisition.completed?;
-    let candidates = grants.get(acquisition.owner?)?.iter();
-    let own = |by: Option<Node>| by.is_none_or(|node| node == acquisition.process);
-    let fitting =
-        candidates.filter(|(_, by, moment)| own(*by) && *moment < completed).map(|(node, _, at)| (*node, *at));
+    let fits = |grant: &&Granting| {
+        let is_own = grant.by.is_none_or(|node| node == acquisition.process);
+        is_own && grant.moment < completed && grant.withdrawn.is_none_or(|withdrawn| completed < withdrawn)
+    };
+    let fitting = grants.get(acquisition.owner?)?.iter().filter(fits).map(|grant| (grant.server, grant.moment));
     let while_open = fitting.clone().filter(|(_, moment)| acquisition.invoked < *moment);
-    decided(one_of_each(while_open), quorum).or_else(|| {
-        let mut latest = one_of_each(fitting.rev());
-        latest.reverse();
-        decided(latest, quorum)
-    })
+    decided(latest_of_each(while_open), quorum).or_else(|| decided(latest_of_each(fitting), quorum))
 }
 
-/// The first entry of each server.
-fn one_of_each(grants: impl Iterator<Item = (Node, Moment)>) -> Vec<(Node, Moment)> {
+/// The last entry of each server, in order of time.
+fn latest_of_each(grants: impl DoubleEndedIterator<Item = (Node, Moment)>) -> Vec<(Node, Moment)> {
     let mut servers: Vec<(Node, Moment)> = Vec::new();
-    for (server, moment) in grants {
+    for (server, moment) in grants.rev() {
         if servers.iter().all(|(known, _)| *known != server) {
             servers.push((server, moment));
         }
     }
+    servers.reverse();
     servers
 }
 
@@ -172,11 +196,12 @@ mod tests {
     use crate::story::Story;
     use crate::timeline::Timeline;
 
-    /// When the grant was made on which the last acquire rests.
+    /// When the grant was made on which the acquire rests that completed last.
     fn granted_ms(story: Story) -> u64 {
         let history = story.build();
         let timeline = Timeline::new(&history);
-        timeline.acquisitions.last().unwrap().grant.as_ref().unwrap().moment.time.0 / 1_000
+        let last = timeline.acquisitions.iter().max_by_key(|one| one.completed).unwrap();
+        last.grant.as_ref().unwrap().moment.time.0 / 1_000
     }
 
     #[test]
@@ -188,5 +213,17 @@ mod tests {
     fn one_that_found_its_own_value_rests_on_the_latest_grant_of_it_and_not_on_the_first() {
         let story = Story::new().takes(1, 1, "a").releases(2, 1).takes(5, 1, "a");
         assert_eq!(granted_ms(story.acquires(7, 1).hears(8, 1, "a")), 5);
+    }
+
+    #[test]
+    fn a_value_that_an_attempt_wrote_in_vain_and_a_later_one_with_success_counts_from_the_later() {
+        let story = Story::new().takes(1, 2, "b").acquires(2, 1).grants(3, 1, "a").removed(4, "a", 2).releases(4, 2);
+        assert_eq!(granted_ms(story.grants(5, 1, "a").hears(6, 1, "a")), 5);
+    }
+
+    #[test]
+    fn what_a_failed_attempt_took_and_gave_back_does_not_count() {
+        let story = Story::new().acquires(1, 1).grants(2, 1, "a").removed(3, "a", 1).takes(4, 2, "b").releases(5, 2);
+        assert_eq!(granted_ms(story.removed(6, "b", 2).grants(7, 1, "a").hears(8, 1, "a")), 7);
     }
 }
