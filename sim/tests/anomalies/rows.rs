@@ -1,0 +1,275 @@
+//! The table: which lock shows what under which fault, and which lock, or which setting, does not. Must never know how a run is judged.
+//!
+//! The letters follow docs/protocols.md.
+
+use fencepost::Scenario;
+use fencepost::scenario::{Hold, Persistence, Workload};
+use fencepost::span::{Span, SpanRange};
+use fencepost::storage::Rule;
+use fencepost_reports::Kind;
+
+/// One anomaly.
+pub(crate) struct Row {
+    /// Which protocol it belongs to.
+    pub(crate) id: &'static str,
+    /// The lock and what it runs in.
+    pub(crate) flawed: Case,
+    /// The same without the mistake; `None` if nothing of the kind can be had.
+    pub(crate) twin: Option<Case>,
+    /// The fault family.
+    pub(crate) fault: &'static str,
+    /// What the flawed one shows, one of them at least, and the twin never.
+    pub(crate) kinds: &'static [Kind],
+    /// In how many seeds from 0 the test looks for it.
+    pub(crate) seeds: u64,
+}
+
+/// A lock and what it runs in.
+#[derive(Clone, Copy)]
+pub(crate) struct Case {
+    /// The lock, as `--client` takes it.
+    pub(crate) client: &'static str,
+    /// What differs from the built-in scenario.
+    pub(crate) scenario: fn() -> Scenario,
+}
+
+/// A lock that makes less of its time than another.
+pub(crate) struct Slow {
+    /// Which protocol it belongs to.
+    pub(crate) id: &'static str,
+    /// The one that leaves the lock idle while it is wanted.
+    pub(crate) flawed: Case,
+    /// The one that does so less.
+    pub(crate) twin: Case,
+    /// The fault family.
+    pub(crate) fault: &'static str,
+}
+
+const OVERLAP: &[Kind] = &[Kind::Overlap];
+const STUCK: &[Kind] = &[Kind::Stuck];
+const FOREIGN: &[Kind] = &[Kind::ForeignRelease];
+const HARM: &[Kind] = &[Kind::StaleWrite, Kind::LostUpdate];
+const LOST_UPDATE: &[Kind] = &[Kind::LostUpdate];
+const TOKENS: &[Kind] = &[Kind::TokenRegression];
+const FENCED_OUT: &[Kind] = &[Kind::FencedOut];
+const OVERSOLD: &[Kind] = &[Kind::Oversold];
+const DUPLICATE: &[Kind] = &[Kind::DuplicateNumber];
+
+const fn case(client: &'static str) -> Case {
+    Case { client, scenario: Scenario::default }
+}
+
+const fn within(client: &'static str, scenario: fn() -> Scenario) -> Case {
+    Case { client, scenario }
+}
+
+const fn row(
+    id: &'static str,
+    flawed: Case,
+    fault: &'static str,
+    kinds: &'static [Kind],
+    twin: Option<Case>,
+    seeds: u64,
+) -> Row {
+    Row { id, flawed, twin, fault, kinds, seeds }
+}
+
+/// Holders work longer than a lease.
+fn overrun() -> Scenario {
+    Scenario { hold: Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19))), ..Scenario::default() }
+}
+
+/// Holders stay as long as the lease says; clocks drift apart by up to 3 %.
+fn to_the_end() -> Scenario {
+    Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
+}
+
+/// The same, with clocks that drift apart by up to 1 %.
+fn to_the_end_within_the_margin() -> Scenario {
+    Scenario { drift_ppm: 10_000, ..to_the_end() }
+}
+
+fn delayed_restart() -> Scenario {
+    Scenario { restart_delay: SpanRange::new(Span::millis(10_500), Span::secs(15)), ..Scenario::default() }
+}
+
+fn synced_every_second() -> Scenario {
+    Scenario { persistence: Persistence::AofEverysec, ..Scenario::default() }
+}
+
+fn synced_always() -> Scenario {
+    Scenario { persistence: Persistence::AofAlways, ..Scenario::default() }
+}
+
+fn unchecked() -> Scenario {
+    Scenario { storage: Rule::Unchecked, ..Scenario::default() }
+}
+
+/// Holders write when their lease runs out, and the storage looks a moment before it writes.
+fn check_then_write() -> Scenario {
+    Scenario { storage: Rule::CheckThenWrite, ..at_the_end() }
+}
+
+fn at_the_end() -> Scenario {
+    let hold = Hold::Drawn(SpanRange::new(Span::secs(10), Span::millis(10_050)));
+    Scenario { processes: 6, hold, ..Scenario::default() }
+}
+
+/// Few acquisitions, so that few random tokens are in the way.
+fn few_fenced_writes() -> Scenario {
+    Scenario {
+        cycles: 2,
+        hold: Hold::Drawn(SpanRange::new(Span::secs(2), Span::secs(8))),
+        fault_window: SpanRange::new(Span::secs(1), Span::secs(12)),
+        storage: Rule::FencedWrites,
+        ..Scenario::default()
+    }
+}
+
+fn seckill() -> Scenario {
+    Scenario { workload: Workload::Seckill, ..Scenario::default() }
+}
+
+fn sequence() -> Scenario {
+    Scenario { workload: Workload::Sequence, ..Scenario::default() }
+}
+
+/// Holders work for two leases; one that takes the lock again does so half-way, when it has run out.
+fn long_overrun() -> Scenario {
+    Scenario { hold: Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20))), ..Scenario::default() }
+}
+
+/// Eight processes and slow messages, so that two of them are between the same two steps now and then.
+fn slow_crowd() -> Scenario {
+    Scenario { processes: 8, latency: SpanRange::new(Span::millis(1), Span::millis(30)), ..Scenario::default() }
+}
+
+fn slow_messages() -> Scenario {
+    Scenario { latency: SpanRange::new(Span::millis(5), Span::millis(60)), ..Scenario::default() }
+}
+
+/// A lease that is short against what a master may take to answer.
+fn short_lease() -> Scenario {
+    let ms = Span::millis;
+    Scenario {
+        ttl: ms(100),
+        node_timeout: ms(100),
+        hold: Hold::Drawn(SpanRange::new(ms(10), ms(90))),
+        fault_window: SpanRange::new(ms(10), Span::secs(2)),
+        extra_latency: Some(SpanRange::new(ms(20), ms(90))),
+        cycles: 40,
+        ..Scenario::default()
+    }
+}
+
+/// Ten processes that want the lock all the time, and hold it for a moment.
+fn crowd() -> Scenario {
+    let ms = Span::millis;
+    Scenario {
+        processes: 10,
+        cycles: 5,
+        hold: Hold::Drawn(SpanRange::new(ms(5), ms(10))),
+        think: SpanRange::new(ms(1), ms(1)),
+        retry: SpanRange::new(ms(0), ms(100)),
+        ..Scenario::default()
+    }
+}
+
+/// What is a matter of time and not of safety.
+pub(crate) const SLOW: &[Slow] = &[
+    Slow {
+        id: "C7",
+        flawed: within("redlock-no-random-delay", crowd),
+        twin: within("redlock-parallel", crowd),
+        fault: "none",
+    },
+    Slow { id: "C7", flawed: within("node-redlock", crowd), twin: within("redlock-parallel", crowd), fault: "none" },
+    Slow { id: "C8", flawed: case("redlock-unlock-answered"), twin: case("redlock"), fault: "lost-reply" },
+    Slow { id: "C8", flawed: case("redlock-py"), twin: case("redlock"), fault: "lost-reply" },
+    Slow { id: "B2", flawed: case("redisson"), twin: case("single-node"), fault: "partition" },
+    Slow { id: "B3", flawed: case("redisson-fair"), twin: case("redisson"), fault: "client-crash" },
+];
+
+/// Every row.
+pub(crate) const ROWS: &[Row] = &[
+    row("A1", case("setnx"), "client-crash", STUCK, Some(case("set-ex-del")), 10),
+    row("A2", case("setnx-expire"), "pause", STUCK, Some(case("set-ex-del")), 40),
+    row(
+        "A3",
+        within("setnx-stale-del", slow_crowd),
+        "client-crash",
+        OVERLAP,
+        Some(within("setnx-stale-compare", slow_crowd)),
+        40,
+    ),
+    row("A4", case("setnx-getset"), "clock-jump", OVERLAP, None, 20),
+    row(
+        "A5",
+        within("setnx-getset-expiry", overrun),
+        "none",
+        FOREIGN,
+        Some(within("setnx-getset-expiry-owner", overrun)),
+        5,
+    ),
+    row("A6", within("jedis-getset", overrun), "none", FOREIGN, Some(within("jedis-getset-owner", overrun)), 5),
+    row("A7", case("set-ex-del"), "pause", FOREIGN, Some(case("single-node")), 20),
+    row(
+        "A8",
+        within("set-px-get-del", slow_messages),
+        "pause",
+        FOREIGN,
+        Some(within("single-node", slow_messages)),
+        400,
+    ),
+    row("A8", within("thread-id-get-del", overrun), "none", FOREIGN, Some(within("set-px-get-del", overrun)), 5),
+    row("A9", case("single-node"), "pause", OVERLAP, None, 10),
+    row("A9", case("single-node"), "failover", OVERLAP, None, 10),
+    row("A9", case("single-node"), "restart", OVERLAP, Some(within("single-node", synced_always)), 10),
+    row("A9", case("single-node"), "clock-jump", OVERLAP, None, 10),
+    row("A9", case("single-node"), "eviction", OVERLAP, None, 10),
+    row("A9", within("single-node", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
+    row("A10", case("watchdog"), "pause", OVERLAP, None, 10),
+    row("A10", within("watchdog-expire", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
+    row("A10", case("watchdog-unstopped"), "client-crash", STUCK, Some(case("watchdog")), 10),
+    row("A11", within("lua-extend-unchecked", overrun), "pause", OVERLAP, None, 10),
+    row("A12", case("reentrant-by-value"), "none", OVERLAP, Some(case("reentrant-counted")), 5),
+    row("A13", case("checked"), "storage-delay", HARM, Some(case("fencing")), 10),
+    row("B1", within("redisson-lease", long_overrun), "none", OVERLAP, Some(within("redisson", long_overrun)), 5),
+    row("B1", case("redisson"), "failover", OVERLAP, Some(case("redisson-wait")), 10),
+    row("B1", case("redisson"), "pause", OVERLAP, None, 10),
+    row("B3", case("redisson-fair"), "client-crash", STUCK, Some(case("redisson")), 10),
+    row("B4", case("redisson-redlock"), "pause", OVERLAP, None, 10),
+    row("B5", within("spring-registry", long_overrun), "none", OVERLAP, Some(within("watchdog", long_overrun)), 5),
+    row("B5", case("spring-registry"), "partition", OVERLAP, Some(case("single-node")), 40),
+    row("C2", case("redlock"), "restart", OVERLAP, Some(within("redlock", delayed_restart)), 10),
+    row("C3", case("redlock"), "pause", HARM, Some(case("fencing")), 20),
+    row(
+        "C4",
+        within("redlock", to_the_end),
+        "clock-drift",
+        OVERLAP,
+        Some(within("redlock", to_the_end_within_the_margin)),
+        10,
+    ),
+    row("C4", case("redlock"), "clock-jump", OVERLAP, None, 20),
+    row(
+        "C5",
+        within("redlock-no-validity-check", short_lease),
+        "latency",
+        OVERLAP,
+        Some(within("redlock", short_lease)),
+        40,
+    ),
+    row("C5", case("redlock"), "suspend", OVERLAP, None, 10),
+    row("C6", within("redlock", synced_every_second), "restart", OVERLAP, Some(within("redlock", synced_always)), 200),
+    row("D1", within("fencing", unchecked), "pause", HARM, Some(case("fencing")), 10),
+    row("D2", case("fencing"), "failover", TOKENS, None, 10),
+    row("D4", within("fencing", check_then_write), "none", HARM, Some(within("fencing", at_the_end)), 5),
+    row("D5", case("redlock-fencing"), "none", TOKENS, Some(case("fencing")), 5),
+    row("D5", case("redlock-fencing"), "none", FENCED_OUT, Some(case("fencing")), 40),
+    row("D5", within("redlock-fencing", few_fenced_writes), "pause", HARM, Some(case("fencing")), 60),
+    row("D6", within("fencing", few_fenced_writes), "pause", LOST_UPDATE, Some(case("fencing")), 60),
+    row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
+    row("F2", within("single-node", seckill), "pause", OVERSOLD, Some(within("fencing", seckill)), 40),
+    row("F3", within("single-node", sequence), "pause", DUPLICATE, Some(within("fencing", sequence)), 10),
+];
