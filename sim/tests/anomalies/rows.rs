@@ -235,7 +235,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("A12", case("reentrant-by-value"), "none", OVERLAP, Some(case("reentrant-counted")), 5),
     row("A13", case("checked"), "storage-delay", HARM, Some(case("fencing")), 10),
     row("B1", within("redisson-lease", long_overrun), "none", OVERLAP, Some(within("redisson", long_overrun)), 5),
-    row("B1", case("redisson"), "failover", OVERLAP, Some(case("redisson-wait")), 10),
+    row("B1", case("redisson"), "failover", OVERLAP, None, 10),
     row("B1", case("redisson"), "pause", OVERLAP, None, 10),
     row("B3", case("redisson-fair"), "client-crash", STUCK, Some(case("redisson")), 10),
     row("B4", case("redisson-redlock"), "pause", OVERLAP, None, 10),
