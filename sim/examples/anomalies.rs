@@ -1,16 +1,19 @@
 //! Writes the table of docs/anomalies.md: for every anomaly the median over 20 disjoint ranges of seeds of how many it takes to see it, and in how
-//! many of the same runs its twin shows it.
+//! many of the same runs its twin shows it; and what locks make of their time.
 //!
 //! `cargo run --release --example anomalies > docs/anomalies.md`; an argument sets the length of a range (100).
 
 #[path = "../tests/anomalies/measure.rs"]
 mod measure;
+#[path = "../tests/anomalies/progress.rs"]
+mod progress;
 #[path = "../tests/anomalies/rows.rs"]
 mod rows;
 
 use fencepost_reports::Kind;
 use measure::{look, seeds_to_first};
-use rows::{Case, ROWS, Row};
+use progress::{Progress, history};
+use rows::{Case, ROWS, Row, SLOW, Slow};
 
 /// How many ranges.
 const RANGES: u64 = 20;
@@ -22,11 +25,36 @@ fn main() {
         "Over {RANGES} disjoint ranges of {length} seeds from 0; a range in which nothing shows counts as longer than {length}. The twin ran the seeds that the ranges of"
     );
     println!("the flawed lock took, {RANGES} at least. Made by `cargo run --release --example anomalies`.\n");
-    println!("| | lock | fault | settings | shows | median | least and most | twin | shows it in |");
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("\n`cargo test --test anomalies` looks at the seeds from 0 to the number in the last column.\n");
+    println!("| | lock | fault | settings | shows | median | least and most | twin | shows it in | tested |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for row in ROWS {
         println!("{}", line(row, length));
     }
+    println!("\n## What is a matter of time\n");
+    println!(
+        "Over {RANGES} seeds: the part of the time in which some process wanted the lock and none had it, the longest such stretch, and the acquires"
+    );
+    println!(
+        "that did not bring the lock. A dead waiter of a fair lock delays the queue by its timeout (40 s), and two of them by twice that.\n"
+    );
+    println!("| | lock | fault | idle | longest | missed | twin | idle | longest | missed |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for row in SLOW {
+        println!("{}", slow_line(row));
+    }
+}
+
+fn slow_line(row: &Slow) -> String {
+    let columns = |case: Case| {
+        let mut progress = Progress::default();
+        (0..RANGES).for_each(|seed| progress.add(&history(case, row.fault, seed)));
+        let (idle, longest) = (progress.idle_permille(), progress.idle_us_max / 1_000);
+        let asked = progress.granted + progress.missed;
+        format!("{}.{} % | {longest} ms | {} of {asked}", idle / 10, idle % 10, progress.missed)
+    };
+    let (flawed, twin) = (columns(row.flawed), columns(row.twin));
+    format!("| {} | {} | {} | {flawed} | {} | {twin} |", row.id, row.flawed.client, row.fault, row.twin.client)
 }
 
 fn line(row: &Row, length: u64) -> String {
@@ -44,7 +72,7 @@ fn line(row: &Row, length: u64) -> String {
     };
     let kinds: Vec<&str> = row.kinds.iter().copied().map(Kind::name).collect();
     format!(
-        "| {} | {} | {} | {} | {} | {} | {} to {} | {twin} | {shows} |",
+        "| {} | {} | {} | {} | {} | {} | {} to {} | {twin} | {shows} | {} |",
         row.id,
         row.flawed.client,
         row.fault,
@@ -52,7 +80,8 @@ fn line(row: &Row, length: u64) -> String {
         kinds.join(" or "),
         text(median),
         text(least),
-        text(most)
+        text(most),
+        row.seeds
     )
 }
 

@@ -6,7 +6,8 @@
 //! that came: what is left of the lock, and a `wait` for each one before it. Whoever is past that time is removed from the head by the next one
 //! to ask. A waiter that gives up takes itself out; one that died blocks the head of the queue until its time is over, and no longer.
 //!
-//! Oddities of the library, kept. A waiter behind a dead one **asks again and again without a pause** while the lock is free (the script then
+//! Oddities of the library, kept. A newcomer's time is that of the last plus a `wait`, and each grant takes a `wait` off everybody's, so in a queue
+//! that is never empty the times stand still while the clock goes on, and **after a `wait` and a lease live waiters are removed**. A waiter behind a dead one **asks again and again without a pause** while the lock is free (the script then
 //! says that nothing is left of it). The release of a lock that had expired **counts as released**. A waiter listens to a channel of its own.
 
 use super::rlock::Habits;

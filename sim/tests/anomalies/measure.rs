@@ -8,22 +8,22 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// What one run showed.
-pub struct Shown {
+pub(crate) struct Shown {
     /// Every kind of violation.
-    pub kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<Kind>,
     /// Whether the run proves anything.
-    pub exercised: bool,
+    pub(crate) exercised: bool,
 }
 
 impl Shown {
     /// Whether one of these was among it.
-    pub fn any_of(&self, kinds: &[Kind]) -> bool {
+    pub(crate) fn any_of(&self, kinds: &[Kind]) -> bool {
         self.kinds.iter().any(|kind| kinds.contains(kind))
     }
 }
 
 /// Runs one seed of a case.
-pub fn look(case: Case, fault: &str, seed: u64) -> Shown {
+pub(crate) fn look(case: Case, fault: &str, seed: u64) -> Shown {
     let families: Families = fault.parse().expect("the family is in the table");
     let client = fencepost_clients::find(case.client).expect("the lock is in the table");
     let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new((case.scenario)()));
@@ -33,7 +33,7 @@ pub fn look(case: Case, fault: &str, seed: u64) -> Shown {
 }
 
 /// How many seeds of the range it takes to see one of these kinds.
-pub fn seeds_to_first(case: Case, fault: &str, kinds: &[Kind], seeds: Range<u64>) -> Option<u64> {
+pub(crate) fn seeds_to_first(case: Case, fault: &str, kinds: &[Kind], seeds: Range<u64>) -> Option<u64> {
     let found = seeds.clone().find(|seed| look(case, fault, *seed).any_of(kinds))?;
     Some(found - seeds.start + 1)
 }

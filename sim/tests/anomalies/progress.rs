@@ -1,14 +1,14 @@
-//! How a lock gets on: the time in which somebody wanted it and nobody had it, and who overtook whom. Must never know which lock it is.
+//! How a lock gets on: the time in which somebody wanted it and nobody had it. Must never know which lock it is.
 
 use crate::rows::Case;
 use fencepost::{Engine, RunSpec};
-use fencepost_faults::{Families, Node, Seed, SimTime};
+use fencepost_faults::{Families, Seed, SimTime};
 use fencepost_reports::History;
 use fencepost_reports::timeline::{Acquisition, Outcome, Timeline};
 use std::rc::Rc;
 
 /// The history of one seed of a case.
-pub fn history(case: Case, fault: &str, seed: u64) -> History {
+pub(crate) fn history(case: Case, fault: &str, seed: u64) -> History {
     let families: Families = fault.parse().expect("the family is in the table");
     let client = fencepost_clients::find(case.client).expect("the lock is in the table");
     let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new((case.scenario)()));
@@ -17,22 +17,22 @@ pub fn history(case: Case, fault: &str, seed: u64) -> History {
 
 /// What runs did with their time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Progress {
+pub(crate) struct Progress {
     /// Microseconds in which some process wanted the lock.
-    pub wanted_us: u64,
+    pub(crate) wanted_us: u64,
     /// Microseconds of them in which no process had it.
-    pub idle_us: u64,
+    pub(crate) idle_us: u64,
     /// The longest such stretch.
-    pub idle_us_max: u64,
+    pub(crate) idle_us_max: u64,
     /// Acquires that brought the lock.
-    pub granted: u64,
+    pub(crate) granted: u64,
     /// Acquires that did not.
-    pub missed: u64,
+    pub(crate) missed: u64,
 }
 
 impl Progress {
     /// Adds up one history.
-    pub fn add(&mut self, history: &History) {
+    pub(crate) fn add(&mut self, history: &History) {
         let timeline = Timeline::new(history);
         let wanted = timeline.acquisitions.iter().map(|one| (one.invoked.time, ends(&timeline, one)));
         let held = timeline.sections.iter().map(|section| (section.from.time, section.ends(timeline.end)));
@@ -48,30 +48,13 @@ impl Progress {
     }
 
     /// The part of the wanted time in which nobody had the lock, in thousandths.
-    pub fn idle_permille(&self) -> u64 {
+    pub(crate) fn idle_permille(&self) -> u64 {
         self.idle_us * 1_000 / self.wanted_us.max(1)
     }
 }
 
-/// How many acquires were granted although one of these other processes had asked at least `margin_us` earlier and still waited. Those of a
-/// holder do not count.
-pub fn overtakings(history: &History, margin_us: u64, counts: fn(Node) -> bool) -> usize {
-    let timeline = Timeline::new(history);
-    let nested = |one: &Acquisition<'_>| {
-        timeline.sections.iter().any(|section| section.process == one.process && section.covers(one.invoked))
-    };
-    let fresh: Vec<&Acquisition<'_>> =
-        timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted && !nested(one)).collect();
-    let overtakes = |late: &Acquisition<'_>, early: &Acquisition<'_>| {
-        early.invoked.time.0 + margin_us < late.invoked.time.0 && ends(&timeline, late) < ends(&timeline, early)
-    };
-    let overtaken = |late: &&&Acquisition<'_>| {
-        fresh.iter().any(|early| counts(early.process) && early.process != late.process && overtakes(late, early))
-    };
-    fresh.iter().filter(overtaken).count()
-}
-
-fn ends(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> SimTime {
+/// When an acquire was over, for whatever reason.
+pub(crate) fn ends(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> SimTime {
     one.completed.map_or(timeline.end, |end| end.time)
 }
 
