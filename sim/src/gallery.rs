@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many seeds a remedy is tried on.
+/// How many seeds a remedy is tried on, from the pinned one on.
 const TRIED: u64 = 20;
 
 /// Every page with the name of its file, and the index, which is the first.
@@ -169,7 +169,9 @@ fn tried(exhibit: &'static Exhibit, mended: &Mended) -> Result<String, GalleryEr
     let settings: String = mended.settings.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
     let broken = |cell: &Cell| cell.violations_by_kind.get(&mended.kind).copied().unwrap_or(0);
     Ok(format!(
-        "Tried over seeds 0..{TRIED} under `{}`: {} in {} of {} runs without it, in {} of {} with it (`--client {}{settings}`).",
+        "Tried over seeds {}..{} under `{}`: {} in {} of {} runs without it, in {} of {} with it (`--client {}{settings}`).",
+        exhibit.seed,
+        exhibit.seed + TRIED,
         exhibit.fault,
         mended.kind,
         broken(&before),
@@ -192,7 +194,7 @@ fn counted(
         cells: vec![(client, spec(exhibit)?.families)],
         scenario: scenario(settings).map_err(wrong)?,
         engine: Engine::Fast,
-        seeds: SeedRange { from: Seed(0), to: Seed(TRIED) },
+        seeds: SeedRange { from: Seed(exhibit.seed), to: Seed(exhibit.seed + TRIED) },
         shard: Shard::WHOLE,
         jobs: 1,
         fail_fast: false,

@@ -294,7 +294,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
         remedy: "None is needed: both believe that they hold the lock, and the storage serves one of them only.",
-        mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
+        mended: None,
         source: KLEPPMANN,
     },
     Exhibit {
