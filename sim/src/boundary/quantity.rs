@@ -35,7 +35,7 @@ pub struct Facts {
 }
 
 /// Every quantity, in the order in which they are listed for people.
-pub const QUANTITIES: &[Varied] = &[
+pub static QUANTITIES: &[Varied] = &[
     Varied {
         name: "ttl",
         about: "how long a lock lives at the server; pauses and the like keep the length that they have without the search",
