@@ -221,7 +221,9 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 #[test]
 fn fencing_prevents_the_stale_write_and_not_the_overlap() {
     let mut effects = Vec::new();
-    for (fixture, run) in inquests().iter().filter(|((client, ..), _)| *client == "single-node") {
+    // A failover is left out: both sides of a split brain count tokens up, and a token is only as good as its counter.
+    let counts_once = |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
+    for (fixture, run) in inquests().iter().filter(|(fixture, _)| counts_once(fixture)) {
         for violation in &run.violations {
             let fencing = violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
             assert_eq!(fencing.prevents, fencing.effect == Some(Effect::Prevents));

@@ -1,3 +1,5 @@
+//! What the experiment measures, held against what can be worked out. Must never know how a world is made.
+
 use super::*;
 
 fn load(processes: u16, requests: u32) -> Load {
