@@ -14,6 +14,7 @@ mod transfer;
 mod wait;
 
 pub(crate) use primary::SyncRequest;
+pub(crate) use wait::Goal;
 
 use crate::client::{Client, ClientKey, Role};
 use crate::config::{NodeConfig, RedisVersion};
@@ -101,6 +102,13 @@ impl Replication {
     /// Whether effects are to be given to [`Server::feed_replicas`]. A replica passes its primary's stream on instead.
     pub(crate) fn wants_stream(&self) -> bool {
         self.primary.is_none() && self.history.has_backlog()
+    }
+
+    /// Counts an effect of a primary that nobody follows, so that WAITAOF can tell what is on disk from what is not.
+    pub(crate) fn count_unfollowed(&mut self) {
+        if self.primary.is_none() {
+            self.history.count();
+        }
     }
 
     /// How many bytes of the stream there were so far.

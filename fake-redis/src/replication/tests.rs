@@ -5,6 +5,7 @@ use crate::machine::{KeyChange, TapEvent};
 use crate::world::{World, text};
 use redis_protocol::resp2::types::BytesFrame;
 
+mod durable;
 mod expiry;
 mod locks;
 mod resync;
