@@ -34,6 +34,9 @@ const WAITAOF_ON_REPLICA: CommandError = CommandError::fixed(
 
 /// `REPLICAOF host port`, `REPLICAOF NO ONE`.
 fn replicaof(call: &mut Call<'_>) -> CommandResult {
+    if call.server.replication.is_failing_over() {
+        return Err(CommandError::fixed("ERR REPLICAOF not allowed while failing over."));
+    }
     if call.args.is(1, "no") && call.args.is(2, "one") {
         call.server.promote();
         call.reply.ok();
@@ -54,10 +57,19 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `PSYNC id offset`: the client becomes a replica; what it is sent is no reply.
+/// `PSYNC id offset [FAILOVER]`: the client becomes a replica; what it is sent is no reply. With FAILOVER it is this server's own
+/// primary, and hands its place to it.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
+    if call.args.len() > 3 && call.args.is(3, "failover") && !call.server.is_followed_by(call.client) {
+        if !call.server.is_replica() {
+            return Err(CommandError::fixed("ERR PSYNC FAILOVER can't be sent to a master."));
+        }
+        if !call.server.take_over(&id) {
+            return Err(CommandError::fixed("ERR PSYNC FAILOVER replid must match my replid."));
+        }
+    }
     attach(call, SyncRequest::Continue { id: &id, next })
 }
 
@@ -68,6 +80,9 @@ fn sync(call: &mut Call<'_>) -> CommandResult {
 fn attach(call: &mut Call<'_>, request: SyncRequest<'_>) -> CommandResult {
     if call.server.is_followed_by(call.client) {
         return Ok(());
+    }
+    if call.server.replication.is_failing_over() {
+        return Err(CommandError::fixed("NOMASTERLINK Can't SYNC while failing over"));
     }
     if call.server.cannot_be_followed() {
         return Err(NO_PRIMARY_LINK);

@@ -200,7 +200,7 @@ impl Server {
     /// Once a second: pings the replicas, gives up those that are silent, and forgets a backlog that nobody needs (`replicationCron`).
     pub(super) fn check_replicas(&mut self) {
         let due = self.replication.cron_runs.is_multiple_of(u64::from(self.config.repl_ping_period.max(1)));
-        if due && !self.replication.replicas.is_empty() {
+        if due && !self.replication.replicas.is_empty() && !self.replication.withholds_pings() {
             self.feed_without_database(&[b"PING"]);
         }
         let (now, timeout) = (seconds(self.now), i64::from(self.config.repl_timeout));

@@ -7,6 +7,7 @@ use redis_protocol::resp2::types::BytesFrame;
 
 mod durable;
 mod expiry;
+mod handover;
 mod locks;
 mod resync;
 mod sentinel;

@@ -57,6 +57,11 @@ impl Server {
     pub(crate) fn end_pause(&mut self) {
         self.pause = None;
         self.timers.set(Timer::PauseEnd, None);
+        self.resume_postponed();
+    }
+
+    /// Has the commands looked at again that were held back.
+    pub(crate) fn resume_postponed(&mut self) {
         let mut waiting: Vec<_> = self.connections.values().copied().collect();
         waiting.retain(|key| self.client(*key).postponed);
         waiting.sort_by_key(|key| self.client(*key).active_at);
