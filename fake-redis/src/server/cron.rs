@@ -39,6 +39,9 @@ impl Server {
         if self.timers.take_if_due(Timer::Replication, self.now) {
             self.replication_cron();
         }
+        if self.timers.take_if_due(Timer::OutputLimit, self.now) {
+            self.check_output_limits();
+        }
         if self.timers.take_if_due(Timer::Persistence, self.now) {
             self.persistence_cron();
         }
