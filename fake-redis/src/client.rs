@@ -3,6 +3,7 @@
 use crate::args::ArgumentVector;
 use crate::command::{Command, Flags};
 use crate::machine::{ConnectionId, WallTime};
+use crate::output_limit::Unread;
 use crate::reply::Protocol;
 use crate::request::RequestReader;
 use indexmap::IndexSet;
@@ -158,6 +159,8 @@ pub(crate) struct Client {
     pub(crate) postponed: bool,
     /// Whether it waits in a command that has not answered: nothing more of it is served meanwhile.
     pub(crate) blocked: bool,
+    /// What was sent to it and waits.
+    pub(crate) output: Unread,
     /// Whether it is closed once its reply is sent.
     pub(crate) closing: bool,
     /// When it connected.
@@ -193,6 +196,7 @@ impl Client {
             queued: false,
             postponed: false,
             blocked: false,
+            output: Unread::default(),
             closing: false,
             connected_at: now,
             active_at: now,

@@ -221,9 +221,8 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
     const NAME_LENGTH_MAX: usize = 24;
     let mut lower = [0; NAME_LENGTH_MAX];
     let lower = lower.get_mut(..name.len())?;
-    for (to, from) in lower.iter_mut().zip(name) {
-        *to = from.to_ascii_lowercase();
-    }
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
     TABLE.get(&*lower).copied()
 }
 

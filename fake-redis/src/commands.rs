@@ -10,6 +10,7 @@ mod connection;
 mod counter;
 mod debug;
 mod expire;
+mod failover;
 mod function;
 mod hash;
 mod hash_random;
@@ -60,6 +61,7 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     transaction::COMMANDS,
     pubsub::COMMANDS,
     replication::COMMANDS,
+    failover::COMMANDS,
     persistence::COMMANDS,
     script::COMMANDS,
     server::COMMANDS,

@@ -82,6 +82,39 @@ impl SavePoint {
     ];
 }
 
+/// How many bytes may wait for a client that does not read them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OutputLimit {
+    /// With more it is disconnected; 0 is no limit.
+    pub hard: u64,
+    /// With more for longer than `soft_seconds` it is disconnected; 0 is no limit.
+    pub soft: u64,
+    /// How many seconds.
+    pub soft_seconds: i64,
+}
+
+/// The limits by class of client: `client-output-buffer-limit`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutputLimits {
+    /// Clients that wait for replies.
+    pub normal: OutputLimit,
+    /// Replicas.
+    pub replica: OutputLimit,
+    /// Clients that listen to a channel.
+    pub pubsub: OutputLimit,
+}
+
+impl Default for OutputLimits {
+    fn default() -> Self {
+        const MEGABYTE: u64 = 1024 * 1024;
+        OutputLimits {
+            normal: OutputLimit::default(),
+            replica: OutputLimit { hard: 256 * MEGABYTE, soft: 64 * MEGABYTE, soft_seconds: 60 },
+            pubsub: OutputLimit { hard: 32 * MEGABYTE, soft: 8 * MEGABYTE, soft_seconds: 60 },
+        }
+    }
+}
+
 /// What goes when memory is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
@@ -161,6 +194,8 @@ pub struct NodeConfig {
     pub proto_max_bulk_len: usize,
     /// The most bytes that a connection may leave unserved.
     pub client_query_buffer_limit: usize,
+    /// How many bytes may wait for clients that do not read.
+    pub output_limits: OutputLimits,
     /// The most connections.
     pub max_clients: usize,
     /// Seconds of idleness after which a client is disconnected; 0 is never.
@@ -201,6 +236,7 @@ impl Default for NodeConfig {
             replica_read_only: true,
             proto_max_bulk_len: 512 * 1024 * 1024,
             client_query_buffer_limit: 1024 * 1024 * 1024,
+            output_limits: OutputLimits::default(),
             max_clients: 10_000,
             timeout: 0,
             requirepass: None,

@@ -56,6 +56,7 @@ errors! {
     LOADING = "LOADING Redis is loading the dataset in memory";
     BUSY = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
     OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
+    WAITAOF_WITHOUT_FILE = "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
     EXEC_ABORT = "EXECABORT Transaction discarded because of previous errors.";
     NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
     REPLICA_KEYSPACE = "ERR Replica can't interact with the keyspace";

@@ -25,6 +25,7 @@ mod keyspace;
 mod notify;
 mod number;
 mod outgoing;
+mod output_limit;
 mod parameters;
 mod persistence;
 mod pubsub;
@@ -48,7 +49,7 @@ mod value;
 #[cfg(test)]
 mod world;
 
-pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, RedisVersion, SavePoint};
+pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, OutputLimit, OutputLimits, Persistence, RedisVersion, SavePoint};
 pub use disk::{Disk, DiskReply};
 pub use machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime};
 pub use node::Node;

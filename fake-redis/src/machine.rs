@@ -55,6 +55,14 @@ pub enum Input<'a> {
     Timer,
     /// Everything appended to the disk before the matching [`Output::DiskSync`] is now safe from power loss.
     DiskSynced,
+    /// So many bytes that were sent on a connection have not been taken by the network: its peer does not read, or not fast enough. Told
+    /// anew when the number changes; never told by a driver whose network takes everything.
+    Unsent {
+        /// On which connection.
+        connection: ConnectionId,
+        /// How many bytes wait.
+        bytes: usize,
+    },
     /// An operator at the server's console runs a command; its reply goes nowhere.
     Operator {
         /// The command and its arguments.
@@ -74,6 +82,11 @@ pub enum Output {
     },
     /// Close the connection after what was sent before; its id is spent.
     Close {
+        /// Which connection.
+        connection: ConnectionId,
+    },
+    /// Close the connection at once: what waits on it is thrown away. Its id is spent.
+    Abort {
         /// Which connection.
         connection: ConnectionId,
     },

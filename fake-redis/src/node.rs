@@ -58,6 +58,7 @@ impl Node {
             Input::ConnectFailed { connection } => server.outgoing_failed(connection),
             Input::Timer => server.timer(),
             Input::DiskSynced => server.disk_synced(),
+            Input::Unsent { connection, bytes } => server.output_waits(connection, bytes),
             Input::Operator { command } => server.apply_from_operator(command),
         }
     }

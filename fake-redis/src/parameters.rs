@@ -2,6 +2,7 @@
 
 use crate::config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, SavePoint};
 use crate::notify::EventClasses;
+use crate::output_limit;
 use bytes::Bytes;
 
 /// Why a parameter keeps its value.
@@ -66,7 +67,7 @@ fn parse_count(value: &str, limit: i64) -> Result<u32, Refusal> {
 }
 
 /// Reads bytes as `memtoull` in util.c.
-fn parse_memory(value: &str) -> Option<u64> {
+pub(crate) fn parse_memory(value: &str) -> Option<u64> {
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = value.split_at(digits);
     let factor = match unit.to_ascii_lowercase().as_str() {
@@ -106,6 +107,7 @@ pub(crate) static ALL: &[Parameter] = &[
         |c| yes_or_no(matches!(c.persistence, Persistence::Aof { .. })),
         Change::Switch(set_append_only),
     ),
+    row(&["client-output-buffer-limit"], |c| output_limit::show(&c.output_limits), Change::Text(set_output_limits)),
     row(
         &["client-query-buffer-limit"],
         |c| c.client_query_buffer_limit.to_string(),
@@ -210,6 +212,11 @@ fn set_fsync(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     if let Persistence::Aof { fsync } = &mut config.persistence {
         *fsync = wanted;
     }
+    Ok(())
+}
+
+fn set_output_limits(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
+    config.output_limits = output_limit::parse(config.output_limits, value).map_err(Refusal::because)?;
     Ok(())
 }
 

@@ -1,9 +1,10 @@
 //! What the disk is told and what it gave back at the start. Must never know replication or commands.
 //!
-//! `append_only` is the file of effects and when it is synced, `load` the start, `save` snapshots.
+//! `append_only` is the file of effects and when it is synced, `progress` how far that has come, `load` the start, `save` snapshots.
 
 mod append_only;
 mod load;
+mod progress;
 mod save;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use crate::error::CommandError;
 use crate::machine::{DiskImage, Output};
 use crate::server::Server;
 use bytes::BytesMut;
+use progress::Progress;
 use std::collections::VecDeque;
 
 /// What is known of the disk.
@@ -30,6 +32,8 @@ pub(crate) struct PersistenceState {
     /// How many syncs were begun and how many are done.
     syncs_begun: u64,
     syncs_done: u64,
+    /// What of the replication stream is safe.
+    progress: Progress,
     /// Messages that leave once the sync of this number is done.
     held: VecDeque<(u64, Vec<Output>)>,
     /// When the last snapshot was taken, in seconds of the wall clock.
@@ -47,6 +51,7 @@ impl PersistenceState {
             rewrite: false,
             syncs_begun: 0,
             syncs_done: 0,
+            progress: Progress::default(),
             held: VecDeque::new(),
             last_save: 0,
         }
@@ -55,6 +60,11 @@ impl PersistenceState {
     /// Whether effects are to be given to [`Server::feed_append_only`].
     pub(crate) fn wants_stream(&self) -> bool {
         matches!(self.mode, Persistence::Aof { .. })
+    }
+
+    /// Up to which offset of the replication stream everything is safe from power loss; `None` without an append-only file.
+    pub(crate) fn synced_offset(&self) -> Option<u64> {
+        self.wants_stream().then(|| self.progress.synced())
     }
 
     /// The error for writes if the disk failed (`-MISCONF`). Disks do not fail here.
@@ -91,6 +101,7 @@ impl Server {
     pub(crate) fn disk_synced(&mut self) {
         let persistence = &mut self.persistence;
         persistence.syncs_done += 1;
+        persistence.progress.finish_sync();
         while persistence.held.front().is_some_and(|(sync, _)| *sync <= persistence.syncs_done) {
             self.outputs.list.extend(persistence.held.pop_front().into_iter().flat_map(|(_, sends)| sends));
         }

@@ -1,8 +1,10 @@
 //! A primary and its replicas, after Redis 7.0's replication.c. Must never know commands or persistence.
 //!
 //! Where to look: `history` is the stream and who may continue it; `primary` feeds replicas, `follower` and `handshake` are a replica's
-//! link, `transfer` is the snapshot on its way, `wait` are clients that wait for acknowledgements, `report` is INFO and ROLE.
+//! link, `transfer` is the snapshot on its way, `wait` are clients that wait for acknowledgements, `failover` hands the primary's place
+//! to a replica, `report` is INFO and ROLE.
 
+mod failover;
 mod follower;
 mod handshake;
 mod history;
@@ -13,7 +15,9 @@ mod tests;
 mod transfer;
 mod wait;
 
+pub(crate) use failover::FailoverOrder;
 pub(crate) use primary::SyncRequest;
+pub(crate) use wait::Goal;
 
 use crate::client::{Client, ClientKey, Role};
 use crate::config::{NodeConfig, RedisVersion};
@@ -23,6 +27,7 @@ use crate::random::Random;
 use crate::rdb::Origin;
 use crate::server::Server;
 use crate::timers::Timer;
+use failover::Failover;
 use follower::Link;
 use history::History;
 use primary::{Introduction, Replica};
@@ -31,6 +36,8 @@ use wait::Waiting;
 
 /// How often `replicationCron` runs, in microseconds.
 const CRON_PERIOD_MICROS: i64 = 1_000_000;
+/// The same during a failover.
+const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 /// How long a primary without replicas keeps its backlog, in seconds: `repl-backlog-ttl`.
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
@@ -57,6 +64,8 @@ pub(crate) struct Replication {
     pub(crate) offset_before: u64,
     /// Clients that wait for acknowledgements.
     waiting: Vec<Waiting>,
+    /// The failover that has begun here.
+    failover: Option<Failover>,
     /// Whether replicas are to be asked for one.
     wants_acknowledgements: bool,
     /// Ids for connections to primaries.
@@ -81,6 +90,7 @@ impl Replication {
             down_since: None,
             offset_before: 0,
             waiting: Vec::new(),
+            failover: None,
             wants_acknowledgements: false,
             ids: OutgoingIds::new(),
             cron_runs: 0,
@@ -103,9 +113,21 @@ impl Replication {
         self.primary.is_none() && self.history.has_backlog()
     }
 
+    /// Counts an effect of a primary that nobody follows, so that WAITAOF can tell what is on disk from what is not.
+    pub(crate) fn count_unfollowed(&mut self) {
+        if self.primary.is_none() {
+            self.history.count();
+        }
+    }
+
     /// How many bytes of the stream there were so far.
     pub(crate) fn offset(&self) -> u64 {
         self.history.offset()
+    }
+
+    /// From one run of the cron to the next, in microseconds.
+    fn period_micros(&self) -> i64 {
+        if self.is_failing_over() { FAILOVER_PERIOD_MICROS } else { CRON_PERIOD_MICROS }
     }
 
     /// Whether enough replicas acknowledged lately for writes to be taken (`min-replicas-to-write`). The age is counted in whole seconds,
@@ -158,6 +180,7 @@ impl Server {
         if self.asleep_until.is_some() {
             return self.schedule_replication();
         }
+        self.advance_failover();
         self.check_link();
         self.acknowledge();
         self.check_replicas();
@@ -169,7 +192,7 @@ impl Server {
     /// the monotonic clock.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.is_replica() || !self.replication.replicas.is_empty() {
-            self.timers.limit(Timer::Replication, WallTime(self.now.0 + CRON_PERIOD_MICROS), self.now);
+            self.timers.limit(Timer::Replication, WallTime(self.now.0 + self.replication.period_micros()), self.now);
         }
     }
 
@@ -177,7 +200,7 @@ impl Server {
     fn schedule_replication(&mut self) {
         let replication = &self.replication;
         let next = if replication.is_replica() || !replication.replicas.is_empty() {
-            Some(WallTime(self.now.0 + CRON_PERIOD_MICROS))
+            Some(WallTime(self.now.0 + replication.period_micros()))
         } else if replication.history.has_backlog() {
             let last = replication.no_replicas_since + BACKLOG_TTL_SECONDS + 1;
             Some(WallTime(last.max(seconds(self.now) + 1) * 1_000_000))

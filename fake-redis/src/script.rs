@@ -126,10 +126,10 @@ impl Call<'_> {
         let (server, reply) = (&mut *self.server, &mut *self.reply);
         let mut run = Run::begin(server, self.client, permissions);
         let result = engine::with(|engine| {
-            let function = engine.compile(sha, &script.body)?;
+            let compiled = engine.compile(sha, &script.body)?;
             engine.random_state().set(run.first_random_state());
             engine.json().set(run.server.scripts.json);
-            let outcome = lend::lend(&mut run, || engine.run(&function, (keys, arguments), version, reply))?;
+            let outcome = lend::lend(&mut run, || engine.run(compiled, (keys, arguments), version, reply))?;
             run.server.scripts.random_state = engine.random_state().get();
             run.server.scripts.json = engine.json().get();
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;

@@ -200,9 +200,9 @@ impl Server {
         self.now.as_millis()
     }
 
-    /// Whether CLIENT PAUSE is in force: then nothing expires or is evicted either.
+    /// Whether CLIENT PAUSE or a failover is in force: then nothing expires or is evicted either.
     pub(crate) fn is_paused(&self) -> bool {
-        self.pause.is_some()
+        self.pause.is_some() || self.replication.is_failing_over()
     }
 
     /// A reply buffer to write to; hand it back to `spare_replies`.

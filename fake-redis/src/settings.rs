@@ -6,7 +6,6 @@ use rustc_hash::FxBuildHasher;
 /// Names and defaults, as redis.conf of 7.0 has them.
 const DEFAULTS: &[(&str, &str)] = &[
     ("appendfilename", "appendonly.aof"),
-    ("client-output-buffer-limit", "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60"),
     ("dbfilename", "dump.rdb"),
     ("dir", "/data"),
     ("hash-max-listpack-entries", "128"),

@@ -85,7 +85,7 @@ impl Bench {
     fn take_output(&mut self, output: Output) {
         match output {
             Output::Send { connection, bytes } => self.sent[connection.0 as usize].extend_from_slice(&bytes),
-            Output::Close { connection } => self.closed.push(connection),
+            Output::Close { connection } | Output::Abort { connection } => self.closed.push(connection),
             Output::WakeAfter { micros } => self.wake_at = Some(WallTime(self.now.0 + micros as i64)),
             Output::Tap(event) => self.taps.push(event),
             _ => {}

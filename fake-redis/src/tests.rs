@@ -6,6 +6,7 @@ mod denied;
 mod eviction;
 mod expiry;
 mod messages;
+mod output_limits;
 mod propagation;
 mod protocol;
 mod replies;

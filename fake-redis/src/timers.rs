@@ -17,10 +17,12 @@ pub(crate) enum Timer {
     Replication,
     /// Whatever persistence has to do next.
     Persistence,
+    /// A client has had too much unread for too long.
+    OutputLimit,
 }
 
 impl Timer {
-    const COUNT: usize = 6;
+    const COUNT: usize = 7;
 }
 
 /// The deadlines, by the host's wall clock as Redis keeps them. The driver wakes by the monotonic clock, so that a stepped wall clock

@@ -365,7 +365,7 @@ impl World {
                 let Some(to) = host.peers.get(&connection).cloned() else { return };
                 self.send((name.to_owned(), connection), to.0.clone(), Happening::Bytes { to, bytes: bytes.to_vec() });
             }
-            Output::Close { connection } => {
+            Output::Close { connection } | Output::Abort { connection } => {
                 let Some(to) = host.peers.remove(&connection) else { return };
                 self.send((name.to_owned(), connection), to.0.clone(), Happening::Closed { to });
             }

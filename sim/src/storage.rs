@@ -199,7 +199,11 @@ impl Machine for Storage {
                     out.list.push(Output::WakeAfter { micros: CHECK_TO_WRITE_US });
                 }
             }
-            Input::Connected { .. } | Input::ConnectFailed { .. } | Input::DiskSynced | Input::Operator { .. } => {}
+            Input::Connected { .. }
+            | Input::ConnectFailed { .. }
+            | Input::DiskSynced
+            | Input::Unsent { .. }
+            | Input::Operator { .. } => {}
         }
     }
 }

@@ -143,9 +143,10 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
     );
     let _ = write!(
         line,
-        "qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} \
+        "qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem={} tot-mem=0 events=r cmd={} \
          user=default redir=-1 resp={}",
         client.reader.pending(),
+        client.output.bytes,
         client.last_command.map_or("NULL", |command| command.full_name),
         if client.protocol == Protocol::Resp3 { 3 } else { 2 },
     );

@@ -65,6 +65,7 @@ fn set(call: &mut Call<'_>) -> CommandResult {
     }
     let events = EventClasses::parse(call.server.config.notify_keyspace_events.as_bytes()).unwrap_or_default();
     call.server.events = events;
+    call.server.follow_persistence_config();
     call.server.free_memory();
     call.reply.ok();
     Ok(())

@@ -1,10 +1,11 @@
-//! REPLICAOF, PSYNC, REPLCONF and WAIT: the commands of replication. Must never know how the stream travels.
+//! REPLICAOF, PSYNC, REPLCONF, WAIT and WAITAOF: the commands of replication. Must never know how the stream travels.
 
 use crate::client::ClientKey;
 use crate::command::{Call, Command, Flags, Keys};
+use crate::config::RedisVersion;
 use crate::error::{self, CommandError, CommandResult};
 use crate::number::parse_integer;
-use crate::replication::SyncRequest;
+use crate::replication::{Goal, SyncRequest};
 
 const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE);
 const SYNC: Flags = Flags::ADMIN.and(Flags::NO_MULTI).and(Flags::NOSCRIPT);
@@ -18,6 +19,7 @@ pub(super) static COMMANDS: &[Command] = &[
     Command::new("sync", 1, SYNC, Keys::NONE, sync),
     Command::new("replconf", -1, REPLCONF, Keys::NONE, replconf),
     Command::new("wait", 3, Flags::NOSCRIPT, Keys::NONE, wait),
+    Command::new("waitaof", 4, Flags::NOSCRIPT, Keys::NONE, waitaof).since(RedisVersion::V7_2),
 ];
 
 const NO_PRIMARY_LINK: CommandError = CommandError::fixed("NOMASTERLINK Can't SYNC while not connected with my master");
@@ -25,9 +27,16 @@ const WAIT_ON_REPLICA: CommandError = CommandError::fixed(
     "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be \
      writable (which is not the default) writes to replicas are just local and are not propagated.",
 );
+const WAITAOF_ON_REPLICA: CommandError = CommandError::fixed(
+    "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not \
+     propagated.",
+);
 
 /// `REPLICAOF host port`, `REPLICAOF NO ONE`.
 fn replicaof(call: &mut Call<'_>) -> CommandResult {
+    if call.server.replication.is_failing_over() {
+        return Err(CommandError::fixed("ERR REPLICAOF not allowed while failing over."));
+    }
     if call.args.is(1, "no") && call.args.is(2, "one") {
         call.server.promote();
         call.reply.ok();
@@ -48,10 +57,19 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `PSYNC id offset`: the client becomes a replica; what it is sent is no reply.
+/// `PSYNC id offset [FAILOVER]`: the client becomes a replica; what it is sent is no reply. With FAILOVER it is this server's own
+/// primary, and hands its place to it.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
+    if call.args.len() > 3 && call.args.is(3, "failover") && !call.server.is_followed_by(call.client) {
+        if !call.server.is_replica() {
+            return Err(CommandError::fixed("ERR PSYNC FAILOVER can't be sent to a master."));
+        }
+        if !call.server.take_over(&id) {
+            return Err(CommandError::fixed("ERR PSYNC FAILOVER replid must match my replid."));
+        }
+    }
     attach(call, SyncRequest::Continue { id: &id, next })
 }
 
@@ -62,6 +80,9 @@ fn sync(call: &mut Call<'_>) -> CommandResult {
 fn attach(call: &mut Call<'_>, request: SyncRequest<'_>) -> CommandResult {
     if call.server.is_followed_by(call.client) {
         return Ok(());
+    }
+    if call.server.replication.is_failing_over() {
+        return Err(CommandError::fixed("NOMASTERLINK Can't SYNC while failing over"));
     }
     if call.server.cannot_be_followed() {
         return Err(NO_PRIMARY_LINK);
@@ -91,8 +112,10 @@ fn replconf(call: &mut Call<'_>) -> CommandResult {
             }
             b"capa" | b"rdb-only" => {}
             b"ack" => {
-                let offset = parse_integer(value).and_then(|offset| u64::try_from(offset).ok());
-                offset.into_iter().for_each(|offset| call.server.take_acknowledgement(client, offset));
+                let synced = if call.args.len() > 4 && call.args.is(3, "fack") { offset_of(call.arg(4)) } else { None };
+                offset_of(value)
+                    .into_iter()
+                    .for_each(|offset| call.server.take_acknowledgement(client, offset, synced));
                 return Ok(());
             }
             b"getack" => {
@@ -108,25 +131,54 @@ fn replconf(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
+fn offset_of(text: &[u8]) -> Option<u64> {
+    u64::try_from(parse_integer(text)?).ok()
+}
+
 /// `WAIT replicas timeout`: answers how many replicas have acknowledged this connection's writes. In a transaction it does not wait.
 fn wait(call: &mut Call<'_>) -> CommandResult {
     if call.server.is_replica() {
         return Err(WAIT_ON_REPLICA);
     }
     let replicas = parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)?;
-    let timeout_ms = parse_integer(call.arg(2)).ok_or(error::BAD_TIMEOUT)?;
-    if timeout_ms < 0 {
-        return Err(error::NOT_POSITIVE_TIMEOUT);
+    let timeout_ms = timeout(call.arg(2))?;
+    wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
+}
+
+/// `WAITAOF local replicas timeout`: answers whether this connection's writes are safe on this server's disk, and on those of how many
+/// replicas. A replica without an append-only file never counts, since it never says `FACK`.
+fn waitaof(call: &mut Call<'_>) -> CommandResult {
+    let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
+        0 => false,
+        1 => true,
+        _ => return Err(CommandError::fixed("ERR value is out of range, value must between 0 and 1")),
+    };
+    let replicas = parse_integer(call.arg(2)).and_then(|replicas| usize::try_from(replicas).ok());
+    let replicas = replicas.ok_or(error::NOT_A_POSITIVE)?;
+    let timeout_ms = timeout(call.arg(3))?;
+    if call.server.is_replica() {
+        return Err(WAITAOF_ON_REPLICA);
     }
+    if local && !call.server.persistence.wants_stream() {
+        return Err(error::WAITAOF_WITHOUT_FILE);
+    }
+    wait_for(call, Goal::Synced { local, replicas }, timeout_ms)
+}
+
+fn timeout(text: &[u8]) -> Result<i64, CommandError> {
+    let timeout_ms = parse_integer(text).ok_or(error::BAD_TIMEOUT)?;
+    if timeout_ms < 0 { Err(error::NOT_POSITIVE_TIMEOUT) } else { Ok(timeout_ms) }
+}
+
+fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
     let offset = call.client().write_offset;
-    let acknowledged = call.server.replication.acknowledged(offset);
-    let wanted = usize::try_from(replicas).unwrap_or(0);
+    let name = call.arg(0).to_ascii_lowercase();
     // A client that is in the middle of another command of its own is in EXEC.
-    let is_in_exec = call.client().last_command.is_some_and(|command| command.name != "wait");
-    if acknowledged >= wanted || is_in_exec {
-        call.reply.count(acknowledged);
+    let is_in_exec = call.client().last_command.is_some_and(|command| command.name.as_bytes() != &*name);
+    if call.server.is_reached(goal, offset) || is_in_exec {
+        call.server.write_progress(goal, offset, call.reply);
     } else {
-        call.server.wait_for_replicas(call.client, wanted, timeout_ms);
+        call.server.wait_until(call.client, goal, timeout_ms);
     }
     Ok(())
 }

@@ -25,10 +25,16 @@ impl Server {
             self.write_anew();
         }
         self.schedule_save();
+        self.append_gathered();
+        self.tell_progress();
+    }
+
+    fn append_gathered(&mut self) {
         let persistence = &mut self.persistence;
         if persistence.appended.is_empty() {
             return;
         }
+        persistence.progress.append(self.replication.offset());
         let bytes = persistence.appended.split().freeze();
         self.outputs.list.push(Output::DiskAppend { bytes });
         match persistence.mode {
@@ -44,10 +50,40 @@ impl Server {
         self.persistence.append_only_db = None;
         let image = DiskImage { snapshot: Some(self.snapshot()), append_only: Bytes::new() };
         self.outputs.list.push(Output::DiskReplace { image });
+        self.persistence.progress.replace(self.replication.offset());
+    }
+
+    /// Tells those who wait for the disk if more is safe than before.
+    fn tell_progress(&mut self) {
+        if self.persistence.wants_stream() {
+            self.persistence.progress.rest(self.replication.offset());
+            self.serve_waiting_for_disk();
+        }
+    }
+
+    /// CONFIG SET may have changed when the append-only file is synced, or whether there is one: a new one begins with all data
+    /// (`updateAppendonly` and `updateAppendFsync` in config.c).
+    pub(crate) fn follow_persistence_config(&mut self) {
+        let (before, after) = (self.persistence.mode, self.config.persistence);
+        if before == after {
+            return;
+        }
+        let appended_before = self.persistence.wants_stream();
+        self.persistence.mode = after;
+        match (appended_before, self.persistence.wants_stream()) {
+            (false, true) => self.rewrite_append_only(),
+            (true, false) => {
+                self.persistence.appended.clear();
+                self.refuse_waiting_for_disk();
+            }
+            _ if self.persistence.progress.has_unsynced() => self.schedule_sync(),
+            _ => {}
+        }
     }
 
     fn begin_sync(&mut self) {
         self.persistence.syncs_begun += 1;
+        self.persistence.progress.begin_sync();
         self.outputs.list.push(Output::DiskSync);
     }
 
@@ -59,8 +95,11 @@ impl Server {
 
     /// Syncs what was appended since the last sync; the timer only runs if there is something.
     pub(super) fn sync_in_time(&mut self) {
-        if self.persistence.mode == (Persistence::Aof { fsync: Fsync::EverySec }) {
-            self.begin_sync();
+        match self.persistence.mode {
+            Persistence::Aof { fsync: Fsync::EverySec } => self.begin_sync(),
+            // What was appended before `appendfsync always` was set.
+            Persistence::Aof { fsync: Fsync::Always } if self.persistence.progress.has_unsynced() => self.begin_sync(),
+            Persistence::Aof { .. } | Persistence::None | Persistence::Rdb => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::{handshake::Step, seconds, transfer::Transfer};
 use crate::client::ClientKey;
+use crate::config::RedisVersion;
 use crate::machine::{ConnectionId, Output};
 use crate::outgoing::Outgoing;
 use crate::request::{Limits, RequestReader};
@@ -162,12 +163,19 @@ impl Server {
         self.connect_to_primary();
     }
 
-    /// Tells the primary how much was applied (`replicationSendAck`).
+    /// Tells the primary how much was applied and, from 7.2 on, how much of it is on disk if there is an append-only file
+    /// (`replicationSendAck`).
     pub(crate) fn acknowledge(&mut self) {
         let offset = self.replication.offset().to_string();
+        let synced = self.persistence.synced_offset().filter(|_| self.config.version >= RedisVersion::V7_2);
+        let synced = synced.map(|synced| synced.to_string());
         let link = &mut self.replication.link;
         if let (true, Some(outgoing)) = (link.is_up(), &mut link.outgoing) {
-            outgoing.command_without_reply(&[b"REPLCONF", b"ACK", offset.as_bytes()]);
+            let mut words: Vec<&[u8]> = vec![b"REPLCONF", b"ACK", offset.as_bytes()];
+            if let Some(synced) = &synced {
+                words.extend([b"FACK", synced.as_bytes()]);
+            }
+            outgoing.command_without_reply(&words);
         }
     }
 

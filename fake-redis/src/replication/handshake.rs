@@ -86,13 +86,24 @@ impl Server {
         } else {
             ("?".to_owned(), "-1".to_owned())
         };
+        let mut words: Vec<&[u8]> = vec![b"PSYNC", id.as_bytes(), next.as_bytes()];
+        if self.replication.is_handing_over() {
+            words.push(b"FAILOVER");
+        }
         if let Some(outgoing) = &mut self.replication.link.outgoing {
-            outgoing.command(&[b"PSYNC", id.as_bytes(), next.as_bytes()], Step::Synchronised);
+            outgoing.command(&words, Step::Synchronised);
         }
     }
 
     fn take_sync_reply(&mut self, text: &str) {
         let words: Vec<&str> = text.split(' ').collect();
+        if self.replication.is_handing_over() {
+            // The replica has taken over, or does not want to.
+            if !matches!(words.first(), Some(&("CONTINUE" | "FULLRESYNC"))) {
+                return self.abort_failover();
+            }
+            self.end_failover();
+        }
         match words.as_slice() {
             ["FULLRESYNC", id, offset] => {
                 let offset = offset.parse().unwrap_or(0);

@@ -109,6 +109,11 @@ impl History {
         self.keep(size_max);
     }
 
+    /// Counts an effect that nobody follows: one for each, whatever its length (`replicationFeedSlaves` of 7.2).
+    pub(super) fn count(&mut self) {
+        self.offset += 1;
+    }
+
     /// Appends to the stream.
     pub(super) fn append(&mut self, bytes: &[u8]) {
         self.offset += bytes.len() as u64;

@@ -33,7 +33,9 @@ pub(super) struct Replica {
     pub(super) port: u16,
     /// How much of the stream it has acknowledged.
     pub(super) acknowledged: u64,
-    /// When it last did, in seconds of the wall clock.
+    /// How much of it is safe on its disk; 0 if it never said, as without an append-only file and before 7.2.
+    pub(super) synced: u64,
+    /// When it last acknowledged, in seconds of the wall clock.
     pub(super) acknowledged_at: i64,
     /// Whether it never acknowledges: it came with SYNC.
     pub(super) silent: bool,
@@ -97,7 +99,8 @@ impl Server {
         let host = said.address.unwrap_or_else(|| host_of(&client.peer).to_owned());
         let acknowledged_at = seconds(self.now);
         let port = said.port;
-        let replica = Replica { client: key, connection, host, port, acknowledged: 0, acknowledged_at, silent };
+        let replica =
+            Replica { client: key, connection, host, port, acknowledged: 0, synced: 0, acknowledged_at, silent };
         self.replication.replicas.push(replica);
         self.schedule_replication();
     }
@@ -184,11 +187,12 @@ impl Server {
         }
     }
 
-    /// A replica says how much of the stream it has processed (`REPLCONF ACK`).
-    pub(crate) fn take_acknowledgement(&mut self, key: ClientKey, offset: u64) {
+    /// A replica says how much of the stream it has processed (`REPLCONF ACK`), and perhaps how much of it is on its disk (`FACK`).
+    pub(crate) fn take_acknowledgement(&mut self, key: ClientKey, offset: u64, synced: Option<u64>) {
         let now = seconds(self.now);
         let Some(replica) = self.replication.replicas.iter_mut().find(|replica| replica.client == key) else { return };
         replica.acknowledged = replica.acknowledged.max(offset);
+        replica.synced = replica.synced.max(synced.unwrap_or(0));
         replica.acknowledged_at = now;
         self.serve_waiting();
     }
@@ -196,7 +200,7 @@ impl Server {
     /// Once a second: pings the replicas, gives up those that are silent, and forgets a backlog that nobody needs (`replicationCron`).
     pub(super) fn check_replicas(&mut self) {
         let due = self.replication.cron_runs.is_multiple_of(u64::from(self.config.repl_ping_period.max(1)));
-        if due && !self.replication.replicas.is_empty() {
+        if due && !self.replication.replicas.is_empty() && !self.replication.withholds_pings() {
             self.feed_without_database(&[b"PING"]);
         }
         let (now, timeout) = (seconds(self.now), i64::from(self.config.repl_timeout));

@@ -80,7 +80,7 @@ impl Server {
     fn write_history(&self, text: &mut String) {
         let history = &self.replication.history;
         let (first, length) = history.kept().unwrap_or((0, 0));
-        let _ = write!(text, "master_failover_state:no-failover\r\n");
+        let _ = write!(text, "master_failover_state:{}\r\n", self.replication.failover_state());
         let _ = write!(text, "master_replid:{}\r\nmaster_replid2:{}\r\n", history.id(), history.second_id());
         let _ = write!(text, "master_repl_offset:{}\r\n", history.offset());
         let _ = write!(text, "second_repl_offset:{}\r\n", history.second_offset());

@@ -5,7 +5,9 @@ use crate::machine::{KeyChange, TapEvent};
 use crate::world::{World, text};
 use redis_protocol::resp2::types::BytesFrame;
 
+mod durable;
 mod expiry;
+mod handover;
 mod locks;
 mod resync;
 mod sentinel;

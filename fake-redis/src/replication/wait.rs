@@ -1,21 +1,40 @@
-//! Clients that wait until replicas have acknowledged their writes: WAIT (`waitCommand`, `processClientsWaitingReplicas`). Must never
-//! know what they wrote.
+//! Clients that wait until their writes are elsewhere, or on disk: WAIT and WAITAOF (`waitCommand`, `waitaofCommand`,
+//! `processClientsWaitingReplicas`). Must never know what they wrote.
 
 use super::Replication;
 use crate::client::ClientKey;
+use crate::error::{CommandError, WAITAOF_WITHOUT_FILE};
 use crate::machine::WallTime;
+use crate::reply::Reply;
 use crate::server::Server;
 use crate::timers::Timer;
 
-/// A client in WAIT.
+/// What is to become of a write before its client is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Goal {
+    /// WAIT: so many replicas have applied it.
+    Applied {
+        /// How many.
+        replicas: usize,
+    },
+    /// WAITAOF: it is synced to the append-only files of so many replicas, and to our own.
+    Synced {
+        /// Whether our own counts.
+        local: bool,
+        /// How many.
+        replicas: usize,
+    },
+}
+
+/// A client in WAIT or WAITAOF.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Waiting {
     /// Who waits.
     pub(super) client: ClientKey,
-    /// Until that much of the stream is acknowledged.
+    /// Until that much of the stream has got there.
     offset: u64,
-    /// By that many replicas.
-    replicas: usize,
+    /// Where it is to be.
+    goal: Goal,
     /// When it is answered at the latest, in wall-clock milliseconds; `None` is never.
     until_ms: Option<i64>,
 }
@@ -25,25 +44,71 @@ impl Replication {
     pub(crate) fn acknowledged(&self, offset: u64) -> usize {
         self.replicas.iter().filter(|replica| replica.acknowledged >= offset).count()
     }
+
+    /// How many replicas have that much of the stream safe on disk.
+    fn synced(&self, offset: u64) -> usize {
+        self.replicas.iter().filter(|replica| replica.synced >= offset).count()
+    }
 }
 
 impl Server {
-    /// Blocks a client until enough replicas have what it wrote, or the time is up. Replicas are asked for an acknowledgement at once.
-    pub(crate) fn wait_for_replicas(&mut self, key: ClientKey, replicas: usize, timeout_ms: i64) {
+    /// Whether a goal is reached for that much of the stream.
+    pub(crate) fn is_reached(&self, goal: Goal, offset: u64) -> bool {
+        match goal {
+            Goal::Applied { replicas } => self.replication.acknowledged(offset) >= replicas,
+            Goal::Synced { local, replicas } => {
+                (!local || self.is_synced(offset)) && self.replication.synced(offset) >= replicas
+            }
+        }
+    }
+
+    /// Says how far that much of the stream has got.
+    pub(crate) fn write_progress(&self, goal: Goal, offset: u64, reply: &mut Reply) {
+        match goal {
+            Goal::Applied { .. } => reply.count(self.replication.acknowledged(offset)),
+            Goal::Synced { .. } => {
+                reply.array(2);
+                reply.count(usize::from(self.is_synced(offset)));
+                reply.count(self.replication.synced(offset));
+            }
+        }
+    }
+
+    fn is_synced(&self, offset: u64) -> bool {
+        self.persistence.synced_offset().is_some_and(|synced| synced >= offset)
+    }
+
+    /// Blocks a client until what it wrote is where it is to be, or the time is up. Replicas are asked for an acknowledgement at once.
+    pub(crate) fn wait_until(&mut self, key: ClientKey, goal: Goal, timeout_ms: i64) {
         let offset = self.client(key).write_offset;
         let until_ms = (timeout_ms > 0).then(|| self.now_ms().saturating_add(timeout_ms));
-        self.replication.waiting.push(Waiting { client: key, offset, replicas, until_ms });
+        self.replication.waiting.push(Waiting { client: key, offset, goal, until_ms });
         self.replication.wants_acknowledgements = true;
         self.client_mut(key).blocked = true;
         self.schedule_waits();
     }
 
-    /// Answers those for whom enough replicas have acknowledged.
+    /// Answers those whose goal is reached.
     pub(super) fn serve_waiting(&mut self) {
-        let replication = &self.replication;
-        let is_served = |waiting: &Waiting| replication.acknowledged(waiting.offset) >= waiting.replicas;
-        let served: Vec<Waiting> = replication.waiting.iter().filter(|waiting| is_served(waiting)).cloned().collect();
+        let is_served = |waiting: &&Waiting| self.is_reached(waiting.goal, waiting.offset);
+        let served: Vec<Waiting> = self.replication.waiting.iter().filter(is_served).cloned().collect();
         self.answer(&served);
+    }
+
+    /// Answers those who waited for our own disk, if it has come far enough.
+    pub(crate) fn serve_waiting_for_disk(&mut self) {
+        if !self.replication.waiting.is_empty() {
+            self.serve_waiting();
+        }
+    }
+
+    /// There is no append-only file any more: who waits for it is told so.
+    pub(crate) fn refuse_waiting_for_disk(&mut self) {
+        let waits_for_disk = |waiting: &&Waiting| matches!(waiting.goal, Goal::Synced { local: true, .. });
+        let refused: Vec<Waiting> = self.replication.waiting.iter().filter(waits_for_disk).cloned().collect();
+        for waiting in &refused {
+            self.release(waiting, Some(WAITAOF_WITHOUT_FILE));
+        }
     }
 
     /// Answers those whose time is up; runs when [`Timer::BlockedClient`] is due.
@@ -70,15 +135,23 @@ impl Server {
 
     fn answer(&mut self, answered: &[Waiting]) {
         for waiting in answered {
-            self.replication.waiting.retain(|other| other != waiting);
-            let mut reply = self.spare_reply();
-            reply.protocol = self.client(waiting.client).protocol;
-            reply.count(self.replication.acknowledged(waiting.offset));
-            self.send_reply(waiting.client, &mut reply);
-            self.spare_replies.push(reply);
-            self.client_mut(waiting.client).blocked = false;
-            self.look_for_command(waiting.client);
+            self.release(waiting, None);
         }
+    }
+
+    /// Ends a client's wait with how far its writes have got, or with an error.
+    fn release(&mut self, waiting: &Waiting, error: Option<CommandError>) {
+        self.replication.waiting.retain(|other| other != waiting);
+        let mut reply = self.spare_reply();
+        reply.protocol = self.client(waiting.client).protocol;
+        match error {
+            Some(error) => reply.error(&error.0),
+            None => self.write_progress(waiting.goal, waiting.offset, &mut reply),
+        }
+        self.send_reply(waiting.client, &mut reply);
+        self.spare_replies.push(reply);
+        self.client_mut(waiting.client).blocked = false;
+        self.look_for_command(waiting.client);
     }
 
     fn schedule_waits(&mut self) {

@@ -45,6 +45,10 @@ pub(crate) struct Shared {
     looks: Cell<u32>,
 }
 
+/// A script that was compiled, by its position among those that are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Compiled(usize);
+
 /// How a run ended.
 pub(crate) enum Outcome {
     /// With a value that is in the reply already.
@@ -118,27 +122,26 @@ impl Engine {
         &self.shared.json
     }
 
-    /// Compiles a script unless it is compiled already. The body is what follows a `#!` line, if there is one.
+    /// Compiles a script unless it is compiled already; where it is, until another one is compiled. The body is what follows a `#!` line, if there is one.
     ///
     /// # Errors
     /// With what Lua says of the script's syntax.
-    pub(crate) fn compile(&mut self, sha: Sha, body: &[u8]) -> Result<Function> {
-        if let Some(function) = self.compiled.get(&sha) {
-            return Ok(function.clone());
+    pub(crate) fn compile(&mut self, sha: Sha, body: &[u8]) -> Result<Compiled> {
+        if let Some(position) = self.compiled.get_index_of(&sha) {
+            return Ok(Compiled(position));
         }
         if self.compiled.len() >= COMPILED_MAX {
             self.compiled.clear();
         }
         let chunk = self.lua.load(body).set_name("@user_script").set_mode(ChunkMode::Text);
         let function = chunk.set_environment(self.globals.clone()).into_function()?;
-        self.compiled.insert(sha, function.clone());
-        Ok(function)
+        Ok(Compiled(self.compiled.insert_full(sha, function).0))
     }
 
     /// Runs a compiled script with KEYS and ARGV. The simplest results are written to `reply`.
     pub(crate) fn run(
         &mut self,
-        script: &Function,
+        script: Compiled,
         (keys, arguments): (Args<'_>, Args<'_>),
         version: RedisVersion,
         reply: &mut Reply,
@@ -149,7 +152,7 @@ impl Engine {
             self.version = Some(version);
         }
         self.shared.looks.set(0);
-        let (has_returned, value) = raw::call_script(&self.scope, script, (keys, arguments), reply)?;
+        let (has_returned, value) = raw::call_script(&self.scope, &self.compiled[script.0], (keys, arguments), reply)?;
         Ok(match has_returned {
             None => Outcome::Replied,
             Some(true) => Outcome::Returned(value),

@@ -34,10 +34,9 @@ pub(super) type Left = (Option<bool>, Value);
 /// The parts of prelude.lua that a call needs.
 pub(super) struct Scope {
     /// Where scripts find KEYS and ARGV.
+    #[cfg(test)]
     pub(super) globals: Table,
-    /// Makes of every problem a table that says where it arose.
-    pub(super) handle_problem: Function,
-    /// [`enter`].
+    /// [`enter`], with what does not change from call to call.
     pub(super) enter: Function,
 }
 
@@ -49,11 +48,18 @@ struct Job<'j> {
 }
 
 impl Scope {
-    /// The scope of a Lua state.
+    /// The scope of a Lua state: where scripts find KEYS and ARGV, and what makes of every problem a table that says where it arose.
     pub(super) fn new(lua: &Lua, globals: Table, handle_problem: Function) -> Result<Scope> {
-        // SAFETY: nobody but `call_script` has it, and so calls it as it wants to be called.
-        let enter = unsafe { lua.create_c_function(enter)? };
-        Ok(Scope { globals, handle_problem, enter })
+        // SAFETY: four values are on the stack, and become the upvalues of the one that is left there. Nobody but `call_script` has it,
+        // and so calls it as it wants to be called.
+        let closure = unsafe {
+            lua.exec_raw((handle_problem, &globals, "KEYS", "ARGV"), |state| ffi::lua_pushcclosure(state, enter, 4))?
+        };
+        Ok(Scope {
+            #[cfg(test)]
+            globals,
+            enter: closure,
+        })
     }
 }
 
@@ -69,7 +75,7 @@ pub(super) fn call_script(
 ) -> Result<Left> {
     let mut job = Job { keys, arguments, reply };
     let address = LightUserData((&raw mut job).cast());
-    let left = scope.enter.call::<Left>((&scope.handle_problem, &scope.globals, script, address));
+    let left = scope.enter.call::<Left>((script, address));
     if let Some(panic) = PANIC.take() {
         resume_unwind(panic);
     }
@@ -81,7 +87,8 @@ pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|panic| PANIC.set(Some(panic))).ok()
 }
 
-/// Takes a handler of problems, the table of globals, a script and the address of a [`Job`]. Returns what [`Left`] says.
+/// Takes a script and the address of a [`Job`]; its upvalues are the handler of problems, the table of globals, and the names of KEYS
+/// and ARGV. Returns what [`Left`] says.
 ///
 /// # Safety
 /// Only [`call_script`] has it called, which keeps the job alive and untouched meanwhile.
@@ -89,13 +96,15 @@ unsafe extern "C-unwind" fn enter(state: *mut lua_State) -> c_int {
     // SAFETY: the address is that of a job of which nobody else makes use. No error of Lua jumps out of here but for want of memory, and
     // then over nothing that has to be dropped.
     unsafe {
-        let job = &mut *ffi::lua_touserdata(state, 4).cast::<Job<'_>>();
-        push_list(state, job.keys);
-        ffi::lua_setfield(state, 2, c"KEYS".as_ptr());
-        push_list(state, job.arguments);
-        ffi::lua_setfield(state, 2, c"ARGV".as_ptr());
-        ffi::lua_pushvalue(state, 3);
-        let has_returned = ffi::lua_pcall(state, 0, 1, 1) == ffi::LUA_OK;
+        let job = &mut *ffi::lua_touserdata(state, 2).cast::<Job<'_>>();
+        ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1));
+        for (name, list) in [(3, job.keys), (4, job.arguments)] {
+            ffi::lua_pushvalue(state, ffi::lua_upvalueindex(name));
+            push_list(state, list);
+            ffi::lua_rawset(state, ffi::lua_upvalueindex(2));
+        }
+        ffi::lua_pushvalue(state, 1);
+        let has_returned = ffi::lua_pcall(state, 0, 1, 3) == ffi::LUA_OK;
         if has_returned && write_simple(state, -1, job.reply) {
             return 0;
         }

@@ -192,7 +192,7 @@ impl Machine for Sentinel {
                 self.alarm.rang();
                 self.look(out);
             }
-            Input::DiskSynced => {}
+            Input::DiskSynced | Input::Unsent { .. } => {}
             Input::Operator { command } => self.operate(command, out),
         }
         self.finish(now, out);

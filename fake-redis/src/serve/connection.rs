@@ -12,7 +12,8 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-/// How many bytes may wait for a peer that does not read, before it is disconnected: the hard limit of redis.conf for replicas.
+/// How many bytes may wait for a peer that does not read, before it is disconnected whatever `client-output-buffer-limit` says: one
+/// client shall not take the process down.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// How many messages one write takes.
 const SLICES_MAX: usize = 64;
@@ -24,6 +25,8 @@ pub(super) struct Connection {
     stream: TcpStream,
     outgoing: RefCell<VecDeque<Bytes>>,
     outgoing_bytes: Cell<usize>,
+    /// How many of them the machine knows of.
+    told_bytes: Cell<usize>,
     /// The machine has closed it: nothing is read any more, and it ends when all is written.
     closing: Cell<bool>,
     /// The peer does not read, or is gone.
@@ -41,6 +44,7 @@ impl Connection {
             stream,
             outgoing: RefCell::default(),
             outgoing_bytes: Cell::new(0),
+            told_bytes: Cell::new(0),
             closing: Cell::new(false),
             broken: Cell::new(false),
             changed: Notify::new(),
@@ -61,6 +65,18 @@ impl Connection {
     pub(super) fn close(&self) {
         self.closing.set(true);
         self.changed.notify_one();
+    }
+
+    /// Ends it at once; what waits is thrown away.
+    pub(super) fn abort(&self) {
+        self.closing.set(true);
+        self.give_up();
+    }
+
+    /// How many bytes wait, if that is not what the machine was told last.
+    pub(super) fn news(&self) -> Option<usize> {
+        let bytes = self.outgoing_bytes.get();
+        (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
     }
 
     /// Sends what can be sent at once; the rest is its task's.
@@ -128,7 +144,13 @@ impl Connection {
             if self.ready().await.is_err() || self.broken.get() {
                 break;
             }
-            if self.closing.get() || self.write().is_err() || !matches!(self.read(&host, id), Ok(true)) {
+            if self.closing.get() || self.write().is_err() {
+                break;
+            }
+            if self.told_bytes.get() > 0 {
+                host.drained(id);
+            }
+            if !matches!(self.read(&host, id), Ok(true)) {
                 break;
             }
         }

@@ -32,6 +32,8 @@ pub(super) struct Host {
     connections: RefCell<Connections>,
     /// Connections with something to send.
     touched: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
+    /// Connections of which the machine may not know how much waits.
+    unread: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     accepted: Cell<u32>,
     buffer: RefCell<Vec<u8>>,
     files: RefCell<Files>,
@@ -75,6 +77,7 @@ impl Host {
             outputs: RefCell::default(),
             connections: RefCell::default(),
             touched: RefCell::default(),
+            unread: RefCell::default(),
             accepted: Cell::new(0),
             buffer: RefCell::new(vec![0; READ_BUFFER_SIZE]),
             files: RefCell::new(files),
@@ -139,11 +142,33 @@ impl Host {
         self.failed.notify_one();
     }
 
+    /// Some of what waited on a connection has left.
+    pub(super) fn drained(&self, connection: ConnectionId) {
+        self.unread.borrow_mut().insert(connection);
+        self.tell_unread();
+    }
+
     /// Hands the machine an input, serves what it has buffered for a turn, and sends what it wants sent.
     fn handle(&self, input: Input<'_>) {
+        self.turn(input, COMMANDS_PER_TURN);
+        self.tell_unread();
+    }
+
+    /// Tells the machine how much waits on connections whose peers do not keep up.
+    fn tell_unread(&self) {
+        loop {
+            let Some(connection) = self.unread.borrow_mut().pop() else { return };
+            let news = self.connections.borrow().get(&connection).and_then(|open| open.news());
+            if let Some(bytes) = news {
+                self.turn(Input::Unsent { connection, bytes }, 1);
+            }
+        }
+    }
+
+    fn turn(&self, input: Input<'_>, commands_max: usize) {
         let mut outputs = std::mem::take(&mut *self.outputs.borrow_mut());
         let mut input = input;
-        for _ in 0..COMMANDS_PER_TURN {
+        for _ in 0..commands_max {
             outputs.clear();
             self.machine.borrow_mut().handle(input, wall_clock(), &mut outputs);
             outputs.list.drain(..).for_each(|output| self.carry_out(output));
@@ -169,6 +194,7 @@ impl Host {
         for id in &touched {
             if let Some(connection) = self.connections.borrow().get(id) {
                 connection.flush();
+                self.unread.borrow_mut().insert(*id);
             }
         }
         let mut memory = touched;
@@ -188,6 +214,11 @@ impl Host {
                 if let Some(open) = self.connections.borrow_mut().swap_remove(&connection) {
                     open.flush();
                     open.close();
+                }
+            }
+            Output::Abort { connection } => {
+                if let Some(open) = self.connections.borrow_mut().swap_remove(&connection) {
+                    open.abort();
                 }
             }
             Output::Connect { connection, host, port } => self.connect(connection, host, port),

@@ -166,6 +166,30 @@ fn idle_and_half_open_connections_keep_nobody_waiting() {
 }
 
 #[test]
+fn a_listener_that_does_not_read_is_disconnected_at_its_limit() {
+    serve(ServeOptions::default(), |servers| async move {
+        let mut polite = connect(servers[0]).await;
+        ask(&mut polite, "CONFIG SET client-output-buffer-limit 'pubsub 1mb 0 0'", "+OK\r\n").await;
+        let mut deaf = connect(servers[0]).await;
+        ask(&mut deaf, "SUBSCRIBE news", "*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n").await;
+        // More than sockets buffer, and less than what is never allowed.
+        let message = "x".repeat(60_000);
+        let mut heard = 0;
+        for _ in 0..4_000 {
+            polite.write_all(format!("PUBLISH news {message}\r\n").as_bytes()).await.unwrap();
+            let mut reply = [0; 4];
+            polite.read_exact(&mut reply).await.unwrap();
+            if reply == *b":0\r\n" {
+                break;
+            }
+            heard += 1;
+        }
+        assert!(heard < 4_000, "it was never disconnected");
+        ask(&mut polite, "PUBSUB NUMSUB news", "*2\r\n$4\r\nnews\r\n:0\r\n").await;
+    });
+}
+
+#[test]
 fn shutdown_ends_one_server_and_the_last_one_ends_it_all() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     LocalSet::new().block_on(&runtime, async {

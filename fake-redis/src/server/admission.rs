@@ -145,10 +145,11 @@ impl Server {
     }
 
     fn is_postponed(&self, key: ClientKey, command: &Command) -> bool {
-        match self.pause {
+        let scope = self.pause.map(|pause| pause.scope);
+        match scope.max(self.replication.is_failing_over().then_some(PauseScope::Writes)) {
             None => false,
-            Some(pause) if pause.scope == PauseScope::All => true,
-            Some(_) => self.nature(key, command).may_replicate,
+            Some(PauseScope::All) => true,
+            Some(PauseScope::Writes) => self.nature(key, command).may_replicate,
         }
     }
 

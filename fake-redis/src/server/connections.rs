@@ -103,7 +103,7 @@ impl Server {
     }
 
     /// Removes every trace of a client.
-    fn forget_client(&mut self, key: ClientKey) {
+    pub(crate) fn forget_client(&mut self, key: ClientKey) {
         let client = self.clients.remove(key.0);
         if let Some(connection) = client.connection {
             self.connections.swap_remove(&connection);

@@ -39,6 +39,9 @@ impl Server {
         if self.timers.take_if_due(Timer::Replication, self.now) {
             self.replication_cron();
         }
+        if self.timers.take_if_due(Timer::OutputLimit, self.now) {
+            self.check_output_limits();
+        }
         if self.timers.take_if_due(Timer::Persistence, self.now) {
             self.persistence_cron();
         }
@@ -57,6 +60,11 @@ impl Server {
     pub(crate) fn end_pause(&mut self) {
         self.pause = None;
         self.timers.set(Timer::PauseEnd, None);
+        self.resume_postponed();
+    }
+
+    /// Has the commands looked at again that were held back.
+    pub(crate) fn resume_postponed(&mut self) {
         let mut waiting: Vec<_> = self.connections.values().copied().collect();
         waiting.retain(|key| self.client(*key).postponed);
         waiting.sort_by_key(|key| self.client(*key).active_at);

@@ -2,6 +2,7 @@
 
 use super::Server;
 use crate::args::Span;
+use crate::config::RedisVersion;
 use crate::number::{self, Decimal};
 
 /// Who is told of an effect.
@@ -156,6 +157,8 @@ impl Server {
         }
         if targets.replicas && self.replication.wants_stream() {
             self.feed_replicas(db, args);
+        } else if targets.replicas && self.persistence.wants_stream() && self.config.version >= RedisVersion::V7_2 {
+            self.replication.count_unfollowed();
         }
     }
 }

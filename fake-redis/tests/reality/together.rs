@@ -147,6 +147,28 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
 }
 
 #[test]
+fn failover_hands_the_place_of_a_primary_to_a_real_server_and_back() {
+    let fakes = Fakes::start(ServeOptions::default());
+    let mut fake = fakes.client(0);
+    fake.run("SET k 1");
+    let Some(real) = RealRedis::start(&["--replicaof", &format!("127.0.0.1 {}", fakes.ports[0])]) else { return };
+    let mut other = real.connect();
+    wait_for("the replica acknowledges", || (fake.run("WAIT 1 1000") == ":1").then_some(()));
+    assert_eq!(fake.run(&format!("FAILOVER TO 127.0.0.1 {} TIMEOUT 60000", real.port)), "+OK");
+    wait_for("the real server takes writes", || (other.run("SET k 2") == "+OK").then_some(()));
+    wait_for("the failover has ended", || fake.info("master_failover_state").filter(|state| state == "no-failover"));
+    wait_for_value(&mut fake, "k", "2");
+    assert_eq!(fake.info("role"), Some("slave".to_owned()));
+    // Under the name by which the fake server introduced itself.
+    assert_eq!(other.run("FAILOVER"), "+OK");
+    wait_for("the fake server takes writes", || (fake.run("SET k 3") == "+OK").then_some(()));
+    wait_for_value(&mut other, "k", "3");
+    assert_eq!(other.info("master_failover_state"), Some("no-failover".to_owned()));
+    let log = real.log();
+    assert_eq!(log.matches("Successful partial resynchronization with master").count(), 1, "{log}");
+}
+
+#[test]
 fn a_real_sentinel_fails_over_from_one_fake_server_to_another() {
     let fakes = Fakes::start(ServeOptions { replicas: 2, ..ServeOptions::default() });
     let mut master = fakes.client(0);

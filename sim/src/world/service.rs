@@ -125,7 +125,7 @@ impl State {
                     let _ = self.write(socket, &bytes);
                 }
             }
-            Output::Close { connection } => {
+            Output::Close { connection } | Output::Abort { connection } => {
                 if let Some(socket) = self.server(host).and_then(|server| server.connections.remove(&connection)) {
                     self.close(socket, Close::End);
                 }
