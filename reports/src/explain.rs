@@ -48,6 +48,9 @@ impl<'t, 'h> Scene<'t, 'h> {
                 format!("{server} restarted without the lock of {holder} and granted it again within the lease.")
             }
             Cause::RestartDataLoss => format!("{held_at} restarted without its counter of tokens."),
+            Cause::UnorderedTokens => {
+                "The tokens are not drawn from one counter, so that their order is not that of the grants.".to_owned()
+            }
             Cause::ClockJump => format!(
                 "{}, so the lock of {holder} ran out too early.",
                 self.fault("clock-jump", "The clock", "was stepped")
@@ -59,6 +62,10 @@ impl<'t, 'h> Scene<'t, 'h> {
             Cause::Eviction => format!("{held_at} was out of memory and evicted it."),
             Cause::Flush => format!("{held_at} was flushed."),
             Cause::ForeignRelease => format!("Another process had removed the lock of {holder}."),
+            Cause::StaleTakeover => {
+                "A process that waited for the lock held it to be stale and removed it, whoever had it by then."
+                    .to_owned()
+            }
             Cause::EarlyRelease => {
                 format!("A command of {holder} itself had removed its lock while it was in its section.")
             }
