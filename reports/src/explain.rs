@@ -8,9 +8,22 @@ use fencepost_faults::{Micros, Node, SimTime};
 /// Two or three sentences: the fact, its cause, and where it matters what became of it.
 pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
     let mut sentences = vec![finding.what.clone()];
-    sentences.push(Scene::new(timeline, finding).why(cause));
+    sentences.push(alone(finding.kind, cause).unwrap_or_else(|| Scene::new(timeline, finding).why(cause)));
     sentences.extend(consequence(timeline, finding));
     sentences.join(" ")
+}
+
+/// The cause of what needs no second acquisition, where it is told in other words.
+fn alone(kind: Kind, cause: Cause) -> Option<String> {
+    let sentence = match (kind, cause) {
+        (Kind::HeldForever, Cause::HoldTooLong) => "It was at work all the time, and its lock did not run out.",
+        (Kind::HeldForever, Cause::HolderPause) => "It stood still most of the time, and its lock did not run out.",
+        (Kind::Stuck, Cause::AsyncReplicationLoss) => {
+            "The lock had been given back, but the server that was promoted never received that: replication is asynchronous."
+        }
+        _ => return None,
+    };
+    Some(sentence.to_owned())
 }
 
 /// What can be named in a sentence about a finding.

@@ -127,7 +127,7 @@ impl<'h> Timeline<'h> {
     }
 
     /// The process that was last granted this value at any server.
-    fn last_granted(&self, value: &str, before: Moment) -> Option<(Node, Moment)> {
+    pub(crate) fn last_granted(&self, value: &str, before: Moment) -> Option<(Node, Moment)> {
         let granted = |span: &&KeySpan<'_>| {
             span.from < before && span.by.is_some() && span.value.is_some_and(|other| same_owner(other, value))
         };

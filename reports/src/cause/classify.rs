@@ -9,7 +9,7 @@
 use super::{Cause, early_loss, overrun, takeover};
 use crate::finding::{Clash, Finding, Kind};
 use crate::history::{Change, What};
-use crate::timeline::{Outcome, SectionEnd, Timeline};
+use crate::timeline::{KeyEnd, KeySpan, Outcome, SectionEnd, Timeline};
 use fencepost_faults::{Micros, Node};
 
 /// The kinds of faults that hold up what is sent to the node they name.
@@ -95,7 +95,7 @@ fn is_fault(what: &What, wanted: &str) -> bool {
 /// Why nobody gets in: whose lock is it that still stands at a server?
 fn stuck(timeline: &Timeline<'_>) -> Cause {
     let Some(span) = timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some()) else {
-        return Cause::Unexplained;
+        return unheard_release(timeline).unwrap_or(Cause::Unexplained);
     };
     let owner = timeline.acquisitions.iter().find(|one| {
         let open_at_grant = one.invoked < span.from && one.completed.is_none_or(|end| span.from < end);
@@ -110,6 +110,18 @@ fn stuck(timeline: &Timeline<'_>) -> Cause {
         Outcome::Unknown | Outcome::Refused => Cause::LostReply,
         Outcome::Granted | Outcome::Open => Cause::Unexplained,
     }
+}
+
+/// A lock that stands at a server which followed another, where it was removed: that never reached the server.
+fn unheard_release(timeline: &Timeline<'_>) -> Option<Cause> {
+    let mut standing = timeline.keys.iter().filter(|span| span.to.is_none());
+    let released = |span: &KeySpan<'_>| {
+        let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
+        let mut granting = timeline.keys.iter().filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
+        let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
+        granting.any(|one| one.node != span.node && one.to.is_some_and(removed))
+    };
+    standing.any(released).then_some(Cause::AsyncReplicationLoss)
 }
 
 /// Why a holder keeps the lock: it stood still, or it worked on.

@@ -253,6 +253,10 @@ fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
     let unheard = tail(Story::new().grants(1, 1, "a").info(3, 1));
     assert_eq!(cause(Kind::Stuck, unheard), Cause::LostReply);
     assert_eq!(cause(Kind::Stuck, tail(Story::new())), Cause::Unexplained);
+    let replicated = || Story::new().takes(1, 1, "a").replicated(2, 2, "a").releases(3, 1);
+    let released = replicated().removed(4, "a", 1).redis_crashes(5, 1);
+    assert_eq!(cause(Kind::Stuck, tail(released.clone())), Cause::AsyncReplicationLoss);
+    assert_eq!(cause(Kind::Stuck, tail(released.removed_on_replica(6, 2, "a"))), Cause::Unexplained);
 }
 
 #[test]
