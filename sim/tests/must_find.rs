@@ -143,13 +143,13 @@ fn single_node_loses_locks_to_a_clock_that_jumps() {
     finds_for(&cell("single-node", "clock-jump", Scenario::default()), Kind::Overlap, Cause::ClockJump);
 }
 
-/// Both work for ten leases and more. A watchdog renews the lock all the time; a lock without one runs out, and somebody else gets in.
+/// Both work for twice the lease. A watchdog renews the lock all the time; a lock without one runs out, and somebody else gets in.
 #[test]
 fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_lease_does_not() {
     let span = |text: &str| -> SpanRange { text.parse().unwrap() };
     let stuck = Scenario {
-        hold: Hold::Drawn(span("60s..120s")),
-        held_bound: Some(Span::secs(30)),
+        hold: Hold::Drawn(span("20s..20s")),
+        held_bound: Some(Span::secs(15)),
         cycles: 1,
         ..Scenario::default()
     };
