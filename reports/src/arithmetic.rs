@@ -155,7 +155,7 @@ impl Case<'_, '_> {
         let servers = grant.servers.iter().map(|(node, _)| *node).filter(|node| at.is_none_or(|at| at == *node));
         let set = servers.filter_map(|server| {
             let spans = self.timeline.keys.iter().filter(|key| key.node == server && key.value == self.holder.owner);
-            spans.map(|key| key.last_set.time).max()
+            spans.flat_map(|key| &key.set).map(|set| set.time).max()
         });
         Some(set.min()? + self.timeline.history.header.ttl_us)
     }

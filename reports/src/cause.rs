@@ -3,6 +3,7 @@
 mod classify;
 mod early_loss;
 mod overrun;
+mod takeover;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,8 @@ pub enum Cause {
     RestartWithoutDelay,
     /// A server came back without the counter that gives out tokens.
     RestartDataLoss,
+    /// The tokens come from servers that share no counter: their order says nothing.
+    UnorderedTokens,
     /// A clock was stepped.
     ClockJump,
     /// A clock ran at the wrong rate.
@@ -36,6 +39,8 @@ pub enum Cause {
     Flush,
     /// Another process removed the lock.
     ForeignRelease,
+    /// A process that waited for the lock held it to be stale and removed it.
+    StaleTakeover,
     /// The holder's own command removed the lock while the holder was still in its section.
     EarlyRelease,
     /// A command was applied and its sender never heard of it.
@@ -54,17 +59,19 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of the declaration.
-    pub const ALL: [Cause; 17] = [
+    pub const ALL: [Cause; 19] = [
         Cause::HolderPause,
         Cause::HoldTooLong,
         Cause::AsyncReplicationLoss,
         Cause::RestartWithoutDelay,
         Cause::RestartDataLoss,
+        Cause::UnorderedTokens,
         Cause::ClockJump,
         Cause::ClockDrift,
         Cause::Eviction,
         Cause::Flush,
         Cause::ForeignRelease,
+        Cause::StaleTakeover,
         Cause::EarlyRelease,
         Cause::LostReply,
         Cause::StorageDelay,
@@ -82,11 +89,13 @@ impl Cause {
             Cause::AsyncReplicationLoss => "async-replication-loss",
             Cause::RestartWithoutDelay => "restart-without-delay",
             Cause::RestartDataLoss => "restart-data-loss",
+            Cause::UnorderedTokens => "unordered-tokens",
             Cause::ClockJump => "clock-jump",
             Cause::ClockDrift => "clock-drift",
             Cause::Eviction => "eviction",
             Cause::Flush => "flush",
             Cause::ForeignRelease => "foreign-release",
+            Cause::StaleTakeover => "stale-takeover",
             Cause::EarlyRelease => "early-release",
             Cause::LostReply => "lost-reply",
             Cause::StorageDelay => "storage-delay",

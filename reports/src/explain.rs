@@ -8,9 +8,22 @@ use fencepost_faults::{Micros, Node, SimTime};
 /// Two or three sentences: the fact, its cause, and where it matters what became of it.
 pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
     let mut sentences = vec![finding.what.clone()];
-    sentences.push(Scene::new(timeline, finding).why(cause));
+    sentences.push(alone(finding.kind, cause).unwrap_or_else(|| Scene::new(timeline, finding).why(cause)));
     sentences.extend(consequence(timeline, finding));
     sentences.join(" ")
+}
+
+/// The cause of what needs no second acquisition, where it is told in other words.
+fn alone(kind: Kind, cause: Cause) -> Option<String> {
+    let sentence = match (kind, cause) {
+        (Kind::HeldForever, Cause::HoldTooLong) => "It was at work all the time, and its lock did not run out.",
+        (Kind::HeldForever, Cause::HolderPause) => "It stood still most of the time, and its lock did not run out.",
+        (Kind::Stuck, Cause::AsyncReplicationLoss) => {
+            "The lock had been given back, but the server that was promoted never received that: replication is asynchronous."
+        }
+        _ => return None,
+    };
+    Some(sentence.to_owned())
 }
 
 /// What can be named in a sentence about a finding.
@@ -48,6 +61,9 @@ impl<'t, 'h> Scene<'t, 'h> {
                 format!("{server} restarted without the lock of {holder} and granted it again within the lease.")
             }
             Cause::RestartDataLoss => format!("{held_at} restarted without its counter of tokens."),
+            Cause::UnorderedTokens => {
+                "The tokens are not drawn from one counter, so that their order is not that of the grants.".to_owned()
+            }
             Cause::ClockJump => format!(
                 "{}, so the lock of {holder} ran out too early.",
                 self.fault("clock-jump", "The clock", "was stepped")
@@ -59,6 +75,10 @@ impl<'t, 'h> Scene<'t, 'h> {
             Cause::Eviction => format!("{held_at} was out of memory and evicted it."),
             Cause::Flush => format!("{held_at} was flushed."),
             Cause::ForeignRelease => format!("Another process had removed the lock of {holder}."),
+            Cause::StaleTakeover => {
+                "A process that waited for the lock held it to be stale and removed it, whoever had it by then."
+                    .to_owned()
+            }
             Cause::EarlyRelease => {
                 format!("A command of {holder} itself had removed its lock while it was in its section.")
             }

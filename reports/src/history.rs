@@ -52,7 +52,7 @@ pub struct Header {
     pub progress_bound_us: Micros,
     /// How many faults the plan holds.
     pub faults_planned: u32,
-    /// No section may last longer than this, if the run demands it; a watchdog that renews for ever breaks it.
+    /// No live process may keep the lock longer than this, if the run demands it; a watchdog that renews for ever breaks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_bound_us: Option<Micros>,
 }

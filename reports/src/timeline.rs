@@ -113,13 +113,49 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// The process that was last granted this value under the lock's key, at this server if it ever was, else at any.
-    pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
-        let granted = |span: &&KeySpan<'_>| span.value == Some(value) && span.from < before && span.by.is_some();
-        let here = self.keys.iter().rev().filter(granted).find(|span| span.node == server);
-        let span = here.or_else(|| self.keys.iter().rev().find(granted))?;
+    /// Whether what stood at a server was the lock of this acquisition. The value alone does not tell: some locks write the same for all, others
+    /// the same each time; and what a server has from another is whose grant of that value came last.
+    pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
+        let Some(value) = span.value.filter(|value| acquisition.owner.is_some_and(|owner| same_owner(value, owner)))
+        else {
+            return false;
+        };
+        let by = span.by.or_else(|| self.last_granted(value, span.from).map(|grant| grant.0));
+        let granted =
+            acquisition.grant.as_ref().and_then(|grant| grant.servers.iter().map(|(_, moment)| *moment).min());
+        by.is_none_or(|by| by == acquisition.process) && granted.is_none_or(|granted| granted <= span.from)
+    }
+
+    /// The process that was last granted this value at any server.
+    pub(crate) fn last_granted(&self, value: &str, before: Moment) -> Option<(Node, Moment)> {
+        let granted = |span: &&KeySpan<'_>| {
+            span.from < before && span.by.is_some() && span.value.is_some_and(|other| same_owner(other, value))
+        };
+        let span = self.keys.iter().rev().find(granted)?;
         Some((span.by?, span.from))
     }
+
+    /// The process that was last granted this value under the lock's key, at this server if it ever was, else at any.
+    pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
+        let granted = |span: &&KeySpan<'_>| {
+            let same = span.value.is_some_and(|other| same_owner(other, value));
+            same && span.node == server && span.from < before && span.by.is_some()
+        };
+        let here = self.keys.iter().rev().find(granted).and_then(|span| Some((span.by?, span.from)));
+        here.or_else(|| self.last_granted(value, before))
+    }
+}
+
+/// Whether two values name one owner. A lock that counts how often it is held is a hash of its owner and the count, `owner=count`: the count
+/// is not part of who it is.
+fn same_owner(one: &str, other: &str) -> bool {
+    owner_of_value(one) == owner_of_value(other)
+}
+
+/// A value without the count of a hash.
+fn owner_of_value(value: &str) -> &str {
+    let is_count = |count: &str| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+    value.rsplit_once('=').filter(|(_, count)| is_count(count)).map_or(value, |(owner, _)| owner)
 }
 
 /// The events with their places.

@@ -183,7 +183,7 @@ impl RunSpec {
             storage: self.scenario.storage.name().to_owned(),
             progress_bound_us: self.progress_bound(),
             faults_planned: self.plan.faults.len() as u32,
-            held_bound_us: None,
+            held_bound_us: self.scenario.held_bound.map(|bound| bound.0),
         }
     }
 }

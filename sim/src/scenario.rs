@@ -22,6 +22,9 @@ pub struct Scenario {
     pub ttl: Span,
     /// How long a process stays in its critical section: drawn log-uniformly, or for as long as the lock says that it is valid.
     pub hold: Hold,
+    /// No live process may keep the lock longer than this; by default it may keep it for as long as it likes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_bound: Option<Span>,
     /// How long a process waits between two cycles.
     pub think: SpanRange,
     /// Delay between two attempts to acquire.
@@ -138,6 +141,7 @@ impl Default for Scenario {
             cycles: 20,
             ttl: Span::secs(10),
             hold: Hold::Drawn(SpanRange::new(ms(10), Span::secs(8))),
+            held_bound: None,
             think: SpanRange::new(ms(1), ms(20)),
             retry: SpanRange::new(ms(50), ms(200)),
             acquire_timeout: Span::secs(30),
@@ -230,6 +234,9 @@ impl Scenario {
             && range.max > self.max_time
         {
             return wrong("hold", range.to_string(), "a range that ends before max-time");
+        }
+        if self.held_bound == Some(zero) {
+            return wrong("held-bound", zero.to_string(), "more than zero");
         }
         if self.quantum < Span(Micros(10)) || self.quantum > Span::millis(10) {
             return wrong("quantum", self.quantum.to_string(), "10us to 10ms");

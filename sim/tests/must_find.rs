@@ -143,6 +143,24 @@ fn single_node_loses_locks_to_a_clock_that_jumps() {
     finds_for(&cell("single-node", "clock-jump", Scenario::default()), Kind::Overlap, Cause::ClockJump);
 }
 
+/// Both work for twice the lease. A watchdog renews the lock all the time; a lock without one runs out, and somebody else gets in.
+#[test]
+fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_lease_does_not() {
+    let span = |text: &str| -> SpanRange { text.parse().unwrap() };
+    let stuck = Scenario {
+        hold: Hold::Drawn(span("20s..20s")),
+        held_bound: Some(Span::secs(15)),
+        cycles: 1,
+        ..Scenario::default()
+    };
+    finds_for(&cell("watchdog", "none", stuck.clone()), Kind::HeldForever, Cause::HoldTooLong);
+    let leased = cell("single-node", "none", stuck.clone());
+    finds_for(&leased, Kind::Overlap, Cause::HoldTooLong);
+    assert_eq!(leased.violations_by_kind.get(&Kind::HeldForever), None);
+    let unbounded = cell("watchdog", "none", Scenario { held_bound: None, ..stuck });
+    assert_eq!(unbounded.violations_by_kind.get(&Kind::HeldForever), None);
+}
+
 #[test]
 fn redlock_breaks_under_pauses_and_suspensions() {
     for cell in cells(&["redlock"], &["pause", "suspend"], Scenario::default()) {

@@ -1,14 +1,15 @@
 //! From a finding to its cause, in a stated order. Must never know how a cause is worded.
 //!
-//! The order, for two acquisitions that stood against each other:
+//! A lock that a waiter removed because it held it to be stale is a `stale-takeover`, and tokens of servers that share no counter are
+//! `unordered-tokens`. The order, for two acquisitions that stood against each other:
 //! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the way (`storage-delay`, `holder-pause`).
 //! 2. The later one was granted before the earlier lease was over: how the earlier lock was lost at the servers (see `early_loss`).
 //! 3. The earlier lease was over: why its holder was still there (see `overrun`).
 
-use super::{Cause, early_loss, overrun};
+use super::{Cause, early_loss, overrun, takeover};
 use crate::finding::{Clash, Finding, Kind};
 use crate::history::{Change, What};
-use crate::timeline::{Outcome, SectionEnd, Timeline};
+use crate::timeline::{KeyEnd, KeySpan, Outcome, SectionEnd, Timeline};
 use fencepost_faults::{Micros, Node};
 
 /// The kinds of faults that hold up what is sent to the node they name.
@@ -19,6 +20,7 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     match (finding.kind, finding.clash) {
         (Kind::Stuck, _) => stuck(timeline),
         (Kind::HeldForever, _) => held_forever(timeline, finding),
+        (Kind::ForeignRelease, _) if was_takeover(timeline, finding) => Cause::StaleTakeover,
         (_, None) => Cause::Unexplained,
         (Kind::TokenRegression | Kind::FencedOut, Some(clash)) => counter_loss(timeline, clash),
         (_, Some(clash)) => in_flight(timeline, clash)
@@ -26,6 +28,14 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
             .or_else(|| overrun::cause(timeline, clash))
             .unwrap_or(Cause::Unexplained),
     }
+}
+
+/// Whether the removal that a finding tells of was a waiter's.
+fn was_takeover(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let mut witness = finding.witness.iter().map(|index| timeline.moment(*index));
+    let removed = witness.find(|moment| is_change(&timeline.history.events[moment.index].what, Change::Removed));
+    let remover = finding.processes.first();
+    remover.zip(removed).is_some_and(|(remover, removed)| takeover::is_stale_takeover(timeline, *remover, removed))
 }
 
 /// A write that was sent before the later acquisition was granted and landed after it.
@@ -52,6 +62,9 @@ fn in_flight(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
 fn counter_loss(timeline: &Timeline<'_>, clash: Clash) -> Cause {
     let [earlier, later] = [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].grant.as_ref());
     let (Some(earlier), Some(later)) = (earlier, later) else { return Cause::Unexplained };
+    if timeline.history.header.quorum > 1 {
+        return Cause::UnorderedTokens;
+    }
     let nodes = [earlier.node, later.node];
     let key = &timeline.history.header.resource;
     let between = timeline.history.events.iter().skip(earlier.moment.index);
@@ -82,7 +95,7 @@ fn is_fault(what: &What, wanted: &str) -> bool {
 /// Why nobody gets in: whose lock is it that still stands at a server?
 fn stuck(timeline: &Timeline<'_>) -> Cause {
     let Some(span) = timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some()) else {
-        return Cause::Unexplained;
+        return unheard_release(timeline).unwrap_or(Cause::Unexplained);
     };
     let owner = timeline.acquisitions.iter().find(|one| {
         let open_at_grant = one.invoked < span.from && one.completed.is_none_or(|end| span.from < end);
@@ -97,6 +110,18 @@ fn stuck(timeline: &Timeline<'_>) -> Cause {
         Outcome::Unknown | Outcome::Refused => Cause::LostReply,
         Outcome::Granted | Outcome::Open => Cause::Unexplained,
     }
+}
+
+/// A lock that stands at a server which followed another, where it was removed: that never reached the server.
+fn unheard_release(timeline: &Timeline<'_>) -> Option<Cause> {
+    let mut standing = timeline.keys.iter().filter(|span| span.to.is_none());
+    let released = |span: &KeySpan<'_>| {
+        let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
+        let mut granting = timeline.keys.iter().filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
+        let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
+        granting.any(|one| one.node != span.node && one.to.is_some_and(removed))
+    };
+    standing.any(released).then_some(Cause::AsyncReplicationLoss)
 }
 
 /// Why a holder keeps the lock: it stood still, or it worked on.

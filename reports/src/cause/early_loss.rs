@@ -3,14 +3,15 @@
 //! Looked at are the servers that granted both acquisitions. If they give different reasons, the first of [`PRECEDENCE`] counts: what
 //! somebody did to the lock comes before what a server lost, that before what a clock did.
 
-use super::{Cause, overrun};
+use super::{Cause, overrun, takeover};
 use crate::finding::Clash;
 use crate::history::{Change, What};
 use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
 
 /// Which of several reasons counts.
-const PRECEDENCE: [Cause; 11] = [
+const PRECEDENCE: [Cause; 12] = [
+    Cause::StaleTakeover,
     Cause::ForeignRelease,
     Cause::LostReply,
     Cause::EarlyRelease,
@@ -56,15 +57,15 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
 impl Lost<'_, '_> {
     /// Whether the lease, as last set at this server, was over when the lock was granted again.
     fn lease_was_over(&self, node: Node) -> bool {
-        let set = overrun::last_set(self.timeline, self.holder, node, self.granted_again.time);
+        let set = overrun::last_set(self.timeline, self.holder, node, self.granted_again);
         self.granted_again.time + GRANULARITY >= set + self.timeline.history.header.ttl_us
     }
 
     /// The last span of the holder's value at a server that began before the lock was granted again.
     fn span_at(&self, node: Node) -> Option<&KeySpan<'_>> {
         let spans = self.timeline.keys.iter().rev();
-        let mut own = spans.filter(|span| span.node == node && span.value == self.holder.owner);
-        own.find(|span| span.from < self.granted_again)
+        let mut here = spans.filter(|span| span.node == node && span.from < self.granted_again);
+        here.find(|span| self.timeline.is_lock_of(span, self.holder))
     }
 
     /// How the server that granted both lost the first; `None` if the lease was over.
@@ -109,7 +110,8 @@ impl Lost<'_, '_> {
         let process = self.holder.process;
         let Some(by) = by else { return Cause::Unexplained };
         if by != process {
-            return Cause::ForeignRelease;
+            let takeover = takeover::is_stale_takeover(self.timeline, by, at);
+            return if takeover { Cause::StaleTakeover } else { Cause::ForeignRelease };
         }
         let from = self.holder.invoked.time;
         let mut faults = self.timeline.faults.iter();
@@ -124,13 +126,21 @@ impl Lost<'_, '_> {
     }
 
     /// A key that ran out too soon in true time did so by a clock: the server's own since the lease was set or, if it got the key with
-    /// an absolute time of another server, any clock of the two at any time before.
+    /// an absolute time of another server, any clock of the two at any time before. Without any, a server that followed had not
+    /// received that the lease was extended.
     fn expired_early(&self, span: &KeySpan<'_>, at: Moment) -> Cause {
-        let own = span.by.is_some();
-        let since = if own { span.last_set.time } else { SimTime::ZERO };
-        let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| !own);
+        let set = span.set.last();
+        let since = set.map_or(SimTime::ZERO, |set| set.time);
+        let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
         let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
-        self.clock_fault(&hosts, since, at.time).unwrap_or(Cause::Unexplained)
+        let missed = || (set.is_none() && self.ran_out_as_first_set(at)).then_some(Cause::AsyncReplicationLoss);
+        self.clock_fault(&hosts, since, at.time).or_else(missed).unwrap_or(Cause::Unexplained)
+    }
+
+    /// Whether the lease, had it never been extended, was over.
+    fn ran_out_as_first_set(&self, at: Moment) -> bool {
+        let first = self.holder.grant.as_ref().map(|grant| grant.moment.time);
+        first.is_some_and(|first| at.time + GRANULARITY >= first + self.timeline.history.header.ttl_us)
     }
 
     /// Another value took the place of one that stood: the server had lost it without saying so, by a restart or by its clock; or the
@@ -171,6 +181,9 @@ fn removed_by_replication(span: &KeySpan<'_>) -> bool {
 
 /// Whether a loss at a primary reaches its replicas too.
 fn is_replicated(cause: Cause) -> bool {
-    use Cause::{ClockDrift, ClockJump, EarlyRelease, Eviction, Flush, ForeignRelease, LostReply};
-    matches!(cause, ForeignRelease | EarlyRelease | LostReply | Flush | Eviction | ClockJump | ClockDrift)
+    use Cause::{ClockDrift, ClockJump, EarlyRelease, Eviction, Flush, ForeignRelease, LostReply, StaleTakeover};
+    matches!(
+        cause,
+        ForeignRelease | StaleTakeover | EarlyRelease | LostReply | Flush | Eviction | ClockJump | ClockDrift
+    )
 }

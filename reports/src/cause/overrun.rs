@@ -2,7 +2,7 @@
 
 use super::Cause;
 use crate::finding::Clash;
-use crate::timeline::{Acquisition, Grant, Timeline};
+use crate::timeline::{Acquisition, Grant, Moment, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
 
 /// Whose lease was over, and the span that counts: from when the lease was last set until the holder left or its late write landed.
@@ -22,17 +22,19 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     let landed = clash.late_write.map(|index| timeline.moment(index).time);
     let left = timeline.section_of(clash.earlier).map(|section| section.ends(timeline.end));
     let until = landed.into_iter().chain(left).max()?;
-    let from = last_set(timeline, holder, grant.node, changed_hands.time);
+    let from = last_set(timeline, holder, grant.node, changed_hands);
     let overrun = Overrun { timeline, holder, grant, from, until };
     let rules: [fn(&Overrun<'_, '_>) -> Option<Cause>; 4] = [stood_still, clock_ran_wrong, late_answer, worked_on];
     rules.iter().find_map(|rule| rule(&overrun))
 }
 
-/// When the lease was last set at a server before an instant.
-pub(super) fn last_set(timeline: &Timeline<'_>, holder: &Acquisition<'_>, node: Node, before: SimTime) -> SimTime {
-    let spans = timeline.keys.iter().filter(|span| span.node == node && span.value == holder.owner);
-    let set = spans.flat_map(|span| [span.from.time, span.last_set.time]).filter(|set| *set <= before);
-    set.max().or(holder.grant.as_ref().map(|grant| grant.moment.time)).unwrap_or(holder.invoked.time)
+/// When the lease was last set before a moment: at one of many servers; of one lock that is replicated, wherever it was set.
+pub(super) fn last_set(timeline: &Timeline<'_>, holder: &Acquisition<'_>, node: Node, before: Moment) -> SimTime {
+    let replicated = timeline.history.header.quorum <= 1;
+    let spans = timeline.keys.iter().filter(|span| replicated || span.node == node);
+    let own = spans.filter(|span| timeline.is_lock_of(span, holder));
+    let set = own.flat_map(|span| &span.set).filter(|set| **set < before).max();
+    set.copied().or(holder.grant.as_ref().map(|grant| grant.moment)).unwrap_or(holder.invoked).time
 }
 
 /// For how long a host stood still between two instants.

@@ -253,6 +253,10 @@ fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
     let unheard = tail(Story::new().grants(1, 1, "a").info(3, 1));
     assert_eq!(cause(Kind::Stuck, unheard), Cause::LostReply);
     assert_eq!(cause(Kind::Stuck, tail(Story::new())), Cause::Unexplained);
+    let replicated = || Story::new().takes(1, 1, "a").replicated(2, 2, "a").releases(3, 1);
+    let released = replicated().removed(4, "a", 1).redis_crashes(5, 1);
+    assert_eq!(cause(Kind::Stuck, tail(released.clone())), Cause::AsyncReplicationLoss);
+    assert_eq!(cause(Kind::Stuck, tail(released.removed_on_replica(6, 2, "a"))), Cause::Unexplained);
 }
 
 #[test]
@@ -261,4 +265,83 @@ fn a_holder_who_stays_for_ever_stood_still_or_worked() {
     assert_eq!(cause(Kind::HeldForever, story()), Cause::HoldTooLong);
     let paused = story().fault_began(2, 1, "pause", &[CLIENT]).fault_ended(15, 1, "pause", CLIENT);
     assert_eq!(cause(Kind::HeldForever, paused), Cause::HolderPause);
+}
+
+#[test]
+fn a_lock_whose_value_is_the_same_for_all_is_whose_grant_it_was() {
+    let story = Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").releases(20, 1).releases(21, 2);
+    let paused = || story.clone().fault_began(5, 1, "pause", &[CLIENT]).fault_ended(19, 1, "pause", CLIENT);
+    assert_eq!(overlap(paused()), Cause::HolderPause, "the grant of the second is no lease of the first");
+    let chain = Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").releases(13, 1).removed(13, "1", 1);
+    let chain = chain.takes(15, 3, "1").releases(16, 3).releases(17, 2);
+    let history = chain.build();
+    let timeline = Timeline::new(&history);
+    let findings: Vec<_> = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline)).collect();
+    let of = |kind: Kind| findings.iter().filter(move |one| one.kind == kind).map(|one| classify(&timeline, one));
+    assert_eq!(of(Kind::Overlap).collect::<Vec<_>>(), [Cause::HoldTooLong, Cause::ForeignRelease]);
+    assert_eq!(of(Kind::ForeignRelease).collect::<Vec<_>>(), [Cause::HoldTooLong], "why the remover was still there");
+}
+
+#[test]
+fn a_lock_that_a_process_takes_again_and_again_under_one_value_is_lost_by_its_latest_grant() {
+    // The replica has seen the first of two locks of client 1 come and go, and never received the second.
+    let story = Story::new().takes(1, 1, "id=1").replicated(1, 2, "id=1").releases(2, 1).removed(2, "id=1", 1);
+    let story = story.removed_on_replica(3, 2, "id=1").takes(4, 1, "id=1").redis_crashes(5, 1);
+    let story = story.grants_at(6, 2, 2, "other=1").hears(6, 2, "other=1").releases(7, 1).releases(8, 2);
+    assert_eq!(overlap(story), Cause::AsyncReplicationLoss);
+}
+
+#[test]
+fn a_lock_that_counts_is_one_lock_at_every_count() {
+    let story = Story::new().acquires(1, 1).grants(1, 1, "id=1").server(2, 1, Change::Granted, "id=2", Some(CLIENT));
+    let story = story.hears(3, 1, "id=1").server(4, 1, Change::Evicted, "id=2", None);
+    assert_eq!(overlap(story.takes(5, 2, "other=1").releases(6, 1).releases(7, 2)), Cause::Eviction);
+}
+
+#[test]
+fn an_extension_that_a_replica_never_received_is_replication_loss() {
+    let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").redis_crashes(7, 1);
+    let extended = Story::new().takes(1, 1, "a").replicated(2, 2, "a");
+    let extended = extended.server(8, 1, Change::Extended, "a", Some(CLIENT)).redis_crashes(9, 1);
+    let taken = |story: Story| story.expires_at(11, 2, "a").grants_at(12, 2, 2, "b").hears(12, 2, "b");
+    let overlap = |story: Story| overlap(taken(story).releases(14, 1).releases(15, 2));
+    assert_eq!(overlap(extended), Cause::AsyncReplicationLoss);
+    assert_eq!(overlap(story), Cause::HoldTooLong, "nobody had extended it");
+}
+
+#[test]
+fn a_holder_that_extends_at_a_deposed_primary_lost_its_lock_by_replication() {
+    let extended = |story: Story, ms| story.server(ms, 1, Change::Extended, "a", Some(CLIENT));
+    let story = extended(extended(Story::new().takes(1, 1, "a"), 8), 15);
+    let story = story.grants_at(16, 2, 2, "b").hears(16, 2, "b");
+    assert_eq!(overlap(extended(story, 20).releases(22, 1).releases(23, 2)), Cause::AsyncReplicationLoss);
+}
+
+#[test]
+fn a_waiter_that_removes_a_lock_which_it_holds_to_be_stale_takes_it_over() {
+    let story = || Story::new().takes(1, 1, "a").crashes(2, 1).acquires(13, 2).acquires(13, 3).removed(14, "a", 2);
+    let second = story().grants(15, 2, "b").hears(16, 2, "b").removed(17, "b", 3).grants(18, 3, "c").hears(19, 3, "c");
+    let second = second.releases(20, 2).releases(21, 3);
+    assert_eq!(overlap(second.clone()), Cause::StaleTakeover);
+    assert_eq!(cause(Kind::ForeignRelease, second), Cause::StaleTakeover);
+}
+
+#[test]
+fn a_late_release_that_arrives_while_its_sender_acquires_is_no_takeover() {
+    let story = Story::new().takes(1, 1, "1").leaves(10, 1).info(11, 1).expires(11, "1").takes(12, 2, "1");
+    let story = story.acquires(13, 1).removed(14, "1", 1).releases(15, 2);
+    assert_ne!(cause(Kind::ForeignRelease, story), Cause::StaleTakeover);
+}
+
+#[test]
+fn tokens_of_servers_that_share_no_counter_have_no_order() {
+    let mut story = Story::with_quorum(2);
+    for redis in [1, 2] {
+        story = story.grants_at(1, 1, redis, "a");
+    }
+    story = story.hears_token(2, 1, "a", 7).releases(3, 1).removed(4, "a", 1).removed_at(4, 2, "a", 1);
+    for redis in [2, 3] {
+        story = story.grants_at(5, 2, redis, "b");
+    }
+    assert_eq!(cause(Kind::TokenRegression, story.hears_token(6, 2, "b", 3)), Cause::UnorderedTokens);
 }

@@ -1,6 +1,6 @@
 //! Acquires, how they ended, and where they stand in the order of grants. Must never know what was done under them.
 
-use super::{Moment, acquire_invoked, moments};
+use super::{Moment, acquire_invoked, moments, owner_of_value};
 use crate::history::{Change, History, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeMap;
@@ -143,12 +143,13 @@ fn grants(history: &History) -> Grants<'_> {
         let server = event.node;
         match change {
             Change::Granted => {
-                let of_value = grants.entry(value).or_default();
-                standing.insert(server, (value, of_value.len()));
-                of_value.push(Granting { server, by: *by, moment, withdrawn: None });
+                let owner = owner_of_value(value);
+                let of_owner = grants.entry(owner).or_default();
+                standing.insert(server, (owner, of_owner.len()));
+                of_owner.push(Granting { server, by: *by, moment, withdrawn: None });
             }
             Change::Removed => {
-                let removed = standing.remove(&server).and_then(|(value, place)| grants.get_mut(value)?.get_mut(place));
+                let removed = standing.remove(&server).and_then(|(owner, place)| grants.get_mut(owner)?.get_mut(place));
                 if let Some(grant) = removed.filter(|grant| grant.by.is_some() && grant.by == *by) {
                     grant.withdrawn = Some(moment);
                 }
@@ -168,7 +169,8 @@ fn grant_of(acquisition: &Acquisition<'_>, grants: &Grants<'_>, quorum: u16) -> 
         let is_own = grant.by.is_none_or(|node| node == acquisition.process);
         is_own && grant.moment < completed && grant.withdrawn.is_none_or(|withdrawn| completed < withdrawn)
     };
-    let fitting = grants.get(acquisition.owner?)?.iter().filter(fits).map(|grant| (grant.server, grant.moment));
+    let fitting =
+        grants.get(owner_of_value(acquisition.owner?))?.iter().filter(fits).map(|grant| (grant.server, grant.moment));
     let while_open = fitting.clone().filter(|(_, moment)| acquisition.invoked < *moment);
     decided(latest_of_each(while_open), quorum).or_else(|| decided(latest_of_each(fitting), quorum))
 }

@@ -16,8 +16,8 @@ pub struct KeySpan<'h> {
     pub by: Option<Node>,
     /// When it came to stand there.
     pub from: Moment,
-    /// When its time to live was last set.
-    pub last_set: Moment,
+    /// When a command set its time to live, in order; empty for what followed another server or came from a disk.
+    pub set: Vec<Moment>,
     /// When it went, and how; `None` if it still stood when the history ended.
     pub to: Option<(Moment, KeyEnd)>,
 }
@@ -56,11 +56,12 @@ pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
                 }
                 end(&mut spans, standing, moment, KeyEnd::Replaced);
                 open.insert(event.node, spans.len());
-                spans.push(KeySpan { node: event.node, value, by: *by, from: moment, last_set: moment, to: None });
+                let set = by.iter().map(|_| moment).collect();
+                spans.push(KeySpan { node: event.node, value, by: *by, from: moment, set, to: None });
             }
             Change::Extended => {
-                if let Some(index) = standing {
-                    spans[index].last_set = moment;
+                if let Some(index) = standing.filter(|_| by.is_some()) {
+                    spans[index].set.push(moment);
                 }
             }
             change => {

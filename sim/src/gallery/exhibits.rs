@@ -114,7 +114,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         client: "set-ex-del",
         fault: "pause",
         settings: &[],
-        seed: 15,
+        seed: 22,
         kind: Kind::Overlap,
         cause: Cause::ForeignRelease,
         remedy: "A value that nobody else writes, and a script that compares it and deletes in one step.",
@@ -137,7 +137,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         settings: &[("processes", "8"), ("retry", "50ms..55ms"), ("latency", "1ms..30ms")],
         seed: 68,
         kind: Kind::Overlap,
-        cause: Cause::ForeignRelease,
+        cause: Cause::StaleTakeover,
         remedy: "The stale value is replaced in one step that looks at it again: `GETSET` and a comparison, or a script.",
         mended: Some(Mended {
             client: "setnx-getset",

@@ -1,0 +1,30 @@
+//! Whether a removal was a waiter's who held the lock to be stale. Must never know whether it was.
+
+use crate::history::{Action, What};
+use crate::timeline::{Moment, Outcome, Timeline};
+use fencepost_faults::Node;
+
+/// Whether this process removed the lock while it was acquiring, and nothing that it had sent before can have been what removed it: a
+/// release whose answer it never got may arrive as late.
+pub(super) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
+    let mut acquisitions = timeline.acquisitions.iter();
+    let acquiring = acquisitions.any(|one| {
+        let ended = one.completed.filter(|_| one.outcome != Outcome::Open);
+        one.process == remover && one.invoked < removed && ended.is_none_or(|ended| removed < ended)
+    });
+    acquiring && !release_is_unknown(timeline, remover, removed)
+}
+
+/// Whether the last release of a process before a moment ended without its knowing how, or never.
+fn release_is_unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
+    let events = timeline.history.events[..before.index].iter().filter(|event| event.node == process);
+    let mut unknown = None;
+    for event in events {
+        match &event.what {
+            What::Invoke { operation, action: Action::Release } => unknown = Some(*operation),
+            What::Ok { operation, .. } | What::Fail { operation, .. } if unknown == Some(*operation) => unknown = None,
+            _ => {}
+        }
+    }
+    unknown.is_some()
+}
