@@ -179,6 +179,28 @@ fn many_runs_still_fit_into_a_page() {
 }
 
 #[test]
+fn the_page_of_a_sweep_shows_the_minimal_report_of_an_anomaly_that_was_explained() {
+    let mut sweep = samples::sweep(0, 30);
+    let page = |sweep: &crate::Sweep| {
+        let mut out = Vec::new();
+        format_named("html").unwrap().write_sweep(sweep, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    assert!(!page(&sweep).contains("its minimal report</summary>"), "nothing was explained");
+    let run = full(samples::paused_holder);
+    let mut report = run.runs[0].violations[0].clone();
+    report.minimal_plan = Some(run.runs[0].plan.clone());
+    let known = sweep.cells[0].fingerprints.iter_mut().find(|known| known.kind == report.violation.kind).unwrap();
+    known.report = Some(Box::new(report.clone()));
+    let text = page(&sweep);
+    assert!(text.contains(&format!(
+        "<summary>{} by {}: its minimal report</summary>",
+        report.violation.kind, report.violation.cause
+    )));
+    assert!(text.contains("<b>Enough for it:</b>"));
+}
+
+#[test]
 fn the_page_of_a_sweep_links_each_cell_to_its_anomalies() {
     let text = written_sweep("html");
     let page = scraper::Html::parse_document(&text);

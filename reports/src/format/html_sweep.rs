@@ -3,6 +3,7 @@
 use super::canvas::escaped;
 use super::heat_map::{axes, heat, words};
 use super::html;
+use super::html_tables;
 use crate::sweep::{Cell, Sweep};
 use std::io::{self, Write};
 
@@ -89,8 +90,10 @@ fn section(sweep: &Sweep, cell: &Cell) -> String {
             "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Anomalies\"><table><caption>Distinct anomalies</caption><thead><tr><th scope=\"col\">fingerprint</th><th scope=\"col\">rule</th><th scope=\"col\">cause</th><th scope=\"col\">runs</th><th scope=\"col\">faults at least</th><th scope=\"col\">seen under turmoil</th><th scope=\"col\">its page</th></tr></thead><tbody>{rows}</tbody></table></div>"
         ),
     };
+    let minimal: String =
+        cell.fingerprints.iter().filter_map(|one| one.report.as_deref()).map(html_tables::minimal).collect();
     format!(
-        "<section class=\"cell\" id=\"{}\"><h2>{} under {}</h2><p>{} runs: {} valid, {} violated, {} exercised nothing.</p>{table}</section>",
+        "<section class=\"cell\" id=\"{}\"><h2>{} under {}</h2><p>{} runs: {} valid, {} violated, {} exercised nothing.</p>{table}{minimal}</section>",
         anchor(cell),
         escaped(&cell.client),
         escaped(&cell.fault),

@@ -20,6 +20,26 @@ pub(super) fn violations(run: &RunReport, index: usize) -> String {
     format!("<h2>What was broken</h2><div class=\"cards\">{}</div>", cards.concat())
 }
 
+/// What a sweep keeps of an anomaly: the smallest run that shows it, made minimal and explained. There is no picture to lead into.
+pub(super) fn minimal(report: &ViolationReport) -> String {
+    let violation = &report.violation;
+    let Some(plan) = &report.minimal_plan else { return String::new() };
+    let lines: Vec<String> =
+        violation.narrative.iter().map(|line| format!("<li>{}</li>", escaped(&line.text))).collect();
+    format!(
+        "<details><summary>{} by {}: its minimal report</summary><article class=\"card\"><p>{}</p><ol class=\"story\">{}</ol>{}{}{}{}{}</article></details>",
+        violation.kind,
+        violation.cause,
+        escaped(&violation.summary),
+        lines.concat(),
+        enough(report),
+        boundary(report.boundary.as_ref()),
+        causes(plan, report),
+        order(report),
+        remedies(report)
+    )
+}
+
 fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> String {
     let violation = &report.violation;
     let more = match violation.occurrences {
@@ -40,7 +60,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> String {
         story(run, violation, prefix),
         enough(report),
         boundary(report.boundary.as_ref()),
-        causes(run, report),
+        causes(report.minimal_plan.as_ref().unwrap_or(&run.plan), report),
         order(report),
         remedies(report)
     )
@@ -76,8 +96,7 @@ fn enough(report: &ViolationReport) -> String {
     format!("<p><b>Enough for it:</b> {}</p>", escaped(&format!("{faults}{size}.")))
 }
 
-fn causes(run: &RunReport, report: &ViolationReport) -> String {
-    let plan = report.minimal_plan.as_ref().unwrap_or(&run.plan);
+fn causes(plan: &FaultPlan, report: &ViolationReport) -> String {
     let rows: Vec<Vec<String>> = report
         .but_for
         .iter()
