@@ -6,9 +6,10 @@ pub mod exhibits;
 
 use crate::Engine;
 use crate::inquest::{Minimal, Target, minimise};
+use crate::parallel::in_parallel;
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
-use crate::sweep::{FailedRun, Listener, Stop, SweepSpec, count};
+use crate::sweep::{FailedRun, Silent, Stop, SweepSpec, count};
 use crate::verdicts::Findings;
 use exhibits::{EXHIBITS, Exhibit, Mended};
 use fencepost_clients::find;
@@ -17,36 +18,14 @@ use fencepost_reports::gallery::{Page, page};
 use fencepost_reports::sweep::{SeedRange, Shard};
 use fencepost_reports::{Cell, RunReport};
 use std::rc::Rc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many seeds a remedy is tried on, from the pinned one on.
 const TRIED: u64 = 20;
 
 /// Every page with the name of its file, and the index, which is the first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        while let Some((place, exhibit)) = {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            EXHIBITS.get(place).map(|exhibit| (place, exhibit))
-        } {
-            let page = page_of(exhibit);
-            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((place, page));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
-            scope.spawn(work);
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    done.sort_by_key(|(place, _)| *place);
-    let mut pages = vec![("README.md".to_owned(), index())];
-    for (place, page) in done {
-        pages.push((format!("{}.md", EXHIBITS[place].name), page?));
-    }
-    Ok(pages)
+    let made = in_parallel(jobs, EXHIBITS, |exhibit| Ok((format!("{}.md", exhibit.name), page_of(exhibit)?)));
+    std::iter::once(Ok(("README.md".to_owned(), index()))).chain(made).collect()
 }
 
 /// Why a page could not be made.
@@ -203,11 +182,4 @@ fn counted(
     };
     let mut sum = count(&spec, &Silent, &Stop::new()).map_err(GalleryError::Run)?;
     Ok(sum.cells.remove(0))
-}
-
-/// Nobody watches.
-struct Silent;
-
-impl Listener for Silent {
-    fn run_done(&self, _: &RunReport, _: Seed) {}
 }

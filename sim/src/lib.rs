@@ -13,6 +13,7 @@ pub mod gallery;
 pub mod inquest;
 pub mod load;
 mod nemesis;
+mod parallel;
 mod recorder;
 mod roster;
 pub mod run;

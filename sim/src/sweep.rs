@@ -78,6 +78,14 @@ pub trait Listener: Sync {
     }
 }
 
+/// Nobody hears of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Listener for Silent {
+    fn run_done(&self, _: &RunReport, _: Seed) {}
+}
+
 /// What is done with the smallest run of every anomaly once all seeds are done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {

@@ -38,11 +38,10 @@ pub use fencepost_reports::Kind;
 
 use crate::Engine;
 use crate::scenario::Scenario;
-use crate::sweep::{Listener, Stop, SweepSpec, count};
+use crate::sweep::{Silent, Stop, SweepSpec, count};
 use again::Again;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::RunReport;
 use fencepost_reports::sweep::{SeedRange, Shard, Sweep};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -194,11 +193,4 @@ fn range(text: &str) -> Option<Range<u64>> {
 fn number(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option<u64>, TestFailure> {
     let Some(text) = variable(name) else { return Ok(None) };
     text.parse().map(Some).map_err(|_| TestFailure::Wrong(format!("{name} '{text}': expected a seed, like 17")))
-}
-
-/// Nobody watches.
-struct Silent;
-
-impl Listener for Silent {
-    fn run_done(&self, _: &RunReport, _: Seed) {}
 }

@@ -15,6 +15,7 @@ use fencepost_faults::{FaultPlan, Node, Seed, SimTime, magnitudes, with_magnitud
 use fencepost_reports::report::Effect;
 use fencepost_reports::{History, Kind, RunReport, ViolationReport, What, judge};
 use pinned::PINNED;
+use rayon::prelude::*;
 use serde_json::Value;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -52,7 +53,7 @@ type Fixture = (&'static str, &'static str, u64);
 /// The fixtures with everything that an inquest says; made once.
 fn inquests() -> &'static [(Fixture, RunReport)] {
     static INQUESTS: OnceLock<Vec<(Fixture, RunReport)>> = OnceLock::new();
-    INQUESTS.get_or_init(|| FIXTURES.iter().map(|fixture| (*fixture, inquest(*fixture))).collect())
+    INQUESTS.get_or_init(|| FIXTURES.par_iter().map(|fixture| (*fixture, inquest(*fixture))).collect())
 }
 
 fn inquest(fixture: Fixture) -> RunReport {
@@ -65,68 +66,68 @@ fn inquest(fixture: Fixture) -> RunReport {
     run
 }
 
-/// The minimal run of every violation of every fixture.
-fn all_minimal() -> Vec<(String, Target, RunSpec)> {
-    let mut all = Vec::new();
-    for (fixture, run) in inquests() {
-        for violation in &run.violations {
-            let (plan, minimal) = (violation.minimal_plan.clone().unwrap(), violation.minimal_run.as_ref().unwrap());
-            assert!(minimal.complete, "{fixture:?}: {} runs were not enough", minimal.searched_runs);
-            let (processes, cycles) = (minimal.processes, minimal.cycles);
-            let scenario = Rc::new(Scenario { processes, cycles, ..Scenario::default() });
-            let name = format!("{fixture:?} {}", violation.violation.kind);
-            all.push((name, target(violation), RunSpec { plan, scenario, ..spec(*fixture) }));
-        }
-    }
-    all
+/// A violation and the minimal run that shows it.
+struct Shown {
+    name: String,
+    target: Target,
+    spec: RunSpec,
 }
 
-/// The minimal run of what every pinned seed shows.
-fn all_pinned() -> Vec<(String, Target, RunSpec)> {
-    let minimal = |pinned: &pinned::Pinned| {
-        let (spec, name) = (pinned.spec(), format!("{pinned:?}"));
-        let run = report(&spec);
-        let target = run.violations.iter().map(target).find(|target| target.kind == pinned.kind).unwrap();
-        let minimal = minimise(&spec, target).unwrap();
-        assert!(minimal.complete, "{name}: {} runs were not enough", minimal.calls);
-        (name, target, minimal.spec)
-    };
-    PINNED.iter().map(minimal).collect()
+/// The minimal run of every violation of a fixture.
+fn minimal_of((fixture, run): &(Fixture, RunReport)) -> impl Iterator<Item = Shown> {
+    run.violations.iter().map(move |violation| {
+        let (plan, minimal) = (violation.minimal_plan.clone().unwrap(), violation.minimal_run.as_ref().unwrap());
+        assert!(minimal.complete, "{fixture:?}: {} runs were not enough", minimal.searched_runs);
+        let (processes, cycles) = (minimal.processes, minimal.cycles);
+        let scenario = Rc::new(Scenario { processes, cycles, ..Scenario::default() });
+        let name = format!("{fixture:?} {}", violation.violation.kind);
+        Shown { name, target: target(violation), spec: RunSpec { plan, scenario, ..spec(*fixture) } }
+    })
+}
+
+/// The minimal run of what a pinned seed shows.
+fn minimal_of_pinned(pinned: &pinned::Pinned) -> Shown {
+    let (spec, name) = (pinned.spec(), format!("{pinned:?}"));
+    let run = report(&spec);
+    let target = run.violations.iter().map(target).find(|target| target.kind == pinned.kind).unwrap();
+    let minimal = minimise(&spec, target).unwrap();
+    assert!(minimal.complete, "{name}: {} runs were not enough", minimal.calls);
+    Shown { name, target, spec: minimal.spec }
+}
+
+/// It shows what it is said to show; without one of its faults, with less of one, or with a cycle less it does not.
+fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
+    assert!(target.is_shown_by(spec), "{name}");
+    let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
+    for (index, timed) in spec.plan.faults.iter().enumerate() {
+        let mut without = spec.plan.clone();
+        without.faults.remove(index);
+        assert!(!target.is_shown_by(&with(without)), "{name}: fault {} can go", timed.id);
+        for (magnitude, value) in magnitudes(&timed.fault) {
+            if value.unsigned_abs() >= magnitude.step() {
+                let less = value - value.signum() * magnitude.step() as i64;
+                let mut plan = spec.plan.clone();
+                plan.faults[index].fault = with_magnitude(&timed.fault, magnitude, less);
+                assert!(!target.is_shown_by(&with(plan)), "{name}: {magnitude:?} of fault {} can be less", timed.id);
+            }
+        }
+    }
+    if spec.scenario.cycles > 1 {
+        let scenario = Scenario { cycles: spec.scenario.cycles - 1, ..(*spec.scenario).clone() };
+        let fewer = RunSpec { scenario: Rc::new(scenario), ..spec.clone() };
+        assert!(!target.is_shown_by(&fewer), "{name}: one cycle can go");
+    }
 }
 
 #[test]
 fn a_minimal_run_shows_the_violation_and_any_less_of_it_does_not() {
-    for (name, target, spec) in all_minimal().into_iter().chain(all_pinned()) {
-        assert!(target.is_shown_by(&spec), "{name}");
-        let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
-        for (index, timed) in spec.plan.faults.iter().enumerate() {
-            let mut without = spec.plan.clone();
-            without.faults.remove(index);
-            assert!(!target.is_shown_by(&with(without)), "{name}: fault {} can go", timed.id);
-            for (magnitude, value) in magnitudes(&timed.fault) {
-                if value.unsigned_abs() >= magnitude.step() {
-                    let less = value - value.signum() * magnitude.step() as i64;
-                    let mut plan = spec.plan.clone();
-                    plan.faults[index].fault = with_magnitude(&timed.fault, magnitude, less);
-                    assert!(
-                        !target.is_shown_by(&with(plan)),
-                        "{name}: {magnitude:?} of fault {} can be less",
-                        timed.id
-                    );
-                }
-            }
-        }
-        if spec.scenario.cycles > 1 {
-            let scenario = Scenario { cycles: spec.scenario.cycles - 1, ..(*spec.scenario).clone() };
-            let fewer = RunSpec { scenario: Rc::new(scenario), ..spec.clone() };
-            assert!(!target.is_shown_by(&fewer), "{name}: one cycle can go");
-        }
-    }
+    inquests().par_iter().for_each(|inquest| minimal_of(inquest).for_each(|shown| is_locally_minimal(&shown)));
+    PINNED.par_iter().for_each(|pinned| is_locally_minimal(&minimal_of_pinned(pinned)));
 }
 
 #[test]
 fn minimal_plans_are_small() {
-    let sizes: Vec<usize> = all_minimal().iter().map(|(_, _, spec)| spec.plan.faults.len()).collect();
+    let sizes: Vec<usize> = inquests().iter().flat_map(minimal_of).map(|shown| shown.spec.plan.faults.len()).collect();
     let small = sizes.iter().filter(|size| **size <= 2).count();
     assert!(small * 10 >= sizes.len() * 8, "at least four in five have one or two faults: {sizes:?}");
 }
@@ -169,7 +170,7 @@ fn until(begins: SimTime, history: &History) -> Vec<(SimTime, Node)> {
 fn whoever_makes_two_events_change_places_finds_what_the_report_says() {
     let (mut necessary, mut others) = (0, 0);
     let reports = inquests().iter().flat_map(|(_, run)| &run.violations);
-    for ((name, target, spec), report) in all_minimal().into_iter().zip(reports) {
+    for (Shown { name, target, spec }, report) in inquests().iter().flat_map(minimal_of).zip(reports) {
         let history = spec.run(Engine::Fast).unwrap().history;
         for pair in &report.necessary_order {
             let (first, then) = (&pair.first, &pair.then);

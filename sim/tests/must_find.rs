@@ -7,19 +7,14 @@
 
 use fencepost::scenario::{Hold, Persistence};
 use fencepost::span::{Span, SpanRange};
-use fencepost::sweep::{Listener, Stop, SweepSpec, sweep};
+use fencepost::sweep::{Silent, Stop, SweepSpec, count};
 use fencepost::verdicts::Findings;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{FAMILIES, Families, Fault, Seed};
 use fencepost_reports::sweep::{Cell, SeedRange, Shard};
 use fencepost_reports::{Cause, Kind, RunReport};
 use std::rc::Rc;
-
-struct Silent;
-
-impl Listener for Silent {
-    fn run_done(&self, _: &RunReport, _: Seed) {}
-}
+use std::sync::OnceLock;
 
 fn seeds() -> u64 {
     std::env::var("FENCEPOST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
@@ -44,7 +39,7 @@ fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
         explains: false,
         violations_max: fencepost_reports::sweep::VIOLATIONS_MAX,
     };
-    let sum = sweep(&spec, &Silent, &Stop::new()).unwrap_or_else(|failed| panic!("{failed:?}"));
+    let sum = count(&spec, &Silent, &Stop::new()).unwrap_or_else(|failed| panic!("{failed:?}"));
     for cell in &sum.cells {
         println!(
             "{} x {}: {} runs, {} valid, {} violated, {} unknown, {:?} {:?}",
@@ -64,6 +59,20 @@ fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
 
 fn cell(client: &str, fault: &str, scenario: Scenario) -> Cell {
     cells(&[client], &[fault], scenario).remove(0)
+}
+
+/// The three locks under every family in the built-in scenario; swept once, read by every test that asks about one of its cells.
+fn built_in() -> &'static [Cell] {
+    static CELLS: OnceLock<Vec<Cell>> = OnceLock::new();
+    CELLS.get_or_init(|| {
+        let faults: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+        cells(&["single-node", "redlock", "fencing"], &faults, Scenario::default())
+    })
+}
+
+/// One of [`built_in`].
+fn under(client: &str, fault: &str) -> &'static Cell {
+    built_in().iter().find(|cell| cell.client == client && cell.fault == fault).unwrap()
 }
 
 fn finds(cell: &Cell, kind: Kind) {
@@ -93,15 +102,15 @@ fn finds_harm(cell: &Cell) {
 
 #[test]
 fn single_node_breaks_under_pauses_but_never_deletes_anothers_lock() {
-    let cell = cell("single-node", "pause", Scenario::default());
-    finds(&cell, Kind::Overlap);
-    finds_harm(&cell);
+    let cell = under("single-node", "pause");
+    finds(cell, Kind::Overlap);
+    finds_harm(cell);
     assert_eq!(cell.violations_by_kind.get(&Kind::ForeignRelease), None);
 }
 
 #[test]
 fn single_node_loses_locks_to_asynchronous_replication() {
-    finds_for(&cell("single-node", "failover", Scenario::default()), Kind::Overlap, Cause::AsyncReplicationLoss);
+    finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
 /// The case of the textbook, without any partition: the primary dies with a lock that no replica has heard of. It needs a lock that is free most of the
@@ -129,7 +138,7 @@ fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
 
 #[test]
 fn single_node_loses_locks_to_a_restart_without_persistence() {
-    finds(&cell("single-node", "restart", Scenario::default()), Kind::Overlap);
+    finds(under("single-node", "restart"), Kind::Overlap);
 }
 
 #[test]
@@ -140,7 +149,7 @@ fn single_node_survives_a_restart_that_loses_nothing() {
 
 #[test]
 fn single_node_loses_locks_to_a_clock_that_jumps() {
-    finds_for(&cell("single-node", "clock-jump", Scenario::default()), Kind::Overlap, Cause::ClockJump);
+    finds_for(under("single-node", "clock-jump"), Kind::Overlap, Cause::ClockJump);
 }
 
 /// Both work for twice the lease. A watchdog renews the lock all the time; a lock without one runs out, and somebody else gets in.
@@ -163,16 +172,16 @@ fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_le
 
 #[test]
 fn redlock_breaks_under_pauses_and_suspensions() {
-    for cell in cells(&["redlock"], &["pause", "suspend"], Scenario::default()) {
-        finds(&cell, Kind::Overlap);
-        finds_harm(&cell);
+    for cell in [under("redlock", "pause"), under("redlock", "suspend")] {
+        finds(cell, Kind::Overlap);
+        finds_harm(cell);
     }
 }
 
 #[test]
 fn redlock_breaks_when_masters_restart_at_once() {
-    let cell = cell("redlock", "restart", Scenario::default());
-    finds_for(&cell, Kind::Overlap, Cause::RestartWithoutDelay);
+    let cell = under("redlock", "restart");
+    finds_for(cell, Kind::Overlap, Cause::RestartWithoutDelay);
 }
 
 #[test]
@@ -184,13 +193,13 @@ fn redlock_survives_restarts_that_are_delayed_by_more_than_the_ttl() {
 
 #[test]
 fn redlock_breaks_when_clocks_jump() {
-    finds_for(&cell("redlock", "clock-jump", Scenario::default()), Kind::Overlap, Cause::ClockJump);
+    finds_for(under("redlock", "clock-jump"), Kind::Overlap, Cause::ClockJump);
 }
 
 #[test]
 fn redlock_survives_a_bad_network() {
-    for cell in cells(&["redlock"], &["latency", "partition"], Scenario::default()) {
-        never(&cell, &[Kind::Overlap]);
+    for cell in [under("redlock", "latency"), under("redlock", "partition")] {
+        never(cell, &[Kind::Overlap]);
     }
 }
 
@@ -208,18 +217,18 @@ fn redlock_survives_clocks_that_drift_by_no_more_than_its_margin() {
 
 #[test]
 fn redlock_cannot_stop_a_write_that_arrives_late() {
-    finds(&cell("redlock", "storage-delay", Scenario::default()), Kind::StaleWrite);
+    finds(under("redlock", "storage-delay"), Kind::StaleWrite);
 }
 
 #[test]
 fn fencing_stops_a_write_that_arrives_late() {
-    never(&cell("fencing", "storage-delay", Scenario::default()), HARM);
+    never(under("fencing", "storage-delay"), HARM);
 }
 
 #[test]
 fn fencing_lets_belief_overlap_but_nothing_is_harmed() {
-    let cell = cell("fencing", "pause", Scenario::default());
-    finds(&cell, Kind::Overlap);
+    let cell = under("fencing", "pause");
+    finds(cell, Kind::Overlap);
     for kind in HARM {
         assert_eq!(cell.violations_by_kind.get(kind), None, "{kind}");
     }
@@ -227,22 +236,22 @@ fn fencing_lets_belief_overlap_but_nothing_is_harmed() {
 
 #[test]
 fn fencing_loses_its_counter_to_a_failover() {
-    let cell = cell("fencing", "failover", Scenario::default());
+    let cell = under("fencing", "failover");
     let lost = [HARM, &[Kind::TokenRegression]].concat();
     assert!(lost.iter().any(|kind| cell.violations_by_kind.contains_key(kind)), "the counter is lost too");
 }
 
 #[test]
 fn nothing_breaks_without_faults() {
-    for cell in cells(&["single-node", "redlock", "fencing"], &["none"], Scenario::default()) {
-        assert_eq!((cell.violated, cell.unknown), (0, 0), "{} x none", cell.client);
+    for client in ["single-node", "redlock", "fencing"] {
+        let cell = under(client, "none");
+        assert_eq!((cell.violated, cell.unknown), (0, 0), "{client} x none");
     }
 }
 
 #[test]
 fn every_lock_is_free_again_after_every_fault() {
-    let faults: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
-    for cell in cells(&["single-node", "redlock", "fencing"], &faults, Scenario::default()) {
+    for cell in built_in() {
         assert_eq!(cell.violations_by_kind.get(&Kind::Stuck), None, "{} x {}", cell.client, cell.fault);
     }
 }

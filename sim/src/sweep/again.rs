@@ -1,12 +1,12 @@
 //! Doing something again with the smallest run of every anomaly, over threads. Must never know what is done.
 
 use super::{FailedRun, Listener, Stage, Stop, SweepSpec};
+use crate::parallel::in_parallel;
 use crate::scenario::Scenario;
 use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Why it is done, who hears of it, and who may end it early.
 pub(super) struct Closer<'s> {
@@ -29,25 +29,14 @@ pub(super) fn again<T: Send>(
         seeds.dedup();
         runs.extend(seeds.into_iter().map(|seed| (place, seed)));
     }
-    let next = AtomicU64::new(0);
-    let results = Mutex::new(Vec::new());
-    let work = || {
-        let scenario = Rc::new(spec.scenario.clone());
-        while let Some(&(place, seed)) = runs.get(next.fetch_add(1, Ordering::Relaxed) as usize)
-            && !closer.stop.is_urgent()
-        {
-            let result = again(place, seed, &scenario);
-            let mut results = results.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            results.push((place, seed, result));
-            closer.listener.looked_closer(closer.stage, results.len(), runs.len());
+    let done = AtomicUsize::new(0);
+    let results = in_parallel(spec.jobs, &runs, |&(place, seed)| {
+        if closer.stop.is_urgent() {
+            return None;
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..spec.jobs.max(1) {
-            scope.spawn(work);
-        }
+        let result = again(place, seed, &Rc::new(spec.scenario.clone()));
+        closer.listener.looked_closer(closer.stage, done.fetch_add(1, Ordering::Relaxed) + 1, runs.len());
+        Some((place, seed, result))
     });
-    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    results.sort_by_key(|(place, seed, _)| (*place, *seed));
-    results
+    results.into_iter().flatten().collect()
 }

@@ -1,6 +1,7 @@
 //! The reports of the violations that a sweep keeps, made by running their seeds again: a sweep holds no report. Must never know where they go.
 
 use super::{FailedRun, SweepSpec};
+use crate::parallel::in_parallel;
 use crate::run::RunSpec;
 use crate::verdicts::{Findings, report};
 use fencepost_faults::Seed;
@@ -8,8 +9,7 @@ use fencepost_reports::sweep::Cell;
 use fencepost_reports::{Report, Sweep};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A run that shows violations that are kept.
 struct Showing {
@@ -28,24 +28,17 @@ pub fn kept<E: From<FailedRun> + Send>(
     hand_on: &(dyn Fn(&Report) -> Result<(), E> + Sync),
 ) -> Result<(), E> {
     let runs: Vec<Showing> = sum.cells.iter().enumerate().flat_map(|(place, cell)| showing(place, cell)).collect();
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
-    let work = || {
-        while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(error) = show(spec, run, hand_on) {
-                failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
-                return;
-            }
+    let has_failed = AtomicBool::new(false);
+    let shown = in_parallel(spec.jobs, &runs, |run| {
+        // The first failure is what is told: there is no use in more.
+        if has_failed.load(Ordering::Relaxed) {
+            return Ok(());
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..spec.jobs.max(1) {
-            scope.spawn(work);
-        }
+        let shown = show(spec, run, hand_on);
+        has_failed.fetch_or(shown.is_err(), Ordering::Relaxed);
+        shown
     });
-    match failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+    shown.into_iter().collect()
 }
 
 /// The runs of a cell that are kept, each once.
