@@ -73,9 +73,10 @@ fn all_minimal() -> Vec<(String, Target, RunSpec)> {
             let (plan, minimal) = (violation.minimal_plan.clone().unwrap(), violation.minimal_run.as_ref().unwrap());
             assert!(minimal.complete, "{fixture:?}: {} runs were not enough", minimal.searched_runs);
             let (processes, cycles) = (minimal.processes, minimal.cycles);
-            let scenario = Rc::new(Scenario { processes, cycles, ..Scenario::default() });
+            let whole = spec(*fixture);
+            let scenario = Rc::new(Scenario { processes, cycles, ..(*whole.scenario).clone() });
             let name = format!("{fixture:?} {}", violation.violation.kind);
-            all.push((name, target(violation), RunSpec { plan, scenario, ..spec(*fixture) }));
+            all.push((name, target(violation), RunSpec { plan, scenario, ..whole }));
         }
     }
     all
