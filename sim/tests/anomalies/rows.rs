@@ -3,7 +3,7 @@
 //! The letters follow docs/protocols.md.
 
 use fencepost::Scenario;
-use fencepost::scenario::{Hold, Persistence, Workload};
+use fencepost::scenario::{Hold, MastersOrder, Persistence, Workload};
 use fencepost::span::{Span, SpanRange};
 use fencepost::storage::Rule;
 use fencepost_reports::Kind;
@@ -162,6 +162,27 @@ fn short_lease() -> Scenario {
     }
 }
 
+/// Five processes, the probe among them, that begin at the same instant, each with another master, over a network that always takes as long; and
+/// that try again after the same delay.
+fn in_step() -> Scenario {
+    let ms = Span::millis;
+    Scenario {
+        processes: 4,
+        cycles: 3,
+        hold: Hold::Drawn(SpanRange::new(ms(10), ms(10))),
+        think: SpanRange::new(ms(0), ms(0)),
+        retry: SpanRange::new(ms(50), ms(50)),
+        latency: SpanRange::new(ms(2), ms(2)),
+        masters_order: MastersOrder::Rotated,
+        ..Scenario::default()
+    }
+}
+
+/// The same with a random delay, of the same length on average.
+fn out_of_step() -> Scenario {
+    Scenario { retry: SpanRange::new(Span::millis(0), Span::millis(100)), ..in_step() }
+}
+
 /// Ten processes that want the lock all the time, and hold it for a moment.
 fn crowd() -> Scenario {
     let ms = Span::millis;
@@ -175,8 +196,13 @@ fn crowd() -> Scenario {
     }
 }
 
+/// Processes that split the votes, and do so again as they try again after the same delay.
+pub(crate) const IN_STEP: Slow =
+    Slow { id: "C7", flawed: within("redlock", in_step), twin: within("redlock", out_of_step), fault: "none" };
+
 /// What is a matter of time and not of safety.
 pub(crate) const SLOW: &[Slow] = &[
+    IN_STEP,
     Slow {
         id: "C7",
         flawed: within("redlock-no-random-delay", crowd),
@@ -262,6 +288,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     row("C5", case("redlock"), "suspend", OVERLAP, None, 10),
     row("C6", within("redlock", synced_every_second), "restart", OVERLAP, Some(within("redlock", synced_always)), 200),
+    row("C7", within("redlock", in_step), "none", STUCK, Some(within("redlock", out_of_step)), 5),
     row("D1", within("fencing", unchecked), "pause", HARM, Some(case("fencing")), 10),
     row("D2", case("fencing"), "failover", TOKENS, None, 10),
     row("D4", within("fencing", check_then_write), "none", HARM, Some(within("fencing", at_the_end)), 5),
