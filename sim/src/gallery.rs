@@ -3,6 +3,7 @@
 //! Everything follows from the table of exhibits, so the pages are the same on every machine; a test makes them again and compares.
 
 pub mod exhibits;
+mod protocols;
 
 use crate::Engine;
 use crate::inquest::{Minimal, Target, minimise};
@@ -10,7 +11,7 @@ use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::sweep::{FailedRun, Listener, Stop, SweepSpec, count};
 use crate::verdicts::Findings;
-use exhibits::{EXHIBITS, Exhibit, Mended};
+use exhibits::{Exhibit, Mended, all};
 use fencepost_clients::find;
 use fencepost_faults::{Families, Micros, Seed};
 use fencepost_reports::gallery::{Page, page};
@@ -26,10 +27,11 @@ const TRIED: u64 = 20;
 /// Every page with the name of its file, and the index, which is the first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let exhibits = all();
     let work = || {
         while let Some((place, exhibit)) = {
             let place = next.fetch_add(1, Ordering::Relaxed);
-            EXHIBITS.get(place).map(|exhibit| (place, exhibit))
+            exhibits.get(place).map(|exhibit| (place, *exhibit))
         } {
             let page = page_of(exhibit);
             done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((place, page));
@@ -44,7 +46,7 @@ pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     done.sort_by_key(|(place, _)| *place);
     let mut pages = vec![("README.md".to_owned(), index())];
     for (place, page) in done {
-        pages.push((format!("{}.md", EXHIBITS[place].name), page?));
+        pages.push((format!("{}.md", exhibits[place].name), page?));
     }
     Ok(pages)
 }
@@ -73,7 +75,7 @@ fn index() -> String {
          helps. Every page is made from a pinned seed by `fencepost gallery --out docs/gallery`; the command at its end shows the run again.\n\n\
          | anomaly | question | lock | fault | what breaks |\n| --- | --- | --- | --- | --- |\n"
         .to_owned();
-    for exhibit in EXHIBITS {
+    for exhibit in all() {
         text.push_str(&format!(
             "| [{}]({}.md) | {} | {} | {} | {} by {} |\n",
             exhibit.title, exhibit.name, exhibit.question, exhibit.client, exhibit.fault, exhibit.kind, exhibit.cause

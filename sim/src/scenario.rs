@@ -27,6 +27,9 @@ pub struct Scenario {
     /// No live process may keep the lock longer than this; by default it may keep it for as long as it likes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_bound: Option<Span>,
+    /// How long client-1 hangs in its first section, in business code that looks at no clock; by default not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hang: Option<Span>,
     /// How long a process waits between two cycles.
     pub think: SpanRange,
     /// Delay between two attempts to acquire.
@@ -159,6 +162,7 @@ impl Default for Scenario {
             ttl: Span::secs(10),
             hold: Hold::Drawn(SpanRange::new(ms(10), Span::secs(8))),
             held_bound: None,
+            hang: None,
             think: SpanRange::new(ms(1), ms(20)),
             retry: SpanRange::new(ms(50), ms(200)),
             acquire_timeout: Span::secs(30),

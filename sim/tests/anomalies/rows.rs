@@ -47,6 +47,7 @@ pub(crate) struct Slow {
 
 const OVERLAP: &[Kind] = &[Kind::Overlap];
 const STUCK: &[Kind] = &[Kind::Stuck];
+const HELD: &[Kind] = &[Kind::HeldForever];
 const FOREIGN: &[Kind] = &[Kind::ForeignRelease];
 const HARM: &[Kind] = &[Kind::StaleWrite, Kind::LostUpdate];
 const LOST_UPDATE: &[Kind] = &[Kind::LostUpdate];
@@ -77,6 +78,11 @@ const fn row(
 /// Holders work longer than a lease.
 fn overrun() -> Scenario {
     Scenario { hold: Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19))), ..Scenario::default() }
+}
+
+/// One process does not come back from its business code for ten minutes; nobody may keep the lock longer than one.
+fn hanging() -> Scenario {
+    Scenario { hang: Some(Span::secs(600)), held_bound: Some(Span::secs(60)), ..Scenario::default() }
 }
 
 /// Holders stay as long as the lease says; clocks drift apart by up to 3 %.
@@ -256,6 +262,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("A9", within("single-node", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
     row("A10", case("watchdog"), "pause", OVERLAP, None, 10),
     row("A10", within("watchdog-expire", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
+    row("A10", within("watchdog", hanging), "none", HELD, Some(within("watchdog-capped", hanging)), 5),
     row("A10", case("watchdog-unstopped"), "client-crash", STUCK, Some(case("watchdog")), 10),
     row("A11", within("lua-extend-unchecked", overrun), "pause", OVERLAP, None, 10),
     row("A12", case("reentrant-by-value"), "none", OVERLAP, Some(case("reentrant-counted")), 5),
