@@ -98,3 +98,15 @@ pub(crate) fn outcome_of(verdict: &Verdict) -> Outcome {
         Verdict::Violated => Outcome::Violated,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fencepost_reports::expected::named;
+
+    #[test]
+    fn the_literature_speaks_of_locks_that_there_are() {
+        for client in named() {
+            assert!(fencepost_clients::find(client).is_some(), "{client}");
+        }
+    }
+}
