@@ -1,6 +1,6 @@
 //! Which families a run combines, as people write it: `pause+failover`. Must never know what the families draw.
 
-use crate::family::{FAMILIES, Family};
+use crate::family::{Drawing, FAMILIES, Family};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -36,6 +36,11 @@ impl Families {
     /// The chosen families with their places in the table, in the order of the table.
     pub fn chosen(&self) -> impl Iterator<Item = (usize, &'static Family)> + '_ {
         self.places.iter().map(|&place| (place, &FAMILIES[place]))
+    }
+
+    /// Whether the seed draws which families are on: `all`.
+    pub fn is_swarm(&self) -> bool {
+        self.chosen().any(|(_, family)| matches!(family.drawing, Drawing::Swarm))
     }
 
     /// Whether the run is meant to be without faults.

@@ -33,6 +33,8 @@ pub enum Stream {
     Clock(Node),
     /// The latency of the messages of one direction of a link. Message `n` takes the `n`th draw, whatever other links do.
     Latency(Node, Node),
+    /// How long leases, holds and waits are in a swarm run.
+    Lengths,
 }
 
 impl Seed {
@@ -59,6 +61,7 @@ impl Stream {
             Stream::Server(node) => (6, code(node), 0),
             Stream::Clock(node) => (7, code(node), 0),
             Stream::Latency(from, to) => (8, code(from), code(to)),
+            Stream::Lengths => (9, 0, 0),
         };
         kind << 56 | a << 28 | b
     }

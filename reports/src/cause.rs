@@ -3,6 +3,8 @@
 mod classify;
 mod early_loss;
 mod overrun;
+mod release;
+mod stuck;
 mod takeover;
 #[cfg(test)]
 mod tests;
@@ -45,12 +47,16 @@ pub enum Cause {
     EarlyRelease,
     /// A command was applied and its sender never heard of it.
     LostReply,
+    /// A release never arrived, or arrived when the lock had changed hands.
+    LostRelease,
     /// A write was still on its way to the storage when the lock changed hands.
     StorageDelay,
     /// The answer of a server was so late that most of the lease was over.
     Latency,
     /// The holder died and nothing freed its lock.
     HolderCrash,
+    /// A process that waited for the lock died, and its place in the queue was kept for it.
+    WaiterCrash,
     /// The steps of two processes interleaved in an order that the protocol does not survive.
     Interleaving,
     /// The rules do not decide it.
@@ -59,7 +65,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of the declaration.
-    pub const ALL: [Cause; 19] = [
+    pub const ALL: [Cause; 21] = [
         Cause::HolderPause,
         Cause::HoldTooLong,
         Cause::AsyncReplicationLoss,
@@ -74,9 +80,11 @@ impl Cause {
         Cause::StaleTakeover,
         Cause::EarlyRelease,
         Cause::LostReply,
+        Cause::LostRelease,
         Cause::StorageDelay,
         Cause::Latency,
         Cause::HolderCrash,
+        Cause::WaiterCrash,
         Cause::Interleaving,
         Cause::Unexplained,
     ];
@@ -98,9 +106,11 @@ impl Cause {
             Cause::StaleTakeover => "stale-takeover",
             Cause::EarlyRelease => "early-release",
             Cause::LostReply => "lost-reply",
+            Cause::LostRelease => "lost-release",
             Cause::StorageDelay => "storage-delay",
             Cause::Latency => "latency",
             Cause::HolderCrash => "holder-crash",
+            Cause::WaiterCrash => "waiter-crash",
             Cause::Interleaving => "interleaving",
             Cause::Unexplained => "unexplained",
         }

@@ -21,6 +21,12 @@ fn alone(kind: Kind, cause: Cause) -> Option<String> {
         (Kind::Stuck, Cause::AsyncReplicationLoss) => {
             "The lock had been given back, but the server that was promoted never received that: replication is asynchronous."
         }
+        (Kind::Stuck, Cause::LostRelease) => {
+            "Its holder gave the lock back, but that never reached the server, and nothing else removes it."
+        }
+        (Kind::Stuck, Cause::Interleaving) => {
+            "Several processes divided the servers among them, gave them back and tried again in step, so that none ever had a majority."
+        }
         _ => return None,
     };
     Some(sentence.to_owned())
@@ -29,6 +35,7 @@ fn alone(kind: Kind, cause: Cause) -> Option<String> {
 /// What can be named in a sentence about a finding.
 struct Scene<'t, 'h> {
     timeline: &'t Timeline<'h>,
+    kind: Kind,
     holder: Option<&'t Acquisition<'h>>,
     taker: Option<&'t Acquisition<'h>>,
     at: SimTime,
@@ -39,7 +46,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         let one = |index: Option<usize>| index.map(|index| &timeline.acquisitions[index]);
         let clash = finding.clash;
         let (holder, taker) = (one(clash.map(|clash| clash.earlier)), one(clash.map(|clash| clash.later)));
-        Scene { timeline, holder, taker, at: finding.at + finding.duration }
+        Scene { timeline, kind: finding.kind, holder, taker, at: finding.at + finding.duration }
     }
 
     /// The sentence that states the cause.
@@ -49,6 +56,9 @@ impl<'t, 'h> Scene<'t, 'h> {
         match cause {
             Cause::HolderPause => self.pause(&holder),
             Cause::HoldTooLong => format!("{holder} worked longer than its lease of {}.", self.ttl()),
+            Cause::AsyncReplicationLoss if held_at == taken_at && self.kind == Kind::ForeignRelease => format!(
+                "{holder} had been granted its lock by {held_at}, which a failover had replaced, and released what stood at another server."
+            ),
             Cause::AsyncReplicationLoss if held_at == taken_at => {
                 format!("{held_at} discarded what it had granted when it resynchronised with another primary.")
             }
@@ -83,6 +93,9 @@ impl<'t, 'h> Scene<'t, 'h> {
                 format!("A command of {holder} itself had removed its lock while it was in its section.")
             }
             Cause::LostReply => "A server applied a command whose sender never heard of it.".to_owned(),
+            Cause::LostRelease => format!(
+                "{holder} had sent its release before {taker} was granted the lock, and the network delivered it after that."
+            ),
             Cause::StorageDelay => {
                 format!("The write was still on its way to the storage when the lock passed from {holder} to {taker}.")
             }
@@ -90,6 +103,10 @@ impl<'t, 'h> Scene<'t, 'h> {
                 format!("The answer that {holder} was granted the lock came so late that most of the lease was over.")
             }
             Cause::HolderCrash => "The process that holds the lock died, and nothing frees it.".to_owned(),
+            Cause::WaiterCrash => {
+                "A process that waited for the lock died, and those behind it waited until its place in the queue ran out."
+                    .to_owned()
+            }
             Cause::Interleaving => format!("The steps of {holder} and {taker} interleaved; no fault was needed."),
             Cause::Unexplained => "The recorded events do not say why.".to_owned(),
         }

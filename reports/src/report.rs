@@ -10,6 +10,7 @@ use crate::violation::Violation;
 use fencepost_faults::{FaultPlan, Node, Seed, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The `format` field of a report.
 pub const FORMAT: &str = "fencepost.report";
@@ -74,6 +75,9 @@ pub struct RunReport {
     pub faults_fired: u32,
     /// The plan.
     pub plan: FaultPlan,
+    /// How long leases, holds and waits were, by key of the scenario, where the seed draws that (`all`). They come before the report's config.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lengths: BTreeMap<String, String>,
     /// How long the steps of a cycle took.
     pub latency_us: Latencies,
     /// What the storage was asked and how it answered.
@@ -153,7 +157,7 @@ pub struct ViolationReport {
     pub replay: String,
 }
 
-/// The run of the minimal plan: everything else as in the report's config, but with fewer processes and cycles.
+/// The run of the minimal plan: everything else as in the report's config and the run's lengths, but with fewer processes and cycles.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MinimalRun {
     /// How many processes take the lock.

@@ -21,6 +21,8 @@ pub struct RunFacts {
     pub messages: u64,
     /// What the literature says.
     pub expected: Option<Expected>,
+    /// How long leases, holds and waits were, if the seed drew that; by key of the scenario.
+    pub lengths: BTreeMap<String, String>,
     /// The one command that shows the run again.
     pub replay: String,
 }
@@ -43,6 +45,7 @@ impl RunReport {
             messages: facts.messages,
             faults_fired: u32::try_from(timeline.faults.len()).unwrap_or(u32::MAX),
             plan: facts.plan,
+            lengths: facts.lengths,
             latency_us: latencies(&timeline),
             storage: tally(&timeline, &judgement.violations),
             expectation: None,
@@ -130,6 +133,7 @@ mod tests {
             plan: FaultPlan::default(),
             messages: 5,
             expected: None,
+            lengths: BTreeMap::new(),
             replay: "fencepost replay report.json".to_owned(),
         };
         RunReport::new(&history, judge(&history), facts)

@@ -8,6 +8,7 @@ use crate::story::Story;
 use crate::sweep::{self, Cell, Measured, RunSummary, SeedRange, Shard, Sweep};
 use crate::verdict::judge;
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
+use std::collections::BTreeMap;
 
 const CLIENT: Node = Node::Client(1);
 
@@ -89,6 +90,7 @@ pub(crate) fn run(story: Story) -> RunReport {
         plan: plan(&header.fault),
         messages: 1_204,
         expected: expected(&header.client, &header.fault, conditions),
+        lengths: BTreeMap::new(),
         replay: format!("fencepost replay out/{}-{}-7.json", header.client, header.fault),
     };
     RunReport::new(&history, judge(&history), facts)

@@ -1,7 +1,8 @@
 //! Writes the table of docs/anomalies.md: for every anomaly the median over 20 disjoint ranges of seeds of how many it takes to see it, and in how
 //! many of the same runs its twin shows it; and what locks make of their time.
 //!
-//! `cargo run --release --example anomalies > docs/anomalies.md`; an argument sets the length of a range (100).
+//! `cargo run --release --example anomalies > docs/anomalies.md`; an argument sets the length of a range (100), a second one the number of threads (all
+//! cores). stderr tells how far it is; the table is the same for any number of threads.
 
 #[path = "../tests/anomalies/measure.rs"]
 mod measure;
@@ -14,23 +15,32 @@ use fencepost_reports::Kind;
 use measure::{look, seeds_to_first};
 use progress::{Progress, history};
 use rows::{Case, ROWS, Row, SLOW, Slow};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many ranges.
 const RANGES: u64 = 20;
 
 fn main() {
-    let length = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(100);
+    let argument = |place| std::env::args().nth(place).and_then(|text| text.parse().ok());
+    let length: u64 = argument(1).unwrap_or(100);
+    let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let threads = argument(2).unwrap_or_else(cores) as usize;
+    let rows: Vec<&Row> = ROWS.iter().collect();
+    let lines = in_parallel(threads, &rows, |row| (line(row, length), format!("{} {}", row.id, row.flawed.client)));
+    let slow: Vec<&Slow> = SLOW.iter().collect();
+    let slow_lines = in_parallel(threads, &slow, |row| (slow_line(row), format!("{} {}", row.id, row.flawed.client)));
     println!("# How many seeds an anomaly takes\n");
     println!(
         "Over {RANGES} disjoint ranges of {length} seeds from 0; a range in which nothing shows counts as longer than {length}. The twin ran the seeds that the ranges of"
     );
-    println!("the flawed lock took, {RANGES} at least. Made by `cargo run --release --example anomalies`.\n");
-    println!("\n`cargo test --test anomalies` looks at the seeds from 0 to the number in the last column.\n");
+    println!(
+        "the flawed lock took, {RANGES} at least. Made by `cargo run --release --example anomalies -- {length}`.\n"
+    );
+    println!("`cargo test --test anomalies` looks at the seeds from 0 to the number in the last column.\n");
     println!("| | lock | fault | settings | shows | median | least and most | twin | shows it in | tested |");
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for row in ROWS {
-        println!("{}", line(row, length));
-    }
+    lines.iter().for_each(|line| println!("{line}"));
     println!("\n## What is a matter of time\n");
     println!(
         "Over {RANGES} seeds: the part of the time in which some process wanted the lock and none had it, the longest such stretch, and the acquires"
@@ -38,11 +48,35 @@ fn main() {
     println!(
         "that did not bring the lock. A dead waiter of a fair lock delays the queue by its timeout (40 s), and two of them by twice that.\n"
     );
-    println!("| | lock | fault | idle | longest | missed | twin | idle | longest | missed |");
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for row in SLOW {
-        println!("{}", slow_line(row));
-    }
+    println!("Of the attempts in which some server granted its part, `split` did not bring the lock.\n");
+    println!(
+        "| | lock | fault | settings | idle | longest | missed | split | twin | idle | longest | missed | split |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    slow_lines.iter().for_each(|line| println!("{line}"));
+}
+
+/// What becomes of each item, in their order, made by so many threads; says on stderr which are done.
+fn in_parallel<T: Sync>(threads: usize, items: &[T], make: impl Fn(&T) -> (String, String) + Sync) -> Vec<String> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(place) else { return };
+            let (line, name) = make(item);
+            let mut done = done.lock().expect("no other thread panicked");
+            done.push((place, line));
+            eprintln!("{} of {}: {name}", done.len(), items.len());
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(work);
+        }
+    });
+    let mut done = done.into_inner().expect("no thread panicked");
+    done.sort();
+    done.into_iter().map(|(_, line)| line).collect()
 }
 
 fn slow_line(row: &Slow) -> String {
@@ -51,10 +85,25 @@ fn slow_line(row: &Slow) -> String {
         (0..RANGES).for_each(|seed| progress.add(&history(case, row.fault, seed)));
         let (idle, longest) = (progress.idle_permille(), progress.idle_us_max / 1_000);
         let asked = progress.granted + progress.missed;
-        format!("{}.{} % | {longest} ms | {} of {asked}", idle / 10, idle % 10, progress.missed)
+        let split = progress.split_permille();
+        format!(
+            "{}.{} % | {longest} ms | {} of {asked} | {}.{} %",
+            idle / 10,
+            idle % 10,
+            progress.missed,
+            split / 10,
+            split % 10
+        )
     };
     let (flawed, twin) = (columns(row.flawed), columns(row.twin));
-    format!("| {} | {} | {} | {flawed} | {} | {twin} |", row.id, row.flawed.client, row.fault, row.twin.client)
+    format!(
+        "| {} | {} | {} | {} | {flawed} | {} | {twin} |",
+        row.id,
+        row.flawed.client,
+        row.fault,
+        settings(row.flawed),
+        name(row.twin)
+    )
 }
 
 fn line(row: &Row, length: u64) -> String {

@@ -4,9 +4,11 @@
 //! Every probe runs the same seeds with another value. Bisection assumes that a worse value breaks whatever a milder one breaks; the report says
 //! whether the probes bear that out.
 
+mod livelock;
 pub mod quantity;
 
 use crate::Engine;
+use crate::lengths::Length;
 use crate::run::RunSpec;
 use crate::scenario::{Hold, Scenario};
 use crate::span::SpanRange;
@@ -108,7 +110,8 @@ impl Search {
     }
 
     fn probe(&self, value: u64, listener: &dyn Listener, stop: &Stop) -> Result<Probe, SearchError> {
-        let mut scenario = self.scenario.clone();
+        // Arithmetic is about the lengths of the scenario, so `all` draws none of its own.
+        let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
         scenario.validate().map_err(|error| SearchError::Value { value: shown(), why: error.to_string() })?;

@@ -2,7 +2,7 @@
 
 use crate::recorder::Recorder;
 use crate::roster::Roster;
-use crate::scenario::{Persistence, Scenario};
+use crate::scenario::{MastersOrder, Persistence, Scenario};
 use crate::storage::Storage;
 use crate::workload::{Guard, Process, probe, work};
 use crate::world::host::Software;
@@ -114,7 +114,7 @@ impl Deployment {
             }
             let process = Process {
                 node,
-                lock: (this.client.build)(env.clone(), &this.servers(), &settings),
+                lock: (this.client.build)(env.clone(), &this.servers(node), &settings),
                 guard: Guard::new(env.clone()),
                 env,
                 resource: RESOURCE.into(),
@@ -129,8 +129,8 @@ impl Deployment {
         }))
     }
 
-    /// Where the servers are, as a lock sees them.
-    fn servers(&self) -> Servers {
+    /// Where the servers are, as the lock of a process sees them.
+    fn servers(&self, process: Node) -> Servers {
         let address = |node: Node, port| Address { host: node.to_string(), port };
         match self.topology {
             Topology::Standalone => Servers::One(address(Node::Redis(1), REDIS_PORT)),
@@ -139,8 +139,24 @@ impl Deployment {
                 sentinels: (1..=sentinels).map(|n| address(Node::Sentinel(n), SENTINEL_PORT)).collect(),
             },
             Topology::Independent { masters, .. } => {
-                Servers::Independent((1..=masters).map(|n| address(Node::Redis(n), REDIS_PORT)).collect())
+                let mut known: Vec<_> = (1..=masters).map(|n| address(Node::Redis(n), REDIS_PORT)).collect();
+                known.rotate_left(self.first_master(process));
+                Servers::Independent(known)
             }
+        }
+    }
+}
+
+impl Deployment {
+    /// With which master a process begins; the probe is the process after the last.
+    fn first_master(&self, process: Node) -> usize {
+        let place = match process {
+            Node::Client(number) => number - 1,
+            _ => self.scenario.processes,
+        };
+        match self.scenario.masters_order {
+            MastersOrder::Same => 0,
+            MastersOrder::Rotated => usize::from(place % self.scenario.masters),
         }
     }
 }

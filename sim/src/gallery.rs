@@ -3,6 +3,7 @@
 //! Everything follows from the table of exhibits, so the pages are the same on every machine; a test makes them again and compares.
 
 pub mod exhibits;
+mod protocols;
 
 use crate::Engine;
 use crate::inquest::{Minimal, Target, minimise};
@@ -11,7 +12,7 @@ use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::sweep::{FailedRun, Silent, Stop, SweepSpec, count};
 use crate::verdicts::Findings;
-use exhibits::{EXHIBITS, Exhibit, Mended};
+use exhibits::{Exhibit, Mended, all};
 use fencepost_clients::find;
 use fencepost_faults::{Families, Micros, Seed};
 use fencepost_reports::gallery::{Page, page};
@@ -24,7 +25,7 @@ const TRIED: u64 = 20;
 
 /// Every page with the name of its file, and the index, which is the first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
-    let made = in_parallel(jobs, EXHIBITS, |exhibit| Ok((format!("{}.md", exhibit.name), page_of(exhibit)?)));
+    let made = in_parallel(jobs, &all(), |exhibit| Ok((format!("{}.md", exhibit.name), page_of(exhibit)?)));
     std::iter::once(Ok(("README.md".to_owned(), index()))).chain(made).collect()
 }
 
@@ -52,7 +53,7 @@ fn index() -> String {
          helps. Every page is made from a pinned seed by `fencepost gallery --out docs/gallery`; the command at its end shows the run again.\n\n\
          | anomaly | question | lock | fault | what breaks |\n| --- | --- | --- | --- | --- |\n"
         .to_owned();
-    for exhibit in EXHIBITS {
+    for exhibit in all() {
         text.push_str(&format!(
             "| [{}]({}.md) | {} | {} | {} | {} by {} |\n",
             exhibit.title, exhibit.name, exhibit.question, exhibit.client, exhibit.fault, exhibit.kind, exhibit.cause

@@ -11,6 +11,7 @@ mod deployment;
 pub mod engine;
 pub mod gallery;
 pub mod inquest;
+pub mod lengths;
 pub mod load;
 mod nemesis;
 mod parallel;

@@ -2,6 +2,7 @@
 
 use crate::deployment::{Deployment, RESOURCE, processes};
 use crate::engine::{Course, Engine, EngineError};
+use crate::lengths;
 use crate::nemesis::Nemesis;
 use crate::recorder::Recorder;
 use crate::roster::Roster;
@@ -25,7 +26,7 @@ pub struct RunSpec {
     pub client: &'static Definition,
     /// The families that the plan was drawn from.
     pub families: Families,
-    /// The deployment, the workload and the habits.
+    /// The deployment, the workload and the habits, with the lengths that the seed drew if the families are a swarm.
     pub scenario: Rc<Scenario>,
     /// What goes wrong.
     pub plan: FaultPlan,
@@ -83,6 +84,7 @@ pub enum InvalidPlan {
 impl RunSpec {
     /// The run that a seed draws.
     pub fn draw(seed: Seed, client: &'static Definition, families: &Families, scenario: Rc<Scenario>) -> RunSpec {
+        let scenario = if families.is_swarm() { Rc::new(lengths::drawn(seed, &scenario)) } else { scenario };
         let setting = scenario.setting(scenario.topology(client, families));
         let plan = generate(seed, families, &setting);
         RunSpec { seed, client, families: families.clone(), scenario, plan }

@@ -1,6 +1,7 @@
 //! Everything that a run follows from besides its seed, its lock and its faults: the deployment, the workload, the habits of clients and
 //! servers. Must never know how any of it is run.
 
+use crate::lengths::Length;
 use crate::span::{Span, SpanRange};
 use crate::storage::Rule;
 use clap::ValueEnum;
@@ -9,6 +10,7 @@ use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
 use fencepost_faults::{Families, Micros, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What a run is made of. TOML for people (`--scenario`), echoed whole in every report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +27,9 @@ pub struct Scenario {
     /// No live process may keep the lock longer than this; by default it may keep it for as long as it likes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_bound: Option<Span>,
+    /// How long client-1 hangs in its first section, in business code that looks at no clock; by default not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hang: Option<Span>,
     /// How long a process waits between two cycles.
     pub think: SpanRange,
     /// Delay between two attempts to acquire.
@@ -55,6 +60,8 @@ pub struct Scenario {
     pub persistence: Persistence,
     /// How many independent masters a quorum lock uses.
     pub masters: u16,
+    /// In which order a process knows them.
+    pub masters_order: MastersOrder,
     /// How many replicas the primary has where failovers are part of the run.
     pub replicas: u16,
     /// How many Sentinels watch it.
@@ -87,6 +94,9 @@ pub struct Scenario {
     pub extra_latency: Option<SpanRange>,
     /// How long a partition lasts.
     pub partition: Option<SpanRange>,
+    /// Which lengths were asked for though they are the built-in ones: `all` draws those that were not.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub keeps: BTreeSet<Length>,
 }
 
 /// How long a process stays in its critical section.
@@ -124,6 +134,16 @@ pub enum Persistence {
     AofAlways,
 }
 
+/// In which order a process knows the independent masters: a lock that asks one after the other begins with the first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum MastersOrder {
+    /// All processes in the same.
+    Same,
+    /// Each process begins one master later than the one before it, as if it asked the nearest first.
+    Rotated,
+}
+
 /// A number of a scenario that makes no sense.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{key} '{value}': expected {expected}")]
@@ -142,6 +162,7 @@ impl Default for Scenario {
             ttl: Span::secs(10),
             hold: Hold::Drawn(SpanRange::new(ms(10), Span::secs(8))),
             held_bound: None,
+            hang: None,
             think: SpanRange::new(ms(1), ms(20)),
             retry: SpanRange::new(ms(50), ms(200)),
             acquire_timeout: Span::secs(30),
@@ -157,6 +178,7 @@ impl Default for Scenario {
             max_time: Span::secs(1_800),
             persistence: Persistence::None,
             masters: 5,
+            masters_order: MastersOrder::Same,
             replicas: 2,
             sentinels: 3,
             down_after: Span::secs(1),
@@ -173,6 +195,7 @@ impl Default for Scenario {
             storage_delay: None,
             extra_latency: None,
             partition: None,
+            keeps: BTreeSet::new(),
         }
     }
 }
@@ -321,7 +344,7 @@ impl JsonSchema for Hold {
 }
 
 impl Scenario {
-    /// What differs from the built-in scenario, as keys and values of `--set`.
+    /// What differs from the built-in scenario or was asked for all the same, as keys and values of `--set`.
     pub fn deviations(&self) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| match serde_json::to_value(scenario) {
             Ok(serde_json::Value::Object(map)) => map,
@@ -329,8 +352,10 @@ impl Scenario {
         };
         let (own, built_in) = (as_map(self), as_map(&Scenario::default()));
         let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let kept: Vec<&str> = self.keeps.iter().map(|length| length.key()).collect();
         own.iter()
-            .filter(|(key, value)| built_in.get(*key) != Some(value))
+            .filter(|(key, value)| kept.contains(&key.as_str()) || built_in.get(*key) != Some(value))
+            .filter(|(key, _)| *key != "keeps")
             .map(|(key, value)| (key.clone(), text(value)))
             .collect()
     }

@@ -2,12 +2,14 @@
 
 use crate::cli::Outcome;
 use crate::engine::Engine;
+use crate::lengths::stated;
 use crate::run::{RunOutcome, RunSpec};
 use crate::scenario::{Hold, Persistence, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::expected::Conditions;
 use fencepost_reports::report::{FORMAT, Tool, VERSION};
 use fencepost_reports::{Report, RunFacts, RunReport, Verdict, expected, judge};
+use std::collections::BTreeMap;
 
 /// A run and what came of it.
 pub struct Findings<'r> {
@@ -26,6 +28,7 @@ impl Findings<'_> {
             plan: spec.plan.clone(),
             messages: outcome.messages,
             expected: expected(spec.client.name, &spec.families.to_string(), conditions(&spec.scenario)),
+            lengths: if spec.families.is_swarm() { stated(&spec.scenario) } else { BTreeMap::new() },
             replay: Findings::command(spec),
         };
         RunReport::new(&outcome.history, judgement, facts)
@@ -93,5 +96,17 @@ pub(crate) fn outcome_of(verdict: &Verdict) -> Outcome {
         Verdict::Valid => Outcome::AsExpected,
         Verdict::Unknown { .. } => Outcome::Unknown,
         Verdict::Violated => Outcome::Violated,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fencepost_reports::expected::named;
+
+    #[test]
+    fn the_literature_speaks_of_locks_that_there_are() {
+        for client in named() {
+            assert!(fencepost_clients::find(client).is_some(), "{client}");
+        }
     }
 }

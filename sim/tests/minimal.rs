@@ -79,9 +79,10 @@ fn minimal_of((fixture, run): &(Fixture, RunReport)) -> impl Iterator<Item = Sho
         let (plan, minimal) = (violation.minimal_plan.clone().unwrap(), violation.minimal_run.as_ref().unwrap());
         assert!(minimal.complete, "{fixture:?}: {} runs were not enough", minimal.searched_runs);
         let (processes, cycles) = (minimal.processes, minimal.cycles);
-        let scenario = Rc::new(Scenario { processes, cycles, ..Scenario::default() });
+        let whole = spec(*fixture);
+        let scenario = Rc::new(Scenario { processes, cycles, ..(*whole.scenario).clone() });
         let name = format!("{fixture:?} {}", violation.violation.kind);
-        Shown { name, target: target(violation), spec: RunSpec { plan, scenario, ..spec(*fixture) } }
+        Shown { name, target: target(violation), spec: RunSpec { plan, scenario, ..whole } }
     })
 }
 

@@ -86,7 +86,7 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "all",
         aliases: &[],
-        about: "swarm testing: each seed draws which families are on, and how hard",
+        about: "swarm testing: each seed draws which families are on and how hard, and how long leases, holds and waits are",
         drawing: Drawing::Swarm,
     },
 ];

@@ -5,11 +5,14 @@
 //! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the way (`storage-delay`, `holder-pause`).
 //! 2. The later one was granted before the earlier lease was over: how the earlier lock was lost at the servers (see `early_loss`).
 //! 3. The earlier lease was over: why its holder was still there (see `overrun`).
+//! 4. Of a foreign release that none of these explains: where the release had been (see `release`).
+//!
+//! Why nobody gets in is told by `stuck`.
 
-use super::{Cause, early_loss, overrun, takeover};
+use super::{Cause, early_loss, overrun, release, stuck, takeover};
 use crate::finding::{Clash, Finding, Kind};
 use crate::history::{Change, What};
-use crate::timeline::{KeyEnd, KeySpan, Outcome, SectionEnd, Timeline};
+use crate::timeline::{SectionEnd, Timeline};
 use fencepost_faults::{Micros, Node};
 
 /// The kinds of faults that hold up what is sent to the node they name.
@@ -18,24 +21,28 @@ const DELAYS: [&str; 7] = ["delay", "partition", "pause", "suspend", "slow-serve
 /// Why this happened; `unexplained` if the rules do not decide it.
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     match (finding.kind, finding.clash) {
-        (Kind::Stuck, _) => stuck(timeline),
+        (Kind::Stuck, _) => stuck::cause(timeline, finding),
         (Kind::HeldForever, _) => held_forever(timeline, finding),
         (Kind::ForeignRelease, _) if was_takeover(timeline, finding) => Cause::StaleTakeover,
         (_, None) => Cause::Unexplained,
         (Kind::TokenRegression | Kind::FencedOut, Some(clash)) => counter_loss(timeline, clash),
-        (_, Some(clash)) => in_flight(timeline, clash)
-            .or_else(|| early_loss::cause(timeline, clash))
-            .or_else(|| overrun::cause(timeline, clash))
-            .unwrap_or(Cause::Unexplained),
+        (kind, Some(clash)) => {
+            let cause = in_flight(timeline, clash)
+                .or_else(|| early_loss::cause(timeline, clash))
+                .or_else(|| overrun::cause(timeline, clash))
+                .filter(|cause| *cause != Cause::Unexplained);
+            let astray = || release::astray(timeline, finding, clash).filter(|_| kind == Kind::ForeignRelease);
+            cause.or_else(astray).unwrap_or(Cause::Unexplained)
+        }
     }
 }
 
 /// Whether the removal that a finding tells of was a waiter's.
 fn was_takeover(timeline: &Timeline<'_>, finding: &Finding) -> bool {
-    let mut witness = finding.witness.iter().map(|index| timeline.moment(*index));
-    let removed = witness.find(|moment| is_change(&timeline.history.events[moment.index].what, Change::Removed));
     let remover = finding.processes.first();
-    remover.zip(removed).is_some_and(|(remover, removed)| takeover::is_stale_takeover(timeline, *remover, removed))
+    remover
+        .zip(release::removal(timeline, finding))
+        .is_some_and(|(remover, removed)| takeover::is_stale_takeover(timeline, *remover, removed))
 }
 
 /// A write that was sent before the later acquisition was granted and landed after it.
@@ -90,38 +97,6 @@ fn is_change(what: &What, wanted: Change) -> bool {
 
 fn is_fault(what: &What, wanted: &str) -> bool {
     matches!(what, What::FaultBegan { kind, .. } if kind == wanted)
-}
-
-/// Why nobody gets in: whose lock is it that still stands at a server?
-fn stuck(timeline: &Timeline<'_>) -> Cause {
-    let Some(span) = timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some()) else {
-        return unheard_release(timeline).unwrap_or(Cause::Unexplained);
-    };
-    let owner = timeline.acquisitions.iter().find(|one| {
-        let open_at_grant = one.invoked < span.from && one.completed.is_none_or(|end| span.from < end);
-        Some(one.process) == span.by && open_at_grant
-    });
-    let Some(owner) = owner else { return Cause::Unexplained };
-    let died = timeline.history.events[span.from.index..]
-        .iter()
-        .any(|event| event.node == owner.process && matches!(event.what, What::Crashed));
-    match owner.outcome {
-        _ if died => Cause::HolderCrash,
-        Outcome::Unknown | Outcome::Refused => Cause::LostReply,
-        Outcome::Granted | Outcome::Open => Cause::Unexplained,
-    }
-}
-
-/// A lock that stands at a server which followed another, where it was removed: that never reached the server.
-fn unheard_release(timeline: &Timeline<'_>) -> Option<Cause> {
-    let mut standing = timeline.keys.iter().filter(|span| span.to.is_none());
-    let released = |span: &KeySpan<'_>| {
-        let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
-        let mut granting = timeline.keys.iter().filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
-        let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
-        granting.any(|one| one.node != span.node && one.to.is_some_and(removed))
-    };
-    standing.any(released).then_some(Cause::AsyncReplicationLoss)
 }
 
 /// Why a holder keeps the lock: it stood still, or it worked on.

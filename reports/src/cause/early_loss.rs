@@ -40,8 +40,11 @@ struct Lost<'t, 'h> {
 /// The cause, if any server granted the later acquisition before the earlier lease was over there.
 pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     let (holder, taker) = (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
-    let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
+    let held = holder.grant.as_ref()?;
     let single = timeline.history.header.quorum <= 1;
+    let Some(taken) = taker.grant.as_ref() else {
+        return (single && let_in_by_a_copy(timeline, taker, held.node)).then_some(Cause::AsyncReplicationLoss);
+    };
     let mut reasons = Vec::new();
     for (node, granted_again) in &taken.servers {
         let lost = Lost { timeline, holder, taker, granted_again: *granted_again };
@@ -172,6 +175,16 @@ impl Lost<'_, '_> {
         }
         on_hosts("clock-drift").then_some(Cause::ClockDrift)
     }
+}
+
+/// Whether no server granted an acquisition, and what let it in was an earlier lock of its own, which still stood at a server that had followed
+/// the holder's and never received the holder's lock.
+fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
+    let Some(entered) = taker.completed else { return false };
+    timeline.keys.iter().any(|span| {
+        let stands = span.from < entered && span.to.is_none_or(|(to, _)| entered < to);
+        stands && span.by.is_none() && span.node != held_at && timeline.is_lock_of(span, taker)
+    })
 }
 
 /// Whether a replica followed a removal of its primary.

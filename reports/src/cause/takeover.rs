@@ -1,6 +1,6 @@
 //! Whether a removal was a waiter's who held the lock to be stale. Must never know whether it was.
 
-use crate::history::{Action, What};
+use super::release;
 use crate::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
@@ -12,19 +12,5 @@ pub(super) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed:
         let ended = one.completed.filter(|_| one.outcome != Outcome::Open);
         one.process == remover && one.invoked < removed && ended.is_none_or(|ended| removed < ended)
     });
-    acquiring && !release_is_unknown(timeline, remover, removed)
-}
-
-/// Whether the last release of a process before a moment ended without its knowing how, or never.
-fn release_is_unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
-    let events = timeline.history.events[..before.index].iter().filter(|event| event.node == process);
-    let mut unknown = None;
-    for event in events {
-        match &event.what {
-            What::Invoke { operation, action: Action::Release } => unknown = Some(*operation),
-            What::Ok { operation, .. } | What::Fail { operation, .. } if unknown == Some(*operation) => unknown = None,
-            _ => {}
-        }
-    }
-    unknown.is_some()
+    acquiring && release::unknown(timeline, remover, removed).is_none()
 }

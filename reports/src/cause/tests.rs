@@ -345,3 +345,90 @@ fn tokens_of_servers_that_share_no_counter_have_no_order() {
     }
     assert_eq!(cause(Kind::TokenRegression, story.hears_token(6, 2, "b", 3)), Cause::UnorderedTokens);
 }
+
+/// Client 1 releases in time; the network holds that back, and it removes the lock that client 2 has been granted since.
+fn late_release(sent: u64) -> Story {
+    let story = Story::new().takes(1, 1, "1").leaves(sent, 1).info(sent + 1, 1).expires(11, "1");
+    story.takes(12, 2, "1").removed(14, "1", 1).releases(15, 2)
+}
+
+#[test]
+fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
+    assert_eq!(cause(Kind::ForeignRelease, late_release(5)), Cause::LostRelease);
+    // Had it been sent after the lock changed hands, its sender would have overrun.
+    let story = Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").leaves(13, 1).info(13, 1);
+    assert_eq!(cause(Kind::ForeignRelease, story.removed(14, "1", 1).releases(15, 2)), Cause::HoldTooLong);
+}
+
+#[test]
+fn a_holder_whose_grant_a_failover_replaced_releases_at_a_server_that_never_had_it() {
+    let story = |also_here: bool| {
+        let story = Story::new().takes(1, 2, "b").replicated(2, 2, "b").leaves(3, 2).left(4, 2).removed(4, "b", 2);
+        let story = story.takes(5, 1, "a");
+        let story = if also_here { story.replicated(6, 2, "a") } else { story };
+        story.leaves(7, 1).removed_at(8, 2, "b", 1).left(9, 1)
+    };
+    assert_eq!(cause(Kind::ForeignRelease, story(false)), Cause::AsyncReplicationLoss);
+    assert_eq!(cause(Kind::ForeignRelease, story(true)), Cause::Unexplained, "its own lock had been there");
+}
+
+/// Nobody gets in from 21 ms on.
+fn nobody(story: Story) -> Cause {
+    cause(Kind::Stuck, story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130))
+}
+
+#[test]
+fn a_lock_whose_release_was_lost_stands_for_ever() {
+    let taken = || Story::new().takes(1, 1, "a");
+    assert_eq!(nobody(taken().leaves(3, 1).info(4, 1)), Cause::LostRelease);
+    assert_eq!(nobody(taken().leaves(3, 1).left(4, 1)), Cause::Unexplained, "the server answered that it is gone");
+    let followed = || taken().replicated(2, 2, "a").redis_crashes(3, 1);
+    let forgotten = |story: Story| story.redis_starts(10, 1).server(10, 1, Change::Forgotten, "a", None);
+    assert_eq!(nobody(forgotten(followed().leaves(4, 1).info(5, 1))), Cause::LostRelease);
+    assert_eq!(nobody(forgotten(followed().crashes(4, 1))), Cause::HolderCrash, "its holder never gave it back");
+    assert_eq!(
+        nobody(forgotten(followed().leaves(4, 1).left(5, 1))),
+        Cause::Unexplained,
+        "its holder was told that it is gone"
+    );
+}
+
+#[test]
+fn a_dead_waiter_is_in_the_way_if_nothing_else_is() {
+    let died = |waiting: bool| {
+        let story = Story::new().takes(1, 1, "a");
+        let story = if waiting { story.acquires(2, 2) } else { story };
+        story.crashes(3, 2).releases(4, 1).removed(5, "a", 1)
+    };
+    assert_eq!(nobody(died(true)), Cause::WaiterCrash);
+    assert_eq!(nobody(died(false)), Cause::Unexplained, "it was not in the queue");
+    let standing = Story::new().takes(1, 1, "a").acquires(2, 2).crashes(3, 2).leaves(4, 1).info(5, 1);
+    assert_eq!(nobody(standing), Cause::LostRelease, "the lock itself is in the way");
+}
+
+#[test]
+fn processes_that_divide_the_servers_among_them_are_in_each_others_way() {
+    let votes = |others: &[(u64, u16)]| {
+        let mut story = Story::with_quorum(2).progress_bound(100).healed(20).probe_acquires(21).acquires(22, 1);
+        story = story.acquires(22, 2).grants_at(30, 1, 1, "a").removed_at(32, 1, "a", 1);
+        for (ms, redis) in others {
+            story = story.grants_at(*ms, 2, *redis, "b").removed_at(ms + 2, *redis, "b", 2);
+        }
+        cause(Kind::Stuck, story.probe_fails(130))
+    };
+    assert_eq!(votes(&[(30, 2)]), Cause::Interleaving);
+    assert_eq!(votes(&[]), Cause::Unexplained, "one process alone divides nothing");
+    assert_eq!(votes(&[(40, 1)]), Cause::Unexplained, "one server was never enough for anybody");
+}
+
+#[test]
+fn a_copy_of_an_earlier_lock_of_its_own_lets_a_process_in_after_a_failover() {
+    let story = |copied: bool| {
+        let story = Story::new().takes(1, 1, "one");
+        let story = if copied { story.replicated(2, 2, "one") } else { story };
+        let story = story.releases(3, 1).removed(3, "one", 1).takes(4, 2, "two").redis_crashes(5, 1);
+        story.acquires(6, 1).hears(7, 1, "one").releases(8, 1).releases(9, 2)
+    };
+    assert_eq!(overlap(story(true)), Cause::AsyncReplicationLoss);
+    assert_eq!(overlap(story(false)), Cause::Unexplained, "no copy of its lock stood anywhere");
+}

@@ -142,7 +142,8 @@ fn boundary(boundary: Option<&Boundary>) -> String {
 
 /// The plan of the run and, for each violation that was minimised, the least that shows it.
 pub(super) fn plans(run: &RunReport) -> String {
-    let mut cards = format!("<article class=\"card\"><h3>As drawn</h3>{}</article>", plan(&run.plan));
+    let lengths = plan_text::lengths(run).map_or(String::new(), |lengths| format!("<p>{}</p>", escaped(&lengths)));
+    let mut cards = format!("<article class=\"card\"><h3>As drawn</h3>{lengths}{}</article>", plan(&run.plan));
     for report in &run.violations {
         if let Some(minimal) = &report.minimal_plan {
             cards.push_str(&format!(

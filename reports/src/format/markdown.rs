@@ -96,6 +96,9 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         "{} acquisitions, {} messages, {} of virtual time.",
         run.acquisitions, run.messages, run.virtual_time_us
     )?;
+    if let Some(lengths) = plan_text::lengths(run) {
+        writeln!(out, "\nDrawn by the seed: {}.", cell(&lengths))?;
+    }
     write_plan("Faults", &run.plan, out)?;
     for report in &run.violations {
         write_violation(run, report, out)?;

@@ -1,6 +1,13 @@
 //! Faults in words. Must never know what they did.
 
+use crate::report::RunReport;
 use fencepost_faults::{Direction, Fault, Micros, Node};
+
+/// How long leases, holds and waits were, if the seed drew that.
+pub(crate) fn lengths(run: &RunReport) -> Option<String> {
+    let lengths: Vec<String> = run.lengths.iter().map(|(key, value)| format!("{key} {value}")).collect();
+    (!lengths.is_empty()).then(|| lengths.join(", "))
+}
 
 /// What will happen, without when it begins.
 pub(crate) fn fault(fault: &Fault) -> String {

@@ -59,6 +59,9 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     write_harm(run, out)?;
     write_expected(run, out)?;
     write_run_facts(run, out)?;
+    if let Some(lengths) = plan_text::lengths(run) {
+        field(out, "drawn", &lengths)?;
+    }
     write_plan(run, out)?;
     let mut told = BTreeSet::new();
     for violation in &run.violations {

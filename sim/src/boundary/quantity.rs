@@ -1,5 +1,6 @@
 //! The table of what can be varied: a quantity is one entry here. Must never know how values are searched.
 
+use super::livelock;
 use crate::scenario::Scenario;
 use crate::span::{Span, SpanRange};
 use fencepost_faults::Micros;
@@ -169,6 +170,18 @@ pub static QUANTITIES: &[Varied] = &[
         range: |_| (0, 1_000_000),
         set: |scenario, value| scenario.retry = exactly(value),
         bounds: |_| Vec::new(),
+    },
+    Varied {
+        name: "retry-spread",
+        about: "how far apart the delays between two attempts may be: from the shortest on, as far",
+        unit: Unit::Us,
+        worse: Worse::Less,
+        families: &[],
+        range: |_| (0, 1_000_000),
+        set: |scenario, value| {
+            scenario.retry.max = Span(Micros(scenario.retry.min.0.0 + value));
+        },
+        bounds: |facts| livelock::spread(&facts.scenario).into_iter().collect(),
     },
 ];
 

@@ -4,11 +4,13 @@ use super::Failure;
 use super::arguments::{CommonArguments, ScenarioArguments};
 use super::output::read_file;
 use crate::engine::Engine;
+use crate::lengths::Length;
 use crate::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Definition, find};
 use fencepost_faults::Families;
 use fencepost_reports::Kind;
 use fencepost_reports::format::{FORMATS, Format};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -99,6 +101,7 @@ pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failur
             .ok_or_else(|| Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s")))?;
         table.insert(key.trim().to_owned(), value_of(value.trim()));
     }
+    let keys: Vec<String> = table.keys().cloned().collect();
     let mut scenario: Scenario = table.try_into().map_err(|error: toml::de::Error| {
         let source = match &arguments.scenario {
             Some(path) => path.display().to_string(),
@@ -107,8 +110,21 @@ pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failur
         Failure::wrong(format!("{source}: {}", one_line(error.message())))
     })?;
     apply_flags(&mut scenario, arguments);
+    let asked = asked_for(&keys, arguments, &scenario);
+    scenario.keeps.extend(asked);
     scenario.validate().map_err(Failure::wrong)?;
     Ok(scenario)
+}
+
+/// The lengths that are asked for as they are built in: a swarm keeps what differs anyway, and a report needs no word on that.
+fn asked_for(keys: &[String], arguments: &ScenarioArguments, scenario: &Scenario) -> BTreeSet<Length> {
+    let flagged = [
+        (Length::Ttl, arguments.ttl.is_some()),
+        (Length::Hold, arguments.hold.is_some()),
+        (Length::Retry, arguments.retry.is_some()),
+    ];
+    let is_asked = |length: Length| keys.iter().any(|key| key == length.key()) || flagged.contains(&(length, true));
+    Length::ALL.into_iter().filter(|length| is_asked(*length) && length.is_built_in(scenario)).collect()
 }
 
 fn table(path: &Path) -> Result<toml::Table, Failure> {

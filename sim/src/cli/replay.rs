@@ -6,6 +6,7 @@ use super::output::{print, read_file};
 use super::run::{complete, run_for};
 use super::{Failure, Outcome};
 use crate::Engine;
+use crate::lengths::with_stated;
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::verdicts::{Findings, report, verdict_of};
@@ -59,9 +60,10 @@ fn replay_minimal(
     for violation in &run.violations {
         let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else { continue };
         let (processes, cycles) = (minimal.processes, minimal.cycles);
-        let scenario = Rc::new(Scenario { processes, cycles, ..(**scenario).clone() });
+        let whole = spec_of(path, recorded, run, scenario)?;
+        let scenario = Rc::new(Scenario { processes, cycles, ..(*whole.scenario).clone() });
         scenario.validate().map_err(|error| Failure::content(path, format!("minimal_run: {error}")))?;
-        let spec = RunSpec { plan: plan.clone(), ..spec_of(path, recorded, run, &scenario)? };
+        let spec = RunSpec { plan: plan.clone(), scenario, ..whole };
         let report = replay_spec(path, &spec, &minimal.history_digest, format)?;
         let id = &violation.violation.id;
         if report.violations.iter().all(|shown| shown.violation.id != *id) {
@@ -84,7 +86,10 @@ pub(super) fn spec_of(
 ) -> Result<RunSpec, Failure> {
     let families = run.fault.parse().map_err(|error| Failure::content(path, error))?;
     let (seed, plan) = (recorded.seed, run.plan.clone());
-    Ok(RunSpec { seed, client: client(&run.client)?, families, scenario: scenario.clone(), plan })
+    let wrong = |error| Failure::content(path, format!("runs.lengths: {error}"));
+    let scenario = Rc::new(with_stated(scenario, &run.lengths).map_err(wrong)?);
+    scenario.validate().map_err(|error| wrong(error.to_string()))?;
+    Ok(RunSpec { seed, client: client(&run.client)?, families, scenario, plan })
 }
 
 fn replay_spec(path: &Path, spec: &RunSpec, digest: &str, format: &dyn Format) -> Result<RunReport, Failure> {

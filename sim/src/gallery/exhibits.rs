@@ -1,5 +1,6 @@
 //! The table of exhibits: an anomaly is one entry here, with the seed that shows it. Must never know how a page is made.
 
+use super::protocols;
 use fencepost_reports::{Cause, Kind};
 
 /// An anomaly with the run that shows it.
@@ -42,25 +43,25 @@ pub struct Mended {
     pub kind: Kind,
 }
 
-const KLEPPMANN: &str = "Martin Kleppmann, *How to do distributed locking*, 2016.";
-const REDIS: &str = "Redis documentation, *Distributed Locks with Redis*.";
-const SETNX: &str = "Redis documentation of `SETNX`, *Design pattern: Locking with SETNX*.";
+pub(super) const KLEPPMANN: &str = "Martin Kleppmann, *How to do distributed locking*, 2016.";
+pub(super) const REDIS: &str = "Redis documentation, *Distributed Locks with Redis*.";
+pub(super) const SETNX: &str = "Redis documentation of `SETNX`, *Design pattern: Locking with SETNX*.";
 
-const SINGLE: [&str; 5] = [
+pub(super) const SINGLE: [&str; 5] = [
     "`SET key random NX PX ttl`: granted if the key was not there.",
     "Not granted: wait a random delay and try again.",
     "Read the guarded value, work, write it back.",
     "Release by a script: `DEL` only while the key holds the own random value.",
     "The server forgets the key when the ttl is over, whatever the holder does.",
 ];
-const REDLOCK: [&str; 5] = [
+pub(super) const REDLOCK: [&str; 5] = [
     "Note the time; `SET key random NX PX ttl` on five independent masters, with a small timeout each.",
     "Granted if three of them agree and the time spent is less than the ttl.",
     "Valid for the ttl, less the time spent, less 1 % and 2 ms for clocks that drift.",
     "Otherwise, and to release: a script on all five deletes the own value.",
     "Not granted: wait a random delay and try again.",
 ];
-const FENCING: [&str; 5] = [
+pub(super) const FENCING: [&str; 5] = [
     "One script: `SET key random NX PX ttl`, and if that is granted, `INCR` of a counter gives the token.",
     "Every request to the storage carries the token.",
     "The storage remembers the highest token, and rejects any request with a lower one.",
@@ -69,7 +70,11 @@ const FENCING: [&str; 5] = [
 ];
 
 /// Every exhibit, in the order of the index.
-pub const EXHIBITS: &[Exhibit] = &[
+pub fn all() -> Vec<&'static Exhibit> {
+    EXHIBITS.iter().chain(protocols::EXHIBITS).collect()
+}
+
+const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "overlap-by-pause",
         title: "Two holders by a pause",
@@ -422,14 +427,15 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_can_be_files() {
-        for (place, exhibit) in EXHIBITS.iter().enumerate() {
+        let exhibits = all();
+        for (place, exhibit) in exhibits.iter().enumerate() {
             assert!(
                 exhibit.name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-'),
                 "{}",
                 exhibit.name
             );
             assert!(
-                EXHIBITS[..place].iter().all(|other| other.name != exhibit.name),
+                exhibits[..place].iter().all(|other| other.name != exhibit.name),
                 "{} is there twice",
                 exhibit.name
             );

@@ -96,6 +96,10 @@ impl Process {
     /// process also nests, extends and checks as [`Lock`] prescribes.
     async fn critical_section(&mut self, acquisition: u64, lease: &mut Lease, hold: Option<Duration>) {
         let Some(read) = self.read(acquisition, lease).await else { return };
+        if let Some(hang) = self.hangs() {
+            self.env.sleep(hang).await;
+            return;
+        }
         let remaining = self.remaining(lease);
         let (work, rest) = match hold {
             Some(hold) => (hold, Duration::ZERO),
@@ -114,6 +118,12 @@ impl Process {
             self.write(acquisition, lease, next, read).await;
             self.works(lease, self.within(lease, rest)).await;
         }
+    }
+
+    /// How long this section hangs, if it is the one that does.
+    fn hangs(&self) -> Option<Duration> {
+        let is_first = self.roster.member(self.node).cycles_left.get() == self.scenario.cycles;
+        self.scenario.hang.filter(|_| self.node == Node::Client(1) && is_first).map(Duration::from)
     }
 
     /// A span, but no longer than the lease lasts, unless that can be extended.

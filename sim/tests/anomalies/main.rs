@@ -13,7 +13,7 @@ use fencepost_faults::SimTime;
 use measure::{look, seeds_to_first};
 use order::overtakings;
 use progress::{Progress, history};
-use rows::{Case, ROWS, Row, SLOW};
+use rows::{Case, IN_STEP, ROWS, Row, SLOW};
 
 fn seeds(row: &Row) -> u64 {
     std::env::var("FENCEPOST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(row.seeds)
@@ -68,6 +68,14 @@ fn every_slow_lock_leaves_more_of_the_wanted_time_idle_than_its_twin() {
         let (flawed, twin) = (progress(row.flawed, row.fault), progress(row.twin, row.fault));
         assert!(flawed.idle_permille() > twin.idle_permille(), "{}: {flawed:?} {twin:?}", row.id);
     }
+}
+
+/// Nobody gets in as long as all try again after the same delay; a random one lets some process be first.
+#[test]
+fn processes_in_step_split_the_votes_again_and_again() {
+    let (flawed, twin) = (progress(IN_STEP.flawed, IN_STEP.fault), progress(IN_STEP.twin, IN_STEP.fault));
+    assert_eq!((flawed.split_permille(), flawed.granted), (1_000, 0));
+    assert!(twin.split_permille() < 700 && twin.missed == 0 && twin.idle_us_max < 1_000_000, "{twin:?}");
 }
 
 /// Longer than it takes to come to stand in the queue: a connection, and a script that the server does not know yet.

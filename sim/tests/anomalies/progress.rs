@@ -4,7 +4,9 @@ use crate::rows::Case;
 use fencepost::{Engine, RunSpec};
 use fencepost_faults::{Families, Seed, SimTime};
 use fencepost_reports::History;
+use fencepost_reports::history::{Change, What};
 use fencepost_reports::timeline::{Acquisition, Outcome, Timeline};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The history of one seed of a case.
@@ -28,6 +30,10 @@ pub(crate) struct Progress {
     pub(crate) granted: u64,
     /// Acquires that did not.
     pub(crate) missed: u64,
+    /// Attempts in which some server granted its part.
+    pub(crate) attempts: u64,
+    /// Those of them that did not bring the lock: of several masters, too few were free.
+    pub(crate) split: u64,
 }
 
 impl Progress {
@@ -45,6 +51,26 @@ impl Progress {
         let granted = timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted).count() as u64;
         self.granted += granted;
         self.missed += timeline.acquisitions.len() as u64 - granted;
+        self.add_attempts(history);
+    }
+
+    /// Adds up the attempts, which locks that draw a new value for each tell apart by it.
+    fn add_attempts(&mut self, history: &History) {
+        let (mut voted, mut won) = (BTreeSet::new(), BTreeSet::new());
+        for event in &history.events {
+            match &event.what {
+                What::Server { change: Change::Granted, value: Some(value), .. } => voted.insert(value.as_str()),
+                What::Ok { owner: Some(owner), .. } => won.insert(owner.as_str()),
+                _ => false,
+            };
+        }
+        self.attempts += voted.len() as u64;
+        self.split += voted.difference(&won).count() as u64;
+    }
+
+    /// The part of the attempts with a vote that did not bring the lock, in thousandths.
+    pub(crate) fn split_permille(&self) -> u64 {
+        self.split * 1_000 / self.attempts.max(1)
     }
 
     /// The part of the wanted time in which nobody had the lock, in thousandths.

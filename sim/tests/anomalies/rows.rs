@@ -3,7 +3,7 @@
 //! The letters follow docs/protocols.md.
 
 use fencepost::Scenario;
-use fencepost::scenario::{Hold, Persistence, Workload};
+use fencepost::scenario::{Hold, MastersOrder, Persistence, Workload};
 use fencepost::span::{Span, SpanRange};
 use fencepost::storage::Rule;
 use fencepost_reports::Kind;
@@ -47,6 +47,7 @@ pub(crate) struct Slow {
 
 const OVERLAP: &[Kind] = &[Kind::Overlap];
 const STUCK: &[Kind] = &[Kind::Stuck];
+const HELD: &[Kind] = &[Kind::HeldForever];
 const FOREIGN: &[Kind] = &[Kind::ForeignRelease];
 const HARM: &[Kind] = &[Kind::StaleWrite, Kind::LostUpdate];
 const LOST_UPDATE: &[Kind] = &[Kind::LostUpdate];
@@ -77,6 +78,11 @@ const fn row(
 /// Holders work longer than a lease.
 fn overrun() -> Scenario {
     Scenario { hold: Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19))), ..Scenario::default() }
+}
+
+/// One process does not come back from its business code for ten minutes; nobody may keep the lock longer than one.
+fn hanging() -> Scenario {
+    Scenario { hang: Some(Span::secs(600)), held_bound: Some(Span::secs(60)), ..Scenario::default() }
 }
 
 /// Holders stay as long as the lease says; clocks drift apart by up to 3 %.
@@ -162,6 +168,27 @@ fn short_lease() -> Scenario {
     }
 }
 
+/// Five processes, the probe among them, that begin at the same instant, each with another master, over a network that always takes as long; and
+/// that try again after the same delay.
+fn in_step() -> Scenario {
+    let ms = Span::millis;
+    Scenario {
+        processes: 4,
+        cycles: 3,
+        hold: Hold::Drawn(SpanRange::new(ms(10), ms(10))),
+        think: SpanRange::new(ms(0), ms(0)),
+        retry: SpanRange::new(ms(50), ms(50)),
+        latency: SpanRange::new(ms(2), ms(2)),
+        masters_order: MastersOrder::Rotated,
+        ..Scenario::default()
+    }
+}
+
+/// The same with a random delay, of the same length on average.
+fn out_of_step() -> Scenario {
+    Scenario { retry: SpanRange::new(Span::millis(0), Span::millis(100)), ..in_step() }
+}
+
 /// Ten processes that want the lock all the time, and hold it for a moment.
 fn crowd() -> Scenario {
     let ms = Span::millis;
@@ -175,8 +202,13 @@ fn crowd() -> Scenario {
     }
 }
 
+/// Processes that split the votes, and do so again as they try again after the same delay.
+pub(crate) const IN_STEP: Slow =
+    Slow { id: "C7", flawed: within("redlock", in_step), twin: within("redlock", out_of_step), fault: "none" };
+
 /// What is a matter of time and not of safety.
 pub(crate) const SLOW: &[Slow] = &[
+    IN_STEP,
     Slow {
         id: "C7",
         flawed: within("redlock-no-random-delay", crowd),
@@ -230,6 +262,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("A9", within("single-node", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
     row("A10", case("watchdog"), "pause", OVERLAP, None, 10),
     row("A10", within("watchdog-expire", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
+    row("A10", within("watchdog", hanging), "none", HELD, Some(within("watchdog-capped", hanging)), 5),
     row("A10", case("watchdog-unstopped"), "client-crash", STUCK, Some(case("watchdog")), 10),
     row("A11", within("lua-extend-unchecked", overrun), "pause", OVERLAP, None, 10),
     row("A12", case("reentrant-by-value"), "none", OVERLAP, Some(case("reentrant-counted")), 5),
@@ -262,6 +295,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     row("C5", case("redlock"), "suspend", OVERLAP, None, 10),
     row("C6", within("redlock", synced_every_second), "restart", OVERLAP, Some(within("redlock", synced_always)), 200),
+    row("C7", within("redlock", in_step), "none", STUCK, Some(within("redlock", out_of_step)), 5),
     row("D1", within("fencing", unchecked), "pause", HARM, Some(case("fencing")), 10),
     row("D2", case("fencing"), "failover", TOKENS, None, 10),
     row("D4", within("fencing", check_then_write), "none", HARM, Some(within("fencing", at_the_end)), 5),

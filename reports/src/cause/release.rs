@@ -1,0 +1,50 @@
+//! Releases that did not do what they were sent for: lost, held up, or carried out at another server than the grant. Must never know what a lock
+//! looks like.
+
+use super::Cause;
+use crate::finding::{Clash, Finding};
+use crate::history::{Action, Change, What};
+use crate::timeline::{Moment, Timeline};
+use fencepost_faults::Node;
+
+/// When a process sent its last release before a moment, if it did not know by then how that ended, or never came to know.
+pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
+    let mut unknown = None;
+    for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
+        match &event.what {
+            _ if event.node != process => {}
+            What::Invoke { operation, action: Action::Release } => unknown = Some((*operation, index)),
+            What::Ok { operation, .. } | What::Fail { operation, .. }
+                if unknown.is_some_and(|(release, _)| release == *operation) =>
+            {
+                unknown = None;
+            }
+            _ => {}
+        }
+    }
+    unknown.map(|(_, index)| timeline.moment(index))
+}
+
+/// The removal that a finding tells of.
+pub(super) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Moment> {
+    let mut witness = finding.witness.iter().map(|index| timeline.moment(*index));
+    let is_removal = |what: &What| matches!(what, What::Server { change: Change::Removed, .. });
+    witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
+}
+
+/// Why a process removed another's lock although its own was in force, or was never at that server: its release had been sent before the lock
+/// changed hands and was under way since; or a failover had left its own lock elsewhere.
+pub(super) fn astray(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<Cause> {
+    let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
+    let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
+    if unknown(timeline, remover, removed).is_some_and(|sent| sent < changed_hands) {
+        return Some(Cause::LostRelease);
+    }
+    let own = &timeline.acquisitions[clash.earlier];
+    let granted = own.grant.as_ref()?;
+    let server = timeline.history.events[removed.index].node;
+    let mut here = timeline.keys.iter().filter(|span| span.node == server && span.from < removed);
+    let was_here = here.any(|span| timeline.is_lock_of(span, own));
+    let is_replicated = timeline.history.header.quorum <= 1;
+    (is_replicated && granted.node != server && !was_here).then_some(Cause::AsyncReplicationLoss)
+}

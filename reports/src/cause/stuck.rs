@@ -1,0 +1,113 @@
+//! Why nobody gets in. Must never know how a cause is worded.
+//!
+//! In this order: processes divide the servers among them; a lock stands at a server whose owner died or does not know of it, or whose release
+//! was lost; a server that followed another never received a release; nothing stands, and a process died while it waited.
+
+use super::{Cause, release};
+use crate::finding::Finding;
+use crate::history::{Change, What};
+use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
+use fencepost_faults::{Micros, Node, SimTime};
+use std::collections::BTreeSet;
+
+/// The first reason that the history shows.
+pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
+    let span = (finding.at, finding.at + finding.duration);
+    let standing = timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some());
+    let reason = match standing {
+        _ if votes_are_split(timeline, span) => Some(Cause::Interleaving),
+        Some(standing) => of_owner(timeline, standing),
+        None => unheard_release(timeline)
+            .or_else(|| lost_release(timeline))
+            .or_else(|| waiter_died(timeline, span).then_some(Cause::WaiterCrash)),
+    };
+    reason.unwrap_or(Cause::Unexplained)
+}
+
+/// Whether several processes were granted parts of a quorum and gave them back, and together had enough servers for one of them.
+fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+    let quorum = usize::from(timeline.history.header.quorum);
+    let given_back = |span: &&KeySpan<'_>| {
+        let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by, .. }) if by == span.by);
+        from <= span.from.time && span.to.is_some_and(|end| end.0.time <= until && removed(end))
+    };
+    let votes: Vec<&KeySpan<'_>> = timeline.keys.iter().filter(|span| span.by.is_some()).filter(given_back).collect();
+    let processes: BTreeSet<Option<Node>> = votes.iter().map(|span| span.by).collect();
+    let servers: BTreeSet<Node> = votes.iter().map(|span| span.node).collect();
+    quorum > 1 && processes.len() > 1 && servers.len() >= quorum
+}
+
+/// What became of the process whose lock still stands.
+fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<Cause> {
+    let owner = timeline.acquisitions.iter().find(|one| {
+        let open_at_grant = one.invoked < span.from && one.completed.is_none_or(|end| span.from < end);
+        Some(one.process) == span.by && open_at_grant
+    })?;
+    if died_after(timeline, owner.process, span.from) {
+        return Some(Cause::HolderCrash);
+    }
+    match owner.outcome {
+        Outcome::Unknown | Outcome::Refused => Some(Cause::LostReply),
+        Outcome::Granted => lost_by(timeline, owner),
+        Outcome::Open => None,
+    }
+}
+
+fn died_after(timeline: &Timeline<'_>, process: Node, from: Moment) -> bool {
+    let mut later = timeline.history.events[from.index..].iter();
+    later.any(|event| event.node == process && matches!(event.what, What::Crashed))
+}
+
+/// A lock that stands at a server which followed another, where it was removed: that never reached the server.
+fn unheard_release(timeline: &Timeline<'_>) -> Option<Cause> {
+    let mut standing = timeline.keys.iter().filter(|span| span.to.is_none());
+    let released = |span: &KeySpan<'_>| {
+        let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
+        let mut granting = timeline.keys.iter().filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
+        let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
+        granting.any(|one| one.node != span.node && one.to.is_some_and(removed))
+    };
+    standing.any(released).then_some(Cause::AsyncReplicationLoss)
+}
+
+/// A lock that stands at a server which followed another, and whose owner died, or gave it back without ever hearing of that.
+fn lost_release(timeline: &Timeline<'_>) -> Option<Cause> {
+    let standing = timeline.keys.iter().filter(|span| span.to.is_none());
+    let mut owners = standing.filter_map(|span| {
+        timeline.acquisitions.iter().rev().find(|one| one.outcome == Outcome::Granted && timeline.is_lock_of(span, one))
+    });
+    owners.find_map(|owner| {
+        let granted = owner.completed?;
+        let died = died_after(timeline, owner.process, granted).then_some(Cause::HolderCrash);
+        died.or_else(|| lost_by(timeline, owner))
+    })
+}
+
+/// Whether a holder left and does not know whether its release arrived.
+fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Cause> {
+    let granted = owner.completed?;
+    let end = timeline.moment(timeline.history.events.len() - 1);
+    // Its next release is that of this lock: a process holds one at a time.
+    let next = timeline
+        .acquisitions
+        .iter()
+        .find(|one| one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted);
+    let until = next.map_or(end, |next| next.invoked);
+    let sent = release::unknown(timeline, owner.process, until)?;
+    (granted < sent).then_some(Cause::LostRelease)
+}
+
+/// Whether a process died while it waited, and for nearly all of the span nothing stood under the lock's key.
+fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+    let within = |span: &KeySpan<'_>| {
+        let end = span.to.map_or(timeline.end, |(to, _)| to.time);
+        end.min(until).since(span.from.time.max(from))
+    };
+    let stood = timeline.keys.iter().map(within).fold(Micros::ZERO, |sum, span| sum + span);
+    let mut acquisitions = timeline.acquisitions.iter();
+    let died = acquisitions.any(|one| {
+        let end = one.completed.filter(|end| end.time <= until);
+        end.is_some_and(|end| matches!(timeline.history.events[end.index].what, What::Crashed))
+    });
+    died && stood.0 * 10 < until.since(from).0
+}

@@ -1,0 +1,163 @@
+//! Verdicts that the sources state of locks other than the three that they treat family by family. Must never know what this tool finds.
+//!
+//! Each rule is a sentence of a source and the locks that it is about. What no sentence says of a lock is left out, even where it seems plain.
+
+use super::{Grounds, KLEPPMANN_FENCING, KLEPPMANN_RESOURCE, REDIS_FAILOVER, REDIS_SINGLE};
+use crate::finding::Kind;
+
+/// What a sentence says.
+struct Rule {
+    /// The locks that it is about, as `--client` names them.
+    clients: &'static [&'static [&'static str]],
+    /// The families of faults.
+    families: &'static [&'static str],
+    /// What can go wrong; empty if nothing can.
+    kinds: &'static [Kind],
+    /// Why, and who says so.
+    grounds: Grounds,
+}
+
+const SETNX: &str = "Redis documentation, SETNX, Handling deadlocks";
+const REDISSON: &str = "Redisson documentation, Locks and synchronizers, Lock";
+const REDISSON_FAILOVER: &str = "Redisson documentation, Locks and synchronizers, Lock reliability and fencing";
+
+/// Locks with a lease on one primary, without tokens, that are released by a script, or by a command that looks at the owner first.
+const COMPARING: &[&str] = &[
+    "set-px-get-del",
+    "thread-id-get-del",
+    "setnx-stale-compare",
+    "setnx-getset-owner",
+    "setnx-getset-expiry-owner",
+    "jedis-getset-owner",
+    "checked",
+    "lua-extend",
+    "lua-extend-unchecked",
+    "lua-extend-reacquire",
+    "reentrant-by-value",
+    "reentrant-counted",
+    "watchdog",
+    "watchdog-capped",
+    "watchdog-expire",
+    "watchdog-resurrecting",
+    "watchdog-unstopped",
+    "redisson",
+    "redisson-fair",
+    "redisson-lease",
+    "spring-registry",
+];
+/// The same, released by a DEL that looks at no owner.
+const PLAIN_DELETE: &[&str] = &[
+    "set-ex-del",
+    "setnx-expire",
+    "setnx-stale-del",
+    "setnx-getset",
+    "setnx-getset-nil",
+    "setnx-getset-seconds",
+    "setnx-getset-server-time",
+    "jedis-getset",
+];
+/// Locks on independent masters.
+const ON_MASTERS: &[&str] = &[
+    "redisson-redlock",
+    "redlock-no-random-delay",
+    "redlock-no-validity-check",
+    "redlock-unlock-answered",
+    "redlock-py",
+    "node-redlock",
+    "redsync",
+];
+/// Locks that are published to wait for their replicas.
+const WAITING: &[&str] = &["redisson-wait"];
+
+const RULES: &[Rule] = &[
+    Rule {
+        clients: &[PLAIN_DELETE],
+        families: &["pause", "suspend"],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
+        grounds: (
+            "a holder that was held up beyond its lease removes the next one's lock by a plain DEL",
+            REDIS_SINGLE,
+        ),
+    },
+    Rule {
+        clients: &[COMPARING, ON_MASTERS, WAITING],
+        families: &["pause", "suspend"],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a holder may stand still beyond its lease at any point, after a last check too, whatever the lock service",
+            KLEPPMANN_RESOURCE,
+        ),
+    },
+    Rule {
+        clients: &[COMPARING, PLAIN_DELETE, ON_MASTERS, WAITING],
+        families: &["storage-delay"],
+        kinds: &[Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
+    },
+    Rule {
+        clients: &[&["redisson", "redisson-fair", "redisson-lease"]],
+        families: &["failover"],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a lock that is returned before it was replicated is lost in a failover", REDISSON_FAILOVER),
+    },
+    Rule {
+        clients: &[COMPARING],
+        families: &["failover"],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("the primary may fail before the lock has reached the replica that is promoted", REDIS_FAILOVER),
+    },
+    Rule {
+        clients: &[PLAIN_DELETE],
+        families: &["failover"],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
+        grounds: ("the primary may fail before the lock has reached the replica that is promoted", REDIS_FAILOVER),
+    },
+    Rule {
+        clients: &[&["setnx"]],
+        families: &["client-crash"],
+        kinds: &[Kind::Stuck],
+        grounds: ("a client that fails or crashes does not release the lock, and nothing else does", SETNX),
+    },
+    Rule {
+        clients: &[&["setnx-stale-del"]],
+        families: &["client-crash"],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
+        grounds: ("two clients that find the lock stale both delete it, and the later DEL removes a fresh lock", SETNX),
+    },
+    Rule {
+        clients: &[&["setnx-getset-expiry"]],
+        families: &["client-crash"],
+        kinds: &[],
+        grounds: ("of those that find the lock stale, GETSET tells all but one that they came too late", SETNX),
+    },
+    Rule {
+        clients: &[&["redisson", "redisson-lease"]],
+        families: &["client-crash"],
+        kinds: &[],
+        grounds: ("nobody prolongs the lock of an instance that crashed, so that it runs out", REDISSON),
+    },
+    Rule {
+        clients: &[&["redlock-fencing"]],
+        families: &["none", "clock-drift", "partition", "lost-reply", "slow-server", "latency", "client-crash"],
+        kinds: &[Kind::TokenRegression, Kind::FencedOut],
+        grounds: ("the random value of Redlock does not grow from grant to grant", KLEPPMANN_FENCING),
+    },
+    Rule {
+        clients: &[&["redlock-fencing"]],
+        families: &["pause", "suspend", "clock-jump", "restart", "eviction", "storage-delay"],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::TokenRegression, Kind::FencedOut],
+        grounds: ("the random value of Redlock does not grow from grant to grant", KLEPPMANN_FENCING),
+    },
+];
+
+/// What the first rule about a lock and a family says.
+pub(super) fn verdict(client: &str, family: &str) -> Option<(Vec<Kind>, Grounds)> {
+    let about =
+        |rule: &&Rule| rule.families.contains(&family) && rule.clients.iter().any(|clients| clients.contains(&client));
+    RULES.iter().find(about).map(|rule| (rule.kinds.to_vec(), rule.grounds))
+}
+
+/// Every lock that some rule is about.
+pub(super) fn clients() -> impl Iterator<Item = &'static str> {
+    RULES.iter().flat_map(|rule| rule.clients).flat_map(|clients| clients.iter().copied())
+}
