@@ -5,6 +5,7 @@ mod engine;
 mod functions;
 mod lend;
 mod library;
+mod long;
 mod random;
 mod raw;
 mod run;
@@ -125,6 +126,7 @@ impl Call<'_> {
         let version = self.server.config.version;
         let (server, reply) = (&mut *self.server, &mut *self.reply);
         let mut run = Run::begin(server, self.client, permissions);
+        let start = reply.bytes().len();
         let result = engine::with(|engine| {
             let compiled = engine.compile(sha, &script.body)?;
             engine.random_state().set(run.first_random_state());
@@ -144,6 +146,7 @@ impl Call<'_> {
             }
         });
         run.end();
+        self.server.statistics.repeats_error = self.reply.bytes().get(start) == Some(&b'-');
         result.map_err(|error| CommandError::text(format!("ERR Error running script: {error}")))
     }
 

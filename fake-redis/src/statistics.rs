@@ -1,5 +1,6 @@
 //! Counters that INFO shows. Must never know who reads them.
 
+use crate::command::Command;
 use crate::error::CommandError;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -27,15 +28,65 @@ pub(crate) struct Statistics {
     pub(crate) evicted_keys: u64,
     /// Error replies by their code.
     pub(crate) errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
+    /// How many error replies there were.
+    pub(crate) errors_total: u64,
+    /// Of those, how many were made before the current command, or by commands that it called.
+    errors_accounted: u64,
+    /// Whether the current command answers with an error that was counted with a command that it called.
+    pub(crate) repeats_error: bool,
+    /// The commands by the addresses of their rows, in the order in which they were first sent.
+    calls: IndexMap<usize, (&'static Command, Calls), FxBuildHasher>,
     /// Everything that was propagated.
     #[cfg(test)]
     pub(crate) propagated: Propagated,
 }
 
+/// How often a command was called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Calls {
+    /// It was executed.
+    pub(crate) executed: u64,
+    /// It was refused.
+    pub(crate) rejected: u64,
+    /// It was executed and answered with an error.
+    pub(crate) failed: u64,
+}
+
 impl Statistics {
+    /// How often each command was called, in the order in which they were first sent.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static Command, Calls)> {
+        self.calls.values().copied()
+    }
+
+    fn calls_of(&mut self, command: &'static Command) -> &mut Calls {
+        &mut self.calls.entry(std::ptr::from_ref(command).addr()).or_insert((command, Calls::default())).1
+    }
+
+    /// A command begins: errors from now on are its own.
+    pub(crate) fn begin_call(&mut self) {
+        self.errors_accounted = self.errors_total;
+    }
+
+    /// A command ends; it failed if there was an error that no command it called was to blame for. This is `incrCommandStatsOnError` in
+    /// server.c.
+    pub(crate) fn end_call(&mut self, command: &'static Command) {
+        let has_failed = std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;
+        self.errors_accounted = self.errors_total;
+        let calls = self.calls_of(command);
+        calls.executed += 1;
+        calls.failed += u64::from(has_failed);
+    }
+
+    /// A command was refused, which was counted as an error.
+    pub(crate) fn reject_call(&mut self, command: &'static Command) {
+        self.errors_accounted = self.errors_total;
+        self.calls_of(command).rejected += 1;
+    }
+
     /// Counts an error reply by its code: the first word.
     pub(crate) fn count_error(&mut self, error: &CommandError) {
         const CODES_MAX: usize = 128;
+        self.errors_total += 1;
         let code = error.0.split(|byte| *byte == b' ').next().unwrap_or_default();
         if let Some(count) = self.errors.get_mut(code) {
             *count += 1;

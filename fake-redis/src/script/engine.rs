@@ -2,7 +2,7 @@
 //!
 //! A state costs 30 microseconds to make, as much as a whole run of few commands, so one is made when a thread first needs it, and its
 //! compiled scripts are kept by their SHA-1. It must carry nothing from one script to the next: globals and libraries cannot be changed
-//! (prelude.lua), KEYS, ARGV, the random numbers and the bound on instructions are set anew for every run. Which scripts a server
+//! (prelude.lua), KEYS, ARGV, the random numbers and the count of looks are set anew for every run. Which scripts a server
 //! *knows* is the server's own business.
 
 use super::functions;
@@ -28,11 +28,8 @@ pub(crate) type Sha = [u8; 40];
 const GARBAGE_PERCENT: i32 = 1_000;
 /// How many compiled scripts a thread keeps before it forgets them all.
 const COMPILED_MAX: usize = 512;
-/// How many instructions are executed between two looks at the bound.
+/// How many instructions are executed between two looks at a run: about a millisecond, as in Redis.
 const INSTRUCTIONS_PER_LOOK: u32 = 100_000;
-/// A script that ran for this many instructions is stopped: about a second. A machine that is a function of its input cannot let a
-/// script run until somebody kills it.
-const LOOKS_MAX: u32 = 1_000;
 
 /// What the functions of a state share with its engine.
 #[derive(Debug)]
@@ -41,7 +38,7 @@ pub(crate) struct Shared {
     pub(crate) random: ScriptRandom,
     /// How cjson reads and writes, which is the running server's.
     pub(crate) json: Rc<Cell<Settings>>,
-    /// How often the bound on instructions was looked at in this run.
+    /// How often this run was looked at.
     looks: Cell<u32>,
 }
 
@@ -96,7 +93,7 @@ impl Engine {
         let (globals, handle_problem, redis, real): (Table, Function, Table, Table) = prelude.call(native)?;
         let scope = raw::Scope::new(&lua, real, handle_problem)?;
         lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(GARBAGE_PERCENT)));
-        bound_instructions(&lua, &shared)?;
+        look_at_runs(&lua, &shared)?;
         Ok(Engine { lua, globals, scope, redis, shared, compiled: IndexMap::default(), version: None })
     }
 
@@ -161,14 +158,12 @@ impl Engine {
     }
 }
 
-fn bound_instructions(lua: &Lua, shared: &Rc<Shared>) -> Result<()> {
+fn look_at_runs(lua: &Lua, shared: &Rc<Shared>) -> Result<()> {
     let shared = Rc::clone(shared);
     let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK);
     lua.set_global_hook(triggers, move |_, _| {
-        shared.looks.set(shared.looks.get() + 1);
-        if shared.looks.get() > LOOKS_MAX {
-            return Err(functions::stop());
-        }
-        Ok(VmState::Continue)
+        let looks = shared.looks.get().saturating_add(1);
+        shared.looks.set(looks);
+        functions::look(looks).map(|()| VmState::Continue)
     })
 }

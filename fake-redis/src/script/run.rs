@@ -6,6 +6,7 @@ use crate::command::{Command, Flags};
 use crate::error::{self, CommandError};
 use crate::reply::{Protocol, Reply};
 use crate::server::{Server, Targets};
+use std::time::Duration;
 
 /// What a script's header (`#!lua flags=...`) and the command that runs it allow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,6 +25,8 @@ pub(crate) struct Run<'a> {
     pub(crate) server: &'a mut Server,
     /// The client that sent the script.
     pub(crate) caller: ClientKey,
+    /// When it began, by the attendant's clock if there is one.
+    pub(crate) began: Option<Duration>,
     /// What is allowed.
     pub(crate) permissions: Permissions,
     /// Whether a command that writes was called.
@@ -42,7 +45,8 @@ impl<'a> Run<'a> {
         client.db = db;
         client.protocol = Protocol::Resp2;
         let (reply, arguments) = (server.spare_reply(), std::mem::take(&mut server.spare_arguments));
-        Run { server, caller, permissions, has_written: false, arguments, reply }
+        let began = server.attendant.as_ref().map(|attendant| attendant.now());
+        Run { server, caller, began, permissions, has_written: false, arguments, reply }
     }
 
     /// Ends a run: its memory goes back, and what comes next is propagated again.
@@ -59,11 +63,19 @@ impl<'a> Run<'a> {
     pub(crate) fn call(&mut self) -> Result<(), CommandError> {
         self.reply.truncate(0);
         let admitted = self.resolve().and_then(|command| self.check(command).map(|()| command));
-        let command = admitted.inspect_err(|error| self.server.statistics.count_error(error))?;
+        let command = admitted.inspect_err(|error| self.count_refused(error))?;
         self.has_written |= command.flags.any(Flags::WRITE);
         self.reply.protocol = self.server.client(ClientKey::SCRIPT).protocol;
         self.server.execute(ClientKey::SCRIPT, command, self.arguments.as_args(), &mut self.reply);
         Ok(())
+    }
+
+    fn count_refused(&mut self, error: &CommandError) {
+        self.server.statistics.count_error(error);
+        self.server.statistics.begin_call();
+        if let Some(command) = self.server.known_command(self.arguments.as_args()) {
+            self.server.statistics.reject_call(command);
+        }
     }
 
     fn resolve(&self) -> Result<&'static Command, CommandError> {

@@ -4,6 +4,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod busy;
 mod differential;
+mod fakes;
 mod real;
+mod statistics;
 mod together;
