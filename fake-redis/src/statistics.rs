@@ -9,6 +9,9 @@ use rustc_hash::FxBuildHasher;
 #[cfg(test)]
 pub(crate) type Propagated = Vec<(usize, Vec<Vec<u8>>)>;
 
+/// How many commands are found without a search.
+const RECENT_MAX: usize = 32;
+
 /// Counters since the start, or since CONFIG RESETSTAT.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statistics {
@@ -36,6 +39,8 @@ pub(crate) struct Statistics {
     pub(crate) repeats_error: bool,
     /// The commands by the addresses of their rows, in the order in which they were first sent.
     calls: IndexMap<usize, (&'static Command, Calls), FxBuildHasher>,
+    /// Where commands are in `calls` that were sent lately, each at a place that its address gives.
+    recent: [u16; RECENT_MAX],
     /// Everything that was propagated.
     #[cfg(test)]
     pub(crate) propagated: Propagated,
@@ -59,7 +64,15 @@ impl Statistics {
     }
 
     fn calls_of(&mut self, command: &'static Command) -> &mut Calls {
-        &mut self.calls.entry(std::ptr::from_ref(command).addr()).or_insert((command, Calls::default())).1
+        let address = std::ptr::from_ref(command).addr();
+        let recent = &mut self.recent[address / size_of::<Command>() % RECENT_MAX];
+        let is_recent = self.calls.get_index(usize::from(*recent)).is_some_and(|(known, _)| *known == address);
+        if !is_recent {
+            let entry = self.calls.entry(address);
+            *recent = entry.index() as u16;
+            entry.or_insert((command, Calls::default()));
+        }
+        &mut self.calls[usize::from(*recent)].1
     }
 
     /// A command begins: errors from now on are its own.
