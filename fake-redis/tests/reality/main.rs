@@ -5,8 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod busy;
+mod comparison;
 mod differential;
 mod fakes;
 mod real;
+mod sequences;
 mod statistics;
 mod together;
