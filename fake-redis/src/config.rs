@@ -198,6 +198,9 @@ pub struct NodeConfig {
     pub output_limits: OutputLimits,
     /// The most connections.
     pub max_clients: usize,
+    /// Milliseconds of real time after which others are answered in the middle of a script; 0 is never. Without an
+    /// [`Attendant`](crate::Attendant) it means nothing.
+    pub busy_reply_threshold: i64,
     /// Seconds of idleness after which a client is disconnected; 0 is never.
     pub timeout: u32,
     /// The password of the default user.
@@ -238,6 +241,7 @@ impl Default for NodeConfig {
             client_query_buffer_limit: 1024 * 1024 * 1024,
             output_limits: OutputLimits::default(),
             max_clients: 10_000,
+            busy_reply_threshold: 5_000,
             timeout: 0,
             requirepass: None,
             masterauth: None,

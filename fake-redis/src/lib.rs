@@ -18,9 +18,9 @@ mod commands;
 mod error;
 mod eviction;
 mod extended;
-
 mod glob;
 mod inline;
+mod interlude;
 mod keyspace;
 mod notify;
 mod number;
@@ -51,6 +51,7 @@ mod world;
 
 pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, OutputLimit, OutputLimits, Persistence, RedisVersion, SavePoint};
 pub use disk::{Disk, DiskReply};
+pub use interlude::{Attendant, Interlude};
 pub use machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime};
 pub use node::Node;
 pub use sentinel::{Sentinel, SentinelConfig};

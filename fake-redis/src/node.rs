@@ -1,8 +1,10 @@
 //! A Redis server as a machine: inputs in, outputs out. Must never know who drives it.
 
 use crate::config::NodeConfig;
+use crate::interlude::Attendant;
 use crate::machine::{DiskImage, Input, Machine, Output, Outputs, WallTime};
 use crate::server::Server;
+use std::rc::Rc;
 
 /// A Redis server. It has no world of its own: time, bytes and the disk are handed to it.
 ///
@@ -19,6 +21,19 @@ impl Node {
         let mut server = Server::new(config, seed, now);
         server.load_disk(disk);
         Node { server }
+    }
+
+    /// As [`Node::new`], with somebody who looks after others while a script runs.
+    pub fn attended(
+        config: NodeConfig,
+        disk: DiskImage,
+        seed: u64,
+        now: WallTime,
+        attendant: Rc<dyn Attendant>,
+    ) -> Node {
+        let mut node = Node::new(config, disk, seed, now);
+        node.server.attendant = Some(attendant);
+        node
     }
 
     /// The server itself.

@@ -59,10 +59,10 @@ fn parse_switch(value: &str) -> Result<bool, Refusal> {
     }
 }
 
-fn parse_count(value: &str, limit: i64) -> Result<u32, Refusal> {
+fn parse_count<N: TryFrom<i64>>(value: &str, limit: i64) -> Result<N, Refusal> {
     let number = crate::number::parse_integer(value.as_bytes());
     let number = number.ok_or_else(|| Refusal::because("argument couldn't be parsed into an integer"))?;
-    let fitting = u32::try_from(number).ok().filter(|_| number <= limit);
+    let fitting = N::try_from(number).ok().filter(|_| (0..=limit).contains(&number));
     fitting.ok_or_else(|| Refusal::Because(format!("argument must be between 0 and {limit} inclusive")))
 }
 
@@ -106,6 +106,14 @@ pub(crate) static ALL: &[Parameter] = &[
         &["appendonly"],
         |c| yes_or_no(matches!(c.persistence, Persistence::Aof { .. })),
         Change::Switch(set_append_only),
+    ),
+    row(
+        &["busy-reply-threshold", "lua-time-limit"],
+        |c| c.busy_reply_threshold.to_string(),
+        Change::Text(|c, value| {
+            c.busy_reply_threshold = parse_count(value, i64::MAX)?;
+            Ok(())
+        }),
     ),
     row(&["client-output-buffer-limit"], |c| output_limit::show(&c.output_limits), Change::Text(set_output_limits)),
     row(

@@ -2,9 +2,12 @@
 
 mod convert;
 mod engine;
+mod enter;
 mod functions;
+mod harmless;
 mod lend;
 mod library;
+mod long;
 mod random;
 mod raw;
 mod run;
@@ -16,7 +19,7 @@ pub(crate) use run::Permissions;
 
 use crate::args::Args;
 use crate::client::ClientKey;
-use crate::command::Call;
+use crate::command::{Call, Command};
 use crate::config::RedisVersion;
 use crate::error::CommandError;
 use crate::number;
@@ -29,11 +32,14 @@ use run::Run;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};
 
+/// How many commands that scripts called are remembered.
+const RECENT_COMMANDS_MAX: usize = 16;
+
 /// A script that a server knows.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
-    /// Its text, without the `#!` line. Shared, since a script may flush the cache that it came from.
-    body: std::sync::Arc<[u8]>,
+    /// Its text, without the `#!` line.
+    body: Box<[u8]>,
     /// What its `#!` line says; `None` if there is no such line.
     declared: Option<Permissions>,
 }
@@ -46,11 +52,18 @@ pub(crate) struct ScriptCache {
     random_state: u64,
     /// What scripts have set of cjson.
     json: Settings,
+    /// Commands without subcommands that scripts called lately, each at a place that its name gives: most scripts call few.
+    recent: [Option<&'static Command>; RECENT_COMMANDS_MAX],
 }
 
 impl Default for ScriptCache {
     fn default() -> Self {
-        ScriptCache { scripts: IndexMap::default(), random_state: random::INITIAL_STATE, json: Settings::default() }
+        ScriptCache {
+            scripts: IndexMap::default(),
+            random_state: random::INITIAL_STATE,
+            json: Settings::default(),
+            recent: [None; RECENT_COMMANDS_MAX],
+        }
     }
 }
 
@@ -65,6 +78,12 @@ impl ScriptCache {
         let mut sha: Sha = sha.try_into().ok()?;
         sha.make_ascii_lowercase();
         self.scripts.get(&sha).map(|script| (sha, script))
+    }
+
+    /// Where a command of this name is remembered. Something else may be there.
+    fn recent_command(&mut self, name: &[u8]) -> &mut Option<&'static Command> {
+        let first = name.first().copied().unwrap_or_default().to_ascii_lowercase();
+        &mut self.recent[(name.len() * 5 + usize::from(first)) % RECENT_COMMANDS_MAX]
     }
 
     /// Forgets all scripts, and with Lua's state what they set in it.
@@ -106,7 +125,9 @@ impl Call<'_> {
             return Ok(sha);
         }
         let (declared, body) = read_header(text)?;
-        engine::with(|engine| Ok(engine.compile(sha, body))).and_then(|compiled| compiled).map_err(syntax_problem)?;
+        engine::with(|engine| Ok(engine.compile(sha, || body)))
+            .and_then(|compiled| compiled)
+            .map_err(syntax_problem)?;
         self.server.scripts.scripts.insert(sha, Script { body: body.into(), declared });
         Ok(sha)
     }
@@ -114,9 +135,9 @@ impl Call<'_> {
     /// Runs a script that is known, for EVAL and its like: the keys follow their number at argument 2.
     pub(crate) fn run_script(&mut self, sha: Sha, keys: usize, read_only: bool) -> Result<(), CommandError> {
         let Some((_, script)) = self.server.scripts.get(&sha) else { return Err(crate::error::NO_SCRIPT) };
-        let script = script.clone();
-        let mut permissions = script.declared.unwrap_or_default();
-        if script.declared.is_some() {
+        let declared = script.declared;
+        let mut permissions = declared.unwrap_or_default();
+        if declared.is_some() {
             self.check_declared(permissions, read_only)?;
         }
         permissions.read_only |= read_only;
@@ -125,8 +146,10 @@ impl Call<'_> {
         let version = self.server.config.version;
         let (server, reply) = (&mut *self.server, &mut *self.reply);
         let mut run = Run::begin(server, self.client, permissions);
+        let start = reply.bytes().len();
         let result = engine::with(|engine| {
-            let compiled = engine.compile(sha, &script.body)?;
+            let text = || run.server.scripts.scripts.get(&sha).map_or_else(Default::default, |script| &*script.body);
+            let compiled = engine.compile(sha, text)?;
             engine.random_state().set(run.first_random_state());
             engine.json().set(run.server.scripts.json);
             let outcome = lend::lend(&mut run, || engine.run(compiled, (keys, arguments), version, reply))?;
@@ -144,6 +167,7 @@ impl Call<'_> {
             }
         });
         run.end();
+        self.server.statistics.repeats_error = self.reply.bytes().get(start) == Some(&b'-');
         result.map_err(|error| CommandError::text(format!("ERR Error running script: {error}")))
     }
 

@@ -1,21 +1,23 @@
 //! The one adapter to the real world: the same machines behind real TCP, on real files, by the real clock. Must never know a command.
 //!
-//! One thread does it all. A machine and its connections are a [`host::Host`]; each connection is a task that reads when its socket
-//! is readable and hands on at most one buffer at a time, so that whoever floods the server waits for its turn like everybody else.
+//! A machine and its connections are a [`host::Host`], on one thread of its own; each connection is a task that reads when its socket is
+//! readable and hands on at most one buffer at a time, so that whoever floods the server waits for its turn like everybody else. In the
+//! middle of a long script the host looks at its sockets itself (`meanwhile`).
 
 mod connection;
 mod deployment;
 mod files;
 mod host;
+mod meanwhile;
 #[cfg(test)]
 mod tests;
+mod thread;
 
 pub use deployment::{ServeOptions, Serving};
 
 use std::future::Future;
 use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::LocalSet;
 
 /// Why the servers cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -50,16 +52,12 @@ pub enum ServeError {
 /// If the servers cannot start, or a disk fails.
 pub fn serve(options: ServeOptions, ready: impl FnOnce(&Serving)) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::System)?;
-    let local = LocalSet::new();
-    let result = local.block_on(&runtime, async {
+    runtime.block_on(async {
         let stop = stop_signal().map_err(ServeError::System)?;
         let serving = Serving::start(options)?;
         ready(&serving);
         serving.until(stop).await
-    });
-    // Tasks end here, so that no file is written once this returns.
-    drop(local);
-    result
+    })
 }
 
 /// SIGINT or SIGTERM.

@@ -17,6 +17,7 @@ use crate::args::ArgumentVector;
 use crate::blocking::Blocking;
 use crate::client::{Client, ClientKey, Role};
 use crate::config::NodeConfig;
+use crate::interlude::{Attendant, Busy};
 use crate::keyspace::Keyspace;
 use crate::machine::{ConnectionId, Output, Outputs, WallTime};
 use crate::notify::EventClasses;
@@ -34,6 +35,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// Commands that are delayed by CLIENT PAUSE.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -90,8 +92,10 @@ pub(crate) struct Server {
     pub(crate) booted: bool,
     /// Whether the data is being loaded: nothing expires, is refused or is propagated.
     pub(crate) loading: bool,
-    /// Whether a script runs for too long: everything but SCRIPT KILL and the like is refused with `-BUSY`.
-    pub(crate) busy: bool,
+    /// Who looks after others while a script runs, if anybody does.
+    pub(crate) attendant: Option<Rc<dyn Attendant>>,
+    /// While others are looked after in the middle of a script: everything but SCRIPT KILL and the like is refused with `-BUSY`.
+    pub(crate) busy: Option<Busy>,
     /// SHUTDOWN: nobody is served any more.
     pub(crate) stopped: bool,
     /// Whether memory was full and nothing could be evicted when the current command was admitted.
@@ -153,7 +157,8 @@ impl Server {
             dirty: 0,
             booted: false,
             loading: false,
-            busy: false,
+            attendant: None,
+            busy: None,
             stopped: false,
             is_out_of_memory: false,
             pause: None,

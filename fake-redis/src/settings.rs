@@ -27,8 +27,6 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("list-compress-depth", "0"),
     ("list-max-ziplist-size", "-2"),
     ("loglevel", "notice"),
-    ("lua-time-limit", "5000"),
-    ("busy-reply-threshold", "5000"),
     ("maxmemory-samples", "5"),
     ("set-max-intset-entries", "512"),
     ("slowlog-log-slower-than", "10000"),

@@ -5,6 +5,7 @@ mod blocking;
 mod denied;
 mod eviction;
 mod expiry;
+mod interlude;
 mod messages;
 mod output_limits;
 mod propagation;

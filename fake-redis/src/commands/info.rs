@@ -25,6 +25,7 @@ const SECTIONS: &[Section] = &[
     Section { title: "Replication", by_default: true, lines: Server::replication_info },
     Section { title: "CPU", by_default: true, lines: cpu },
     Section { title: "Modules", by_default: true, lines: |_| String::new() },
+    Section { title: "Commandstats", by_default: false, lines: calls },
     Section { title: "Errorstats", by_default: true, lines: errors },
     Section { title: "Cluster", by_default: true, lines: |_| String::from("cluster_enabled:0\r\n") },
     Section { title: "Keyspace", by_default: true, lines: keyspace },
@@ -99,12 +100,11 @@ fn memory(server: &Server) -> String {
 
 fn stats(server: &Server) -> String {
     let counters = &server.statistics;
-    let errors: u64 = counters.errors.values().sum();
     format!(
         "total_connections_received:{}\r\ntotal_commands_processed:{}\r\ninstantaneous_ops_per_sec:0\r\n\
          rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:{}\r\nevicted_clients:0\r\nkeyspace_hits:{}\r\n\
          keyspace_misses:{}\r\npubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\n\
-         total_error_replies:{errors}\r\n",
+         total_error_replies:{}\r\n",
         counters.connections_received,
         counters.commands,
         counters.connections_rejected,
@@ -115,12 +115,26 @@ fn stats(server: &Server) -> String {
         server.pubsub.channels.len(),
         server.pubsub.patterns.len(),
         server.pubsub.shard_channels.len(),
+        counters.errors_total,
     )
 }
 
 /// A machine without a processor of its own uses none.
 fn cpu(_: &Server) -> String {
     String::from("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n")
+}
+
+/// No command takes time by the server's clock.
+fn calls(server: &Server) -> String {
+    let mut lines = String::new();
+    for (command, calls) in server.statistics.calls() {
+        let _ = write!(
+            lines,
+            "cmdstat_{}:calls={},usec=0,usec_per_call=0.00,rejected_calls={},failed_calls={}\r\n",
+            command.full_name, calls.executed, calls.rejected, calls.failed
+        );
+    }
+    lines
 }
 
 fn errors(server: &Server) -> String {

@@ -84,9 +84,26 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// A script has ended, or was stopped, before anybody can ask to kill it.
-fn kill(_: &mut Call<'_>) -> CommandResult {
-    Err(CommandError::fixed("NOTBUSY No scripts in execution right now."))
+/// This is `scriptKill` in script.c.
+fn kill(call: &mut Call<'_>) -> CommandResult {
+    const SENT_BY_PRIMARY: &str = "UNKILLABLE The busy script was sent by a master instance in the context of \
+                                   replication and cannot be killed.";
+    const HAS_WRITTEN: &str = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can \
+                               either wait the script termination or kill the server in a hard way using the SHUTDOWN \
+                               NOSAVE command.";
+    let Some(mut busy) = call.server.busy else {
+        return Err(CommandError::fixed("NOTBUSY No scripts in execution right now."));
+    };
+    if call.server.client(busy.caller).role.must_be_obeyed() {
+        return Err(CommandError::fixed(SENT_BY_PRIMARY));
+    }
+    if busy.has_written {
+        return Err(CommandError::fixed(HAS_WRITTEN));
+    }
+    busy.is_killed = true;
+    call.server.busy = Some(busy);
+    call.reply.ok();
+    Ok(())
 }
 
 fn show_help(call: &mut Call<'_>) -> CommandResult {

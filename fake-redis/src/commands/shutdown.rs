@@ -2,7 +2,7 @@
 
 use crate::command::{Call, Command, Flags, Keys};
 use crate::config::Persistence;
-use crate::error::{CommandError, CommandResult, SYNTAX};
+use crate::error::{BUSY, CommandError, CommandResult, SYNTAX};
 
 const END: Flags =
     Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE).and(Flags::NO_MULTI).and(Flags::ALLOW_BUSY);
@@ -28,6 +28,9 @@ fn shutdown(call: &mut Call<'_>) -> CommandResult {
     }
     if abort {
         return Err(CommandError::fixed("ERR No shutdown in progress."));
+    }
+    if call.server.busy.is_some() && !no_save {
+        return Err(BUSY);
     }
     let config = &call.server.config;
     let has_save_points = config.persistence == Persistence::Rdb && !config.save_points.is_empty();

@@ -69,6 +69,9 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
     call.effect = Effect::Stated;
     call.reply.array(transaction.queue.len());
     for queued in &transaction.queue {
+        if call.server.stopped {
+            break;
+        }
         call.server.execute(key, queued.command, queued.arguments.as_args(), call.reply);
     }
     Ok(())

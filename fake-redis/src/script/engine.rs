@@ -2,13 +2,13 @@
 //!
 //! A state costs 30 microseconds to make, as much as a whole run of few commands, so one is made when a thread first needs it, and its
 //! compiled scripts are kept by their SHA-1. It must carry nothing from one script to the next: globals and libraries cannot be changed
-//! (prelude.lua), KEYS, ARGV, the random numbers and the bound on instructions are set anew for every run. Which scripts a server
+//! (prelude.lua), KEYS, ARGV, the random numbers and the count of looks are set anew for every run. Which scripts a server
 //! *knows* is the server's own business.
 
+use super::enter::{self, Compiled};
 use super::functions;
 use super::library::json::Settings;
 use super::random::ScriptRandom;
-use super::raw;
 use crate::args::Args;
 use crate::config::RedisVersion;
 use crate::reply::Reply;
@@ -28,11 +28,8 @@ pub(crate) type Sha = [u8; 40];
 const GARBAGE_PERCENT: i32 = 1_000;
 /// How many compiled scripts a thread keeps before it forgets them all.
 const COMPILED_MAX: usize = 512;
-/// How many instructions are executed between two looks at the bound.
+/// How many instructions are executed between two looks at a run: about a millisecond, as in Redis.
 const INSTRUCTIONS_PER_LOOK: u32 = 100_000;
-/// A script that ran for this many instructions is stopped: about a second. A machine that is a function of its input cannot let a
-/// script run until somebody kills it.
-const LOOKS_MAX: u32 = 1_000;
 
 /// What the functions of a state share with its engine.
 #[derive(Debug)]
@@ -41,13 +38,9 @@ pub(crate) struct Shared {
     pub(crate) random: ScriptRandom,
     /// How cjson reads and writes, which is the running server's.
     pub(crate) json: Rc<Cell<Settings>>,
-    /// How often the bound on instructions was looked at in this run.
+    /// How often this run was looked at.
     looks: Cell<u32>,
 }
-
-/// A script that was compiled, by its position among those that are kept.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Compiled(usize);
 
 /// How a run ended.
 pub(crate) enum Outcome {
@@ -63,10 +56,10 @@ pub(crate) enum Outcome {
 pub(crate) struct Engine {
     lua: Lua,
     globals: Table,
-    scope: raw::Scope,
+    scope: enter::Scope,
     redis: Table,
     shared: Rc<Shared>,
-    compiled: IndexMap<Sha, Function, FxBuildHasher>,
+    compiled: IndexMap<Sha, Compiled, FxBuildHasher>,
     version: Option<RedisVersion>,
 }
 
@@ -94,9 +87,9 @@ impl Engine {
         let native = functions::table(&lua, &shared)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
         let (globals, handle_problem, redis, real): (Table, Function, Table, Table) = prelude.call(native)?;
-        let scope = raw::Scope::new(&lua, real, handle_problem)?;
+        let scope = enter::Scope::new(&lua, real, handle_problem)?;
         lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(GARBAGE_PERCENT)));
-        bound_instructions(&lua, &shared)?;
+        look_at_runs(&lua, &shared)?;
         Ok(Engine { lua, globals, scope, redis, shared, compiled: IndexMap::default(), version: None })
     }
 
@@ -122,24 +115,28 @@ impl Engine {
         &self.shared.json
     }
 
-    /// Compiles a script unless it is compiled already; where it is, until another one is compiled. The body is what follows a `#!` line, if there is one.
+    /// Compiles a script unless it is compiled already; what is returned is good until another one is compiled. The body is what follows a `#!`
+    /// line, if there is one.
     ///
     /// # Errors
     /// With what Lua says of the script's syntax.
-    pub(crate) fn compile(&mut self, sha: Sha, body: &[u8]) -> Result<Compiled> {
-        if let Some(position) = self.compiled.get_index_of(&sha) {
-            return Ok(Compiled(position));
+    pub(super) fn compile<'b>(&mut self, sha: Sha, body: impl FnOnce() -> &'b [u8]) -> Result<Compiled> {
+        if let Some(compiled) = self.compiled.get(&sha) {
+            return Ok(*compiled);
         }
         if self.compiled.len() >= COMPILED_MAX {
-            self.compiled.clear();
+            enter::forget(&self.lua, self.compiled.drain(..).map(|(_, script)| script))?;
         }
+        let body = body();
         let chunk = self.lua.load(body).set_name("@user_script").set_mode(ChunkMode::Text);
         let function = chunk.set_environment(self.globals.clone()).into_function()?;
-        Ok(Compiled(self.compiled.insert_full(sha, function).0))
+        let compiled = enter::keep(&self.lua, function, body)?;
+        self.compiled.insert(sha, compiled);
+        Ok(compiled)
     }
 
     /// Runs a compiled script with KEYS and ARGV. The simplest results are written to `reply`.
-    pub(crate) fn run(
+    pub(super) fn run(
         &mut self,
         script: Compiled,
         (keys, arguments): (Args<'_>, Args<'_>),
@@ -152,7 +149,7 @@ impl Engine {
             self.version = Some(version);
         }
         self.shared.looks.set(0);
-        let (has_returned, value) = raw::call_script(&self.scope, &self.compiled[script.0], (keys, arguments), reply)?;
+        let (has_returned, value) = enter::call_script(&self.scope, script, [keys, arguments], reply)?;
         Ok(match has_returned {
             None => Outcome::Replied,
             Some(true) => Outcome::Returned(value),
@@ -161,14 +158,12 @@ impl Engine {
     }
 }
 
-fn bound_instructions(lua: &Lua, shared: &Rc<Shared>) -> Result<()> {
+fn look_at_runs(lua: &Lua, shared: &Rc<Shared>) -> Result<()> {
     let shared = Rc::clone(shared);
     let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK);
     lua.set_global_hook(triggers, move |_, _| {
-        shared.looks.set(shared.looks.get() + 1);
-        if shared.looks.get() > LOOKS_MAX {
-            return Err(functions::stop());
-        }
-        Ok(VmState::Continue)
+        let looks = shared.looks.get().saturating_add(1);
+        shared.looks.set(looks);
+        functions::look(looks).map(|()| VmState::Continue)
     })
 }

@@ -1,6 +1,7 @@
 //! The functions of the host that prelude.lua builds the world of scripts on. Must never know how scripts see them.
 
 use super::engine::Shared;
+use super::long::Ending;
 use super::run::Run;
 use super::{convert, lend, library, raw};
 use crate::client::ClientKey;
@@ -21,7 +22,7 @@ enum Problem {
     /// A text, which scripts meet as it is.
     Text(String),
     /// The script has to end, and cannot catch this.
-    Stop,
+    Stop(Ending),
 }
 
 impl fmt::Display for Problem {
@@ -29,7 +30,7 @@ impl fmt::Display for Problem {
         match self {
             Problem::Reply(error) => formatter.write_str(&String::from_utf8_lossy(&error.0)),
             Problem::Text(text) => formatter.write_str(text),
-            Problem::Stop => formatter.write_str("Script stopped by fake-redis after its bound on instructions"),
+            Problem::Stop(ending) => ending.fmt(formatter),
         }
     }
 }
@@ -37,8 +38,20 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 /// The error that ends a script whatever it does.
-pub(crate) fn stop() -> Error {
-    Error::external(Problem::Stop)
+fn stop(ending: Ending) -> Error {
+    Error::external(Problem::Stop(ending))
+}
+
+/// Looks at the run, which has lasted for so many looks.
+///
+/// # Errors
+/// If it has to end.
+pub(crate) fn look(looks: u32) -> Result<()> {
+    let looked = raw::keep_panic(|| lend::borrow(|run| run.look(looks)));
+    match looked.map_or(Some(Ending::Panicked), Option::flatten) {
+        None => Ok(()),
+        Some(ending) => Err(stop(ending)),
+    }
 }
 
 /// Fails as a function of the redis library.
@@ -86,7 +99,7 @@ pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
 
 /// As [`execute_now`], but that a panic waits until the script has ended.
 fn execute(lua: &Lua, parts: &MultiValue) -> Result<std::result::Result<(Value, bool), CommandError>> {
-    raw::keep_panic(|| execute_now(lua, parts)).unwrap_or_else(|| Err(stop()))
+    raw::keep_panic(|| execute_now(lua, parts)).unwrap_or_else(|| Err(stop(Ending::Panicked)))
 }
 
 /// Executes a command; its reply, and whether that is an error.
@@ -153,9 +166,10 @@ fn open_problem(lua: &Lua, value: Value) -> Result<(Value, bool)> {
     let opened = match problem {
         Some(Problem::Reply(error)) => problem_table(lua, &error.0),
         Some(Problem::Text(text)) => lua.create_string(text).map(Value::String),
-        Some(Problem::Stop) | None => problem_table(lua, format!("ERR {cause}").as_bytes()),
+        Some(Problem::Stop(ending)) => lua.create_string(ending.to_string()).map(Value::String),
+        None => problem_table(lua, format!("ERR {cause}").as_bytes()),
     };
-    Ok((opened?, matches!(problem, Some(Problem::Stop))))
+    Ok((opened?, matches!(problem, Some(Problem::Stop(_)))))
 }
 
 /// Copies the arguments of a command out of Lua, as `luaArgsToRedisArgv` in script_lua.c.

@@ -6,6 +6,7 @@ use crate::command::{Command, Flags};
 use crate::error::{self, CommandError};
 use crate::reply::{Protocol, Reply};
 use crate::server::{Server, Targets};
+use std::time::Duration;
 
 /// What a script's header (`#!lua flags=...`) and the command that runs it allow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,6 +25,8 @@ pub(crate) struct Run<'a> {
     pub(crate) server: &'a mut Server,
     /// The client that sent the script.
     pub(crate) caller: ClientKey,
+    /// When it began, by the attendant's clock if there is one.
+    pub(crate) began: Option<Duration>,
     /// What is allowed.
     pub(crate) permissions: Permissions,
     /// Whether a command that writes was called.
@@ -42,7 +45,8 @@ impl<'a> Run<'a> {
         client.db = db;
         client.protocol = Protocol::Resp2;
         let (reply, arguments) = (server.spare_reply(), std::mem::take(&mut server.spare_arguments));
-        Run { server, caller, permissions, has_written: false, arguments, reply }
+        let began = server.attendant.as_ref().map(|attendant| attendant.now());
+        Run { server, caller, began, permissions, has_written: false, arguments, reply }
     }
 
     /// Ends a run: its memory goes back, and what comes next is propagated again.
@@ -59,20 +63,43 @@ impl<'a> Run<'a> {
     pub(crate) fn call(&mut self) -> Result<(), CommandError> {
         self.reply.truncate(0);
         let admitted = self.resolve().and_then(|command| self.check(command).map(|()| command));
-        let command = admitted.inspect_err(|error| self.server.statistics.count_error(error))?;
+        let command = admitted.inspect_err(|error| self.count_refused(error))?;
         self.has_written |= command.flags.any(Flags::WRITE);
         self.reply.protocol = self.server.client(ClientKey::SCRIPT).protocol;
         self.server.execute(ClientKey::SCRIPT, command, self.arguments.as_args(), &mut self.reply);
         Ok(())
     }
 
-    fn resolve(&self) -> Result<&'static Command, CommandError> {
+    fn count_refused(&mut self, error: &CommandError) {
+        self.server.statistics.count_error(error);
+        self.server.statistics.begin_call();
+        if let Some(command) = self.server.known_command(self.arguments.as_args()) {
+            self.server.statistics.reject_call(command);
+        }
+    }
+
+    fn resolve(&mut self) -> Result<&'static Command, CommandError> {
         const UNKNOWN: CommandError = CommandError::fixed("ERR Unknown Redis command called from script");
         const WRONG_ARITY: CommandError =
             CommandError::fixed("ERR Wrong number of args calling Redis command from script");
+        let count = self.arguments.as_args().len();
+        let command = self.recent().or_else(|| self.look_up()).ok_or(UNKNOWN)?;
+        if command.accepts(count) { Ok(command) } else { Err(WRONG_ARITY) }
+    }
+
+    fn recent(&mut self) -> Option<&'static Command> {
+        let name = self.arguments.as_args().get(0);
+        let recent = *self.server.scripts.recent_command(name);
+        recent.filter(|recent| recent.name.as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    fn look_up(&mut self) -> Option<&'static Command> {
         let args = self.arguments.as_args();
-        let command = self.server.known_command(args).ok_or(UNKNOWN)?;
-        if command.accepts(args.len()) { Ok(command) } else { Err(WRONG_ARITY) }
+        let command = self.server.known_command(args)?;
+        if command.subcommands.is_empty() && command.name == command.full_name {
+            *self.server.scripts.recent_command(args.get(0)) = Some(command);
+        }
+        Some(command)
     }
 
     fn check(&self, command: &Command) -> Result<(), CommandError> {

@@ -143,6 +143,47 @@ fn a_new_server_on_the_same_thread_knows_no_scripts_and_draws_the_same_numbers()
     assert_eq!(eval(&mut second, "return redis.REDIS_VERSION"), "$6|7.0.15");
 }
 
+#[test]
+fn keys_and_arguments_are_a_scripts_own_whatever_the_last_one_did_to_them() {
+    const SHOW: &str = "local seen = {} for _, list in ipairs({KEYS, ARGV}) do \
+                        for key, value in pairs(list) do seen[#seen + 1] = key .. '=' .. tostring(value) end \
+                        seen[#seen + 1] = #list .. ' ' .. tostring(getmetatable(list)) end return table.concat(seen, ' ')";
+    let mut bench = Bench::new();
+    let mut run = |script: &str, parts: &[&str]| {
+        let words: Vec<&[u8]> = ["EVAL", script].iter().chain(parts).map(|part| part.as_bytes()).collect();
+        crate::testing::readable(&bench.words(0, &words))
+    };
+    let spoilers = [
+        "return 1",
+        "KEYS[1] = 'other'",
+        "KEYS[1], ARGV[1] = nil, nil",
+        "KEYS[2], ARGV[2], ARGV[3] = 'x', 'y', 'z'",
+        "KEYS.leak, ARGV[0], ARGV[-1] = 1, 2, 3",
+        "KEYS[1.5], KEYS[true] = 1, 2",
+        "table.insert(KEYS, 1, 'x') table.remove(ARGV)",
+        "setmetatable(KEYS, {__index = function() return 'x' end}) setmetatable(ARGV, {__newindex = error})",
+        "for i = 1, 100 do KEYS[i] = i end",
+        "for i = 1, 100 do KEYS[i] = i end for i = 2, 100 do KEYS[i] = nil end",
+        "KEYS[1] = KEYS KEYS.x, ARGV.x = ARGV, KEYS error('x')",
+        "error(KEYS)",
+        "assert(not ARGV, ARGV)",
+        "return KEYS",
+        "return coroutine.wrap(function() KEYS[1] = 'x' coroutine.yield(1) end)()",
+    ];
+    for spoiler in spoilers {
+        run(spoiler, &["1", "k", "a"]);
+        assert_eq!(run(SHOW, &["1", "k", "a"]), "$19|1=k 1 nil 1=a 1 nil", "{spoiler}");
+        run(spoiler, &["2", "k", "l", "a", "b"]);
+        assert_eq!(run(SHOW, &["0"]), "$11|0 nil 0 nil", "{spoiler}");
+        run(spoiler, &["0", "a"]);
+        assert_eq!(run(SHOW, &["2", "k", "l", "a", "b", "c"]), "$31|1=k 2=l 2 nil 1=a 2=b 3=c 3 nil", "{spoiler}");
+    }
+    let many: Vec<String> = (0..300).map(|number| number.to_string()).collect();
+    let many: Vec<&str> = ["100"].into_iter().chain(many.iter().map(String::as_str)).collect();
+    assert_eq!(run("return {#KEYS, #ARGV, KEYS[100], ARGV[200]}", &many), "*4|:100|:200|$2|99|$3|299");
+    assert_eq!(run(SHOW, &["1", "k"]), "$15|1=k 1 nil 0 nil");
+}
+
 /// Everything that scripts could reach, down to what proxies hide, as one text. KEYS and ARGV are set anew for every run.
 fn fingerprint() -> String {
     const WALK: &str = r#"

@@ -3,9 +3,11 @@
 use super::host::Host;
 use crate::machine::ConnectionId;
 use bytes::{Buf, Bytes};
+use socket2::SockRef;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice};
+use std::io::{self, ErrorKind, IoSlice, Read};
+use std::net::Shutdown;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::Interest;
@@ -61,9 +63,13 @@ impl Connection {
         self.outgoing.borrow_mut().push_back(bytes);
     }
 
-    /// Ends it once everything before is sent.
+    /// Ends it once everything before is sent. If that is so already, the peer hears of it now, whenever the task gets to it.
     pub(super) fn close(&self) {
         self.closing.set(true);
+        if self.outgoing.borrow().is_empty() {
+            // If it fails, there is no peer any more.
+            let _ = SockRef::from(&self.stream).shutdown(Shutdown::Write);
+        }
         self.changed.notify_one();
     }
 
@@ -79,9 +85,11 @@ impl Connection {
         (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
     }
 
-    /// Sends what can be sent at once; the rest is its task's.
+    /// Sends what can be sent at once; the rest is its task's. It asks the socket itself, since tokio knows nothing of what sockets can
+    /// do while its thread is inside the machine.
     pub(super) fn flush(&self) {
-        if self.write().is_err() {
+        let socket = SockRef::from(&self.stream);
+        if self.write_by(|slices| socket.send_vectored(slices)).is_err() {
             self.give_up();
         } else if !self.outgoing.borrow().is_empty() {
             self.changed.notify_one();
@@ -95,11 +103,20 @@ impl Connection {
         self.changed.notify_one();
     }
 
+    /// Reads past tokio, which finds nothing there afterwards.
+    pub(super) fn read_at_once(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&*SockRef::from(&self.stream)).read(buffer)
+    }
+
     fn write(&self) -> io::Result<()> {
+        self.write_by(|slices| self.stream.try_write_vectored(slices))
+    }
+
+    fn write_by(&self, write: impl Fn(&[IoSlice<'_>]) -> io::Result<usize>) -> io::Result<()> {
         let mut outgoing = self.outgoing.borrow_mut();
         while !outgoing.is_empty() {
             let slices: Vec<IoSlice<'_>> = outgoing.iter().take(SLICES_MAX).map(|bytes| IoSlice::new(bytes)).collect();
-            let written = match self.stream.try_write_vectored(&slices) {
+            let written = match write(&slices) {
                 Ok(written) => written,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),

@@ -2,9 +2,10 @@
 
 use super::ServeError;
 use super::files::Files;
-use super::host::{Host, wall_clock};
+use super::host::{Boot, wall_clock};
+use super::thread::{Beginning, HostThread};
 use crate::config::{NodeConfig, Persistence};
-use crate::machine::{DiskImage, Machine};
+use crate::machine::DiskImage;
 use crate::node::Node;
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
 use std::fmt;
@@ -12,8 +13,8 @@ use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
-use std::rc::Rc;
 use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::mpsc;
 
 /// As `tcp-backlog` of redis.conf.
 const BACKLOG: u32 = 511;
@@ -104,7 +105,8 @@ impl Part {
 /// Servers that can be reached.
 pub struct Serving {
     addresses: Vec<(Part, SocketAddr)>,
-    hosts: Vec<Rc<Host>>,
+    threads: Vec<HostThread>,
+    ended: mpsc::UnboundedReceiver<Result<(), ServeError>>,
 }
 
 /// The ready line: `ready`, then each server as `role=address`.
@@ -116,7 +118,7 @@ impl fmt::Display for Serving {
 }
 
 impl Serving {
-    /// Starts all servers; must be called within a `LocalSet`.
+    /// Starts all servers, each on a thread of its own; must be called within a runtime of tokio.
     ///
     /// # Errors
     /// If an option is wrong, an address is taken, or a file cannot be read.
@@ -132,12 +134,15 @@ impl Serving {
         let addresses = bound.iter().map(|(part, listener)| listener.local_addr().map(|address| (*part, address)));
         let addresses: Vec<_> = addresses.collect::<Result<_, _>>().map_err(ServeError::System)?;
         let first = addresses[0].1.port();
-        let mut hosts = Vec::new();
+        let (tell_end, ended) = mpsc::unbounded_channel();
+        let mut threads = Vec::new();
         for (index, (part, listener)) in bound.into_iter().enumerate() {
-            let (machine, files) = machine(&options, (index, part), addresses[index].1.port(), first)?;
-            hosts.push(Host::start(machine, files, listener));
+            let (boot, files) = machine(&options, (index, part), addresses[index].1.port(), first)?;
+            let listener = listener.into_std().map_err(ServeError::System)?;
+            let thread = HostThread::start(Beginning { boot, files, listener }, tell_end.clone());
+            threads.push(thread.map_err(ServeError::System)?);
         }
-        Ok(Serving { addresses, hosts })
+        Ok(Serving { addresses, threads, ended })
     }
 
     /// Where each server listens, in the order masters, replicas, Sentinels.
@@ -150,27 +155,24 @@ impl Serving {
     /// # Errors
     /// If a file cannot be written.
     pub async fn until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let failures = self.hosts.iter().map(|host| Box::pin(host.failed()));
-        let mut failures: Vec<_> = failures.collect();
-        let failed = std::future::poll_fn(|context| {
-            let mut ready = failures.iter_mut().map(|failure| failure.as_mut().poll(context));
-            ready.find(std::task::Poll::is_ready).unwrap_or(std::task::Poll::Pending)
-        });
+        let Serving { threads, mut ended, .. } = self;
         tokio::select! {
             biased;
-            failure = failed => return Err(failure),
+            result = all_ended(&mut ended) => result?,
             () = stop => {}
-            () = all_stopped(&self.hosts) => {}
         }
-        self.hosts.iter().try_for_each(|host| host.stop())
+        threads.iter().for_each(HostThread::leave);
+        drop(threads);
+        all_ended(&mut ended).await
     }
 }
 
-/// Waits until every server was told to end (SHUTDOWN).
-async fn all_stopped(hosts: &[Rc<Host>]) {
-    for host in hosts {
-        host.stopped().await;
+/// Waits until every server has ended (SHUTDOWN), or the first one fails.
+async fn all_ended(ended: &mut mpsc::UnboundedReceiver<Result<(), ServeError>>) -> Result<(), ServeError> {
+    while let Some(result) = ended.recv().await {
+        result?;
     }
+    Ok(())
 }
 
 /// Listens for the server of this number. Connections inherit the keep-alive, which finds peers that vanished.
@@ -197,7 +199,7 @@ fn machine(
     (index, part): (usize, Part),
     port: u16,
     first: u16,
-) -> Result<(Box<dyn Machine>, Files), ServeError> {
+) -> Result<(Boot, Files), ServeError> {
     let host = options.announced();
     let master = Address { host: host.clone(), port: first };
     if part == Part::Sentinel {
@@ -206,7 +208,8 @@ fn machine(
             down_after_ms: options.down_after_ms,
             ..SentinelConfig::new(Address { host, port }, master)
         };
-        return Ok((Box::new(Sentinel::new(config, seed(index), wall_clock())), Files::none()));
+        let boot: Boot = Box::new(move |_| Box::new(Sentinel::new(config, seed(index), wall_clock())));
+        return Ok((boot, Files::none()));
     }
     let replica_of = (part == Part::Replica).then_some((master.host, master.port));
     let config = NodeConfig { host, port, replica_of, ..options.node.clone() };
@@ -214,5 +217,7 @@ fn machine(
         None => (Files::none(), DiskImage::default()),
         Some(dir) => Files::open(&dir.join(format!("{}-{}", part.name(), index + 1)))?,
     };
-    Ok((Box::new(Node::new(config, image, seed(index), wall_clock())), files))
+    let boot: Boot =
+        Box::new(move |attendant| Box::new(Node::attended(config, image, seed(index), wall_clock(), attendant)));
+    Ok((boot, files))
 }

@@ -3,12 +3,16 @@
 use super::ServeError;
 use super::connection::Connection;
 use super::files::Files;
+use super::meanwhile::Door;
+use crate::interlude::{Attendant, Interlude};
 use crate::machine::{ConnectionId, Input, Machine, Output, Outputs, WallTime};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::Future;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, mpsc};
@@ -27,17 +31,24 @@ type Connections = IndexMap<ConnectionId, Rc<Connection>, FxBuildHasher>;
 pub(super) struct Host {
     /// Itself, for the tasks that it starts.
     me: Weak<Host>,
+    pub(super) listener: TcpListener,
     machine: RefCell<Box<dyn Machine>>,
     outputs: RefCell<Outputs>,
-    connections: RefCell<Connections>,
+    pub(super) connections: RefCell<Connections>,
     /// Connections with something to send.
     touched: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     /// Connections of which the machine may not know how much waits.
     unread: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     accepted: Cell<u32>,
     buffer: RefCell<Vec<u8>>,
-    files: RefCell<Files>,
+    pub(super) files: RefCell<Files>,
     syncs: mpsc::UnboundedSender<std::fs::File>,
+    /// How many syncs the machine waits for.
+    pub(super) syncs_awaited: Cell<usize>,
+    /// Of those that are on their way, how many the machine does not wait for any more.
+    pub(super) syncs_told: Cell<usize>,
+    /// Whether this server was told from outside to end.
+    pub(super) leave: Arc<AtomicBool>,
     wake_at: Cell<Option<Instant>>,
     timer_set: Notify,
     /// Commands wait in the machine.
@@ -56,6 +67,9 @@ pub(super) fn wall_clock() -> WallTime {
     WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
 }
 
+/// How a machine is made, by which it knows the driver that it may turn to in the middle of an input.
+pub(super) type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + Send>;
+
 /// Starts a task on this thread.
 #[expect(clippy::disallowed_methods, reason = "nothing of a real server is simulated")]
 pub(super) fn spawn(task: impl Future<Output = ()> + 'static) {
@@ -69,11 +83,12 @@ async fn pause(span: Duration) {
 
 impl Host {
     /// Boots a machine and serves it at a listener.
-    pub(super) fn start(machine: Box<dyn Machine>, files: Files, listener: TcpListener) -> Rc<Host> {
+    pub(super) fn start(boot: Boot, files: Files, listener: TcpListener, leave: Arc<AtomicBool>) -> Rc<Host> {
         let (syncs, wanted_syncs) = mpsc::unbounded_channel();
         let host = Rc::new_cyclic(|me| Host {
             me: me.clone(),
-            machine: RefCell::new(machine),
+            listener,
+            machine: RefCell::new(boot(Rc::new(Door(me.clone())))),
             outputs: RefCell::default(),
             connections: RefCell::default(),
             touched: RefCell::default(),
@@ -82,6 +97,9 @@ impl Host {
             buffer: RefCell::new(vec![0; READ_BUFFER_SIZE]),
             files: RefCell::new(files),
             syncs,
+            syncs_awaited: Cell::new(0),
+            syncs_told: Cell::new(0),
+            leave,
             wake_at: Cell::new(None),
             timer_set: Notify::new(),
             unserved: Notify::new(),
@@ -91,7 +109,7 @@ impl Host {
             has_stopped: Notify::new(),
         });
         host.handle(Input::Timer);
-        spawn(host.clone().accept(listener));
+        spawn(host.clone().accept());
         spawn(host.clone().keep_time());
         spawn(host.clone().serve_buffered());
         spawn(host.clone().sync_files(wanted_syncs));
@@ -137,7 +155,7 @@ impl Host {
         self.files.borrow().sync()
     }
 
-    fn fail(&self, failure: ServeError) {
+    pub(super) fn fail(&self, failure: ServeError) {
         self.failure.borrow_mut().get_or_insert(failure);
         self.failed.notify_one();
     }
@@ -166,11 +184,22 @@ impl Host {
     }
 
     fn turn(&self, input: Input<'_>, commands_max: usize) {
+        self.turn_of(input, commands_max, |input, outputs| {
+            self.machine.borrow_mut().handle(input, wall_clock(), outputs);
+        });
+    }
+
+    /// As [`Host::handle`] in the middle of an input, of what the machine lends out meanwhile.
+    pub(super) fn handle_meanwhile(&self, input: Input<'_>, interlude: &mut Interlude<'_>) {
+        self.turn_of(input, COMMANDS_PER_TURN, |input, outputs| interlude.handle(input, outputs));
+    }
+
+    fn turn_of(&self, input: Input<'_>, commands_max: usize, mut handle: impl FnMut(Input<'_>, &mut Outputs)) {
         let mut outputs = std::mem::take(&mut *self.outputs.borrow_mut());
         let mut input = input;
         for _ in 0..commands_max {
             outputs.clear();
-            self.machine.borrow_mut().handle(input, wall_clock(), &mut outputs);
+            handle(input, &mut outputs);
             outputs.list.drain(..).for_each(|output| self.carry_out(output));
             if outputs.stopped {
                 self.stopped.set(true);
@@ -235,9 +264,20 @@ impl Host {
         match self.files.borrow_mut().apply(output) {
             Ok(None) => {}
             // Nobody listens any more if this server is stopping, which syncs by itself.
-            Ok(Some(file)) => drop(self.syncs.send(file)),
+            Ok(Some(file)) => {
+                self.syncs_awaited.set(self.syncs_awaited.get() + 1);
+                drop(self.syncs.send(file));
+            }
             Err(failure) => self.fail(failure),
         }
+    }
+
+    /// Takes a connection that somebody opened; its number.
+    pub(super) fn admit(self: &Rc<Host>, stream: TcpStream) -> ConnectionId {
+        let id = ConnectionId(self.accepted.get());
+        self.accepted.set(id.0.wrapping_add(1) % (u32::MAX / 2));
+        self.open(id, stream);
+        id
     }
 
     fn open(self: &Rc<Host>, id: ConnectionId, stream: TcpStream) {
@@ -259,19 +299,17 @@ impl Host {
         });
     }
 
-    async fn accept(self: Rc<Host>, listener: TcpListener) {
+    async fn accept(self: Rc<Host>) {
         while !self.stopped.get() {
             let accepted = tokio::select! {
                 biased;
                 () = self.has_stopped.notified() => continue,
-                accepted = listener.accept() => accepted,
+                accepted = self.listener.accept() => accepted,
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    let id = ConnectionId(self.accepted.get());
-                    self.accepted.set(id.0.wrapping_add(1) % (u32::MAX / 2));
-                    self.open(id, stream);
-                    self.handle(Input::Accepted { connection: id, peer: &peer.to_string() });
+                    let connection = self.admit(stream);
+                    self.handle(Input::Accepted { connection, peer: &peer.to_string() });
                 }
                 Err(_) => pause(ACCEPT_PAUSE).await,
             }
@@ -310,7 +348,11 @@ impl Host {
         while let Some(file) = wanted.recv().await {
             let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
             match synced {
-                Ok(Ok(())) => self.handle(Input::DiskSynced),
+                Ok(Ok(())) if self.syncs_told.get() > 0 => self.syncs_told.set(self.syncs_told.get() - 1),
+                Ok(Ok(())) => {
+                    self.syncs_awaited.set(self.syncs_awaited.get() - 1);
+                    self.handle(Input::DiskSynced);
+                }
                 Ok(Err(error)) => return self.fail(self.files.borrow().failure(error)),
                 Err(_) => return,
             }

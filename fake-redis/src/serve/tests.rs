@@ -212,3 +212,44 @@ fn shutdown_ends_one_server_and_the_last_one_ends_it_all() {
         }
     });
 }
+
+/// Has a client run a script without an end, and waits until its server is busy.
+async fn keep_busy(server: SocketAddr, script: &str) -> TcpStream {
+    let mut caller = connect(server).await;
+    ask(&mut caller, "CONFIG SET busy-reply-threshold 1", "+OK\r\n").await;
+    caller.write_all(format!("EVAL \"{script}\" 1 k\r\n").as_bytes()).await.unwrap();
+    let mut other = connect(server).await;
+    loop {
+        other.write_all(b"ECHO x\r\n").await.unwrap();
+        let mut answer = [0; 7];
+        other.read_exact(&mut answer).await.unwrap();
+        if answer.starts_with(b"-BUSY") {
+            return caller;
+        }
+    }
+}
+
+#[test]
+fn a_busy_server_leaves_others_alone_and_ends_when_it_is_told_to() {
+    serve(ServeOptions { nodes: 2, ..ServeOptions::default() }, |servers| async move {
+        let _caller = keep_busy(servers[0], "while true do end").await;
+        ask(&mut connect(servers[1]).await, "EVAL 'return 1' 0", ":1\r\n").await;
+    });
+}
+
+#[test]
+fn a_script_that_shutdown_ended_is_not_in_the_append_only_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = NodeConfig { persistence: Persistence::Aof { fsync: Fsync::Always }, ..NodeConfig::default() };
+    let options = ServeOptions { dir: Some(folder.path().to_owned()), node, ..ServeOptions::default() };
+    serve(options.clone(), |servers| async move {
+        // What waits for the disk is answered meanwhile, too.
+        ask(&mut connect(servers[0]).await, "SET before 1", "+OK\r\n").await;
+        let mut caller = keep_busy(servers[0], "redis.call('SET', KEYS[1], 1) while true do end").await;
+        connect(servers[0]).await.write_all(b"SHUTDOWN NOSAVE\r\n").await.unwrap();
+        assert_eq!(caller.read(&mut [0; 10]).await.unwrap(), 0, "no reply but the end");
+    });
+    serve(options, |servers| async move {
+        ask(&mut connect(servers[0]).await, "MGET before k", "*2\r\n$1\r\n1\r\n$-1\r\n").await;
+    });
+}

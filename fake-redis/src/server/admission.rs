@@ -91,7 +91,7 @@ impl Server {
         let nature = self.nature(key, command);
         if self.config.maxmemory == 0 {
             self.is_out_of_memory = false;
-        } else if !self.busy {
+        } else if self.busy.is_none() {
             let is_queued = self.client(key).transaction.open && !is_control_or_reset(command);
             self.is_out_of_memory = !self.free_memory();
             if self.is_out_of_memory && (nature.denies_oom || is_queued) {
@@ -138,7 +138,7 @@ impl Server {
         if self.loading && !command.flags.any(Flags::LOADING) {
             return Err(error::LOADING);
         }
-        if self.busy && !command.flags.any(Flags::ALLOW_BUSY) {
+        if self.busy.is_some() && !command.flags.any(Flags::ALLOW_BUSY) {
             return Err(error::BUSY);
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! How clients come and go. Must never know commands.
 
-use super::Server;
+use super::{Effects, Server};
 use crate::client::{Client, ClientKey, Role};
 use crate::machine::{ConnectionId, Output};
 use crate::request::Limits;
@@ -83,16 +83,19 @@ impl Server {
         }
     }
 
-    /// Ends this server: what was sent before still leaves, then every connection is closed.
+    /// Ends this server: what was sent before still leaves, then every connection is closed. What a script in the middle of which this
+    /// happens has done so far goes nowhere, as if the process had ended.
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
+        let served = [self.acting, self.busy.map(|busy| busy.caller)];
         let mut all: Vec<ClientKey> = self.connections.values().copied().collect();
-        all.retain(|key| self.acting != Some(*key));
+        all.retain(|key| !served.contains(&Some(*key)));
         all.into_iter().for_each(|key| self.close_after_replies(key));
-        if let Some(key) = self.acting {
-            self.client_mut(key).closing = true;
-        }
+        served.into_iter().flatten().for_each(|key| self.client_mut(key).closing = true);
         self.ready.clear();
+        if self.busy.is_some() {
+            self.effects = Effects::default();
+        }
     }
 
     /// The peer closed a connection.

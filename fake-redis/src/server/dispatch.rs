@@ -46,9 +46,16 @@ impl Server {
     fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
         self.outputs.commands += 1;
         self.statistics.commands += 1;
-        self.flush_effects();
-        self.note_write_offset(key);
-        self.serve_blocked();
+        // In the middle of a script that is not over, nothing of it leaves, and nobody who waits for it is served.
+        if self.busy.is_none() {
+            self.flush_effects();
+            self.note_write_offset(key);
+            self.serve_blocked();
+        }
+        if self.stopped {
+            // A script that SHUTDOWN ended has no answer but the end of the connection.
+            reply.truncate(0);
+        }
         self.send_reply(key, reply);
         let client = self.client_mut(key);
         client.reply_mode = match client.reply_mode {
@@ -118,12 +125,16 @@ impl Server {
         }
         let counted = if is_exec { EXEC_ABORT } else { error.clone() };
         self.statistics.count_error(&counted);
+        if let Some(command) = self.known_command(args) {
+            self.statistics.reject_call(command);
+        }
     }
 
     /// Executes a command that nothing forbids, and notes its effect. This is `call` in server.c.
     pub(crate) fn execute(&mut self, key: ClientKey, command: &'static Command, args: Args<'_>, reply: &mut Reply) {
         let dirty_before = self.dirty;
         let db = self.client(key).db;
+        self.statistics.begin_call();
         let mut call = Call { server: self, client: key, db, args, reply, effect: Effect::AsSent };
         let result = (command.run)(&mut call);
         let effect = call.effect;
@@ -131,6 +142,7 @@ impl Server {
             self.statistics.count_error(&error);
             reply.error(&error.0);
         }
+        self.statistics.end_call(command);
         self.show_to_monitors(key, command, args);
         if self.dirty != dirty_before && effect == Effect::AsSent {
             self.add_effect_of(db, self.effect_targets, args.iter());

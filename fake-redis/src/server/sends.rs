@@ -34,6 +34,12 @@ impl Server {
         }
     }
 
+    /// Ends what was done in the middle of a script: that promises nothing which would have to be written first.
+    pub(crate) fn finish_interlude(&mut self) {
+        self.release_sends();
+        self.outputs.more = !self.ready.is_empty() && self.asleep_until.is_none();
+    }
+
     /// Ends an input: writes the append-only file, then lets the messages go unless something holds them back.
     pub(crate) fn finish_input(&mut self) {
         self.flush_append_only();

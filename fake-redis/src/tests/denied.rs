@@ -1,6 +1,8 @@
 //! What a server refuses, delays or only answers later.
 
+use crate::client::ClientKey;
 use crate::config::NodeConfig;
+use crate::interlude::Busy;
 use crate::testing::{Bench, check_on};
 use bytes::Bytes;
 
@@ -67,7 +69,8 @@ fn loading_and_a_stuck_script_are_answered_as_such() {
     bench.node.server_mut().loading = true;
     check_on(&mut bench, &[("GET k", "-LOADING Redis is loading the dataset in memory"), ("SELECT 1", "+OK")]);
     bench.node.server_mut().loading = false;
-    bench.node.server_mut().busy = true;
+    let busy = Busy { caller: ClientKey::SCRIPT, has_written: false, is_killed: false };
+    bench.node.server_mut().busy = Some(busy);
     let busy = "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
     check_on(
         &mut bench,

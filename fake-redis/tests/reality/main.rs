@@ -4,6 +4,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod busy;
+mod comparison;
 mod differential;
+mod fakes;
 mod real;
+mod sequences;
+mod statistics;
 mod together;

@@ -1,50 +1,11 @@
 //! fake-redis among real programs: as primary and as replica of a redis-server, watched by a real Sentinel, asked by redis-cli and
 //! redis-benchmark as they are.
 
+use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, skip, wait_for};
 use fake_redis::NodeConfig;
-use fake_redis::serve::{ServeOptions, Serving};
+use fake_redis::serve::ServeOptions;
 use std::process::Command;
-use std::sync::mpsc;
-use std::thread::JoinHandle;
-use tokio::sync::oneshot;
-use tokio::task::LocalSet;
-
-/// Fake servers behind real TCP, on a thread of their own.
-struct Fakes {
-    ports: Vec<u16>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Drop for Fakes {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Fakes {
-    fn start(options: ServeOptions) -> Fakes {
-        let (tell, told) = mpsc::channel();
-        let (stop, stopped) = oneshot::channel();
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            LocalSet::new().block_on(&runtime, async {
-                let serving = Serving::start(ServeOptions { port: 0, ..options }).unwrap();
-                tell.send(serving.addresses().map(|address| address.port()).collect()).unwrap();
-                serving.until(async { drop(stopped.await) }).await.unwrap();
-            });
-        });
-        Fakes { ports: told.recv().unwrap(), stop: Some(stop), thread: Some(thread) }
-    }
-
-    fn client(&self, index: usize) -> Client {
-        Client::of(self.ports[index])
-    }
-}
 
 /// Data of every type, small and large, so that every encoding of a snapshot is on its way.
 fn fill(client: &mut Client) {

@@ -1,0 +1,55 @@
+//! A script that runs for long: when others are looked after, and when it has to end. Must never know Lua.
+
+use super::run::Run;
+use crate::interlude::Busy;
+use std::fmt;
+use std::time::Duration;
+
+/// A script that was looked at so often is stopped if there is nobody who could look after others: about a second. A machine that is
+/// a function of its input cannot let a script run until somebody kills it.
+const LOOKS_MAX: u32 = 1_000;
+
+/// Why a script has to end before it does by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ending {
+    /// Its bound on instructions.
+    Bound,
+    /// SCRIPT KILL.
+    Killed,
+    /// The server ends, and nobody hears of it.
+    ServerStopped,
+    /// The server panicked, which goes on where the script was called.
+    Panicked,
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Ending::Bound => "Script stopped by fake-redis after its bound on instructions",
+            Ending::Killed => "Script killed by user with SCRIPT KILL...",
+            Ending::ServerStopped => "the server has ended",
+            Ending::Panicked => "the server panicked",
+        })
+    }
+}
+
+impl Run<'_> {
+    /// Whether the script has to end, which was looked at so often. This is `scriptInterrupt` in script.c.
+    pub(crate) fn look(&mut self, looks: u32) -> Option<Ending> {
+        let Some(attendant) = self.server.attendant.clone() else {
+            return (looks > LOOKS_MAX).then_some(Ending::Bound);
+        };
+        let threshold = self.server.config.busy_reply_threshold;
+        let elapsed = attendant.now().saturating_sub(self.began.unwrap_or(Duration::ZERO));
+        let is_long = threshold > 0 && elapsed >= Duration::from_millis(threshold.unsigned_abs());
+        if !is_long && !attendant.is_leaving() {
+            return None;
+        }
+        let busy = Busy { caller: self.caller, has_written: self.has_written, is_killed: false };
+        let busy = self.server.attend(&*attendant, busy);
+        if self.server.stopped {
+            return Some(Ending::ServerStopped);
+        }
+        busy.is_killed.then_some(Ending::Killed)
+    }
+}

@@ -1,0 +1,94 @@
+//! What a host does while its machine runs a long script: it looks at its sockets itself, since nothing that tokio knows of them becomes
+//! newer while its thread is inside the machine. Must never know what a script is.
+//!
+//! Tokio's own look finds afterwards that there is less to do than it thought, which is harmless: it is told `WouldBlock`, and waits.
+
+use super::host::Host;
+use crate::interlude::{Attendant, Interlude};
+use crate::machine::Input;
+use socket2::SockRef;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::{Rc, Weak};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+/// How much is read of a connection at a time.
+const READ_BUFFER_SIZE: usize = 16 * 1024;
+/// How many connections are accepted at a time.
+const ACCEPTED_MAX: usize = 128;
+
+/// The host as its machine sees it.
+#[derive(Debug)]
+pub(super) struct Door(pub(super) Weak<Host>);
+
+thread_local! {
+    /// Where this thread's clock begins.
+    static ORIGIN: Instant = Instant::now();
+}
+
+impl Attendant for Door {
+    fn now(&self) -> Duration {
+        ORIGIN.with(Instant::elapsed)
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.0.upgrade().is_none_or(|host| host.leave.load(Ordering::Relaxed))
+    }
+
+    fn attend(&self, interlude: &mut Interlude<'_>) {
+        if let Some(host) = self.0.upgrade() {
+            host.attend(interlude);
+        }
+    }
+}
+
+impl Host {
+    fn attend(self: &Rc<Host>, interlude: &mut Interlude<'_>) {
+        self.sync_at_once(interlude);
+        self.accept_at_once(interlude);
+        self.handle_meanwhile(Input::Continue, interlude);
+        let connections: Vec<_> = self.connections.borrow().iter().map(|(id, open)| (*id, Rc::clone(open))).collect();
+        let mut buffer = [0; READ_BUFFER_SIZE];
+        for (id, open) in connections {
+            if !interlude.takes(id) {
+                continue;
+            }
+            // The end of a stream, or whatever else is wrong with it, is left to the connection's task.
+            if let Ok(length @ 1..) = open.read_at_once(&mut buffer) {
+                self.handle_meanwhile(Input::Received { connection: id, bytes: &buffer[..length] }, interlude);
+            }
+        }
+    }
+
+    /// Nothing leaves before what it promises is safe, and the task that would say so cannot.
+    fn sync_at_once(&self, interlude: &mut Interlude<'_>) {
+        let awaited = self.syncs_awaited.take();
+        if awaited == 0 {
+            return;
+        }
+        if let Err(failure) = self.files.borrow().sync() {
+            return self.fail(failure);
+        }
+        self.syncs_told.set(self.syncs_told.get() + awaited);
+        (0..awaited).for_each(|_| self.handle_meanwhile(Input::DiskSynced, interlude));
+    }
+
+    fn accept_at_once(self: &Rc<Host>, interlude: &mut Interlude<'_>) {
+        for _ in 0..ACCEPTED_MAX {
+            let Ok((stream, peer)) = self.accept_one() else { return };
+            let connection = self.admit(stream);
+            self.handle_meanwhile(Input::Accepted { connection, peer: &peer.to_string() }, interlude);
+        }
+    }
+
+    fn accept_one(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let (socket, _) = SockRef::from(&self.listener).accept()?;
+        socket.set_nonblocking(true)?;
+        let stream = TcpStream::from_std(socket.into())?;
+        let peer = stream.peer_addr()?;
+        Ok((stream, peer))
+    }
+}

@@ -1,0 +1,89 @@
+//! A host on a thread of its own, so that a script which keeps one server busy leaves the others alone. Must never know what is served.
+
+use super::ServeError;
+use super::files::Files;
+use super::host::{Boot, Host};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::LocalSet;
+
+/// What a host begins with.
+pub(super) struct Beginning {
+    /// How its machine is made.
+    pub(super) boot: Boot,
+    /// Its files.
+    pub(super) files: Files,
+    /// Where it listens.
+    pub(super) listener: std::net::TcpListener,
+}
+
+/// How a host's thread is told to end.
+#[derive(Clone)]
+struct Leave {
+    /// For a host inside its machine.
+    flag: Arc<AtomicBool>,
+    /// For a host that waits.
+    told: Arc<Notify>,
+}
+
+/// A thread that serves until it is dropped.
+pub(super) struct HostThread {
+    leave: Leave,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl HostThread {
+    /// Starts a thread, which says at its end whether it had to end.
+    pub(super) fn start(
+        beginning: Beginning,
+        ended: mpsc::UnboundedSender<Result<(), ServeError>>,
+    ) -> std::io::Result<HostThread> {
+        let leave = Leave { flag: Arc::default(), told: Arc::default() };
+        let told = leave.clone();
+        let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
+            // Nobody listens any more if all is being dropped.
+            let _ = ended.send(serve(beginning, &told));
+        })?;
+        Ok(HostThread { leave, thread: Some(thread) })
+    }
+
+    /// Tells it to end.
+    pub(super) fn leave(&self) {
+        self.leave.flag.store(true, Ordering::Relaxed);
+        self.leave.told.notify_one();
+    }
+}
+
+impl Drop for HostThread {
+    fn drop(&mut self) {
+        self.leave();
+        let ended = self.thread.take().map_or(Ok(()), JoinHandle::join);
+        if let (Err(panic), false) = (ended, std::thread::panicking()) {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// Serves until it is told to end, the machine ends by itself or something fails, then makes safe what was written.
+fn serve(beginning: Beginning, leave: &Leave) -> Result<(), ServeError> {
+    let Beginning { boot, files, listener } = beginning;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::System)?;
+    let local = LocalSet::new();
+    let result = local.block_on(&runtime, async {
+        let listener = TcpListener::from_std(listener).map_err(ServeError::System)?;
+        let host = Host::start(boot, files, listener, Arc::clone(&leave.flag));
+        tokio::select! {
+            biased;
+            failure = host.failed() => return Err(failure),
+            () = leave.told.notified() => {}
+            () = host.stopped() => {}
+        }
+        host.stop()
+    });
+    // Tasks end here, so that no file is written once this returns.
+    drop(local);
+    result
+}
