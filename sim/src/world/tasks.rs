@@ -43,7 +43,8 @@ fn wake(key: *const ()) {
     WOKEN.with_borrow_mut(|woken| woken.push(TaskKey(key.addr() as u64)));
 }
 
-fn waker_of(key: TaskKey) -> Waker {
+/// What wakes a task.
+pub(crate) fn waker_of(key: TaskKey) -> Waker {
     // SAFETY: the functions of the table never follow the pointer, own nothing, and may be called from any thread.
     unsafe { Waker::from_raw(RawWaker::new(ptr::without_provenance(key.0 as usize), &WAKER)) }
 }
@@ -85,12 +86,12 @@ impl Tasks {
     }
 
     /// Takes the next ready task of a host out for polling.
-    pub(crate) fn take_ready(&mut self, host: HostIndex) -> Option<(TaskKey, TaskFuture, Waker)> {
+    pub(crate) fn take_ready(&mut self, host: HostIndex) -> Option<(TaskKey, TaskFuture)> {
         while let Some(key) = self.ready[usize::from(host)].pop_front() {
             let Some(slot) = self.slot(key) else { continue };
             slot.queued = false;
             if let Some(future) = slot.future.take() {
-                return Some((key, future, waker_of(key)));
+                return Some((key, future));
             }
         }
         None
