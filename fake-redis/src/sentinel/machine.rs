@@ -96,7 +96,7 @@ impl Sentinel {
     /// Takes one reply if a whole one is there. Returns whether it was.
     fn take_reply(&mut self, place: Place, connection: ConnectionId, out: &mut Outputs) -> bool {
         let (master, now) = (&mut self.masters[place.master], self.core.now);
-        let Some(instance) = master.instances_mut().nth(place.instance) else { return false };
+        let Some(instance) = master.instance_mut(place.instance) else { return false };
         let from_pubsub = instance.link.pubsub.as_ref().is_some_and(|outgoing| outgoing.id == connection);
         let Some(outgoing) = instance.link.find(connection) else { return false };
         let (expected, reply) = match outgoing.next_reply() {
@@ -133,15 +133,18 @@ impl Sentinel {
 
     /// Takes a hello, whichever way it came.
     pub(crate) fn take_hello(&mut self, message: &[u8], out: &mut Outputs) {
+        if hello::take_repeated(&mut self.masters, message, self.core.now) {
+            return;
+        }
         let hello = std::str::from_utf8(message).ok().and_then(Hello::parse);
         if let Some(hello) = hello.filter(|hello| hello.run_id != self.core.my_id) {
-            hello::process(&mut self.masters, &hello, &mut Context { core: &mut self.core, out });
+            hello::process(&mut self.masters, &hello, message, &mut Context { core: &mut self.core, out });
         }
     }
 
     fn take_answer(&mut self, place: Place, expected: Expected, reply: &BytesFrame) {
         let (master, core) = (&mut self.masters[place.master], &mut self.core);
-        let Some(instance) = master.instances_mut().nth(place.instance) else { return };
+        let Some(instance) = master.instance_mut(place.instance) else { return };
         match expected {
             Expected::Nothing => {}
             Expected::Pong => instance.take_pong(reply, core.now),
@@ -168,9 +171,7 @@ impl Sentinel {
             self.clients.publish(&event);
         }
         self.clients.flush(out);
-        for instance in self.masters.iter_mut().flat_map(Master::instances_mut) {
-            instance.link.flush(out);
-        }
+        self.masters.iter_mut().for_each(|master| master.flush(out));
         let due = next_due(&self.core, &self.masters);
         self.alarm.set(due, now, |bound| self.core.draw_below(bound), out);
     }
@@ -209,10 +210,8 @@ struct Place {
 /// The instance that a connection leads to, if it is one of ours.
 fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &mut Instance)> {
     masters.iter_mut().enumerate().find_map(|(master, one)| {
-        let mut instances = one.instances_mut().enumerate();
-        let (instance, found) = instances
-            .find_map(|(place, instance)| instance.link.find(connection).is_some().then_some((place, instance)))?;
-        Some((Place { master, instance }, found))
+        let instance = one.instances().position(|instance| instance.link.has(connection))?;
+        Some((Place { master, instance }, one.instance_mut(instance)?))
     })
 }
 
@@ -220,7 +219,7 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
 fn look_at(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
-    let hello = hello_due.then(|| Hello::ours(context.core, master).to_string());
+    let hello = hello_due.then(|| hello::ours(context.core, master));
     master.node.reconnect(context);
     master.node.send_periodic(false, hello.as_deref(), context);
     leave_tilt_in_time(context.core);

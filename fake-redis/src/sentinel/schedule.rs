@@ -19,15 +19,21 @@ pub(crate) fn next_due(core: &Core, masters: &[Master]) -> i64 {
 
 fn master_due(core: &Core, master: &Master) -> i64 {
     let in_trouble = master.in_trouble();
-    let monitoring = master.instances().map(|instance| monitoring_due(instance, in_trouble)).min().unwrap_or(i64::MAX);
-    let acting = match core.tilt_since {
+    let mut due = match core.tilt_since {
         Some(since) => since + period::TILT_MS,
-        None => {
-            let checks = master.instances().map(|instance| check_due(instance, core.now)).min().unwrap_or(i64::MAX);
-            checks.min(failover_due(master, core.now)).min(ask_due(master))
+        None => failover_due(master, core.now).min(ask_due(master)),
+    };
+    // Gone through at every input of a Sentinel: once, and without a chain of the three.
+    let mut look = |instance: &Instance| {
+        due = due.min(monitoring_due(instance, in_trouble));
+        if core.tilt_since.is_none() {
+            due = due.min(check_due(instance, core.now));
         }
     };
-    monitoring.min(acting)
+    look(&master.node);
+    master.replicas.iter().for_each(&mut look);
+    master.sentinels.iter().for_each(&mut look);
+    due
 }
 
 /// When `Instance::reconnect` or `Instance::send_periodic` would act.

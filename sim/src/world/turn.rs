@@ -33,7 +33,12 @@ impl State {
     }
 
     /// Puts back a task that was polled and is not done, and goes on. Gives it back if it was aborted meanwhile.
-    pub(crate) fn go_on_after(&mut self, host: HostIndex, key: TaskKey, future: TaskFuture) -> Result<Step, TaskFuture> {
+    pub(crate) fn go_on_after(
+        &mut self,
+        host: HostIndex,
+        key: TaskKey,
+        future: TaskFuture,
+    ) -> Result<Step, TaskFuture> {
         match self.tasks.put_back(key, future) {
             Some(aborted) => Err(aborted),
             None => Ok(self.go_on_turn(host)),
