@@ -14,7 +14,7 @@ use super::{
     instance::{Instance, Kind},
     link::Expected,
     master::Master,
-    schedule::next_due,
+    schedule::{Schedule, Touched},
 };
 use crate::{
     machine::{ConnectionId, Input, Machine, Outputs, WallTime},
@@ -33,6 +33,9 @@ pub struct Sentinel {
     pub(crate) masters: Vec<Master>,
     pub(crate) clients: Clients,
     alarm: Alarm,
+    schedule: Schedule,
+    /// What the present input may have changed.
+    touched: Touched,
 }
 
 impl Sentinel {
@@ -40,12 +43,21 @@ impl Sentinel {
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];
-        Self { config, core, masters, clients: Clients::default(), alarm: Alarm::default() }
+        Self {
+            config,
+            core,
+            masters,
+            clients: Clients::default(),
+            alarm: Alarm::default(),
+            schedule: Schedule::default(),
+            touched: Touched::Everything,
+        }
     }
 
     /// Looks at all instances if something is due.
     fn look(&mut self, out: &mut Outputs) {
-        if next_due(&self.core, &self.masters) > self.core.now {
+        if self.schedule.next_due(&self.core, &self.masters, Touched::Everything) > self.core.now {
+            self.touched = Touched::Nothing;
             return;
         }
         let context = &mut Context { core: &mut self.core, out };
@@ -83,6 +95,7 @@ impl Sentinel {
         };
         let Some(outgoing) = instance.link.find(connection) else { return };
         outgoing.receive(bytes);
+        self.touched = Touched::Nothing;
         let mut place = Some(place);
         while let Some(at) = place {
             if !self.take_reply(at, connection, out) {
@@ -103,14 +116,17 @@ impl Sentinel {
             Ok(Some((expected, reply))) => (expected.unwrap_or(Expected::Nothing), reply),
             Ok(None) => return false,
             Err(_) if from_pubsub => {
+                self.touched = Touched::Everything;
                 instance.link.close_pubsub(out);
                 return false;
             }
             Err(_) => {
+                self.touched = Touched::Everything;
                 instance.link.close_command(out);
                 return false;
             }
         };
+        self.touched.add(place.instance);
         if from_pubsub {
             instance.link.pubsub_activity = now;
             self.take_published(&reply, out);
@@ -136,6 +152,7 @@ impl Sentinel {
         if hello::take_repeated(&mut self.masters, message, self.core.now) {
             return;
         }
+        self.touched = Touched::Everything;
         let hello = std::str::from_utf8(message).ok().and_then(Hello::parse);
         if let Some(hello) = hello.filter(|hello| hello.run_id != self.core.my_id) {
             hello::process(&mut self.masters, &hello, message, &mut Context { core: &mut self.core, out });
@@ -150,10 +167,12 @@ impl Sentinel {
             Expected::Pong => instance.take_pong(reply, core.now),
             Expected::Published => instance.take_published_count(reply, core.now),
             Expected::MasterDown => {
+                self.touched = Touched::Everything;
                 instance.take_opinion(reply, core.now);
                 core.attention = true;
             }
             Expected::Info => {
+                self.touched = Touched::Everything;
                 instance.link.info_pending_since = None;
                 let Some(text) = bulk(reply) else { return };
                 let report = info::parse(text);
@@ -172,7 +191,7 @@ impl Sentinel {
         }
         self.clients.flush(out);
         self.masters.iter_mut().for_each(|master| master.flush(out));
-        let due = next_due(&self.core, &self.masters);
+        let due = self.schedule.next_due(&self.core, &self.masters, self.touched);
         self.alarm.set(due, now, |bound| self.core.draw_below(bound), out);
     }
 }
@@ -183,6 +202,7 @@ impl Machine for Sentinel {
         if self.alarm.observe(self.core.now) {
             self.enter_tilt();
         }
+        self.touched = Touched::Everything;
         match input {
             Input::Accepted { connection, .. } => self.clients.accepted(connection),
             Input::Received { connection, bytes } => self.received(connection, bytes, out),

@@ -75,20 +75,18 @@ impl Timers {
         self.slots[index as usize].place == Some(place)
     }
 
-    /// The entry at a place was taken off the agenda and was not current: where the slot's timer really stands, if that was its only entry.
+    /// The entry at a place was not current: where the slot's timer really stands, if that was its only entry.
     fn moves_to(&mut self, index: u32, place: Place) -> Option<Place> {
         let slot = &mut self.slots[index as usize];
         let was_its_own = slot.entry.take_if(|entry| *entry == place).is_some();
         slot.place.filter(|_| was_its_own)
     }
 
-    /// The timer of a slot is due; its entry was taken off the agenda.
-    pub(crate) fn fire(&mut self, index: u32) {
+    /// The timer of a slot is due; its entry was taken off the agenda. Returns whom to wake.
+    pub(crate) fn fire(&mut self, index: u32) -> Option<Waker> {
         let slot = &mut self.slots[index as usize];
         (slot.is_due, slot.place, slot.entry) = (true, None, None);
-        if let Some(waker) = slot.waker.take() {
-            waker.wake();
-        }
+        slot.waker.take()
     }
 }
 
@@ -135,8 +133,10 @@ impl State {
         self.rekey_machine_timer(host);
     }
 
-    /// An entry of a slot came up that stands for no timer: it may be that of a timer that stands further behind.
+    /// Takes off an entry of a slot that came up and stands for no timer: it may be that of a timer that stands further behind.
+    #[cold]
     pub(crate) fn pass_over_timer(&mut self, index: u32, place: Place) {
+        self.agenda.take();
         if let Some(place) = self.timers.moves_to(index, place) {
             self.put_timer(index, Some(place));
         }
