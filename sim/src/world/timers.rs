@@ -21,10 +21,14 @@ pub(crate) struct Timers {
     free: Vec<u32>,
     /// Free slots with an entry, the oldest first.
     left_behind: VecDeque<u32>,
+    /// Numbers that no timer has at present.
+    free_numbers: Vec<u32>,
 }
 
 #[derive(Default)]
 struct Slot {
+    /// The timer's number: the last one that was given back, or a new one. Decides the order in which timers are put in new places.
+    number: u32,
     host: HostIndex,
     deadline: u64,
     is_active: bool,
@@ -46,10 +50,17 @@ impl Timers {
         slot.is_active = false;
         slot.place = None;
         slot.waker = None;
+        self.free_numbers.push(slot.number);
         match slot.entry {
             None => self.free.push(timer.0 as u32),
             Some(_) => self.left_behind.push_back(timer.0 as u32),
         }
+    }
+
+    /// A number for a timer that starts. There are as many as timers were ever pending at once.
+    fn take_number(&mut self) -> u32 {
+        let pending = self.slots.len() - self.free.len() - self.left_behind.len();
+        self.free_numbers.pop().unwrap_or(pending as u32)
     }
 
     /// A free slot for a timer that is due at that place. An entry left behind must come up in an earlier instant.
@@ -96,9 +107,11 @@ impl State {
         let now = self.now;
         let deadline = self.host(host).clock.monotonic(now).saturating_add(span);
         let place = if span > 0 { self.timer_place(host, deadline) } else { None };
+        let number = self.timers.take_number();
         let index = self.timers.take_slot(place);
         let slot = &mut self.timers.slots[index as usize];
-        (slot.host, slot.deadline, slot.is_active, slot.is_due) = (host, deadline, true, span == 0);
+        (slot.number, slot.host, slot.deadline) = (number, host, deadline);
+        (slot.is_active, slot.is_due) = (true, span == 0);
         self.put_timer(index, place);
         TimerKey(u64::from(index))
     }
@@ -123,12 +136,14 @@ impl State {
 
     /// Puts every pending timer of a host in its new place, after its clock has changed.
     pub(crate) fn rekey_timers(&mut self, host: HostIndex) {
-        for index in 0..self.timers.slots.len() {
-            let slot = &self.timers.slots[index];
-            if slot.is_active && slot.host == host && !slot.is_due {
-                let place = self.timer_place(host, slot.deadline);
-                self.put_timer(index as u32, place);
-            }
+        let is_pending = |slot: &Slot| slot.is_active && slot.host == host && !slot.is_due;
+        let slots = self.timers.slots.iter().zip(0..).filter(|(slot, _)| is_pending(slot));
+        let mut pending: Vec<(u32, u32, u64)> =
+            slots.map(|(slot, index)| (slot.number, index, slot.deadline)).collect();
+        pending.sort_unstable();
+        for (_, index, deadline) in pending {
+            let place = self.timer_place(host, deadline);
+            self.put_timer(index, place);
         }
         self.rekey_machine_timer(host);
     }
