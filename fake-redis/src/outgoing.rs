@@ -8,6 +8,7 @@ use crate::request::short_header;
 use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Hands out the ids of outgoing connections, counting down from `u32::MAX` as [`Output::Connect`] demands.
 #[derive(Debug)]
@@ -145,7 +146,7 @@ fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
         b'*' => {
             let (spans, length) = bulk_spans(received)?;
             let bytes = received.split_to(length).freeze();
-            let element = |(start, end)| BytesFrame::BulkString(bytes.slice(start..end));
+            let element = |span| BytesFrame::BulkString(bytes.slice(span));
             Some(BytesFrame::Array(spans.into_iter().flatten().map(element).collect()))
         }
         _ => None,
@@ -153,8 +154,8 @@ fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
 }
 
 /// Where the elements of an array of at most four bulk strings are, and how long the array is, if it is there from end to end.
-fn bulk_spans(bytes: &[u8]) -> Option<([Option<(usize, usize)>; 4], usize)> {
-    let (mut spans, mut at) = ([None; 4], 0);
+fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
+    let (mut spans, mut at) = ([const { None }; 4], 0);
     let count = exact_header(bytes, &mut at, b'*')?;
     for span in spans.get_mut(..count).filter(|spans| !spans.is_empty())? {
         let length = exact_header(bytes, &mut at, b'$')?;
@@ -162,7 +163,7 @@ fn bulk_spans(bytes: &[u8]) -> Option<([Option<(usize, usize)>; 4], usize)> {
         if bytes.get(end..end + 2)? != b"\r\n" {
             return None;
         }
-        (*span, at) = (Some((start, end)), end + 2);
+        (*span, at) = (Some(start..end), end + 2);
     }
     Some((spans, at))
 }

@@ -74,10 +74,17 @@ impl Tasks {
     }
 
     /// Queues every task that was woken since, in the order of the wakes.
+    #[inline]
     pub(crate) fn queue_woken(&mut self) {
-        if ANY_WOKEN.replace(false) {
-            WOKEN.with_borrow_mut(|woken| woken.drain(..).for_each(|key| self.queue(key)));
+        if ANY_WOKEN.get() {
+            self.queue_list();
         }
+    }
+
+    #[cold]
+    fn queue_list(&mut self) {
+        ANY_WOKEN.set(false);
+        WOKEN.with_borrow_mut(|woken| woken.drain(..).for_each(|key| self.queue(key)));
     }
 
     /// Wakes from within the world, in its order among all wakes.

@@ -169,7 +169,7 @@ impl State {
         let slot = &mut self.timers.slots[index as usize];
         slot.place = place;
         if let Some(place) = place
-            && !slot.entry.is_some_and(|entry| entry.time() < place.time())
+            && slot.entry.is_none_or(|entry| entry.time() >= place.time())
         {
             slot.entry = Some(place);
             self.agenda.enter_at(place, Occurrence::Timer(index));
