@@ -3,10 +3,13 @@
 //! A connection that failed cannot be used again: [`Connection::call`] takes it away and gives it back only with a whole reply.
 //! So does a call whose future is dropped halfway. Otherwise the late reply of one command would pass for the reply of the next.
 
-use crate::env::{Address, Env, Socket};
+use crate::env::{Address, Env, Sleep, Socket};
 use crate::reply::{Nonsense, Reply};
 use bytes::{Bytes, BytesMut};
+use std::future::Future;
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// Why a call brought no reply that could be used. [`CallError::may_have_applied`] is the question that matters.
@@ -86,38 +89,73 @@ impl Connection {
 
     /// Sends one command, as one message, and waits for its reply. Error replies come back as [`Reply::Error`].
     pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {
-        let reply = self.ask(words).await?;
+        let reply = self.ask(words)?.await?;
         Ok((reply, self))
     }
 
     /// As [`Connection::call`], for an owner who drops the connection himself unless a whole reply came.
-    pub(crate) async fn ask(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
+    pub(crate) fn ask(&mut self, words: &[&[u8]]) -> Result<Exchange<'_>, CallError> {
         if !self.input.is_empty() {
             return Err(CallError::Unsent(io::ErrorKind::InvalidData));
         }
         encode(&mut self.output, words);
-        let env = self.env.clone();
-        let limit = self.timeout;
-        env.timeout(limit, self.exchange()).await.unwrap_or(Err(CallError::Timeout(limit)))
-    }
-
-    async fn exchange(&mut self) -> Result<Reply, CallError> {
-        let sent = self.socket.write(&self.output).await.map_err(|error| CallError::Unsent(error.kind()))?;
-        self.socket.write_all(&self.output[sent..]).await.map_err(|error| CallError::Closed(error.kind()))?;
-        self.receive().await
+        let limit = self.env.sleep(self.timeout);
+        Ok(Exchange { connection: self, limit, sent: 0 })
     }
 
     async fn receive(&mut self) -> Result<Reply, CallError> {
+        std::future::poll_fn(|context| self.poll_receive(context)).await
+    }
+
+    /// Ready with the next reply once all of it has arrived.
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<Reply, CallError>> {
         loop {
             if let Some(reply) = Reply::take_from(&mut self.input)? {
-                return Ok(reply);
+                return Poll::Ready(Ok(reply));
             }
-            match self.socket.read(&mut self.input).await {
-                Ok(0) => return Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),
+            match ready!(self.socket.poll_read(context, &mut self.input)) {
+                Ok(0) => return Poll::Ready(Err(CallError::Closed(io::ErrorKind::UnexpectedEof))),
                 Ok(_) => {}
-                Err(error) => return Err(CallError::Closed(error.kind())),
+                Err(error) => return Poll::Ready(Err(CallError::Closed(error.kind()))),
             }
         }
+    }
+}
+
+/// A command on its way and its reply on the way back, within the time limit. Written by hand because every command of every lock is polled here.
+pub(crate) struct Exchange<'c> {
+    connection: &'c mut Connection,
+    limit: Sleep,
+    /// How many bytes of the command have left.
+    sent: usize,
+}
+
+impl Exchange<'_> {
+    fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+        let Connection { socket, output, .. } = &mut *self.connection;
+        while self.sent < output.len() {
+            match ready!(socket.poll_write(context, &output[self.sent..])) {
+                Ok(written) => self.sent += written,
+                Err(error) if self.sent == 0 => return Poll::Ready(Err(CallError::Unsent(error.kind()))),
+                Err(error) => return Poll::Ready(Err(CallError::Closed(error.kind()))),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Future for Exchange<'_> {
+    type Output = Result<Reply, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let sent = self.poll_send(context)?;
+        if sent.is_ready()
+            && let Poll::Ready(reply) = self.connection.poll_receive(context)
+        {
+            return Poll::Ready(reply);
+        }
+        ready!(Pin::new(&mut self.limit).poll(context));
+        Poll::Ready(Err(CallError::Timeout(self.connection.timeout)))
     }
 }
 
@@ -143,24 +181,29 @@ fn encode(output: &mut Vec<u8>, words: &[&[u8]]) {
 
 /// Writes what comes before a count, the count in decimal, and the end of the line.
 fn put_header<const N: usize>(output: &mut Vec<u8>, before: [u8; N], count: usize) {
+    const LINE: usize = 8;
     let digit = |number: usize| b'0' + (number % 10) as u8;
-    let mut line = [0; 8];
+    let mut line = [0; LINE];
     line[..N].copy_from_slice(&before);
-    match count {
+    let length = match count {
         0..10 => {
             line[N..N + 3].copy_from_slice(&[digit(count), b'\r', b'\n']);
-            output.extend_from_slice(&line[..N + 3]);
+            N + 3
         }
         10..100 => {
             line[N..N + 4].copy_from_slice(&[digit(count / 10), digit(count), b'\r', b'\n']);
-            output.extend_from_slice(&line[..N + 4]);
+            N + 4
         }
         _ => {
             output.extend_from_slice(&before);
             output.extend_from_slice(count.to_string().as_bytes());
             output.extend_from_slice(b"\r\n");
+            return;
         }
-    }
+    };
+    // A copy of a length that is known here is one store; what is too much is cut off again.
+    output.extend_from_slice(&line);
+    output.truncate(output.len() - LINE + length);
 }
 
 /// A message of a channel.

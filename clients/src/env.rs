@@ -207,12 +207,22 @@ pub struct Socket {
 impl Socket {
     /// Appends what has arrived to `buffer`; `Ok(0)` is the end of the stream.
     pub async fn read(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
-        std::future::poll_fn(|context| self.world.poll_read(self.key, context, buffer)).await
+        std::future::poll_fn(|context| self.poll_read(context, buffer)).await
+    }
+
+    /// As [`Socket::read`], for futures that are written by hand.
+    pub fn poll_read(&mut self, context: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<io::Result<usize>> {
+        self.world.poll_read(self.key, context, buffer)
     }
 
     /// Sends some of the bytes, at least one, and returns how many. An error means that none of them left.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        std::future::poll_fn(|context| self.world.poll_write(self.key, context, bytes)).await
+        std::future::poll_fn(|context| self.poll_write(context, bytes)).await
+    }
+
+    /// As [`Socket::write`], for futures that are written by hand.
+    pub fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.world.poll_write(self.key, context, bytes)
     }
 
     /// Sends all bytes. After an error, some of them may have left.

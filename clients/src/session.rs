@@ -6,6 +6,7 @@ use crate::discovery::PrimaryFinder;
 use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};
 use crate::reply::Reply;
+use std::future::Future;
 use std::io;
 use std::time::Duration;
 
@@ -56,12 +57,9 @@ impl Session {
     ///
     /// Never sends a command twice: what to do when the outcome is unknown is the lock's decision. Only a connection that turns out
     /// to be broken before anything was sent is replaced, once.
-    pub async fn call(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
-        let was_open = self.open.is_some();
-        match self.call_once(words).await {
-            Err(CallError::Unsent(_)) if was_open => self.call_once(words).await,
-            outcome => outcome,
-        }
+    pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
+        let may_be_replaced = self.open.is_some();
+        self.attempt(words, may_be_replaced)
     }
 
     /// The same over the connection of the last call, or not at all: for what is said about that connection.
@@ -69,7 +67,7 @@ impl Session {
         if !self.leads_to_the_right_server() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected));
         }
-        self.call_once(words).await
+        self.attempt(words, false).await
     }
 
     /// Listens to channels of the server, over a connection of its own. It stays with that server when another becomes the primary.
@@ -78,21 +76,35 @@ impl Session {
         Subscription::over(open.connection, channels).await
     }
 
-    async fn call_once(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
-        if !self.leads_to_the_right_server() {
-            self.open = None;
-            // On the heap, since it is rare and the future of every call would be as large.
-            self.open = Some(Box::pin(self.target.connect()).await?);
+    /// One call; `again` if it may be begun anew, once, should nothing of it have been sent. All in one future, as every command of every lock is
+    /// polled through it.
+    async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
+        loop {
+            if !self.leads_to_the_right_server() {
+                self.open = None;
+                // On the heap, since it is rare and the future of every call would be as large.
+                match Box::pin(self.target.connect()).await {
+                    Ok(open) => self.open = Some(open),
+                    Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,
+                    Err(error) => return Err(error),
+                }
+            }
+            let follows_primary = self.follows_primary();
+            let mut in_use = InUse { open: &mut self.open, is_fit: false };
+            let Some(open) = in_use.open else { return Err(CallError::Unsent(io::ErrorKind::NotConnected)) };
+            let reply = match open.connection.ask(words) {
+                Ok(exchange) => exchange.await,
+                Err(error) => Err(error),
+            };
+            let outcome = match reply {
+                Ok(Reply::Error(text)) => Err(CallError::Server(text)),
+                Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,
+                Err(error) => return Err(error),
+                reply => reply,
+            };
+            in_use.is_fit = !(follows_primary && denies_being_primary(&outcome));
+            return outcome;
         }
-        let follows_primary = self.follows_primary();
-        let mut in_use = InUse { open: &mut self.open, is_fit: false };
-        let Some(open) = in_use.open else { return Err(CallError::Unsent(io::ErrorKind::NotConnected)) };
-        let outcome = match open.connection.ask(words).await? {
-            Reply::Error(text) => Err(CallError::Server(text)),
-            reply => Ok(reply),
-        };
-        in_use.is_fit = !(follows_primary && denies_being_primary(&outcome));
-        outcome
     }
 
     /// Whether a connection is open that may still lead to the right server.

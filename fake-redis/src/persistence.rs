@@ -16,6 +16,7 @@ use crate::server::Server;
 use bytes::BytesMut;
 use progress::Progress;
 use std::collections::VecDeque;
+use std::fmt::Write;
 
 /// What is known of the disk.
 #[derive(Debug)]
@@ -114,15 +115,16 @@ impl Server {
     }
 
     /// The section `# Persistence` of INFO, without its title.
-    pub(crate) fn persistence_info(&self) -> String {
+    pub(crate) fn write_persistence_info(&self, text: &mut String) {
         let appends = u8::from(self.persistence.wants_stream());
-        format!(
+        let _ = write!(
+            text,
             "loading:{}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\nrdb_bgsave_in_progress:0\r\n\
              rdb_last_save_time:{}\r\nrdb_last_bgsave_status:ok\r\naof_enabled:{appends}\r\naof_rewrite_in_progress:0\r\n\
              aof_last_write_status:ok\r\n",
             u8::from(self.loading),
             self.dirty,
             self.persistence.last_save,
-        )
+        );
     }
 }

@@ -179,9 +179,7 @@ impl Reply {
     }
 
     fn header(&mut self, kind: u8, length: usize) {
-        self.buffer.extend_from_slice(&[kind]);
-        self.buffer.extend_from_slice(number::Decimal::of(length as i64).as_bytes());
-        self.buffer.extend_from_slice(b"\r\n");
+        put_header(&mut self.buffer, kind, length);
     }
 
     /// The head of an array; `length` values follow.
@@ -220,6 +218,22 @@ impl Reply {
         let elements = self.buffer.split_off(start);
         self.header(b'*', length);
         self.buffer.extend_from_slice(&elements);
+    }
+}
+
+/// Writes the line that stands before so many bytes or elements.
+pub(crate) fn put_header(buffer: &mut BytesMut, kind: u8, length: usize) {
+    match length {
+        0..10 => buffer.extend_from_slice(&[kind, b'0' + length as u8, b'\r', b'\n']),
+        10..100 => {
+            let (tens, ones) = (b'0' + (length / 10) as u8, b'0' + (length % 10) as u8);
+            buffer.extend_from_slice(&[kind, tens, ones, b'\r', b'\n']);
+        }
+        _ => {
+            buffer.extend_from_slice(&[kind]);
+            buffer.extend_from_slice(number::Decimal::of(length as i64).as_bytes());
+            buffer.extend_from_slice(b"\r\n");
+        }
     }
 }
 

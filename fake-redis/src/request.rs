@@ -293,7 +293,7 @@ impl RequestReader {
 }
 
 /// The number in a header line of that kind, and moves behind it. `None` if it is not there, or has more than three digits or any oddity.
-fn short_header(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
+pub(crate) fn short_header(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
     let digit = |byte: u8| usize::from(byte - b'0');
     let (number, length) = match bytes.get(*at..)? {
         [first, a @ b'0'..=b'9', b'\r', _, ..] if *first == kind => (digit(*a), 4),

@@ -1,11 +1,15 @@
 //! Runs workload W a number of times and says what it did: what `benches/instructions.sh` counts the instructions of.
 //!
 //! `workload KIND RUNS`, where KIND is `fast`, `turmoil`, `direct` (the same commands told to a server without any world), `failover` (one
-//! primary, two replicas, three Sentinels, a storage and three processes) or `masters` (Redlock over five).
+//! primary, two replicas, three Sentinels, a storage and three processes), `masters` (Redlock over five) or `judged` (as `failover`, and then judged,
+//! digested and added up as a sweep does).
 
 use fencepost::bench::{Workload, replay};
-use fencepost::{Engine, RunSpec, Scenario};
+use fencepost::verdicts::Findings;
+use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::Seed;
+use fencepost_reports::phases::phases;
+use fencepost_reports::sweep::{Cell, RunSummary};
 use std::rc::Rc;
 
 /// As in the program itself.
@@ -20,12 +24,14 @@ fn main() {
     let kind = arguments.first().map_or("fast", String::as_str);
     let runs: u64 = arguments.get(1).and_then(|runs| runs.parse().ok()).unwrap_or(1);
     let told: Vec<_> = (0..SEEDS).map(|seed| Workload::default().record(seed)).collect();
+    let mut cell = Cell::new("single-node", "failover");
     let (mut commands, mut events) = (0, 0);
     for seed in (0..runs).map(|run| run % SEEDS) {
         let (more_commands, more_events) = match kind {
             "direct" => (replay(&told[seed as usize]), 0),
-            "failover" => scenario(seed, "single-node", "failover"),
-            "masters" => scenario(seed, "redlock", "none"),
+            "failover" => (0, scenario(seed, "single-node", "failover").1.events),
+            "masters" => (0, scenario(seed, "redlock", "none").1.events),
+            "judged" => (0, judged(seed, &mut cell)),
             _ => {
                 let engine = if kind == "turmoil" { Engine::Turmoil } else { Engine::Fast };
                 let figures = Workload::default().run(seed, engine);
@@ -38,10 +44,19 @@ fn main() {
     println!("{commands} commands {events} events");
 }
 
-fn scenario(seed: u64, client: &str, family: &str) -> (u64, u64) {
+/// A whole run of the default scenario.
+fn scenario(seed: u64, client: &str, family: &str) -> (RunSpec, RunOutcome) {
     let client = fencepost_clients::find(client).expect("the lock is in the table");
     let families = family.parse().expect("the family is in the table");
     let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(Scenario::default()));
     let outcome = spec.run(Engine::Fast).expect("the run comes to its end");
-    (0, outcome.events)
+    (spec, outcome)
+}
+
+/// What a sweep does with one seed; returns the events of the run.
+fn judged(seed: u64, cell: &mut Cell) -> u64 {
+    let (spec, outcome) = scenario(seed, "single-node", "failover");
+    let report = Findings { spec: &spec, outcome: &outcome }.report();
+    cell.add(&RunSummary { seed: spec.seed, run: &report, phases: &phases(&outcome.history) });
+    outcome.events
 }

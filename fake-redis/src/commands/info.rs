@@ -9,26 +9,29 @@ use std::fmt::Write;
 pub(crate) static COMMANDS: &[Command] =
     &[Command::new("info", -1, Flags::LOADING.and(Flags::STALE), Keys::NONE, info)];
 
-/// A section: its name, whether it is shown unasked, its lines.
+/// A section: its name, whether it is shown unasked, what writes its lines.
 struct Section {
     title: &'static str,
     by_default: bool,
-    lines: fn(&Server) -> String,
+    write: fn(&Server, &mut String),
 }
 
+/// About as long as all sections are.
+const TEXT_LENGTH: usize = 4 * 1024;
+
 const SECTIONS: &[Section] = &[
-    Section { title: "Server", by_default: true, lines: server },
-    Section { title: "Clients", by_default: true, lines: clients },
-    Section { title: "Memory", by_default: true, lines: memory },
-    Section { title: "Persistence", by_default: true, lines: Server::persistence_info },
-    Section { title: "Stats", by_default: true, lines: stats },
-    Section { title: "Replication", by_default: true, lines: Server::replication_info },
-    Section { title: "CPU", by_default: true, lines: cpu },
-    Section { title: "Modules", by_default: true, lines: |_| String::new() },
-    Section { title: "Commandstats", by_default: false, lines: calls },
-    Section { title: "Errorstats", by_default: true, lines: errors },
-    Section { title: "Cluster", by_default: true, lines: |_| String::from("cluster_enabled:0\r\n") },
-    Section { title: "Keyspace", by_default: true, lines: keyspace },
+    Section { title: "Server", by_default: true, write: server },
+    Section { title: "Clients", by_default: true, write: clients },
+    Section { title: "Memory", by_default: true, write: memory },
+    Section { title: "Persistence", by_default: true, write: Server::write_persistence_info },
+    Section { title: "Stats", by_default: true, write: stats },
+    Section { title: "Replication", by_default: true, write: Server::write_replication_info },
+    Section { title: "CPU", by_default: true, write: cpu },
+    Section { title: "Modules", by_default: true, write: |_, _| {} },
+    Section { title: "Commandstats", by_default: false, write: calls },
+    Section { title: "Errorstats", by_default: true, write: errors },
+    Section { title: "Cluster", by_default: true, write: |_, text| text.push_str("cluster_enabled:0\r\n") },
+    Section { title: "Keyspace", by_default: true, write: keyspace },
 ];
 
 fn info(call: &mut Call<'_>) -> CommandResult {
@@ -41,20 +44,21 @@ fn info(call: &mut Call<'_>) -> CommandResult {
         };
         if asked.is_empty() { section.by_default } else { asked.iter().any(by_name) }
     };
-    let mut text = String::new();
+    let mut text = String::with_capacity(TEXT_LENGTH);
     for section in SECTIONS.iter().filter(|section| is_asked(section)) {
-        let separator = if text.is_empty() { "" } else { "\r\n" };
-        let _ = write!(text, "{separator}# {}\r\n{}", section.title, (section.lines)(call.server));
+        text.push_str(if text.is_empty() { "# " } else { "\r\n# " });
+        text.push_str(section.title);
+        text.push_str("\r\n");
+        (section.write)(call.server, &mut text);
     }
     call.reply.verbatim(b"txt", text.as_bytes());
     Ok(())
 }
 
-fn server(server: &Server) -> String {
+fn server(server: &Server, text: &mut String) {
     let uptime = (server.now.0 - server.started_at.0).max(0) / 1_000_000;
-    let mut lines = String::new();
     let _ = write!(
-        lines,
+        text,
         "redis_version:{}\r\nredis_git_sha1:00000000\r\nredis_git_dirty:0\r\nredis_build_id:0\r\nredis_mode:standalone\r\n\
          os:fake-redis\r\narch_bits:64\r\nmonotonic_clock:simulated\r\nmultiplexing_api:none\r\nprocess_id:1\r\n\
          process_supervised:no\r\nrun_id:{}\r\ntcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{uptime}\r\n\
@@ -67,11 +71,11 @@ fn server(server: &Server) -> String {
         uptime / 86_400,
         (server.now_ms() / 1_000) & 0xff_ffff,
     );
-    lines
 }
 
-fn clients(server: &Server) -> String {
-    format!(
+fn clients(server: &Server, text: &mut String) {
+    let _ = write!(
+        text,
         "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\nclient_recent_max_input_buffer:0\r\n\
          client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\ntracking_clients:0\r\nclients_in_timeout_table:0\r\n",
         server.connections.len(),
@@ -81,26 +85,28 @@ fn clients(server: &Server) -> String {
             .values()
             .filter(|key| server.client(**key).blocked || server.client(**key).postponed)
             .count(),
-    )
+    );
 }
 
-fn memory(server: &Server) -> String {
+fn memory(server: &Server, text: &mut String) {
     let used = server.used_memory();
     let policy = server.config.maxmemory_policy;
     let named = crate::config::MaxmemoryPolicy::NAMES.iter().find(|(_, known)| *known == policy);
-    format!(
+    let _ = write!(
+        text,
         "used_memory:{used}\r\nused_memory_dataset:{used}\r\nnumber_of_cached_scripts:{}\r\nnumber_of_functions:0\r\n\
          number_of_libraries:0\r\nmaxmemory:{}\r\nmaxmemory_policy:{}\r\nmem_allocator:rust\r\nlazyfree_pending_objects:0\r\n\
          lazyfreed_objects:0\r\n",
         server.scripts.len(),
         server.config.maxmemory,
         named.map_or("", |(name, _)| name),
-    )
+    );
 }
 
-fn stats(server: &Server) -> String {
+fn stats(server: &Server, text: &mut String) {
     let counters = &server.statistics;
-    format!(
+    let _ = write!(
+        text,
         "total_connections_received:{}\r\ntotal_commands_processed:{}\r\ninstantaneous_ops_per_sec:0\r\n\
          rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:{}\r\nevicted_clients:0\r\nkeyspace_hits:{}\r\n\
          keyspace_misses:{}\r\npubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\n\
@@ -116,43 +122,37 @@ fn stats(server: &Server) -> String {
         server.pubsub.patterns.len(),
         server.pubsub.shard_channels.len(),
         counters.errors_total,
-    )
+    );
 }
 
 /// A machine without a processor of its own uses none.
-fn cpu(_: &Server) -> String {
-    String::from("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n")
+fn cpu(_: &Server, text: &mut String) {
+    text.push_str("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n");
 }
 
 /// No command takes time by the server's clock.
-fn calls(server: &Server) -> String {
-    let mut lines = String::new();
+fn calls(server: &Server, text: &mut String) {
     for (command, calls) in server.statistics.calls() {
         let _ = write!(
-            lines,
+            text,
             "cmdstat_{}:calls={},usec=0,usec_per_call=0.00,rejected_calls={},failed_calls={}\r\n",
             command.full_name, calls.executed, calls.rejected, calls.failed
         );
     }
-    lines
 }
 
-fn errors(server: &Server) -> String {
-    let mut lines = String::new();
+fn errors(server: &Server, text: &mut String) {
     for (code, count) in &server.statistics.errors {
-        let _ = write!(lines, "errorstat_{}:count={count}\r\n", String::from_utf8_lossy(code));
+        let _ = write!(text, "errorstat_{}:count={count}\r\n", String::from_utf8_lossy(code));
     }
-    lines
 }
 
-fn keyspace(server: &Server) -> String {
-    let mut lines = String::new();
+fn keyspace(server: &Server, text: &mut String) {
     for db in 0..server.keyspace.databases() {
         let database = server.database(db);
         if database.len() > 0 {
             let (keys, expires) = (database.len(), database.volatile_len());
-            let _ = write!(lines, "db{db}:keys={keys},expires={expires},avg_ttl=0\r\n");
+            let _ = write!(text, "db{db}:keys={keys},expires={expires},avg_ttl=0\r\n");
         }
     }
-    lines
 }

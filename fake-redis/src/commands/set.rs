@@ -127,9 +127,9 @@ fn parse_options<'a>(args: Args<'a>, first: usize, grammar: Grammar) -> Result<O
 /// `IFEQ value` or `IFNE value` at this place among the arguments.
 pub(super) fn comparison(args: Args<'_>, index: usize) -> Option<Condition<'_>> {
     let value = (index + 1 < args.len()).then(|| args.get(index + 1))?;
-    match args.get(index).to_ascii_lowercase().as_slice() {
-        b"ifeq" => Some(Condition::Equal(value)),
-        b"ifne" => Some(Condition::Different(value)),
+    match args {
+        _ if args.is(index, "ifeq") => Some(Condition::Equal(value)),
+        _ if args.is(index, "ifne") => Some(Condition::Different(value)),
         _ => None,
     }
 }

@@ -37,11 +37,11 @@ impl Server {
     }
 
     /// The section `# Replication` of INFO, without its title.
-    pub(crate) fn replication_info(&self) -> String {
+    pub(crate) fn write_replication_info(&self, text: &mut String) {
         let replication = &self.replication;
         let role = if replication.is_replica() { "slave" } else { "master" };
-        let mut text = format!("role:{role}\r\n");
-        self.write_primary(&mut text);
+        let _ = write!(text, "role:{role}\r\n");
+        self.write_primary(text);
         let _ = write!(text, "connected_slaves:{}\r\n", replication.replicas.len());
         if self.config.min_replicas_to_write > 0 && self.config.min_replicas_max_lag > 0 {
             let good = replication.good_replicas(self.config.min_replicas_max_lag, seconds(self.now));
@@ -52,8 +52,7 @@ impl Server {
             let (host, port, offset) = (&replica.host, replica.port, replica.acknowledged);
             let _ = write!(text, "slave{number}:ip={host},port={port},state=online,offset={offset},lag={lag}\r\n");
         }
-        self.write_history(&mut text);
-        text
+        self.write_history(text);
     }
 
     /// What a replica says of its primary.

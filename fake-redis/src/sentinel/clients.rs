@@ -41,9 +41,11 @@ impl Client {
 /// All clients, in the order of their connection ids.
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
-    all: BTreeMap<ConnectionId, Client>,
+    all: BTreeMap<ConnectionId, Box<Client>>,
     ready: VecDeque<ConnectionId>,
     accepted: i64,
+    /// Whether anything was written to anyone since it was last sent.
+    has_replies: bool,
 }
 
 impl Clients {
@@ -51,7 +53,7 @@ impl Clients {
     pub(crate) fn accepted(&mut self, connection: ConnectionId) {
         self.accepted += 1;
         let client = Client { id: self.accepted, ..Client::default() };
-        self.all.insert(connection, client);
+        self.all.insert(connection, Box::new(client));
     }
 
     /// A client is gone.
@@ -70,14 +72,15 @@ impl Clients {
     }
 
     /// The next client whose command is to be served, taken out; hand it back with [`Clients::served`].
-    pub(crate) fn next(&mut self) -> Option<(ConnectionId, Client)> {
+    pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)
     }
 
     /// Takes a client back whose command was served. Its next one waits behind those of others.
-    pub(crate) fn served(&mut self, connection: ConnectionId, client: Client) {
+    pub(crate) fn served(&mut self, connection: ConnectionId, client: Box<Client>) {
         self.all.insert(connection, client);
+        self.has_replies = true;
         self.understand(connection);
     }
 
@@ -89,6 +92,7 @@ impl Clients {
     /// Tells an event to those who hear its channel (`pubsubPublishMessage`).
     pub(crate) fn publish(&mut self, event: &Event) {
         let (channel, message) = (event.channel.as_bytes(), event.message.as_bytes());
+        self.has_replies = true;
         for client in self.all.values_mut() {
             if client.channels.contains(channel) {
                 let parts: [&[u8]; 3] = [b"message", channel, message];
@@ -105,6 +109,10 @@ impl Clients {
 
     /// Sends what was written, and disconnects those who are to leave.
     pub(crate) fn flush(&mut self, out: &mut Outputs) {
+        out.more = self.more();
+        if !std::mem::take(&mut self.has_replies) {
+            return;
+        }
         let mut left = Vec::new();
         for (connection, client) in &mut self.all {
             if !client.reply.is_empty() {
@@ -127,6 +135,7 @@ impl Clients {
             Err(error) => {
                 client.reply.error(&[b"ERR Protocol error: ", error.0.as_slice()].concat());
                 client.leaving = true;
+                self.has_replies = true;
             }
         }
     }

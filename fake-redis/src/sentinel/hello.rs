@@ -9,6 +9,7 @@ use super::{
     master::{Master, close_links},
 };
 use std::fmt;
+use std::rc::Rc;
 
 /// What a Sentinel says of itself and of the primary.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,9 +28,54 @@ pub(crate) struct Hello {
     pub(crate) config_epoch: u64,
 }
 
+/// Our own message about a primary as it was last written. Nothing else in it ever changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Said {
+    epoch: u64,
+    config_epoch: u64,
+    master: Address,
+    text: Rc<str>,
+}
+
+/// The last message of another Sentinel that was taken to heart. Most of its messages are the same for as long as nothing happens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Heard {
+    text: Box<[u8]>,
+    config_epoch: u64,
+}
+
+/// What we say ourselves, written anew only if something in it has changed.
+pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
+    let is_same = |said: &&Said| {
+        said.epoch == core.epoch && said.config_epoch == master.config_epoch && said.master == *master.current_address()
+    };
+    if let Some(said) = master.said.as_ref().filter(is_same) {
+        return said.text.clone();
+    }
+    let hello = Hello::ours(core, master);
+    let text: Rc<str> = hello.to_string().into();
+    let Hello { epoch, config_epoch, master: address, .. } = hello;
+    master.said = Some(Said { epoch, config_epoch, master: address, text: text.clone() });
+    text
+}
+
+/// Takes a message that came before, word for word, and has nothing new to say: our own, or another Sentinel's. Returns whether it was one.
+pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
+    masters.iter_mut().any(|master| {
+        let Master { said, sentinels, config_epoch, .. } = master;
+        let is_old = |heard: &Heard| heard.config_epoch <= *config_epoch && *heard.text == *message;
+        let by = |sentinel: &&mut Instance| sentinel.heard.as_ref().is_some_and(is_old);
+        if let Some(sender) = sentinels.iter_mut().find(by) {
+            sender.opinion.last_hello = now;
+            return true;
+        }
+        said.as_ref().is_some_and(|said| said.text.as_bytes() == message)
+    })
+}
+
 impl Hello {
     /// What we say ourselves.
-    pub(crate) fn ours(core: &Core, master: &Master) -> Self {
+    fn ours(core: &Core, master: &Master) -> Self {
         Self {
             sentinel: core.announce.clone(),
             run_id: core.my_id.clone(),
@@ -67,7 +113,7 @@ impl fmt::Display for Hello {
 
 /// Takes another Sentinel's hello (`sentinelProcessHelloMessage`): makes its acquaintance, and takes up a higher epoch and a newer
 /// address of the primary.
-pub(crate) fn process(masters: &mut [Master], hello: &Hello, context: &mut Context<'_>) {
+pub(crate) fn process(masters: &mut [Master], hello: &Hello, text: &[u8], context: &mut Context<'_>) {
     let Some(place) = masters.iter().position(|master| master.node.name == hello.master_name) else { return };
     if !masters[place].sentinels.iter().any(|sentinel| is_sender(sentinel, hello)) {
         meet(masters, place, hello, context);
@@ -79,6 +125,7 @@ pub(crate) fn process(masters: &mut [Master], hello: &Hello, context: &mut Conte
     let now = context.core.now;
     let Some(sender) = master.sentinels.iter_mut().find(|sentinel| is_sender(sentinel, hello)) else { return };
     sender.opinion.last_hello = now;
+    sender.heard = Some(Heard { text: text.into(), config_epoch: hello.config_epoch });
     if master.config_epoch >= hello.config_epoch {
         return;
     }

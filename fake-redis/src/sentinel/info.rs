@@ -33,11 +33,11 @@ pub(crate) fn parse(text: &[u8]) -> InfoReport {
         let (line, after) = cut(rest, b'\n').unwrap_or((rest, b""));
         rest = after;
         // Most lines are about something else: not even their end of the name is looked for.
-        if !matches!(line.first(), Some(b'm' | b'r' | b's')) {
-            continue;
-        }
-        if let Some((name, value)) = cut(line, b':')
-            && let (Ok(name), Ok(value)) = (str::from_utf8(name), str::from_utf8(value))
+        if matches!(
+            line,
+            [b'm', b'a', b's', ..] | [b'r', b'o' | b'u', ..] | [b'r', b'e', b'p', b'l', b'i', ..] | [b's', b'l', ..]
+        ) && let Some((name, value)) = cut(line, b':')
+            && let Ok(value) = str::from_utf8(value)
         {
             take_line(&mut report, name, value.strip_suffix('\r').unwrap_or(value));
         }
@@ -51,22 +51,22 @@ fn cut(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((&text[..place], &text[place + 1..]))
 }
 
-fn take_line(report: &mut InfoReport, name: &str, value: &str) {
+fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
     match name {
-        "run_id" if value.len() >= 40 => report.run_id = value.get(..40).map(str::to_owned),
-        "role" if value == "master" => report.role = Some(Kind::Master),
-        "role" if value == "slave" => report.role = Some(Kind::Replica),
+        b"run_id" if value.len() >= 40 => report.run_id = value.get(..40).map(str::to_owned),
+        b"role" if value == "master" => report.role = Some(Kind::Master),
+        b"role" if value == "slave" => report.role = Some(Kind::Replica),
         // Redis reports -1 for a replica that has never had its primary; any figure but 0 means that the link is down.
-        "master_link_down_since_seconds" => {
+        b"master_link_down_since_seconds" => {
             report.link_down_ms = value.parse().map_or(0, |seconds: i64| seconds * 1_000)
         }
-        "master_host" => report.master_host = Some(value.to_owned()),
-        "master_port" => report.master_port = value.parse().ok(),
-        "master_link_status" => report.link_up = Some(value.eq_ignore_ascii_case("up")),
-        "slave_priority" => report.priority = value.parse().ok(),
-        "slave_repl_offset" => report.offset = value.parse().ok(),
-        "replica_announced" => report.announced = Some(value != "0"),
-        _ if name.strip_prefix("slave").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit())) => {
+        b"master_host" => report.master_host = Some(value.to_owned()),
+        b"master_port" => report.master_port = value.parse().ok(),
+        b"master_link_status" => report.link_up = Some(value.eq_ignore_ascii_case("up")),
+        b"slave_priority" => report.priority = value.parse().ok(),
+        b"slave_repl_offset" => report.offset = value.parse().ok(),
+        b"replica_announced" => report.announced = Some(value != "0"),
+        _ if matches!(name, [b's', b'l', b'a', b'v', b'e', b'0'..=b'9', ..]) => {
             report.replicas.extend(replica_address(value));
         }
         _ => {}

@@ -4,6 +4,7 @@
 use super::{
     Address,
     core::{Context, Core},
+    hello::Heard,
     link::{Expected, Link},
     period,
 };
@@ -78,6 +79,8 @@ pub(crate) struct Instance {
     pub(crate) reconfigure_sent: i64,
     /// What another Sentinel says.
     pub(crate) opinion: Opinion,
+    /// Its last hello.
+    pub(crate) heard: Option<Heard>,
 }
 
 /// What a replica's INFO says about its replication.
@@ -138,6 +141,7 @@ impl Instance {
             reconfigured: Reconfigured::No,
             reconfigure_sent: 0,
             opinion: Opinion { master_down: false, replied_at: now, leader: None, leader_epoch: 0, last_hello: now },
+            heard: None,
         }
     }
 

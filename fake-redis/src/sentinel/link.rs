@@ -122,6 +122,12 @@ impl Link {
         [&mut self.command, &mut self.pubsub].into_iter().flatten().find(|outgoing| outgoing.id == connection)
     }
 
+    /// Whether the connection of this id is one of ours.
+    pub(crate) fn has(&self, connection: ConnectionId) -> bool {
+        let is_it = |outgoing: &Outgoing<Expected>| outgoing.id == connection;
+        self.command.as_ref().is_some_and(is_it) || self.pubsub.as_ref().is_some_and(is_it)
+    }
+
     /// Sends a command if the link has its command connection. Returns whether it had (`redisAsyncCommand`).
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) -> bool {
         let Some(outgoing) = &mut self.command else { return false };
@@ -144,8 +150,11 @@ impl Link {
 
     /// Sends what has gathered on both connections.
     pub(crate) fn flush(&mut self, out: &mut Outputs) {
-        for outgoing in [&mut self.command, &mut self.pubsub].into_iter().flatten() {
-            outgoing.flush(out);
+        if let Some(command) = &mut self.command {
+            command.flush(out);
+        }
+        if let Some(pubsub) = &mut self.pubsub {
+            pubsub.flush(out);
         }
     }
 

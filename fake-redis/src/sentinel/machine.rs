@@ -14,7 +14,7 @@ use super::{
     instance::{Instance, Kind},
     link::Expected,
     master::Master,
-    schedule::next_due,
+    schedule::{Schedule, Touched},
 };
 use crate::{
     machine::{ConnectionId, Input, Machine, Outputs, WallTime},
@@ -33,6 +33,9 @@ pub struct Sentinel {
     pub(crate) masters: Vec<Master>,
     pub(crate) clients: Clients,
     alarm: Alarm,
+    schedule: Schedule,
+    /// What the present input may have changed.
+    touched: Touched,
 }
 
 impl Sentinel {
@@ -40,12 +43,21 @@ impl Sentinel {
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];
-        Self { config, core, masters, clients: Clients::default(), alarm: Alarm::default() }
+        Self {
+            config,
+            core,
+            masters,
+            clients: Clients::default(),
+            alarm: Alarm::default(),
+            schedule: Schedule::default(),
+            touched: Touched::Everything,
+        }
     }
 
     /// Looks at all instances if something is due.
     fn look(&mut self, out: &mut Outputs) {
-        if next_due(&self.core, &self.masters) > self.core.now {
+        if self.schedule.next_due(&self.core, &self.masters, Touched::Everything) > self.core.now {
+            self.touched = Touched::Nothing;
             return;
         }
         let context = &mut Context { core: &mut self.core, out };
@@ -83,6 +95,7 @@ impl Sentinel {
         };
         let Some(outgoing) = instance.link.find(connection) else { return };
         outgoing.receive(bytes);
+        self.touched = Touched::Nothing;
         let mut place = Some(place);
         while let Some(at) = place {
             if !self.take_reply(at, connection, out) {
@@ -96,21 +109,24 @@ impl Sentinel {
     /// Takes one reply if a whole one is there. Returns whether it was.
     fn take_reply(&mut self, place: Place, connection: ConnectionId, out: &mut Outputs) -> bool {
         let (master, now) = (&mut self.masters[place.master], self.core.now);
-        let Some(instance) = master.instances_mut().nth(place.instance) else { return false };
+        let Some(instance) = master.instance_mut(place.instance) else { return false };
         let from_pubsub = instance.link.pubsub.as_ref().is_some_and(|outgoing| outgoing.id == connection);
         let Some(outgoing) = instance.link.find(connection) else { return false };
         let (expected, reply) = match outgoing.next_reply() {
             Ok(Some((expected, reply))) => (expected.unwrap_or(Expected::Nothing), reply),
             Ok(None) => return false,
             Err(_) if from_pubsub => {
+                self.touched = Touched::Everything;
                 instance.link.close_pubsub(out);
                 return false;
             }
             Err(_) => {
+                self.touched = Touched::Everything;
                 instance.link.close_command(out);
                 return false;
             }
         };
+        self.touched.add(place.instance);
         if from_pubsub {
             instance.link.pubsub_activity = now;
             self.take_published(&reply, out);
@@ -133,24 +149,30 @@ impl Sentinel {
 
     /// Takes a hello, whichever way it came.
     pub(crate) fn take_hello(&mut self, message: &[u8], out: &mut Outputs) {
+        if hello::take_repeated(&mut self.masters, message, self.core.now) {
+            return;
+        }
+        self.touched = Touched::Everything;
         let hello = std::str::from_utf8(message).ok().and_then(Hello::parse);
         if let Some(hello) = hello.filter(|hello| hello.run_id != self.core.my_id) {
-            hello::process(&mut self.masters, &hello, &mut Context { core: &mut self.core, out });
+            hello::process(&mut self.masters, &hello, message, &mut Context { core: &mut self.core, out });
         }
     }
 
     fn take_answer(&mut self, place: Place, expected: Expected, reply: &BytesFrame) {
         let (master, core) = (&mut self.masters[place.master], &mut self.core);
-        let Some(instance) = master.instances_mut().nth(place.instance) else { return };
+        let Some(instance) = master.instance_mut(place.instance) else { return };
         match expected {
             Expected::Nothing => {}
             Expected::Pong => instance.take_pong(reply, core.now),
             Expected::Published => instance.take_published_count(reply, core.now),
             Expected::MasterDown => {
+                self.touched = Touched::Everything;
                 instance.take_opinion(reply, core.now);
                 core.attention = true;
             }
             Expected::Info => {
+                self.touched = Touched::Everything;
                 instance.link.info_pending_since = None;
                 let Some(text) = bulk(reply) else { return };
                 let report = info::parse(text);
@@ -168,10 +190,8 @@ impl Sentinel {
             self.clients.publish(&event);
         }
         self.clients.flush(out);
-        for instance in self.masters.iter_mut().flat_map(Master::instances_mut) {
-            instance.link.flush(out);
-        }
-        let due = next_due(&self.core, &self.masters);
+        self.masters.iter_mut().for_each(|master| master.flush(out));
+        let due = self.schedule.next_due(&self.core, &self.masters, self.touched);
         self.alarm.set(due, now, |bound| self.core.draw_below(bound), out);
     }
 }
@@ -182,6 +202,7 @@ impl Machine for Sentinel {
         if self.alarm.observe(self.core.now) {
             self.enter_tilt();
         }
+        self.touched = Touched::Everything;
         match input {
             Input::Accepted { connection, .. } => self.clients.accepted(connection),
             Input::Received { connection, bytes } => self.received(connection, bytes, out),
@@ -209,10 +230,8 @@ struct Place {
 /// The instance that a connection leads to, if it is one of ours.
 fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &mut Instance)> {
     masters.iter_mut().enumerate().find_map(|(master, one)| {
-        let mut instances = one.instances_mut().enumerate();
-        let (instance, found) = instances
-            .find_map(|(place, instance)| instance.link.find(connection).is_some().then_some((place, instance)))?;
-        Some((Place { master, instance }, found))
+        let instance = one.instances().position(|instance| instance.link.has(connection))?;
+        Some((Place { master, instance }, one.instance_mut(instance)?))
     })
 }
 
@@ -220,7 +239,7 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
 fn look_at(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
-    let hello = hello_due.then(|| Hello::ours(context.core, master).to_string());
+    let hello = hello_due.then(|| hello::ours(context.core, master));
     master.node.reconnect(context);
     master.node.send_periodic(false, hello.as_deref(), context);
     leave_tilt_in_time(context.core);

@@ -5,6 +5,7 @@ use super::{
     core::{Context, Core},
     events::{name_instance, name_master},
     failover::Failover,
+    hello::Said,
     instance::{Instance, Kind},
 };
 use crate::machine::{ConnectionId, Outputs};
@@ -36,6 +37,8 @@ pub(crate) struct Master {
     pub(crate) leader_epoch: u64,
     /// Our attempt to replace it.
     pub(crate) failover: Failover,
+    /// What we last said of it.
+    pub(crate) said: Option<Said>,
 }
 
 impl Master {
@@ -58,6 +61,7 @@ impl Master {
             leader: None,
             leader_epoch: 0,
             failover: Failover::default(),
+            said: None,
         }
     }
 
@@ -69,6 +73,16 @@ impl Master {
     /// All instances, to be changed.
     pub(crate) fn instances_mut(&mut self) -> impl Iterator<Item = &mut Instance> {
         std::iter::once(&mut self.node).chain(&mut self.replicas).chain(&mut self.sentinels)
+    }
+
+    /// One of them, by its place among all.
+    pub(crate) fn instance_mut(&mut self, place: usize) -> Option<&mut Instance> {
+        let replicas = self.replicas.len();
+        match place {
+            0 => Some(&mut self.node),
+            place if place <= replicas => self.replicas.get_mut(place - 1),
+            place => self.sentinels.get_mut(place - 1 - replicas),
+        }
     }
 
     /// Whether its replicas must be watched closely.
@@ -154,6 +168,13 @@ impl Master {
     /// A connection broke or could not be opened. Returns whether it was one of ours.
     pub(crate) fn connection_lost(&mut self, connection: ConnectionId) -> bool {
         self.instances_mut().any(|instance| instance.link.lost(connection))
+    }
+
+    /// Sends what has gathered for anybody.
+    pub(crate) fn flush(&mut self, out: &mut Outputs) {
+        self.node.link.flush(out);
+        self.replicas.iter_mut().for_each(|replica| replica.link.flush(out));
+        self.sentinels.iter_mut().for_each(|sentinel| sentinel.link.flush(out));
     }
 
     /// Closes every connection, before the primary is no longer monitored.

@@ -8,26 +8,94 @@ use super::{core::Core, failover::Step, instance::Instance, master::Master, peri
 /// The longest sleep, so that an oversight could only ever cost a second.
 const SLEEP_MS_MAX: i64 = 1_000;
 
-/// From when on something is due, in milliseconds of the wall clock.
-pub(crate) fn next_due(core: &Core, masters: &[Master]) -> i64 {
-    if core.attention {
-        return core.now;
-    }
-    let due = masters.iter().map(|master| master_due(core, master)).min().unwrap_or(i64::MAX);
-    due.min(core.now + SLEEP_MS_MAX)
+/// What an input may have changed of what decides when something is due.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Touched {
+    /// Nothing.
+    Nothing,
+    /// The connections of one instance of the first primary, at this place of `Master::instances`: an answer came that says no more than that it lives.
+    One(usize),
+    /// Whatever there is.
+    #[default]
+    Everything,
 }
 
-fn master_due(core: &Core, master: &Master) -> i64 {
-    let in_trouble = master.in_trouble();
-    let monitoring = master.instances().map(|instance| monitoring_due(instance, in_trouble)).min().unwrap_or(i64::MAX);
-    let acting = match core.tilt_since {
-        Some(since) => since + period::TILT_MS,
-        None => {
-            let checks = master.instances().map(|instance| check_due(instance, core.now)).min().unwrap_or(i64::MAX);
-            checks.min(failover_due(master, core.now)).min(ask_due(master))
+impl Touched {
+    /// Adds an instance.
+    pub(crate) fn add(&mut self, place: usize) {
+        *self = match *self {
+            Touched::Nothing => Touched::One(place),
+            Touched::One(other) if other == place => *self,
+            Touched::One(_) | Touched::Everything => Touched::Everything,
+        };
+    }
+}
+
+/// When everything is due, as far as it is remembered from the last input: most inputs change one instance.
+#[derive(Default, Debug)]
+pub(crate) struct Schedule {
+    /// For each instance of the only primary.
+    instances: Vec<i64>,
+    /// For all that belongs to no instance.
+    others: i64,
+    /// The instant at which all of it was worked out, if it does not change by itself as time goes on.
+    known_at: Option<i64>,
+}
+
+impl Schedule {
+    /// From when on something is due, in milliseconds of the wall clock.
+    pub(crate) fn next_due(&mut self, core: &Core, masters: &[Master], touched: Touched) -> i64 {
+        if core.attention {
+            self.known_at = None;
+            return core.now;
         }
+        let due = match (masters, touched) {
+            ([master], Touched::Nothing | Touched::One(_)) if self.known_at.is_some_and(|at| at <= core.now) => {
+                if let Touched::One(place) = touched
+                    && let Some(instance) = master.instances().nth(place)
+                {
+                    self.instances[place] = instance_due(core, instance, master.in_trouble());
+                }
+                let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
+                debug_assert_eq!(due, all_due(core, masters), "the schedule that is remembered is the one there is");
+                due
+            }
+            ([master], _) => self.work_out(core, master),
+            _ => all_due(core, masters),
+        };
+        // What is due now is named so because of the very instant, and will be named otherwise in the next.
+        self.known_at = (due > core.now && masters.len() == 1).then_some(core.now);
+        due.min(core.now + SLEEP_MS_MAX)
+    }
+
+    fn work_out(&mut self, core: &Core, master: &Master) -> i64 {
+        let in_trouble = master.in_trouble();
+        self.others = others_due(core, master);
+        self.instances.clear();
+        self.instances.extend(master.instances().map(|instance| instance_due(core, instance, in_trouble)));
+        self.instances.iter().fold(self.others, |due, one| due.min(*one))
+    }
+}
+
+fn all_due(core: &Core, masters: &[Master]) -> i64 {
+    let due = |master: &Master| {
+        let in_trouble = master.in_trouble();
+        let instances = master.instances().map(|instance| instance_due(core, instance, in_trouble));
+        instances.fold(others_due(core, master), i64::min)
     };
-    monitoring.min(acting)
+    masters.iter().map(due).min().unwrap_or(i64::MAX)
+}
+
+fn others_due(core: &Core, master: &Master) -> i64 {
+    match core.tilt_since {
+        Some(since) => since + period::TILT_MS,
+        None => failover_due(master, core.now).min(ask_due(master)),
+    }
+}
+
+fn instance_due(core: &Core, instance: &Instance, master_in_trouble: bool) -> i64 {
+    let monitoring = monitoring_due(instance, master_in_trouble);
+    if core.tilt_since.is_some() { monitoring } else { monitoring.min(check_due(instance, core.now)) }
 }
 
 /// When `Instance::reconnect` or `Instance::send_periodic` would act.

@@ -6,14 +6,14 @@ use crate::world::kernel::Kernel;
 
 /// Runs the world to its end.
 pub(crate) fn run(kernel: &Kernel, course: &Course) -> Result<(), EngineError> {
-    while let Some(at) = course.next(kernel) {
-        course.begin(kernel, at);
-        while let Some((due, host)) = kernel.with(|state| state.next()) {
-            if due > at {
-                break;
-            }
+    let mut next = kernel.with(|state| state.next());
+    while let Some(at) = course.admit(next) {
+        if course.begin(kernel, at) {
+            next = kernel.with(|state| state.next());
+        }
+        while let Some((_, host)) = next.filter(|(due, _)| *due <= at) {
             debug_assert_ne!(host, NEMESIS, "the nemesis has had its turn");
-            kernel.turn(host);
+            next = kernel.turn(host);
             check(kernel)?;
         }
     }

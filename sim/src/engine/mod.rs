@@ -7,8 +7,10 @@ mod turmoil;
 
 use crate::nemesis::Nemesis;
 use crate::roster::Roster;
+use crate::world::agenda::NEMESIS;
 use crate::world::carrier::Carrier;
 use crate::world::kernel::Kernel;
+use crate::world::state::Due;
 use clap::ValueEnum;
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
@@ -50,20 +52,25 @@ pub(crate) struct Course {
 impl Course {
     /// The next instant to go to; `None` when the run is over.
     fn next(&self, kernel: &Kernel) -> Option<SimTime> {
-        if self.roster.is_finished() {
-            return None;
-        }
-        let (at, _) = kernel.with(|state| state.next())?;
-        (at <= self.limit).then_some(at)
+        self.admit(kernel.with(|state| state.next()))
     }
 
-    /// Moves the world to an instant and lets the nemesis act.
-    fn begin(&self, kernel: &Kernel, at: SimTime) {
-        kernel.with(|state| {
+    /// The instant of what comes next, unless the run is over.
+    fn admit(&self, next: Option<Due>) -> Option<SimTime> {
+        next.map(|(at, _)| at).filter(|at| *at <= self.limit && !self.roster.is_finished())
+    }
+
+    /// Moves the world to an instant and lets the nemesis act; whether it had anything to do.
+    fn begin(&self, kernel: &Kernel, at: SimTime) -> bool {
+        let is_due = kernel.with(|state| {
             state.now = at;
             state.recorder.set_now(at);
+            state.is_due(NEMESIS)
         });
-        self.nemesis.turn(kernel);
+        if is_due {
+            self.nemesis.turn(kernel);
+        }
+        is_due
     }
 }
 

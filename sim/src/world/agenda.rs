@@ -40,8 +40,8 @@ pub(crate) enum Occurrence {
     Crash,
     /// A pause is over.
     Resume,
-    /// A timer of a task is due: slot and generation.
-    Timer(u32, u32),
+    /// A timer of a task is due: its slot.
+    Timer(u32),
     /// The timer of a server is due: generation.
     MachineTimer(u32),
     /// A server has served what kept it busy.
@@ -91,15 +91,21 @@ impl Agenda {
         source: HostIndex,
         occurrence: Occurrence,
     ) {
+        let place = self.place(at, host, class, source);
+        self.enter_at(place, occurrence);
+    }
+
+    /// The place of something that is decided now, whenever it is entered.
+    pub(crate) fn place(&mut self, at: SimTime, host: HostIndex, class: Class, source: HostIndex) -> Place {
         debug_assert!(at.0 < 1 << 48, "time {at} does not fit the agenda");
-        let place = Place(
-            u128::from(at.0) << 80
-                | u128::from(host) << 64
-                | (class as u128) << 60
-                | u128::from(source) << 44
-                | u128::from(self.sequence & ((1 << 44) - 1)),
-        );
+        let sequence = self.sequence & ((1 << 44) - 1);
         self.sequence += 1;
+        let minor = (class as u64) << 60 | u64::from(source) << 44 | sequence;
+        Place(u128::from(at.0 << 16 | u64::from(host)) << 64 | u128::from(minor))
+    }
+
+    /// Enters something at a place that was decided for it.
+    pub(crate) fn enter_at(&mut self, place: Place, occurrence: Occurrence) {
         let index = self.entries.partition_point(|entry| entry.place > place);
         self.entries.insert(index, Entry { place, occurrence });
     }

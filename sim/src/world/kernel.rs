@@ -4,8 +4,10 @@
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
 use super::socket::Owner;
-use super::state::{Parts, State};
+use super::state::{Due, Parts, State};
+use super::tasks::{TaskFuture, waker_of};
 use super::traffic::Close;
+use super::turn::Step;
 use bytes::BytesMut;
 use fencepost_clients::env::{BoxFuture, Draw, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock};
 use fencepost_clients::{Address, Env, World};
@@ -48,57 +50,48 @@ impl Kernel {
         self.livelock.get()
     }
 
-    /// Gives a host its turn at this instant: all that happens to it, then all that it does about it.
-    pub(crate) fn turn(&self, host: HostIndex) {
+    /// Gives a host its turn at this instant: all that happens to it, then all that it does about it. Returns what comes next in the world.
+    pub(crate) fn turn(&self, host: HostIndex) -> Option<Due> {
         let mut polls = 0;
+        let mut step = self.with(|state| state.begin_turn(host));
         loop {
-            self.let_happen(host);
-            self.with(|state| state.serve(host));
-            self.run_ready(host, &mut polls);
-            if polls > POLLS_PER_TURN_MAX {
-                self.livelock.set(Some(self.with(|state| state.node(host))));
-                return;
-            }
-            if !self.with(|state| state.is_due(host)) {
-                return;
-            }
-        }
-    }
-
-    /// Lets everything happen to a host that the agenda has for it at this instant.
-    fn let_happen(&self, host: HostIndex) {
-        loop {
-            let occurrence = self.with(|state| state.take_due(host));
-            match occurrence {
-                None => return,
-                Some(Occurrence::Boot) => self.boot(host),
-                Some(Occurrence::Crash) => self.crash(host),
-                Some(other) => self.with(|state| state.apply(host, other)),
-            }
-        }
-    }
-
-    /// Polls what is ready, unless the host is paused.
-    fn run_ready(&self, host: HostIndex, polls: &mut u32) {
-        loop {
-            let ready = self.with(|state| {
-                state.tasks.queue_woken();
-                if state.host(host).is_paused() { None } else { state.tasks.take_ready(host) }
-            });
-            let Some((key, mut future, waker)) = ready else { return };
-            *polls += 1;
-            if *polls > POLLS_PER_TURN_MAX {
-                return;
-            }
-            let is_done = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
-            let leftover = if is_done {
-                self.with(|state| state.tasks.remove(key));
-                Some(future)
-            } else {
-                self.with(|state| state.tasks.put_back(key, future))
+            step = match step {
+                Step::Boot => {
+                    self.boot(host);
+                    self.with(|state| state.begin_turn(host))
+                }
+                Step::Crash => {
+                    self.crash(host);
+                    self.with(|state| state.begin_turn(host))
+                }
+                Step::Poll(..) if polls >= POLLS_PER_TURN_MAX => {
+                    self.livelock.set(Some(self.with(|state| state.node(host))));
+                    return None;
+                }
+                Step::Poll(key, future) => {
+                    polls += 1;
+                    self.poll(host, key, future)
+                }
+                Step::Done(next) => return next,
             };
-            drop(leftover);
         }
+    }
+
+    /// Polls a task and says how the turn goes on. What is left of a task that has ended is dropped outside any borrow.
+    fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
+        let waker = waker_of(key);
+        let is_done = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
+        let leftover = if is_done {
+            self.with(|state| state.tasks.remove(key));
+            Some(future)
+        } else {
+            match self.with(|state| state.go_on_after(host, key, future)) {
+                Ok(step) => return step,
+                Err(aborted) => Some(aborted),
+            }
+        };
+        drop(leftover);
+        self.with(|state| state.go_on_turn(host))
     }
 
     /// The software of a host starts.

@@ -16,4 +16,5 @@ pub(crate) mod state;
 pub(crate) mod tasks;
 mod timers;
 mod traffic;
+mod turn;
 pub(crate) mod wire_log;

@@ -25,6 +25,8 @@ pub(crate) struct Network {
     nodes: Vec<Node>,
     /// Row: from, column: to.
     directions: Vec<Direction>,
+    /// Whether anything was ever cut or dark in this run: if not, nobody need look.
+    pub(crate) had_obstacles: bool,
 }
 
 /// One direction of a link.
@@ -42,16 +44,23 @@ impl Network {
     pub(crate) fn new(seed: Seed, nodes: Vec<Node>, quantum: Micros, latency: (Micros, Micros)) -> Network {
         let quanta = |span: Micros| (span.0.div_ceil(quantum.0)).max(1);
         let directions = (0..nodes.len() * nodes.len()).map(|_| Direction::default()).collect();
-        Network { seed, quantum, latency_quanta: (quanta(latency.0), quanta(latency.1)), nodes, directions }
+        Network {
+            seed,
+            quantum,
+            latency_quanta: (quanta(latency.0), quanta(latency.1)),
+            nodes,
+            directions,
+            had_obstacles: false,
+        }
     }
 
     /// How long a message that is sent now takes.
     pub(crate) fn latency(&mut self, from: usize, to: usize) -> Micros {
         let (low, high) = self.latency_quanta;
-        let (seed, stream) = (self.seed, Stream::Latency(self.nodes[from], self.nodes[to]));
-        let index = from * self.nodes.len() + to;
-        let direction = &mut self.directions[index];
-        let rng = direction.latency.get_or_insert_with(|| Box::new(seed.stream(stream)));
+        let (seed, nodes) = (self.seed, &self.nodes);
+        let direction = &mut self.directions[from * nodes.len() + to];
+        let stream = || Box::new(seed.stream(Stream::Latency(nodes[from], nodes[to])));
+        let rng = direction.latency.get_or_insert_with(stream);
         let mut span = draw::uniform(rng, low..=high) * self.quantum.0;
         for (_, least, most) in &direction.delays {
             span += draw::uniform(rng, least.0..=most.0).div_ceil(self.quantum.0) * self.quantum.0;
@@ -66,6 +75,7 @@ impl Network {
 
     /// Adds a partition to this direction.
     pub(crate) fn cut(&mut self, from: usize, to: usize) {
+        self.had_obstacles = true;
         self.direction(from, to).cuts += 1;
     }
 

@@ -5,7 +5,7 @@
 
 use super::agenda::HostIndex;
 use fake_redis::disk::Disk;
-use fake_redis::{ConnectionId, DiskImage, Machine, Output, Outputs, WallTime};
+use fake_redis::{ConnectionId, DiskImage, Input, Machine, Output, Outputs, WallTime};
 use fencepost_faults::{Micros, SimTime};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,6 +35,23 @@ pub(crate) enum Arrival {
     DiskSynced,
     /// An operator's command.
     Operator(&'static [&'static [u8]]),
+}
+
+impl Arrival {
+    /// What the machine is told; `received` are the bytes, if the arrival is of bytes.
+    pub(crate) fn as_input<'a>(&'a self, received: &'a [u8]) -> Input<'a> {
+        match self {
+            Arrival::Started | Arrival::Timer => Input::Timer,
+            Arrival::Accepted(connection, peer) => Input::Accepted { connection: *connection, peer },
+            Arrival::Readable(connection, _) => Input::Received { connection: *connection, bytes: received },
+            Arrival::Closed(connection) => Input::Closed { connection: *connection },
+            Arrival::Connected(connection) => Input::Connected { connection: *connection },
+            Arrival::ConnectFailed(connection) => Input::ConnectFailed { connection: *connection },
+            Arrival::Continue => Input::Continue,
+            Arrival::DiskSynced => Input::DiskSynced,
+            Arrival::Operator(command) => Input::Operator { command },
+        }
+    }
 }
 
 /// A trap for one reply: the command is applied, the connection is reset.

@@ -6,69 +6,53 @@ use super::server::{Arrival, Server};
 use super::socket::{NONE, Owner, Stage};
 use super::state::State;
 use super::traffic::Close;
-use fake_redis::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent};
+use fake_redis::{ConnectionId, DiskReply, Output, Outputs, TapEvent};
 use fencepost_faults::{Micros, Node, SimTime};
 
 impl State {
     /// Handles what waits, as far as the server is neither paused nor busy.
     pub(crate) fn serve(&mut self, host: HostIndex) {
-        loop {
-            if self.host(host).is_paused() {
-                return;
-            }
-            self.release_outgoing(host);
-            let (now, quantum) = (self.now, self.quantum);
-            let Some(server) = self.server(host) else { return };
-            if server.machine.is_none() {
-                return;
-            }
-            if server.busy_until >= now + quantum {
-                self.wake_when_done(host);
-                return;
-            }
-            let Some(arrival) = server.inbox.pop_front() else { return };
+        while let Some(arrival) = self.next_arrival(host) {
             self.handle(host, arrival);
         }
+    }
+
+    /// What the server is to handle now, after what was decided earlier has left.
+    fn next_arrival(&mut self, host: HostIndex) -> Option<Arrival> {
+        if self.host(host).is_paused() {
+            return None;
+        }
+        if self.server(host)?.outgoing.front().is_some() {
+            self.release_outgoing(host);
+        }
+        let free_until = self.now + self.quantum;
+        let server = self.server(host)?;
+        server.machine.as_ref()?;
+        if server.busy_until >= free_until {
+            self.wake_when_done(host);
+            return None;
+        }
+        server.inbox.pop_front()
     }
 
     /// Lets one thing happen to the machine.
     fn handle(&mut self, host: HostIndex, arrival: Arrival) {
         let wall = self.wall(host);
-        let received = match &arrival {
-            Arrival::Readable(_, socket) => {
-                let end = &mut self.sockets[*socket as usize];
-                if end.stage != Stage::Open || end.received.is_empty() {
-                    return;
-                }
-                Some(std::mem::take(&mut end.received))
-            }
-            _ => None,
-        };
+        let Some(received) = self.take_received(&arrival) else { return };
         let Some(server) = self.server(host) else { return };
         let Some(machine) = server.machine.as_mut() else { return };
         let mut out = std::mem::take(&mut server.scratch);
         out.clear();
-        let input = match &arrival {
-            Arrival::Started | Arrival::Timer => Input::Timer,
-            Arrival::Accepted(connection, peer) => Input::Accepted { connection: *connection, peer },
-            Arrival::Readable(connection, _) => {
-                Input::Received { connection: *connection, bytes: received.as_deref().unwrap_or_default() }
-            }
-            Arrival::Closed(connection) => Input::Closed { connection: *connection },
-            Arrival::Connected(connection) => Input::Connected { connection: *connection },
-            Arrival::ConnectFailed(connection) => Input::ConnectFailed { connection: *connection },
-            Arrival::Continue => Input::Continue,
-            Arrival::DiskSynced => Input::DiskSynced,
-            Arrival::Operator(command) => Input::Operator { command },
-        };
-        machine.handle(input, wall, &mut out);
-        self.give_back(&arrival, received);
-        let Some(server) = self.server(host) else { return };
+        machine.handle(arrival.as_input(&received), wall, &mut out);
         if out.more {
             server.inbox.push_front(Arrival::Continue);
         }
+        let is_trapped = !server.traps.is_empty();
+        self.give_back(&arrival, received);
         self.note_taps(host, &out);
-        self.spring_trap(host, &arrival, &mut out);
+        if is_trapped {
+            self.spring_trap(host, &arrival, &mut out);
+        }
         self.account(host, &mut out);
         self.after(host, &arrival);
         if let Some(server) = self.server(host) {
@@ -76,11 +60,19 @@ impl State {
         }
     }
 
+    /// The bytes that the machine is told to have received: none unless the arrival is of bytes. `None` if they are gone.
+    fn take_received(&mut self, arrival: &Arrival) -> Option<Vec<u8>> {
+        let Arrival::Readable(_, socket) = arrival else { return Some(Vec::new()) };
+        let end = &mut self.sockets[*socket as usize];
+        let is_there = end.stage == Stage::Open && !end.received.is_empty();
+        is_there.then(|| std::mem::take(&mut end.received))
+    }
+
     /// Gives the memory of what was received back to its socket.
-    fn give_back(&mut self, arrival: &Arrival, received: Option<Vec<u8>>) {
-        if let (Arrival::Readable(_, socket), Some(mut bytes)) = (arrival, received) {
-            bytes.clear();
-            self.sockets[*socket as usize].received = bytes;
+    fn give_back(&mut self, arrival: &Arrival, mut received: Vec<u8>) {
+        if let Arrival::Readable(_, socket) = arrival {
+            received.clear();
+            self.sockets[*socket as usize].received = received;
         }
     }
 

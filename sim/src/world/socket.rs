@@ -111,11 +111,4 @@ impl Socket {
             retry: Micros::ZERO,
         }
     }
-
-    /// Wakes whoever waits.
-    pub(crate) fn wake(&mut self) {
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
 }

@@ -16,6 +16,9 @@ use slab::Slab;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// When something happens, and to whom.
+pub(crate) type Due = (SimTime, HostIndex);
+
 /// The world at one instant.
 pub(crate) struct State {
     pub(crate) now: SimTime,
@@ -107,13 +110,12 @@ impl State {
     }
 
     /// The next instant at which anything happens, and to whom first. Entries that no longer stand for anything are dropped.
-    pub(crate) fn next(&mut self) -> Option<(SimTime, HostIndex)> {
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Due> {
         loop {
             let (place, occurrence) = self.agenda.next()?;
             match occurrence {
-                Occurrence::Timer(index, generation) if !self.timers.is_current(index, generation) => {
-                    self.agenda.take();
-                }
+                Occurrence::Timer(index) if !self.timers.is_current(index, place) => self.pass_over_timer(index, place),
                 _ => return Some((place.time(), place.host())),
             }
         }
@@ -129,6 +131,7 @@ impl State {
     }
 
     /// Whether anything happens to a host at this instant.
+    #[inline]
     pub(crate) fn is_due(&mut self, host: HostIndex) -> bool {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
@@ -137,7 +140,11 @@ impl State {
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
         match occurrence {
-            Occurrence::Timer(index, generation) => self.timers.fire(index, generation),
+            Occurrence::Timer(index) => {
+                if let Some(waker) = self.timers.fire(index) {
+                    self.tasks.wake(waker);
+                }
+            }
             Occurrence::MachineTimer(generation) => self.machine_timer_due(host, generation),
             Occurrence::ServiceDone => {
                 if let Some(server) = self.server(host) {

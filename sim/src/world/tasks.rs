@@ -1,12 +1,12 @@
 //! The tasks of every host and the queue of those that are ready. Must never know what a task does.
 //!
 //! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world; the world empties the list after every
-//! poll. Everything is single-threaded: a wake on another thread is lost, as nothing of a simulation may run there. A waker is the key
+//! poll, and what the world itself wakes need not go over the list. Everything is single-threaded: a wake on another thread is lost, as nothing of a simulation may run there. A waker is the key
 //! itself in the place of a pointer, so that to clone one costs nothing.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -18,6 +18,8 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
+    /// Whether anything is on the list: looked at far more often than the list.
+    static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The tasks of all hosts.
@@ -37,13 +39,15 @@ struct Slot {
 
 const _: () = assert!(size_of::<usize>() >= size_of::<TaskKey>(), "a task's key fits into a pointer");
 
-const WAKER: RawWakerVTable = RawWakerVTable::new(|key| RawWaker::new(key, &WAKER), wake, wake, |_| {});
+static WAKER: RawWakerVTable = RawWakerVTable::new(|key| RawWaker::new(key, &WAKER), wake, wake, |_| {});
 
 fn wake(key: *const ()) {
     WOKEN.with_borrow_mut(|woken| woken.push(TaskKey(key.addr() as u64)));
+    ANY_WOKEN.set(true);
 }
 
-fn waker_of(key: TaskKey) -> Waker {
+/// What wakes a task.
+pub(crate) fn waker_of(key: TaskKey) -> Waker {
     // SAFETY: the functions of the table never follow the pointer, own nothing, and may be called from any thread.
     unsafe { Waker::from_raw(RawWaker::new(ptr::without_provenance(key.0 as usize), &WAKER)) }
 }
@@ -70,27 +74,46 @@ impl Tasks {
     }
 
     /// Queues every task that was woken since, in the order of the wakes.
+    #[inline]
     pub(crate) fn queue_woken(&mut self) {
-        WOKEN.with_borrow_mut(|woken| {
-            for key in woken.drain(..) {
-                if let Some(slot) = self.slot(key)
-                    && !slot.queued
-                {
-                    slot.queued = true;
-                    let host = slot.host;
-                    self.ready[usize::from(host)].push_back(key);
-                }
-            }
-        });
+        if ANY_WOKEN.get() {
+            self.queue_list();
+        }
+    }
+
+    #[cold]
+    fn queue_list(&mut self) {
+        ANY_WOKEN.set(false);
+        WOKEN.with_borrow_mut(|woken| woken.drain(..).for_each(|key| self.queue(key)));
+    }
+
+    /// Wakes from within the world, in its order among all wakes.
+    pub(crate) fn wake(&mut self, waker: Waker) {
+        if ptr::eq(waker.vtable(), &WAKER) {
+            self.queue_woken();
+            self.queue(TaskKey(waker.data().addr() as u64));
+        } else {
+            waker.wake();
+        }
+    }
+
+    fn queue(&mut self, key: TaskKey) {
+        if let Some(slot) = self.slot(key)
+            && !slot.queued
+        {
+            slot.queued = true;
+            let host = slot.host;
+            self.ready[usize::from(host)].push_back(key);
+        }
     }
 
     /// Takes the next ready task of a host out for polling.
-    pub(crate) fn take_ready(&mut self, host: HostIndex) -> Option<(TaskKey, TaskFuture, Waker)> {
+    pub(crate) fn take_ready(&mut self, host: HostIndex) -> Option<(TaskKey, TaskFuture)> {
         while let Some(key) = self.ready[usize::from(host)].pop_front() {
             let Some(slot) = self.slot(key) else { continue };
             slot.queued = false;
             if let Some(future) = slot.future.take() {
-                return Some((key, future, waker_of(key)));
+                return Some((key, future));
             }
         }
         None

@@ -5,6 +5,7 @@ use super::network::{CONNECT_RETRY_CAP, CONNECT_RETRY_FIRST, RETRY_CAP, RETRY_FI
 use super::server::Arrival;
 use super::socket::{Kind, Message, NONE, Owner, Socket, Stage};
 use super::state::State;
+use super::tasks::Tasks;
 use bytes::BytesMut;
 use fake_redis::ConnectionId;
 use std::io;
@@ -127,13 +128,23 @@ impl State {
         self.messages_sent += 1;
         self.note_sent(serial, kind, (from, to));
         let id = self.messages.insert(Message { serial, kind, from, to, flow, target, bytes, length }) as u32;
+        if !self.network.had_obstacles || !self.hold_up(id) {
+            self.schedule(id);
+        }
+    }
+
+    /// Keeps a message that cannot get through at present, or waits behind one that cannot. Returns whether it is kept, or lost.
+    fn hold_up(&mut self, id: u32) -> bool {
+        let message = &self.messages[id as usize];
+        let (from, to, flow) = (message.from, message.to, message.flow);
         if flow != NONE && !self.sockets[flow as usize].stalled.is_empty() {
             self.sockets[flow as usize].stalled.push_back(id);
         } else if self.is_blocked(from, to) {
             self.stall(id);
         } else {
-            self.schedule(id);
+            return false;
         }
+        true
     }
 
     /// Decides when a message arrives.
@@ -212,6 +223,7 @@ impl State {
 
     /// The power of a host fails. Said at the nemesis's turn, so that what arrives is the same whoever's turn comes first.
     pub(crate) fn lose_power(&mut self, host: HostIndex) {
+        self.network.had_obstacles = true;
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {
             end.lost_power = true;
         }
@@ -224,19 +236,14 @@ impl State {
 
     /// A message is due at its receiver.
     pub(crate) fn deliver(&mut self, id: u32) {
-        let message = &self.messages[id as usize];
-        let (from, to, flow) = (message.from, message.to, message.flow);
-        if self.is_lost(flow) {
-            self.messages.remove(id as usize);
-            return;
-        }
-        if flow != NONE && !self.sockets[flow as usize].stalled.is_empty() {
-            self.sockets[flow as usize].stalled.push_back(id);
-            return;
-        }
-        if self.is_blocked(from, to) {
-            self.stall(id);
-            return;
+        if self.network.had_obstacles {
+            if self.is_lost(self.messages[id as usize].flow) {
+                self.messages.remove(id as usize);
+                return;
+            }
+            if self.hold_up(id) {
+                return;
+            }
         }
         let message = self.messages.remove(id as usize);
         self.note_arrived(message.serial);
@@ -282,7 +289,7 @@ impl State {
             self.close(client, Close::End);
             return;
         }
-        end.wake();
+        wake(end, &mut self.tasks);
         self.tell(client, Arrival::Connected);
     }
 
@@ -291,7 +298,7 @@ impl State {
         let end = &mut self.sockets[client as usize];
         if end.stage != Stage::Closed {
             end.stage = Stage::Refused;
-            end.wake();
+            wake(end, &mut self.tasks);
             self.tell(client, Arrival::ConnectFailed);
         }
     }
@@ -304,7 +311,7 @@ impl State {
             return;
         }
         self.carrier.receive(message.target, message.bytes, message.length, &mut end.received);
-        end.wake();
+        wake(end, &mut self.tasks);
         self.tell(message.target, |connection| Arrival::Readable(connection, message.target));
     }
 
@@ -312,7 +319,7 @@ impl State {
         let end = &mut self.sockets[target as usize];
         if end.stage == Stage::Open {
             end.ended = true;
-            end.wake();
+            wake(end, &mut self.tasks);
             self.tell(target, Arrival::Closed);
         }
     }
@@ -322,7 +329,7 @@ impl State {
         if end.stage == Stage::Open && !end.reset {
             end.reset = true;
             let stalled = std::mem::take(&mut end.stalled);
-            end.wake();
+            wake(end, &mut self.tasks);
             for id in stalled {
                 self.messages.remove(id as usize);
             }
@@ -339,6 +346,13 @@ impl State {
         {
             server.inbox.push_back(arrival(connection));
         }
+    }
+}
+
+/// Wakes whoever waits at an end.
+fn wake(end: &mut Socket, tasks: &mut Tasks) {
+    if let Some(waker) = end.waker.take() {
+        tasks.wake(waker);
     }
 }
 
