@@ -93,6 +93,9 @@ impl<'t, 'h> Scene<'t, 'h> {
                 format!("A command of {holder} itself had removed its lock while it was in its section.")
             }
             Cause::LostReply => "A server applied a command whose sender never heard of it.".to_owned(),
+            Cause::LostRelease if self.kind != Kind::ForeignRelease => {
+                format!("A release that {holder} had sent for an earlier lock arrived late and removed this one.")
+            }
             Cause::LostRelease => format!(
                 "{holder} had sent its release before {taker} was granted the lock, and the network delivered it after that."
             ),

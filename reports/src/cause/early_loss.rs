@@ -3,17 +3,18 @@
 //! Looked at are the servers that granted both acquisitions. If they give different reasons, the first of [`PRECEDENCE`] counts: what
 //! somebody did to the lock comes before what a server lost, that before what a clock did.
 
-use super::{Cause, overrun, takeover};
+use super::{Cause, overrun, release, takeover};
 use crate::finding::Clash;
 use crate::history::{Change, What};
 use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
 
 /// Which of several reasons counts.
-const PRECEDENCE: [Cause; 12] = [
+const PRECEDENCE: [Cause; 13] = [
     Cause::StaleTakeover,
     Cause::ForeignRelease,
     Cause::LostReply,
+    Cause::LostRelease,
     Cause::EarlyRelease,
     Cause::Flush,
     Cause::Eviction,
@@ -124,6 +125,8 @@ impl Lost<'_, '_> {
         match (lost_reply, still_in) {
             (true, _) => Cause::LostReply,
             (false, true) => Cause::EarlyRelease,
+            // It did not know yet that it had this lock: what removed it was meant for an earlier one.
+            (false, false) if release::is_astray(self.timeline, process, at) => Cause::LostRelease,
             (false, false) => Cause::Unexplained,
         }
     }
@@ -194,9 +197,19 @@ fn removed_by_replication(span: &KeySpan<'_>) -> bool {
 
 /// Whether a loss at a primary reaches its replicas too.
 fn is_replicated(cause: Cause) -> bool {
-    use Cause::{ClockDrift, ClockJump, EarlyRelease, Eviction, Flush, ForeignRelease, LostReply, StaleTakeover};
+    use Cause::{
+        ClockDrift, ClockJump, EarlyRelease, Eviction, Flush, ForeignRelease, LostRelease, LostReply, StaleTakeover,
+    };
     matches!(
         cause,
-        ForeignRelease | StaleTakeover | EarlyRelease | LostReply | Flush | Eviction | ClockJump | ClockDrift
+        ForeignRelease
+            | StaleTakeover
+            | EarlyRelease
+            | LostReply
+            | LostRelease
+            | Flush
+            | Eviction
+            | ClockJump
+            | ClockDrift
     )
 }

@@ -6,6 +6,7 @@ use crate::finding::{Clash, Finding};
 use crate::history::{Action, Change, What};
 use crate::timeline::{Moment, Timeline};
 use fencepost_faults::Node;
+use std::collections::BTreeSet;
 
 /// When a process sent its last release before a moment, if it did not know by then how that ended, or never came to know.
 pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
@@ -23,6 +24,23 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
         }
     }
     unknown.map(|(_, index)| timeline.moment(index))
+}
+
+/// Whether any release that a process sent before a moment may still have been under way then: it never heard how that ended.
+pub(super) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
+    let mut unknown = BTreeSet::new();
+    for event in timeline.history.events[..before.index].iter().filter(|event| event.node == process) {
+        match &event.what {
+            What::Invoke { operation, action: Action::Release } => {
+                unknown.insert(*operation);
+            }
+            What::Ok { operation, .. } | What::Fail { operation, .. } => {
+                unknown.remove(operation);
+            }
+            _ => {}
+        }
+    }
+    !unknown.is_empty()
 }
 
 /// The removal that a finding tells of.

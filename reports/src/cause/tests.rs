@@ -432,3 +432,15 @@ fn a_copy_of_an_earlier_lock_of_its_own_lets_a_process_in_after_a_failover() {
     assert_eq!(overlap(story(true)), Cause::AsyncReplicationLoss);
     assert_eq!(overlap(story(false)), Cause::Unexplained, "no copy of its lock stood anywhere");
 }
+
+#[test]
+fn a_release_of_an_earlier_lock_that_arrives_late_removes_the_next_lock_of_the_same_process() {
+    let story = |unheard: bool| {
+        let story = Story::new().takes(1, 1, "id").leaves(2, 1);
+        let story = if unheard { story.info(3, 1) } else { story.left(3, 1) };
+        let story = story.removed(3, "id", 1).acquires(4, 1).grants(5, 1, "id").removed(6, "id", 1).hears(7, 1, "id");
+        story.takes(8, 2, "other").releases(9, 1).releases(10, 2)
+    };
+    assert_eq!(overlap(story(true)), Cause::LostRelease);
+    assert_eq!(overlap(story(false)), Cause::Unexplained, "every release was answered");
+}

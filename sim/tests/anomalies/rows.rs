@@ -80,9 +80,9 @@ fn overrun() -> Scenario {
     Scenario { hold: Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19))), ..Scenario::default() }
 }
 
-/// One process does not come back from its business code for ten minutes; nobody may keep the lock longer than one.
+/// One process does not come back from its business code for ten minutes; nobody may keep the lock longer than eight leases.
 fn hanging() -> Scenario {
-    Scenario { hang: Some(Span::secs(600)), held_bound: Some(Span::secs(60)), ..Scenario::default() }
+    Scenario { hang: Some(Span::secs(600)), held_bound: Some(Span::secs(80)), ..Scenario::default() }
 }
 
 /// Holders stay as long as the lease says; clocks drift apart by up to 3 %.
