@@ -123,7 +123,7 @@ pub struct Found {
 /// A value from which arithmetic says something.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
-    /// Milder values than this cannot break the rule, in the quantity's unit.
+    /// By this bound, milder values do not break the rule, in the quantity's unit.
     pub value: u64,
     /// Why.
     pub rule: String,

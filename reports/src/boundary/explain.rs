@@ -39,7 +39,7 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
         format!("That is the bound {at} within the step of the search: {}.", bound.rule)
     } else {
         format!(
-            "Milder values than {at} cannot break the rule: {}. The seeds stay {apart} short of that: {}.",
+            "By the bound, milder values than {at} do not break the rule: {}. The seeds stay {apart} short of that: {}.",
             bound.rule, bound.slack
         )
     };
@@ -104,7 +104,7 @@ mod tests {
         let said = explanation(&report(Worse::Less, &[(1_000, 9), (5_000, 1), (6_000, 0)], Some(9_000)));
         assert_eq!(
             said,
-            "Violations end between 5ms and 6ms. Milder values than 9ms cannot break the rule: RULE. The seeds stay 4ms short of that: SLACK."
+            "Violations end between 5ms and 6ms. By the bound, milder values than 9ms do not break the rule: RULE. The seeds stay 4ms short of that: SLACK."
         );
     }
 

@@ -101,15 +101,9 @@ const RULES: &[Rule] = &[
         grounds: ("a lock that is returned before it was replicated is lost in a failover", REDISSON_FAILOVER),
     },
     Rule {
-        clients: &[COMPARING],
+        clients: &[COMPARING, PLAIN_DELETE],
         families: &["failover"],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("the primary may fail before the lock has reached the replica that is promoted", REDIS_FAILOVER),
-    },
-    Rule {
-        clients: &[PLAIN_DELETE],
-        families: &["failover"],
-        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
         grounds: ("the primary may fail before the lock has reached the replica that is promoted", REDIS_FAILOVER),
     },
     Rule {
