@@ -24,7 +24,7 @@ fn seeds() -> impl Iterator<Item = Seed> {
 
 #[test]
 fn both_engines_tell_the_same_history_of_every_lock_under_every_fault() {
-    let plans: usize = fencepost_clients::CLIENTS.par_iter().map(|client| plans_compared(client)).sum();
+    let plans: usize = fencepost_clients::CLIENTS.par_iter().map(plans_compared).sum();
     assert!(plans >= fencepost_clients::CLIENTS.len() * FAMILIES.len(), "{plans} plans");
     println!("{plans} plans, the same history in both engines");
 }
@@ -34,11 +34,11 @@ fn plans_compared(client: &'static Definition) -> usize {
     let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
     let mut plans = 0;
     for family in FAMILIES {
-        let families: Families = family.name.parse().unwrap();
+        let families: Families = family.name.parse().expect("the family is in the table");
         for seed in seeds() {
             let spec = RunSpec::draw(seed, client, &families, scenario.clone());
-            let fast = spec.run(Engine::Fast).unwrap();
-            let turmoil = spec.run(Engine::Turmoil).unwrap();
+            let fast = spec.run(Engine::Fast).expect("the run comes to its end");
+            let turmoil = spec.run(Engine::Turmoil).expect("the run comes to its end");
             let differing = fast.history.events.iter().zip(&turmoil.history.events).find(|(a, b)| a != b);
             let run = format!("{} x {} seed {seed}", client.name, family.name);
             assert_eq!(differing, None, "{run}: the first event that differs");

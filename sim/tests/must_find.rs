@@ -12,7 +12,7 @@ use fencepost::verdicts::Findings;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{FAMILIES, Families, Fault, Seed};
 use fencepost_reports::sweep::{Cell, SeedRange, Shard};
-use fencepost_reports::{Cause, Kind, RunReport};
+use fencepost_reports::{Cause, Kind};
 use std::rc::Rc;
 use std::sync::OnceLock;
 

@@ -41,7 +41,9 @@ struct Lost<'t, 'h> {
 /// The cause, if any server granted the later acquisition before the earlier lease was over there.
 pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     let (holder, taker) = (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
-    let held = holder.grant.as_ref()?;
+    let Some(held) = holder.grant.as_ref() else {
+        return release::took_back(timeline, holder).then_some(Cause::LostRelease);
+    };
     let single = timeline.history.header.quorum <= 1;
     let Some(taken) = taker.grant.as_ref() else {
         return (single && let_in_by_a_copy(timeline, taker, held.node)).then_some(Cause::AsyncReplicationLoss);

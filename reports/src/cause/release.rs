@@ -4,7 +4,7 @@
 use super::Cause;
 use crate::finding::{Clash, Finding};
 use crate::history::{Action, Change, What};
-use crate::timeline::{Moment, Timeline};
+use crate::timeline::{Acquisition, KeyEnd, Moment, Timeline};
 use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
@@ -41,6 +41,18 @@ pub(super) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) 
         }
     }
     !unknown.is_empty()
+}
+
+/// Whether a release of an earlier lock of the same process, under way all the time, removed a lock before its process heard that it was granted.
+pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) -> bool {
+    let (process, Some(heard)) = (acquisition.process, acquisition.completed) else { return false };
+    timeline.keys.iter().any(|span| {
+        let Some((removed, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) = span.to else {
+            return false;
+        };
+        let own = span.by == Some(process) && by == process;
+        own && acquisition.invoked < span.from && removed < heard && is_astray(timeline, process, removed)
+    })
 }
 
 /// The removal that a finding tells of.
