@@ -14,8 +14,9 @@ mod rows;
 use fencepost_reports::Kind;
 use measure::{look, seeds_to_first};
 use progress::{Progress, history};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use rows::{Case, ROWS, Row, SLOW, Slow};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many ranges.
@@ -24,12 +25,11 @@ const RANGES: u64 = 20;
 fn main() {
     let argument = |place| std::env::args().nth(place).and_then(|text| text.parse().ok());
     let length: u64 = argument(1).unwrap_or(100);
-    let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
-    let threads = argument(2).unwrap_or_else(cores) as usize;
-    let rows: Vec<&Row> = ROWS.iter().collect();
-    let lines = in_parallel(threads, &rows, |row| (line(row, length), format!("{} {}", row.id, row.flawed.client)));
-    let slow: Vec<&Slow> = SLOW.iter().collect();
-    let slow_lines = in_parallel(threads, &slow, |row| (slow_line(row), format!("{} {}", row.id, row.flawed.client)));
+    // 0 is as many threads as there are cores.
+    let threads = argument(2).unwrap_or(0) as usize;
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("there are threads to be had");
+    let lines = in_parallel(&pool, ROWS, |row| (line(row, length), format!("{} {}", row.id, row.flawed.client)));
+    let slow_lines = in_parallel(&pool, SLOW, |row| (slow_line(row), format!("{} {}", row.id, row.flawed.client)));
     println!("# How many seeds an anomaly takes\n");
     println!(
         "Over {RANGES} disjoint ranges of {length} seeds from 0; a range in which nothing shows counts as longer than {length}. The twin ran the seeds that the ranges of"
@@ -56,27 +56,15 @@ fn main() {
     slow_lines.iter().for_each(|line| println!("{line}"));
 }
 
-/// What becomes of each item, in their order, made by so many threads; says on stderr which are done.
-fn in_parallel<T: Sync>(threads: usize, items: &[T], make: impl Fn(&T) -> (String, String) + Sync) -> Vec<String> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(place) else { return };
-            let (line, name) = make(item);
-            let mut done = done.lock().expect("no other thread panicked");
-            done.push((place, line));
-            eprintln!("{} of {}: {name}", done.len(), items.len());
-        }
+/// What becomes of each item, in their order; says on stderr which are done.
+fn in_parallel<T: Sync>(pool: &ThreadPool, items: &[T], make: impl Fn(&T) -> (String, String) + Sync) -> Vec<String> {
+    let done = AtomicUsize::new(0);
+    let told = |item| {
+        let (line, name) = make(item);
+        eprintln!("{} of {}: {name}", done.fetch_add(1, Ordering::Relaxed) + 1, items.len());
+        line
     };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(work);
-        }
-    });
-    let mut done = done.into_inner().expect("no thread panicked");
-    done.sort();
-    done.into_iter().map(|(_, line)| line).collect()
+    pool.install(|| items.par_iter().with_max_len(1).map(told).collect())
 }
 
 fn slow_line(row: &Slow) -> String {
