@@ -166,6 +166,8 @@ pub struct NodeConfig {
     pub port: u16,
     /// The primary to follow, if any.
     pub replica_of: Option<(String, u16)>,
+    /// Whether the server was started with a configuration file, which CONFIG REWRITE brings up to date; Sentinel asks for that with every change of roles.
+    pub has_config_file: bool,
     /// What survives the process.
     pub persistence: Persistence,
     /// When snapshots are taken by themselves, if they are what survives.
@@ -225,6 +227,7 @@ impl Default for NodeConfig {
             host: String::from("127.0.0.1"),
             port: 6379,
             replica_of: None,
+            has_config_file: false,
             persistence: Persistence::None,
             save_points: SavePoint::DEFAULTS.to_vec(),
             min_replicas_to_write: 0,

@@ -2,6 +2,7 @@
 //!
 //! Must never know what the files hold.
 
+use crate::config::NodeConfig;
 use crate::machine::{DiskImage, Output};
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
@@ -11,6 +12,7 @@ use std::collections::VecDeque;
 pub struct Disk {
     snapshot: Option<Bytes>,
     append_only: BytesMut,
+    config: Option<Box<NodeConfig>>,
     /// How much of the append-only file is safe from power loss.
     synced: usize,
     /// How much will be once each sync that has begun is done.
@@ -30,7 +32,8 @@ impl Disk {
     /// A disk that holds these files, safely.
     pub fn holding(image: DiskImage) -> Self {
         let append_only = BytesMut::from(image.append_only.as_ref());
-        Disk { snapshot: image.snapshot, synced: append_only.len(), append_only, syncing: VecDeque::new() }
+        let (snapshot, config) = (image.snapshot, image.config);
+        Disk { snapshot, synced: append_only.len(), append_only, config, syncing: VecDeque::new() }
     }
 
     /// Carries out an output of a server. Outputs that are not for the disk are passed over.
@@ -42,11 +45,12 @@ impl Disk {
                 return DiskReply::Sync;
             }
             Output::DiskReplace { image } => {
-                let syncs = self.syncing.len();
-                *self = Disk::holding(image.clone());
+                let (syncs, config) = (self.syncing.len(), self.config.take());
+                *self = Disk { config, ..Disk::holding(image.clone()) };
                 // Syncs of the file that is gone will still be answered; they make nothing of the new one safe that is not.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
+            Output::DiskConfig { config } => self.config = Some(config.clone()),
             _ => {}
         }
         DiskReply::None
@@ -71,7 +75,8 @@ impl Disk {
 
     /// What the next server finds: for `Node::new`.
     pub fn image(&self) -> DiskImage {
-        DiskImage { snapshot: self.snapshot.clone(), append_only: self.append_only.clone().freeze() }
+        let (append_only, config) = (self.append_only.clone().freeze(), self.config.clone());
+        DiskImage { snapshot: self.snapshot.clone(), append_only, config }
     }
 }
 
@@ -106,11 +111,21 @@ mod tests {
         let mut disk = Disk::default();
         append(&mut disk, "old");
         disk.apply(&Output::DiskSync);
-        let image = DiskImage { snapshot: Some(Bytes::from_static(b"new")), append_only: Bytes::new() };
+        let image = DiskImage { snapshot: Some(Bytes::from_static(b"new")), ..DiskImage::default() };
         disk.apply(&Output::DiskReplace { image: image.clone() });
         append(&mut disk, "more");
         disk.finish_sync();
         disk.power_loss();
         assert_eq!(disk.image(), image);
+    }
+
+    #[test]
+    fn a_rewritten_configuration_outlives_power_losses_and_new_images() {
+        let mut disk = Disk::default();
+        let config = Box::new(NodeConfig { port: 7_000, ..NodeConfig::default() });
+        disk.apply(&Output::DiskConfig { config: config.clone() });
+        disk.apply(&Output::DiskReplace { image: DiskImage::default() });
+        disk.power_loss();
+        assert_eq!(disk.image().config, Some(config));
     }
 }

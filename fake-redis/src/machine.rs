@@ -1,5 +1,6 @@
 //! How a server meets the world: inputs in, outputs out. Must never know who drives it.
 
+use crate::config::NodeConfig;
 use bytes::Bytes;
 
 /// Names a connection of one server, for as long as it is open. Given by the driver.
@@ -114,8 +115,13 @@ pub enum Output {
     DiskSync,
     /// Atomically replace all that the disk holds (RDB save or AOF rewrite), synced.
     DiskReplace {
-        /// The new contents.
+        /// The new contents. What it says of the configuration file is passed over.
         image: DiskImage,
+    },
+    /// Atomically replace the configuration file, synced (CONFIG REWRITE).
+    DiskConfig {
+        /// The new configuration.
+        config: Box<NodeConfig>,
     },
     /// For the judge; nobody in the simulated world sees it.
     Tap(TapEvent),
@@ -128,6 +134,8 @@ pub struct DiskImage {
     pub snapshot: Option<Bytes>,
     /// The append-only file.
     pub append_only: Bytes,
+    /// The configuration file, if it was ever rewritten: it takes the place of the one that the server was first started with.
+    pub config: Option<Box<NodeConfig>>,
 }
 
 /// A change of one key, told to the judge.

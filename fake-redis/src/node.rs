@@ -15,9 +15,10 @@ pub struct Node {
 }
 
 impl Node {
-    /// A server that is about to boot with what its disk holds. All its randomness follows from `seed`, which should differ between
+    /// A server that is about to boot with what its disk holds; a configuration file that was rewritten counts for more than `config`. All its randomness follows from `seed`, which should differ between
     /// servers and between the lives of one server.
-    pub fn new(config: NodeConfig, disk: DiskImage, seed: u64, now: WallTime) -> Node {
+    pub fn new(config: NodeConfig, mut disk: DiskImage, seed: u64, now: WallTime) -> Node {
+        let config = disk.config.take().map_or(config, |rewritten| *rewritten);
         let mut server = Server::new(config, seed, now);
         server.load_disk(disk);
         Node { server }

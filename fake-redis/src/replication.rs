@@ -45,7 +45,7 @@ const BACKLOG_TTL_SECONDS: i64 = 3_600;
 #[derive(Debug)]
 pub(crate) struct Replication {
     /// The primary that this server follows.
-    primary: Option<(String, u16)>,
+    pub(crate) primary: Option<(String, u16)>,
     /// The stream up to now.
     history: History,
     /// The database that the stream has selected; `None` makes the next command select anew.

@@ -378,7 +378,10 @@ impl World {
                 let timer = Happening::Timer { host: name.to_owned(), generation: host.generation };
                 self.schedule(micros, timer);
             }
-            output @ (Output::DiskSync | Output::DiskAppend { .. } | Output::DiskReplace { .. }) => {
+            output @ (Output::DiskSync
+            | Output::DiskAppend { .. }
+            | Output::DiskReplace { .. }
+            | Output::DiskConfig { .. }) => {
                 let disk = self.disks.entry(name.to_owned()).or_default();
                 if disk.apply(&output) == DiskReply::Sync {
                     let life = host.life;

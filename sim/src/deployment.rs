@@ -66,6 +66,7 @@ impl Deployment {
             host: node.to_string(),
             port: REDIS_PORT,
             replica_of,
+            has_config_file: true,
             persistence: persistence(scenario.persistence),
             min_replicas_to_write: u32::from(scenario.min_replicas),
             active_expire: false,

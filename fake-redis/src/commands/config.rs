@@ -2,8 +2,10 @@
 
 use super::help;
 use crate::command::{Call, Command, Flags};
+use crate::config::NodeConfig;
 use crate::error::{CommandError, CommandResult};
 use crate::glob;
+use crate::machine::Output;
 use crate::notify::EventClasses;
 use crate::parameters::{self, Refusal};
 use crate::server::Server;
@@ -98,8 +100,16 @@ fn resetstat(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-fn rewrite(_: &mut Call<'_>) -> CommandResult {
-    Err(CommandError::fixed("ERR The server is running without a config file"))
+/// `rewriteConfig`: what was set stays set after a restart, and so does the role (`rewriteConfigReplicaOfOption`).
+fn rewrite(call: &mut Call<'_>) -> CommandResult {
+    let server = &mut *call.server;
+    if !server.config.has_config_file {
+        return Err(CommandError::fixed("ERR The server is running without a config file"));
+    }
+    let config = NodeConfig { replica_of: server.replication.primary.clone(), ..server.config.clone() };
+    server.outputs.list.push(Output::DiskConfig { config: Box::new(config) });
+    call.reply.ok();
+    Ok(())
 }
 
 fn show_help(call: &mut Call<'_>) -> CommandResult {

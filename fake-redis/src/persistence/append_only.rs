@@ -48,7 +48,7 @@ impl Server {
     fn write_anew(&mut self) {
         self.persistence.appended.clear();
         self.persistence.append_only_db = None;
-        let image = DiskImage { snapshot: Some(self.snapshot()), append_only: Bytes::new() };
+        let image = DiskImage { snapshot: Some(self.snapshot()), ..DiskImage::default() };
         self.outputs.list.push(Output::DiskReplace { image });
         self.persistence.progress.replace(self.replication.offset());
     }
@@ -109,7 +109,7 @@ impl Server {
         match self.persistence.mode {
             Persistence::None => {}
             Persistence::Rdb => {
-                let image = DiskImage { snapshot: Some(payload), append_only: Bytes::new() };
+                let image = DiskImage { snapshot: Some(payload), ..DiskImage::default() };
                 self.outputs.list.push(Output::DiskReplace { image });
             }
             Persistence::Aof { .. } => self.rewrite_append_only(),

@@ -14,7 +14,7 @@ impl Server {
         self.persistence.last_save = self.now.0.div_euclid(1_000_000);
         self.dirty = 0;
         if !self.persistence.wants_stream() {
-            let image = DiskImage { snapshot: Some(self.snapshot()), append_only: Bytes::new() };
+            let image = DiskImage { snapshot: Some(self.snapshot()), ..DiskImage::default() };
             self.outputs.list.push(Output::DiskReplace { image });
         }
     }

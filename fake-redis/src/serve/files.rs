@@ -37,6 +37,7 @@ impl Files {
         let image = DiskImage {
             snapshot: read(&snapshot_path(folder, generation)).map_err(failed)?,
             append_only: read(&append_only_path(folder, generation)).map_err(failed)?.unwrap_or_default(),
+            config: None,
         };
         files.append_only = Some(open_append_only(folder, generation).map_err(failed)?);
         Ok((files, image))
@@ -136,7 +137,7 @@ mod tests {
         append(&mut files, "one");
         append(&mut files, "two");
         assert_eq!(Files::open(folder.path()).unwrap().1.append_only, "onetwo");
-        let image = DiskImage { snapshot: Some(Bytes::from_static(b"all")), append_only: Bytes::new() };
+        let image = DiskImage { snapshot: Some(Bytes::from_static(b"all")), ..DiskImage::default() };
         files.apply(&Output::DiskReplace { image }).unwrap();
         append(&mut files, "three");
         let (_, found) = Files::open(folder.path()).unwrap();
@@ -151,6 +152,6 @@ mod tests {
         append(&mut files, "kept");
         fs::write(folder.path().join("dump.1.rdb"), "half").unwrap();
         let (_, found) = Files::open(folder.path()).unwrap();
-        assert_eq!(found, DiskImage { snapshot: None, append_only: Bytes::from("kept") });
+        assert_eq!(found, DiskImage { append_only: Bytes::from("kept"), ..DiskImage::default() });
     }
 }

@@ -256,7 +256,8 @@ impl Host {
                 self.timer_set.notify_one();
             }
             output @ (Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync) => self.write(&output),
-            Output::Tap(_) => {}
+            // Served nodes have no configuration file.
+            Output::DiskConfig { .. } | Output::Tap(_) => {}
         }
     }
 

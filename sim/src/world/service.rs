@@ -124,7 +124,9 @@ impl State {
             }
             Output::Connect { connection, host: name, .. } => self.machine_connects(host, connection, &name),
             Output::WakeAfter { micros } => self.machine_sleeps(host, micros),
-            Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync => self.write_disk(host, &output),
+            Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync | Output::DiskConfig { .. } => {
+                self.write_disk(host, &output)
+            }
             Output::Tap(_) => {}
         }
     }

@@ -6,10 +6,15 @@ use crate::sentinel::{Address, Sentinel, SentinelConfig};
 
 /// `redis-1` with two replicas and three Sentinels, after they have found each other.
 fn deployment() -> World {
+    deployment_with(false)
+}
+
+/// The same, with or without configuration files.
+fn deployment_with(has_config_file: bool) -> World {
     let mut world = World::new();
     for number in 1..=3 {
         let config = if number == 1 { primary() } else { replica() };
-        world.start_node(&format!("redis-{number}"), config);
+        world.start_node(&format!("redis-{number}"), NodeConfig { has_config_file, ..config });
     }
     for number in 1..=3_u64 {
         let name = format!("sentinel-{number}");
@@ -47,6 +52,43 @@ fn a_dead_primary_is_replaced_and_returns_as_a_replica() {
     assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "w");
     for sentinel in ["sentinel-1", "sentinel-2", "sentinel-3"] {
         assert_eq!(master_at(&mut world, sentinel), format!("{new} 6379"));
+    }
+}
+
+/// Has `redis-1` replaced, and the new primary restarted at once, as it was first started; the new primary.
+fn restart_the_promoted(world: &mut World, has_config_file: bool) -> String {
+    world.crash("redis-1");
+    world.run_for(10_000);
+    let new = master_at(world, "sentinel-1").replace(" 6379", "");
+    assert_ne!(new, "redis-1");
+    world.start_node("redis-1", NodeConfig { has_config_file, ..primary() });
+    world.run_for(30_000);
+    assert_eq!(field(world, "redis-1", "master_host"), new);
+    world.crash(&new);
+    world.start_node(&new, NodeConfig { has_config_file, ..replica() });
+    world.run_for(60_000);
+    new
+}
+
+#[test]
+fn a_promoted_primary_that_restarts_is_one_still_since_sentinel_had_its_configuration_rewritten() {
+    let mut world = deployment_with(true);
+    let new = restart_the_promoted(&mut world, true);
+    assert_eq!(field(&mut world, &new, "role"), "master");
+    assert_eq!(field(&mut world, "redis-1", "master_host"), new);
+    assert_eq!(world.ask_text(&new, &["SET", "k", "v"]), "OK");
+    world.run_for(1_000);
+    assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "v");
+}
+
+#[test]
+fn without_a_configuration_file_it_comes_back_as_the_replica_that_it_was_and_follows_its_follower() {
+    let mut world = deployment_with(false);
+    let new = restart_the_promoted(&mut world, false);
+    // With a down-after of a second, ten of which a replica may have been without its primary, none can be promoted once the Sentinels have
+    // believed for down-after and two INFO periods that the primary calls itself a replica.
+    for (replica, of) in [(new.as_str(), "redis-1"), ("redis-1", new.as_str())] {
+        assert_eq!(field(&mut world, replica, "master_host"), of);
     }
 }
 
