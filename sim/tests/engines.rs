@@ -37,7 +37,7 @@ fn both_engines_tell_the_same_history_of_processes_with_threads() {
     let families = ["pause", "client-crash", "partition", "restart"];
     let scenario = || Scenario { cycles: 4, threads: 2, ..Scenario::default() };
     let clients: Vec<&'static Definition> = CLIENTS.iter().filter(|client| knows_threads(client)).collect();
-    let plans: usize = clients.par_iter().map(|client| plans_compared(client, &families, scenario())).sum();
+    let plans: usize = clients.into_par_iter().map(|client| plans_compared(client, &families, scenario())).sum();
     assert!(plans >= 6 * families.len(), "{plans} plans");
 }
 
