@@ -116,7 +116,7 @@ impl Drawing<'_> {
             let Place { y, height, .. } = *place;
             let middle = place.middle() + 4;
             let is_client = matches!(node.machine(), Node::Client(_));
-            let owner = is_client.then(|| format!(" {}", colour(Some(*node)))).unwrap_or_default();
+            let owner = if is_client { format!(" {}", colour(Some(*node))) } else { String::new() };
             canvas.raw(format_args!(
                 "<rect class=\"lane\" data-node=\"{node}\" x=\"{GUTTER}\" y=\"{y}\" width=\"{inner}\" height=\"{height}\"/><text class=\"name{owner}\" data-node=\"{node}\" x=\"4\" y=\"{middle}\">{node}</text>"
             ));
