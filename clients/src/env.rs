@@ -17,6 +17,15 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HostKey(pub u16);
 
+/// Who asks: a host, and which thread of the process there, counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Caller {
+    /// The host.
+    pub host: HostKey,
+    /// The thread.
+    pub thread: u16,
+}
+
 /// A pending timer of a world.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TimerKey(pub u64);
@@ -81,8 +90,8 @@ pub trait World {
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
     /// Forgets a timer; a spent key is ignored.
     fn cancel_timer(&self, timer: TimerKey);
-    /// Starts to connect. Errors: `NotFound` for a name that is no host's.
-    fn connect(&self, host: HostKey, address: &Address) -> io::Result<SocketKey>;
+    /// Starts to connect. What is sent over the connection counts as asked for by the caller. Errors: `NotFound` for a name that is no host's.
+    fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
     /// Ready once connected or refused (`ConnectionRefused`); never ready while the peer is dark.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Appends what has arrived to `buffer` and returns how much; 0 is the end of the stream. Errors: `ConnectionReset`, after
@@ -98,20 +107,36 @@ pub trait World {
     /// Drops a task where it stands; a finished one is ignored.
     fn abort(&self, task: TaskKey);
     /// Tells the judge something; no other process hears it.
-    fn note(&self, host: HostKey, note: Note);
+    fn note(&self, caller: Caller, note: Note);
 }
 
-/// The handle through which an algorithm acts on its host. Cheap to clone.
+/// The handle through which an algorithm acts on its host, as one thread of the process there. Cheap to clone.
 #[derive(Clone)]
 pub struct Env {
     world: Rc<dyn World>,
     host: HostKey,
+    thread: u16,
 }
 
 impl Env {
-    /// The handle of one host of a world.
+    /// The handle of one host of a world, for the first thread.
     pub fn new(world: Rc<dyn World>, host: HostKey) -> Env {
-        Env { world, host }
+        Env { world, host, thread: 1 }
+    }
+
+    /// The handle of another thread of the same process. Threads share clocks and random numbers; what differs is who is said to have
+    /// asked a server for something, and who noticed a loss.
+    pub fn of_thread(&self, thread: u16) -> Env {
+        Env { thread, ..self.clone() }
+    }
+
+    /// Which thread of its process it speaks for, counted from 1.
+    pub fn thread(&self) -> u16 {
+        self.thread
+    }
+
+    fn caller(&self) -> Caller {
+        Caller { host: self.host, thread: self.thread }
     }
 
     /// The host's wall clock, which may be stepped at any time.
@@ -157,7 +182,7 @@ impl Env {
 
     /// Connects to a server. Hangs while the server is dark: wrap it in [`Env::timeout`].
     pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
-        let socket = Socket { key: self.world.connect(self.host, address)?, world: self.world.clone() };
+        let socket = Socket { key: self.world.connect(self.caller(), address)?, world: self.world.clone() };
         std::future::poll_fn(|context| self.world.poll_connect(socket.key, context)).await?;
         Ok(socket)
     }
@@ -167,9 +192,9 @@ impl Env {
         Spawned { key: self.world.spawn(self.host, Box::pin(task)), world: self.world.clone() }
     }
 
-    /// Tells the judge that this process noticed something about its lock.
+    /// Tells the judge that this thread noticed something about its lock.
     pub fn note(&self, note: Note) {
-        self.world.note(self.host, note);
+        self.world.note(self.caller(), note);
     }
 }
 

@@ -190,6 +190,13 @@ pub trait Lock {
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
+    /// The lock as another thread of the same process has it in its hands, made for the `env` of that thread ([`Env::thread`]). `None`: the
+    /// library has no threads of one process.
+    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+        let _ = env;
+        None
+    }
+
     /// What the application has to do with it besides acquire and release.
     fn usage(&self) -> Usage {
         Usage::PLAIN
@@ -250,6 +257,6 @@ pub struct Definition {
     pub has_tokens: bool,
     /// The library and version that it models, if any.
     pub models: Option<&'static str>,
-    /// Makes the lock of one process. Panics if the servers are not of the deployment stated.
+    /// Makes the lock of one process, in the hands of its first thread. Panics if the servers are not of the deployment stated.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,
 }

@@ -15,7 +15,8 @@
 //! What differs from the library: a subscription is a connection of its own, opened when a process has to wait; spans are measured by the
 //! monotonic clock, not by `currentTimeMillis`; scripts go by digest; the latch that makes a resent unlock harmless is left out, because the
 //! library resends an unlock only after a `WAIT` that failed; the `WAIT` that follows a renewal and an unlock is left out. The owner that a lease names is
-//! what the hash reads when the lock is taken: `uuid:thread=1`. It is the same for all acquires of a process.
+//! what the hash reads when the lock is taken: `uuid:thread=1`. It is the same for all acquires of a thread. Threads of one process share its uuid and
+//! nothing else; each renews, and listens for, its own locks.
 
 pub mod fair;
 pub mod red_lock;
@@ -24,7 +25,8 @@ pub mod script;
 
 use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage};
-use rlock::{Habits, RLock};
+use rlock::{Habits, RLock, fresh_uuid};
+use std::rc::Rc;
 use std::time::Duration;
 
 /// What all of them model.
@@ -63,10 +65,10 @@ pub const WAIT: Definition = Definition {
 
 /// The lock over one server, or over the primary.
 fn build(env: Env, servers: &Servers, settings: &Settings, habits: Habits) -> Box<dyn Lock> {
-    let (own_env, own_servers, own_settings) = (env.clone(), servers.clone(), settings.clone());
-    let open = Box::new(move || crate::Session::primary(&own_env, &own_servers, &own_settings));
-    let wait = settings.acquire_timeout;
-    Box::new(Redisson { lock: RLock::new(env, settings, habits, open), wait })
+    let (own_servers, own_settings) = (servers.clone(), settings.clone());
+    let open = Rc::new(move |env: &Env| crate::Session::primary(env, &own_servers, &own_settings));
+    let (uuid, wait) = (fresh_uuid(&env), settings.acquire_timeout);
+    Box::new(Redisson { lock: RLock::new(uuid, env, settings, habits, open), wait })
 }
 
 struct Redisson {
@@ -81,6 +83,10 @@ impl Lock for Redisson {
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
         Box::pin(async move { self.lock.unlock(&lease.resource).await })
+    }
+
+    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+        Some(Box::new(Redisson { lock: self.lock.of_thread(env), wait: self.wait }))
     }
 
     fn usage(&self) -> Usage {

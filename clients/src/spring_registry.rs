@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The value is the registry's, one for the life of a process, so **a process finds its own lock and goes on**: only the lock inside the process
-//! keeps its threads apart. The key is the resource itself; the library puts its registry key and a colon before it. Here a host runs one thread
-//! of the application; [`SpringRegistry::of_thread`] makes more that share a [`Registry`].
+//! keeps its threads apart. The key is the resource itself; the library puts its registry key and a colon before it. The threads of a process
+//! share a [`Registry`], but have a connection each, where the library's share one.
 
 use crate::connection::CallError;
 use crate::env::{BoxFuture, Env};
@@ -41,7 +41,7 @@ pub const DEFINITION: Definition = Definition {
     models: Some("Spring Integration RedisLockRegistry 7.x (2026), spin lock"),
     build: |env, servers, settings| {
         let registry = Registry::new(&env);
-        Box::new(SpringRegistry::of_thread(1, &registry, env, servers, settings))
+        Box::new(SpringRegistry::new(&registry, env, servers, settings))
     },
 };
 
@@ -68,7 +68,7 @@ pub struct Registry {
 /// The thread that holds the lock inside the process, and how many times.
 #[derive(Clone, Copy)]
 struct Holder {
-    thread: u32,
+    thread: u16,
     count: usize,
 }
 
@@ -80,7 +80,7 @@ impl Registry {
     }
 
     /// Waits until no other thread has the lock inside the process.
-    async fn lock_inside(&self, thread: u32) {
+    async fn lock_inside(&self, thread: u16) {
         poll_fn(|context| match self.holder.get() {
             Some(holder) if holder.thread != thread => {
                 self.waiting.borrow_mut().push(context.waker().clone());
@@ -109,29 +109,24 @@ impl Registry {
 
 /// The lock as one thread of a process has it in its hands.
 pub struct SpringRegistry {
-    thread: u32,
     registry: Rc<Registry>,
     env: Env,
+    servers: Servers,
     settings: Settings,
     redis: Session,
 }
 
 impl SpringRegistry {
-    /// The lock of that thread.
-    pub fn of_thread(
-        thread: u32,
-        registry: &Rc<Registry>,
-        env: Env,
-        servers: &Servers,
-        settings: &Settings,
-    ) -> SpringRegistry {
+    /// The lock of the thread that `env` speaks for. Panics if the servers are independent masters.
+    pub fn new(registry: &Rc<Registry>, env: Env, servers: &Servers, settings: &Settings) -> SpringRegistry {
         let redis = Session::primary(&env, servers, settings);
-        SpringRegistry { thread, registry: registry.clone(), env, settings: settings.clone(), redis }
+        let (registry, servers, settings) = (registry.clone(), servers.clone(), settings.clone());
+        SpringRegistry { registry, env, servers, settings, redis }
     }
 
     async fn try_lock(&mut self, key: &str) -> Acquisition {
         let wait = self.settings.acquire_timeout;
-        if self.env.timeout(wait, self.registry.lock_inside(self.thread)).await.is_none() {
+        if self.env.timeout(wait, self.registry.lock_inside(self.env.thread())).await.is_none() {
             return Acquisition::Refused("held by another thread of this process".to_owned());
         }
         let outcome = self.try_outside(key, wait).await;
@@ -197,6 +192,10 @@ impl Lock for SpringRegistry {
         Box::pin(async move { self.unlock(&lease.resource).await })
     }
 
+    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+        Some(Box::new(SpringRegistry::new(&self.registry, env, &self.servers, &self.settings)))
+    }
+
     fn usage(&self) -> Usage {
         Usage { nests: true, ..Usage::PLAIN }
     }
@@ -210,7 +209,7 @@ mod tests {
     /// Two threads of one process.
     fn threads(world: &Rc<TestWorld>) -> [SpringRegistry; 2] {
         let registry = Registry::new(&world.env());
-        [1, 2].map(|thread| SpringRegistry::of_thread(thread, &registry, world.env(), &one(), &settings()))
+        [1, 2].map(|thread| SpringRegistry::new(&registry, world.env().of_thread(thread), &one(), &settings()))
     }
 
     #[test]
@@ -226,6 +225,17 @@ mod tests {
         };
         let (_, released) = world.run(both(async { granted(second.acquire("lock").await) }, waited));
         assert_eq!(released, Release::Released);
+    }
+
+    #[test]
+    fn a_lock_makes_that_of_another_thread_of_its_process() {
+        let (world, mut first) = one_redis("spring-registry", normal);
+        let mut second = first.of_thread(world.env().of_thread(2)).unwrap();
+        let held = granted(world.run(first.acquire("lock")));
+        assert!(matches!(world.run(second.acquire("lock")), Acquisition::Refused(reason) if reason.contains("thread")));
+        assert_eq!(world.run(first.release(held.clone())), Release::Released);
+        let theirs = granted(world.run(second.acquire("lock")));
+        assert_eq!(theirs.owner, held.owner, "one id for the process");
     }
 
     #[test]

@@ -1,12 +1,17 @@
-//! The names of the machines in a run. Must never know what runs on them or where they are in memory.
+//! The names of the machines in a run, and of the threads of a process. Must never know what runs on them or where they are in memory.
+//!
+//! Faults hit machines. What a process asks for, believes and is told is a thread's: the first one has the name of its machine, so that a process
+//! of one thread is its machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A machine of the simulated deployment. Numbers start at 1, as people count: `redis-1`, `client-3`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// A machine of the simulated deployment, or a thread of the process on one. Numbers start at 1, as people count: `redis-1`, `client-3`,
+/// `client-3.2`. The order is that of the variants, but a thread stands right behind its process.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// A Redis server. In a deployment with Sentinel, `redis-1` is the first primary.
     Redis(u16),
@@ -14,15 +19,71 @@ pub enum Node {
     Sentinel(u16),
     /// The protected storage that the lock guards.
     Storage,
-    /// A process that takes the lock.
+    /// A process that takes the lock: its machine, and its first thread.
     Client(u16),
+    /// A further thread of such a process; [`Node::of_thread`] makes it.
+    Thread {
+        /// Whose: the number of the client.
+        client: u16,
+        /// Which: 2 up, because the first is the client itself.
+        thread: u16,
+    },
     /// The process that tries the lock once after everything is healed; no fault ever hits it.
     Probe,
 }
 
-/// A name that is no machine's.
+impl Node {
+    /// The machine on which it runs: for a thread that of its process, else itself.
+    pub const fn machine(self) -> Node {
+        match self {
+            Node::Thread { client, .. } => Node::Client(client),
+            machine => machine,
+        }
+    }
+
+    /// The thread of this number of the process here, counted from 1. What is no client has no threads and stays what it is.
+    pub const fn of_thread(self, thread: u16) -> Node {
+        match self.machine() {
+            Node::Client(client) if thread > 1 => Node::Thread { client, thread },
+            machine => machine,
+        }
+    }
+
+    /// Whether it acquires the lock, rather than serves.
+    pub const fn is_process(self) -> bool {
+        matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
+    }
+
+    /// Where it stands in the order: its kind, its number, its thread.
+    const fn place(self) -> (u8, u16, u16) {
+        match self {
+            Node::Redis(n) => (0, n, 0),
+            Node::Sentinel(n) => (1, n, 0),
+            Node::Storage => (2, 0, 0),
+            Node::Client(n) => (3, n, 1),
+            Node::Thread { client, thread } => (3, client, thread),
+            Node::Probe => (4, 0, 0),
+        }
+    }
+}
+
+impl Ord for Node {
+    fn cmp(&self, other: &Node) -> Ordering {
+        self.place().cmp(&other.place())
+    }
+}
+
+impl PartialOrd for Node {
+    fn partial_cmp(&self, other: &Node) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A name that is no machine's and no thread's.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown node '{0}': expected redis-N, sentinel-N, client-N, storage or probe, with N from 1 to 65535")]
+#[error(
+    "unknown node '{0}': expected redis-N, sentinel-N, client-N, its thread client-N.T, storage or probe, with N from 1 and T from 2 to 65535"
+)]
 pub struct UnknownNode(pub String);
 
 impl fmt::Display for Node {
@@ -32,6 +93,7 @@ impl fmt::Display for Node {
             Node::Sentinel(n) => f.pad(&format!("sentinel-{n}")),
             Node::Storage => f.pad("storage"),
             Node::Client(n) => f.pad(&format!("client-{n}")),
+            Node::Thread { client, thread } => f.pad(&format!("client-{client}.{thread}")),
             Node::Probe => f.pad("probe"),
         }
     }
@@ -46,6 +108,13 @@ impl FromStr for Node {
             "storage" => return Ok(Node::Storage),
             "probe" => return Ok(Node::Probe),
             _ => {}
+        }
+        if let Some((process, thread)) = text.split_once('.') {
+            let thread: u16 = thread.parse().map_err(|_| unknown())?;
+            return match process.parse() {
+                Ok(Node::Client(client)) if thread >= 2 => Ok(Node::Thread { client, thread }),
+                _ => Err(unknown()),
+            };
         }
         let (kind, number) = text.split_once('-').ok_or_else(unknown)?;
         let number: u16 = number.parse().map_err(|_| unknown())?;
@@ -79,8 +148,8 @@ impl JsonSchema for Node {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "description": "A machine of the simulated deployment.",
-            "pattern": "^(redis-[1-9][0-9]*|sentinel-[1-9][0-9]*|client-[1-9][0-9]*|storage|probe)$"
+            "description": "A machine of the simulated deployment, or a thread of the process on one: client-1.2 is the second of client-1.",
+            "pattern": "^(redis-[1-9][0-9]*|sentinel-[1-9][0-9]*|client-[1-9][0-9]*(\\.([2-9]|[1-9][0-9]+))?|storage|probe)$"
         })
     }
 }

@@ -21,11 +21,11 @@ pub enum Stream {
     Plan(u16),
     /// Which families a swarm run switches on, and how hard.
     Swarm,
-    /// Hold times and whatever else the workload of a process decides.
+    /// Hold times and whatever else the workload of a thread decides.
     Workload(Node),
-    /// Retry delays of a process.
+    /// Retry delays of a process; its threads share them.
     Jitter(Node),
-    /// Owner values of a process.
+    /// Owner values of a process; its threads share them.
     Owner(Node),
     /// Run ids and election delays of a server.
     Server(Node),
@@ -50,16 +50,16 @@ impl Seed {
 }
 
 impl Stream {
-    /// The ChaCha stream id: eight bits of kind, then two node codes of 24 bits.
+    /// The ChaCha stream id: eight bits of kind, then two codes of 28 bits: those of both machines of a link, or of a machine and its thread.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),
             Stream::Swarm => (2, 0, 0),
-            Stream::Workload(node) => (3, code(node), 0),
-            Stream::Jitter(node) => (4, code(node), 0),
-            Stream::Owner(node) => (5, code(node), 0),
-            Stream::Server(node) => (6, code(node), 0),
-            Stream::Clock(node) => (7, code(node), 0),
+            Stream::Workload(node) => (3, code(node), thread(node)),
+            Stream::Jitter(node) => (4, code(node), thread(node)),
+            Stream::Owner(node) => (5, code(node), thread(node)),
+            Stream::Server(node) => (6, code(node), thread(node)),
+            Stream::Clock(node) => (7, code(node), thread(node)),
             Stream::Latency(from, to) => (8, code(from), code(to)),
             Stream::Lengths => (9, 0, 0),
         };
@@ -67,16 +67,24 @@ impl Stream {
     }
 }
 
-/// A number of at most 24 bits for each node.
+/// A number of at most 24 bits for each machine.
 fn code(node: Node) -> u64 {
-    let (kind, number) = match node {
+    let (kind, number) = match node.machine() {
         Node::Redis(n) => (1, n),
         Node::Sentinel(n) => (2, n),
         Node::Storage => (3, 0),
-        Node::Client(n) => (4, n),
+        Node::Client(n) | Node::Thread { client: n, .. } => (4, n),
         Node::Probe => (5, 0),
     };
     kind << 16 | u64::from(number)
+}
+
+/// The number of a further thread of a machine's process; 0 for the machine itself.
+fn thread(node: Node) -> u64 {
+    match node {
+        Node::Thread { thread, .. } => u64::from(thread),
+        _ => 0,
+    }
 }
 
 impl fmt::Display for Seed {

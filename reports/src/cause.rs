@@ -59,13 +59,15 @@ pub enum Cause {
     WaiterCrash,
     /// The steps of two processes interleaved in an order that the protocol does not survive.
     Interleaving,
+    /// Threads of one process have one owner value, and a server took the one for the other.
+    SharedOwner,
     /// The rules do not decide it.
     Unexplained,
 }
 
 impl Cause {
     /// Every cause, in the order of the declaration.
-    pub const ALL: [Cause; 21] = [
+    pub const ALL: [Cause; 22] = [
         Cause::HolderPause,
         Cause::HoldTooLong,
         Cause::AsyncReplicationLoss,
@@ -86,6 +88,7 @@ impl Cause {
         Cause::HolderCrash,
         Cause::WaiterCrash,
         Cause::Interleaving,
+        Cause::SharedOwner,
         Cause::Unexplained,
     ];
 
@@ -112,6 +115,7 @@ impl Cause {
             Cause::HolderCrash => "holder-crash",
             Cause::WaiterCrash => "waiter-crash",
             Cause::Interleaving => "interleaving",
+            Cause::SharedOwner => "shared-owner",
             Cause::Unexplained => "unexplained",
         }
     }

@@ -94,7 +94,8 @@ impl<'t, 'h> Scene<'t, 'h> {
             }
             Cause::LostReply => "A server applied a command whose sender never heard of it.".to_owned(),
             Cause::LostRelease if self.kind != Kind::ForeignRelease => {
-                format!("A release that {holder} had sent for an earlier lock arrived late and removed this one.")
+                let process = self.holder.map_or(holder, |one| one.process.machine().to_string());
+                format!("A release that {process} had sent for an earlier lock arrived late and removed this one.")
             }
             Cause::LostRelease => format!(
                 "{holder} had sent its release before {taker} was granted the lock, and the network delivered it after that."
@@ -111,6 +112,9 @@ impl<'t, 'h> Scene<'t, 'h> {
                     .to_owned()
             }
             Cause::Interleaving => format!("The steps of {holder} and {taker} interleaved; no fault was needed."),
+            Cause::SharedOwner => {
+                format!("{holder} and {taker} have one owner value, and the server took the one for the other.")
+            }
             Cause::Unexplained => "The recorded events do not say why.".to_owned(),
         }
     }
@@ -135,7 +139,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     fn fault(&self, kind: &str, subject: &str, verb: &str) -> String {
         let mut faults =
             self.timeline.faults.iter().rev().filter(|fault| fault.kind == kind && fault.from.time <= self.at);
-        let relevant = |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|node| self.involves(*node));
+        let relevant = |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|machine| self.involves(*machine));
         match faults.find(relevant) {
             Some(fault) => {
                 format!("{subject} of {} {verb} at {} (fault {})", names(fault.nodes), fault.from.time, fault.id)
@@ -144,11 +148,11 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    fn involves(&self, node: Node) -> bool {
+    fn involves(&self, machine: Node) -> bool {
         let both = [self.holder, self.taker];
         both.iter().flatten().any(|one| {
-            one.process == node
-                || one.grant.as_ref().is_some_and(|grant| grant.servers.iter().any(|(server, _)| *server == node))
+            one.process.machine() == machine
+                || one.grant.as_ref().is_some_and(|grant| grant.servers.iter().any(|(server, _)| *server == machine))
         })
     }
 

@@ -64,7 +64,8 @@ pub struct Event {
     pub sequence: u64,
     /// True time.
     pub time_us: SimTime,
-    /// Where it happened: a process, a server, the storage.
+    /// Where it happened: a process or a thread of one, a server, the storage. A process of several threads has one history for each; it starts
+    /// and dies as a whole, which is told of its first.
     pub node: Node,
     /// What happened.
     #[serde(flatten)]
@@ -75,7 +76,7 @@ pub struct Event {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum What {
-    /// A process starts an operation. It has at most one open at a time.
+    /// A thread of a process starts an operation. It has at most one open at a time.
     Invoke {
         /// Numbers the operations of the run; the completion repeats it.
         operation: u64,
@@ -114,9 +115,9 @@ pub enum What {
         /// Why, in a few words.
         reason: String,
     },
-    /// The lock's own code noticed that this process lost the lock.
+    /// The lock's own code noticed that this thread lost the lock.
     Lost,
-    /// The process or server died (as a crash or by power loss).
+    /// The process, with all its threads, or the server died (as a crash or by power loss).
     Crashed,
     /// The process or server was started again after a crash.
     Started,

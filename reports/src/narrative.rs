@@ -113,11 +113,11 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
         let from = both[0].grant.as_ref().map_or(both[0].invoked, |grant| grant.moment).time;
-        let involved = |node: &Node| {
-            *node == Node::Storage
+        let involved = |machine: &Node| {
+            *machine == Node::Storage
                 || both.iter().any(|one| {
                     let servers = one.grant.iter().flat_map(|grant| &grant.servers);
-                    one.process == *node || servers.into_iter().any(|(server, _)| server == node)
+                    one.process.machine() == *machine || servers.into_iter().any(|(server, _)| server == machine)
                 })
         };
         let until = finding.at + finding.duration;

@@ -4,7 +4,7 @@ use crate::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
-/// Where a process is in the protocol.
+/// Where a thread of a process is in the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Phase {
     BeforeAcquire,
@@ -28,15 +28,15 @@ impl Phase {
     }
 }
 
-/// For every fault that began, its kind and the phase that it met: that of the process that it names, or else that of the process that was furthest
-/// in the protocol.
+/// For every fault that began, its kind and the phase that it met: that of the process that it names (of its threads, the one that was furthest), or
+/// else that of the process that was furthest in the protocol.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();
     for event in &history.events {
         match &event.what {
             What::FaultBegan { kind, nodes, .. } => {
-                let named = nodes.iter().filter_map(|node| at.get(node)).max();
+                let named = at.iter().filter(|(node, _)| nodes.contains(&node.machine())).map(|(_, phase)| phase).max();
                 let phase = named.or_else(|| at.values().max()).copied().unwrap_or(Phase::BeforeAcquire);
                 met.push((kind.clone(), phase.name().to_owned()));
             }
@@ -46,7 +46,7 @@ pub fn phases(history: &History) -> Vec<(String, String)> {
     met
 }
 
-/// Moves a process on.
+/// Moves a thread on; a crash all threads of its process.
 fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
     let was = at.get(&event.node).copied();
     let now = match &event.what {
@@ -58,7 +58,11 @@ fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
             Some(Phase::GuardedWrite | Phase::Holding) => Phase::Holding,
             _ => Phase::Idle,
         },
-        What::Crashed | What::Lost if was.is_some() => Phase::Idle,
+        What::Crashed => {
+            at.iter_mut().filter(|(node, _)| node.machine() == event.node).for_each(|(_, phase)| *phase = Phase::Idle);
+            return;
+        }
+        What::Lost if was.is_some() => Phase::Idle,
         _ => return,
     };
     at.insert(event.node, now);
@@ -86,6 +90,21 @@ mod tests {
         let expected: Vec<(String, String)> =
             expected.iter().map(|(kind, phase)| ((*kind).to_owned(), (*phase).to_owned())).collect();
         assert_eq!(met, expected);
+    }
+
+    #[test]
+    fn a_fault_meets_the_thread_that_is_furthest_and_a_crash_all_of_them() {
+        let (first, second) = (Node::Client(1), Node::Client(1).of_thread(2));
+        let history = Story::new()
+            .acquires(1, first)
+            .takes(2, second, "a")
+            .fault_began(3, 1, "pause", &[first])
+            .crashes(4, 1)
+            .starts(5, 1)
+            .fault_began(6, 2, "pause", &[first])
+            .build();
+        let met: Vec<String> = phases(&history).into_iter().map(|(_, phase)| phase).collect();
+        assert_eq!(met, ["holding", "idle"]);
     }
 
     #[test]

@@ -61,6 +61,29 @@ pub(crate) fn failover() -> Story {
         .removed_at(9_002, 2, "77c0", 2)
 }
 
+/// Two threads of one process hold the lock under one grant, stand still and die together.
+pub(crate) fn threads() -> Story {
+    let second = CLIENT.of_thread(2);
+    let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
+    story
+        .acquires(1_990, 1)
+        .grants(1_995, 1, "a41f")
+        .hears(2_000, 1, "a41f")
+        .acquires(2_100, second)
+        .server(2_105, 1, Change::Extended, "a41f", Some(second))
+        .hears(2_110, second, "a41f")
+        .fault_began(3_000, 1, "pause", &[CLIENT])
+        .fault_ended(4_000, 1, "pause", CLIENT)
+        .fault_began(5_000, 2, "crash", &[CLIENT])
+        .crashes(5_000, 1)
+        .fault_ended(6_000, 2, "crash", CLIENT)
+        .starts(6_000, 1)
+        .acquires(6_010, second)
+        .expires(12_105, "a41f")
+        .takes(12_200, 2, "77c0")
+        .releases(13_000, 2)
+}
+
 /// Two processes take turns while a pause hits one of them harmlessly.
 pub(crate) fn quiet() -> Story {
     let story = Story::new().client("redlock").ttl(10_000).under("pause");

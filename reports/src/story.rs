@@ -108,16 +108,16 @@ impl Story {
 
     // Processes.
 
-    pub(crate) fn acquires(self, ms: u64, client: u16) -> Story {
-        self.invoke(ms, Node::Client(client), Action::Acquire)
+    pub(crate) fn acquires(self, ms: u64, client: impl Who) -> Story {
+        self.invoke(ms, client.node(), Action::Acquire)
     }
 
-    pub(crate) fn hears(self, ms: u64, client: u16, owner: &str) -> Story {
-        self.ok(ms, Node::Client(client), owner, None, None)
+    pub(crate) fn hears(self, ms: u64, client: impl Who, owner: &str) -> Story {
+        self.ok(ms, client.node(), owner, None, None)
     }
 
-    pub(crate) fn hears_token(self, ms: u64, client: u16, owner: &str, token: u64) -> Story {
-        self.ok(ms, Node::Client(client), owner, Some(token), None)
+    pub(crate) fn hears_token(self, ms: u64, client: impl Who, owner: &str, token: u64) -> Story {
+        self.ok(ms, client.node(), owner, Some(token), None)
     }
 
     pub(crate) fn hears_validity(self, ms: u64, client: u16, owner: &str, valid_ms: u64) -> Story {
@@ -133,43 +133,43 @@ impl Story {
         self.event(ms, node, What::Ok { operation, owner, token, valid_for_us, value: None })
     }
 
-    pub(crate) fn fails(mut self, ms: u64, client: u16) -> Story {
-        let operation = self.close(Node::Client(client));
-        self.event(ms, Node::Client(client), What::Fail { operation, reason: "held by another".to_owned() })
+    pub(crate) fn fails(mut self, ms: u64, client: impl Who) -> Story {
+        let operation = self.close(client.node());
+        self.event(ms, client.node(), What::Fail { operation, reason: "held by another".to_owned() })
     }
 
-    pub(crate) fn info(mut self, ms: u64, client: u16) -> Story {
-        let operation = self.close(Node::Client(client));
-        self.event(ms, Node::Client(client), What::Info { operation, reason: "the reply was lost".to_owned() })
+    pub(crate) fn info(mut self, ms: u64, client: impl Who) -> Story {
+        let operation = self.close(client.node());
+        self.event(ms, client.node(), What::Info { operation, reason: "the reply was lost".to_owned() })
     }
 
     /// An acquire that is invoked, granted by redis-1 and known to be so at one instant.
-    pub(crate) fn takes(self, ms: u64, client: u16, owner: &str) -> Story {
+    pub(crate) fn takes(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants(ms, client, owner).hears(ms, client, owner)
     }
 
-    pub(crate) fn takes_with_token(self, ms: u64, client: u16, owner: &str, token: u64) -> Story {
+    pub(crate) fn takes_with_token(self, ms: u64, client: impl Who, owner: &str, token: u64) -> Story {
         self.grants(ms, client, owner).hears_token(ms, client, owner, token)
     }
 
-    pub(crate) fn releases(self, ms: u64, client: u16) -> Story {
+    pub(crate) fn releases(self, ms: u64, client: impl Who) -> Story {
         self.leaves(ms, client).left(ms, client)
     }
 
     /// A release is invoked.
-    pub(crate) fn leaves(self, ms: u64, client: u16) -> Story {
-        self.invoke(ms, Node::Client(client), Action::Release)
+    pub(crate) fn leaves(self, ms: u64, client: impl Who) -> Story {
+        self.invoke(ms, client.node(), Action::Release)
     }
 
     /// The open operation ends, and its process knows how.
-    pub(crate) fn left(mut self, ms: u64, client: u16) -> Story {
-        let node = Node::Client(client);
+    pub(crate) fn left(mut self, ms: u64, client: impl Who) -> Story {
+        let node = client.node();
         let operation = self.close(node);
         self.event(ms, node, ok(operation, None))
     }
 
     pub(crate) fn crashes(mut self, ms: u64, client: u16) -> Story {
-        self.open.remove(&Node::Client(client));
+        self.open.retain(|node, _| node.machine() != Node::Client(client));
         self.event(ms, Node::Client(client), What::Crashed)
     }
 
@@ -177,8 +177,8 @@ impl Story {
         self.event(ms, Node::Client(client), What::Started)
     }
 
-    pub(crate) fn loses(self, ms: u64, client: u16) -> Story {
-        self.event(ms, Node::Client(client), What::Lost)
+    pub(crate) fn loses(self, ms: u64, client: impl Who) -> Story {
+        self.event(ms, client.node(), What::Lost)
     }
 
     pub(crate) fn probe_acquires(self, ms: u64) -> Story {
@@ -214,12 +214,12 @@ impl Story {
     }
 
     /// redis-1 grants; the acquire is invoked at that instant unless it is open already.
-    pub(crate) fn grants(self, ms: u64, client: u16, owner: &str) -> Story {
+    pub(crate) fn grants(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants_at(ms, client, 1, owner)
     }
 
-    pub(crate) fn grants_at(mut self, ms: u64, client: u16, redis: u16, owner: &str) -> Story {
-        let node = Node::Client(client);
+    pub(crate) fn grants_at(mut self, ms: u64, client: impl Who, redis: u16, owner: &str) -> Story {
+        let node = client.node();
         if !self.open.contains_key(&node) {
             self = self.acquires(ms, client);
         }
@@ -234,12 +234,12 @@ impl Story {
         self.server(ms, redis, Change::Expired, owner, None)
     }
 
-    pub(crate) fn removed(self, ms: u64, owner: &str, client: u16) -> Story {
+    pub(crate) fn removed(self, ms: u64, owner: &str, client: impl Who) -> Story {
         self.removed_at(ms, 1, owner, client)
     }
 
-    pub(crate) fn removed_at(self, ms: u64, redis: u16, owner: &str, client: u16) -> Story {
-        self.server(ms, redis, Change::Removed, owner, Some(Node::Client(client)))
+    pub(crate) fn removed_at(self, ms: u64, redis: u16, owner: &str, client: impl Who) -> Story {
+        self.server(ms, redis, Change::Removed, owner, Some(client.node()))
     }
 
     pub(crate) fn removed_on_replica(self, ms: u64, redis: u16, owner: &str) -> Story {
@@ -260,19 +260,19 @@ impl Story {
 
     // The storage. The access is made under the last acquisition of the process.
 
-    pub(crate) fn reads(self, ms: u64, client: u16, value: i64) -> Story {
-        let acquisition = self.acquisition(client);
-        self.access(ms, client, acquisition, Request::Read(value))
+    pub(crate) fn reads(self, ms: u64, client: impl Who, value: i64) -> Story {
+        let acquisition = self.acquisition(client.node());
+        self.access(ms, client.node(), acquisition, Request::Read(value))
     }
 
-    pub(crate) fn writes(self, ms: u64, client: u16, based_on: i64, value: i64) -> Story {
-        let acquisition = self.acquisition(client);
-        self.access(ms, client, acquisition, Request::Write { based_on, value, accepted: true })
+    pub(crate) fn writes(self, ms: u64, client: impl Who, based_on: i64, value: i64) -> Story {
+        let acquisition = self.acquisition(client.node());
+        self.access(ms, client.node(), acquisition, Request::Write { based_on, value, accepted: true })
     }
 
     pub(crate) fn rejects_write(self, ms: u64, client: u16, based_on: i64, value: i64) -> Story {
-        let acquisition = self.acquisition(client);
-        self.access(ms, client, acquisition, Request::Write { based_on, value, accepted: false })
+        let (acquisition, node) = (self.acquisition(Node::Client(client)), Node::Client(client));
+        self.access(ms, node, acquisition, Request::Write { based_on, value, accepted: false })
     }
 
     /// A write under the acquisition before the last, invoked at `sent`.
@@ -299,8 +299,8 @@ impl Story {
         told.event(ms, Node::Storage, what)
     }
 
-    fn acquisition(&self, client: u16) -> (u64, Option<u64>) {
-        *self.held.get(&Node::Client(client)).expect("the process was granted the lock")
+    fn acquisition(&self, process: Node) -> (u64, Option<u64>) {
+        *self.held.get(&process).expect("the process was granted the lock")
     }
 
     /// The stored value just before an instant: that of the last accepted write; of none, what the first access says.
@@ -313,8 +313,7 @@ impl Story {
         after.max_by_key(|(time, _)| *time).map_or(0, |(_, after)| after)
     }
 
-    fn access(mut self, ms: u64, client: u16, acquisition: (u64, Option<u64>), request: Request) -> Story {
-        let node = Node::Client(client);
+    fn access(mut self, ms: u64, node: Node, acquisition: (u64, Option<u64>), request: Request) -> Story {
         let (acquisition, token) = acquisition;
         let untouched = !self.events.iter().any(|event| matches!(event.what, What::Storage { .. }));
         let (action, access, accepted, based_on, value) = match request {
@@ -351,6 +350,23 @@ impl Story {
 
     pub(crate) fn healed(self, ms: u64) -> Story {
         self.event(ms, Node::Probe, What::Healed)
+    }
+}
+
+/// Who acts in a story: the client of a number, or any node, like a thread of one.
+pub(crate) trait Who: Copy {
+    fn node(self) -> Node;
+}
+
+impl Who for u16 {
+    fn node(self) -> Node {
+        Node::Client(self)
+    }
+}
+
+impl Who for Node {
+    fn node(self) -> Node {
+        self
     }
 }
 

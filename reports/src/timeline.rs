@@ -123,7 +123,8 @@ impl<'h> Timeline<'h> {
         let by = span.by.or_else(|| self.last_granted(value, span.from).map(|grant| grant.0));
         let granted =
             acquisition.grant.as_ref().and_then(|grant| grant.servers.iter().map(|(_, moment)| *moment).min());
-        by.is_none_or(|by| by == acquisition.process) && granted.is_none_or(|granted| granted <= span.from)
+        by.is_none_or(|by| by.machine() == acquisition.process.machine())
+            && granted.is_none_or(|granted| granted <= span.from)
     }
 
     /// The process that was last granted this value at any server.

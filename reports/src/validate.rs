@@ -95,7 +95,7 @@ impl<'h> Past<'h> {
                 self.complete(event.node, *operation).map(|_| ())
             }
             What::Lost => process(event.node, "notices a loss"),
-            What::Crashed => self.crash(event.node),
+            What::Crashed => machine(event.node, "crashes").and_then(|()| self.crash(event.node)),
             What::Started => match self.down.remove(&event.node) {
                 true => Ok(()),
                 false => Err(format!("{} starts without having crashed", event.node)),
@@ -105,8 +105,8 @@ impl<'h> Past<'h> {
                 node => Err(format!("{node} is no server: only redis-N changes keys")),
             },
             What::Storage { operation, by, acquisition, .. } => self.storage(event.node, *operation, *by, *acquisition),
-            What::FaultBegan { fault, .. } => match self.faults.insert(*fault) {
-                true => Ok(()),
+            What::FaultBegan { fault, nodes, .. } => match self.faults.insert(*fault) {
+                true => nodes.iter().try_for_each(|node| machine(*node, &format!("is hit by fault {fault}"))),
                 false => Err(format!("fault {fault} begins a second time")),
             },
             What::FaultEnded { fault, .. } => match self.faults.contains(fault) {
@@ -122,7 +122,7 @@ impl<'h> Past<'h> {
 
     fn invoke(&mut self, node: Node, operation: u64, action: &'h Action) -> Result<(), String> {
         process(node, "invokes operations")?;
-        if self.down.contains(&node) {
+        if self.down.contains(&node.machine()) {
             return Err(format!("{node} invokes operation {operation} though it has crashed and not started again"));
         }
         if let Some(open) = self.open.get(&node) {
@@ -165,8 +165,8 @@ impl<'h> Past<'h> {
     }
 
     fn crash(&mut self, node: Node) -> Result<(), String> {
-        // What a process had open when it died stays without an outcome.
-        self.open.remove(&node);
+        // What the threads of a process had open when it died stays without an outcome.
+        self.open.retain(|open, _| open.machine() != node);
         match self.down.insert(node) {
             true => Ok(()),
             false => Err(format!("{node} crashes though it has crashed already")),
@@ -192,9 +192,16 @@ impl<'h> Past<'h> {
 }
 
 fn process(node: Node, does: &str) -> Result<(), String> {
-    match node {
-        Node::Client(_) | Node::Probe => Ok(()),
-        _ => Err(format!("{node} is no process: only client-N and probe {}", does.replacen("s ", " ", 1))),
+    match node.is_process() {
+        true => Ok(()),
+        false => Err(format!("{node} is no process: only client-N and probe {}", does.replacen("s ", " ", 1))),
+    }
+}
+
+fn machine(node: Node, does: &str) -> Result<(), String> {
+    match node.machine() == node {
+        true => Ok(()),
+        false => Err(format!("{node} {does}, but it is a thread: it is {} to which that happens", node.machine())),
     }
 }
 
@@ -307,6 +314,39 @@ mod tests {
             renumber(events);
         });
         assert!(said.contains("client-2 invokes operation 5 though it has crashed"), "{said}");
+    }
+
+    /// Two threads of one process, each with an operation open when it dies and one after it is back.
+    fn threaded() -> Story {
+        let (first, second) = (Node::Client(1), Node::Client(1).of_thread(2));
+        let story = Story::new().acquires(1, first).acquires(2, second).crashes(3, 1).starts(4, 1);
+        story.acquires(5, second).acquires(5, first)
+    }
+
+    #[test]
+    fn accepts_threads_that_each_have_an_operation_open_and_lose_it_when_their_process_dies() {
+        assert_eq!(validate(&threaded().build()), Ok(()));
+    }
+
+    #[test]
+    fn rejects_a_thread_that_acts_while_its_process_is_dead() {
+        let mut history = threaded().build();
+        history.events.remove(3);
+        renumber(&mut history.events);
+        let said = validate(&history).unwrap_err().to_string();
+        assert!(said.contains("client-1.2 invokes operation 3 though it has crashed"), "{said}");
+    }
+
+    #[test]
+    fn rejects_a_thread_that_dies_alone_or_is_hit_by_a_fault() {
+        let second = Node::Client(1).of_thread(2);
+        let mut history = threaded().build();
+        history.events[2].node = second;
+        let said = validate(&history).unwrap_err().to_string();
+        assert!(said.contains("client-1.2 crashes, but it is a thread"), "{said}");
+        let paused = threaded().fault_began(6, 1, "pause", &[second]).build();
+        let said = validate(&paused).unwrap_err().to_string();
+        assert!(said.contains("client-1.2 is hit by fault 1, but it is a thread"), "{said}");
     }
 
     #[test]

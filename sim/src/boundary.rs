@@ -8,6 +8,7 @@ mod livelock;
 pub mod quantity;
 
 use crate::Engine;
+use crate::fit::fits;
 use crate::lengths::Length;
 use crate::run::RunSpec;
 use crate::scenario::{Hold, Scenario};
@@ -115,8 +116,8 @@ impl Search {
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
         scenario.validate().map_err(|error| SearchError::Value { value: shown(), why: error.to_string() })?;
-        let setting = scenario.setting(scenario.topology(self.client, &self.families));
-        setting.validate().map_err(|error| SearchError::Value { value: shown(), why: error.to_string() })?;
+        let unfit = fits(&scenario, self.client, &self.families);
+        unfit.map_err(|error| SearchError::Value { value: shown(), why: error.to_string() })?;
         let spec = SweepSpec {
             cells: vec![(self.client, self.families.clone())],
             scenario,

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use fake_redis::config::{Fsync, NodeConfig, Persistence as ServerPersistence};
 use fake_redis::sentinel::Address as SentinelAddress;
 use fake_redis::{Sentinel, SentinelConfig};
-use fencepost_clients::{Address, Definition, Env, Servers};
+use fencepost_clients::{Address, Definition, Env, Lock, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream};
 use rand_core::Rng;
@@ -38,9 +38,20 @@ pub(crate) struct Deployment {
     pub(crate) roster: Rc<Roster>,
 }
 
-/// Every process on the roster of a run.
-pub(crate) fn processes(scenario: &Scenario) -> Vec<Node> {
-    (1..=scenario.processes).map(Node::Client).chain([Node::Probe]).collect()
+/// Every process of a run.
+fn processes(scenario: &Scenario) -> impl Iterator<Item = Node> {
+    (1..=scenario.processes).map(Node::Client).chain([Node::Probe])
+}
+
+/// The threads of a process. The probe has one.
+fn threads(scenario: &Scenario, process: Node) -> impl Iterator<Item = Node> {
+    let count = if process == Node::Probe { 1 } else { scenario.threads };
+    (1..=count).map(move |thread| process.of_thread(thread))
+}
+
+/// Everybody on the roster of a run.
+pub(crate) fn members(scenario: &Scenario) -> Vec<Node> {
+    processes(scenario).flat_map(|process| threads(scenario, process)).collect()
 }
 
 impl Deployment {
@@ -50,7 +61,7 @@ impl Deployment {
         let setting = this.scenario.setting(this.topology);
         let redis = setting.redis().into_iter().map(|node| (node, this.redis(node)));
         let sentinels = setting.sentinels().into_iter().map(|node| (node, this.sentinel(node)));
-        let processes = processes(&this.scenario).into_iter().map(|node| (node, Deployment::process(&this, node)));
+        let processes = processes(&this.scenario).map(|node| (node, Deployment::process(&this, node)));
         redis.chain(sentinels).chain([(Node::Storage, this.storage())]).chain(processes).collect()
     }
 
@@ -113,21 +124,37 @@ impl Deployment {
             if node == Node::Probe {
                 settings.acquire_timeout = this.progress_bound.into();
             }
-            let process = Process {
-                node,
-                lock: (this.client.build)(env.clone(), &this.servers(node), &settings),
-                guard: Guard::new(env.clone()),
-                env,
-                resource: RESOURCE.into(),
-                scenario: this.scenario.clone(),
-                recorder: this.recorder.clone(),
-                roster: this.roster.clone(),
-            };
+            let lock = (this.client.build)(env.clone(), &this.servers(node), &settings);
+            for thread in threads(&this.scenario, node).skip(1) {
+                this.start_thread(thread, &env, &*lock);
+            }
+            let process = this.thread(node, env, lock);
             match node {
                 Node::Probe => Box::pin(probe(process, this.healed_at)),
                 _ => Box::pin(work(process)),
             }
         }))
+    }
+
+    /// Starts a further thread of the process that `env` and `lock` are of. Panics if the lock knows no threads: the run was set up wrong.
+    fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
+        let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
+        let env = env.of_thread(thread);
+        let lock = lock.of_thread(env.clone()).unwrap_or_else(|| panic!("{} has no threads", self.client.name));
+        env.spawn(work(self.thread(node, env.clone(), lock)));
+    }
+
+    fn thread(&self, node: Node, env: Env, lock: Box<dyn Lock>) -> Process {
+        Process {
+            node,
+            lock,
+            guard: Guard::new(env.clone()),
+            env,
+            resource: RESOURCE.into(),
+            scenario: self.scenario.clone(),
+            recorder: self.recorder.clone(),
+            roster: self.roster.clone(),
+        }
     }
 
     /// Where the servers are, as the lock of a process sees them.

@@ -9,6 +9,7 @@ pub mod boundary;
 pub mod cli;
 mod deployment;
 pub mod engine;
+pub mod fit;
 pub mod gallery;
 pub mod inquest;
 pub mod lengths;

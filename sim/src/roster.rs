@@ -1,17 +1,18 @@
-//! Who takes part in a run, how far each has come, and so when the run is over. Must never know what anyone does.
+//! Who takes part in a run, how far each has come, and so when the run is over. Must never know what anyone does. Each thread of a process is
+//! a member of its own.
 
 use fencepost_faults::{Node, Seed, Stream};
 use rand_chacha::ChaCha8Rng;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// The processes of a run. What a process has done and drawn survives its crashes here.
+/// The threads of all processes of a run. What one has done and drawn survives the crashes of its process here.
 pub(crate) struct Roster {
     members: BTreeMap<Node, Member>,
     unfinished: Cell<usize>,
 }
 
-/// One process.
+/// One thread.
 pub(crate) struct Member {
     /// How many cycles it still has to do.
     pub(crate) cycles_left: Cell<u32>,
@@ -21,7 +22,7 @@ pub(crate) struct Member {
 }
 
 impl Roster {
-    /// Every process with all its cycles ahead.
+    /// Every thread with all its cycles ahead.
     pub(crate) fn new(seed: Seed, nodes: &[Node], cycles: u32) -> Roster {
         let member = |node: &Node| {
             let draws = RefCell::new(seed.stream(Stream::Workload(*node)));
@@ -30,12 +31,12 @@ impl Roster {
         Roster { members: nodes.iter().map(member).collect(), unfinished: Cell::new(nodes.len()) }
     }
 
-    /// One process. Panics if it is not on the roster: the run was set up wrong.
+    /// One thread. Panics if it is not on the roster: the run was set up wrong.
     pub(crate) fn member(&self, node: Node) -> &Member {
         self.members.get(&node).unwrap_or_else(|| panic!("{node} is not on the roster"))
     }
 
-    /// A process has done all that it had to do.
+    /// A thread has done all that it had to do.
     pub(crate) fn finishes(&self, node: Node) {
         if let Some(member) = self.members.get(&node)
             && !member.is_finished.replace(true)
@@ -44,9 +45,9 @@ impl Roster {
         }
     }
 
-    /// A process will not come back.
-    pub(crate) fn dies_for_good(&self, node: Node) {
-        self.finishes(node);
+    /// A machine will not come back, and no thread of it.
+    pub(crate) fn dies_for_good(&self, machine: Node) {
+        self.members.keys().filter(|node| node.machine() == machine).for_each(|node| self.finishes(*node));
     }
 
     /// Whether nobody has anything left to do.

@@ -1,7 +1,8 @@
 //! One run: from a plan to a history. Must never know how the history is judged.
 
-use crate::deployment::{Deployment, RESOURCE, processes};
+use crate::deployment::{Deployment, RESOURCE, members};
 use crate::engine::{Course, Engine, EngineError};
+use crate::fit::{Unfit, fits};
 use crate::lengths;
 use crate::nemesis::Nemesis;
 use crate::recorder::Recorder;
@@ -56,10 +57,13 @@ pub enum Recording {
     Wire,
 }
 
-/// A plan that does not fit the run.
+/// A run that cannot be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum InvalidPlan {
-    /// It names a node that is not in the deployment.
+pub enum InvalidRun {
+    /// The scenario, the lock and the faults do not go together.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// The plan names a node that is not in the deployment.
     #[error("fault {fault} of the plan names {node}, which is not in the deployment: expected one of {valid}")]
     Stranger {
         /// The id of the fault.
@@ -69,7 +73,7 @@ pub enum InvalidPlan {
         /// The nodes that there are.
         valid: String,
     },
-    /// Two of its faults hold the same thing at once.
+    /// Two faults of the plan hold the same thing at once.
     #[error(
         "faults {earlier} and {later} of the plan do the same to the same node at once: expected one after the other"
     )]
@@ -90,15 +94,16 @@ impl RunSpec {
         RunSpec { seed, client, families: families.clone(), scenario, plan }
     }
 
-    /// Checks that the plan fits the deployment. Errors name the fault and the node.
-    pub fn validate(&self) -> Result<(), InvalidPlan> {
+    /// Checks that the lock fits the scenario, and the plan the deployment. Errors name the value, or the fault and the node.
+    pub fn validate(&self) -> Result<(), InvalidRun> {
+        fits(&self.scenario, self.client, &self.families)?;
         let targets = self.scenario.setting(self.topology()).targets();
         if let Some((fault, node)) = self.plan.stranger(&targets) {
             let names: Vec<String> = targets.iter().map(ToString::to_string).collect();
-            return Err(InvalidPlan::Stranger { fault, node, valid: names.join(", ") });
+            return Err(InvalidRun::Stranger { fault, node, valid: names.join(", ") });
         }
         match self.plan.collision() {
-            Some((earlier, later)) => Err(InvalidPlan::Collision { earlier: earlier.id, later: later.id }),
+            Some((earlier, later)) => Err(InvalidRun::Collision { earlier: earlier.id, later: later.id }),
             None => Ok(()),
         }
     }
@@ -108,7 +113,8 @@ impl RunSpec {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Runs it. The same spec gives the same outcome, byte for byte, in both engines.
+    /// Runs it. The same spec gives the same outcome, byte for byte, in both engines. Panics if it asks for threads of a lock that knows none;
+    /// [`RunSpec::validate`] says so.
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
         self.run_recording(engine, Recording::History)
     }
@@ -116,7 +122,7 @@ impl RunSpec {
     /// Runs it and writes down what is asked for.
     pub fn run_recording(&self, engine: Engine, recording: Recording) -> Result<RunOutcome, EngineError> {
         let recorder = Rc::new(Recorder::default());
-        let roster = Rc::new(Roster::new(self.seed, &processes(&self.scenario), self.scenario.cycles));
+        let roster = Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
         let healed_at = network::align_up(self.plan.heals_at(), self.scenario.quantum.0);
         let deployment = Deployment {
             seed: self.seed,

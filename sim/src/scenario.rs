@@ -18,7 +18,10 @@ use std::collections::BTreeSet;
 pub struct Scenario {
     /// How many processes take the lock.
     pub processes: u16,
-    /// How many times each acquires, holds and releases.
+    /// How many threads each of them has, every one with the lock in hands of its own: 1, or up to 16 for a lock that knows threads of one process.
+    #[serde(skip_serializing_if = "is_one")]
+    pub threads: u16,
+    /// How many times each thread acquires, holds and releases.
     pub cycles: u32,
     /// How long a lock lives at the server.
     pub ttl: Span,
@@ -144,6 +147,14 @@ pub enum MastersOrder {
     Rotated,
 }
 
+/// The most threads that a process may have.
+const THREADS_MAX: u16 = 16;
+
+/// Whether a number need not be written down.
+fn is_one(number: &u16) -> bool {
+    *number == 1
+}
+
 /// A number of a scenario that makes no sense.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{key} '{value}': expected {expected}")]
@@ -158,6 +169,7 @@ impl Default for Scenario {
         let ms = Span::millis;
         Scenario {
             processes: 3,
+            threads: 1,
             cycles: 20,
             ttl: Span::secs(10),
             hold: Hold::Drawn(SpanRange::new(ms(10), Span::secs(8))),
@@ -246,6 +258,9 @@ impl Scenario {
         let zero = Span::default();
         if !(1..=64).contains(&self.processes) {
             return wrong("processes", self.processes.to_string(), "1 to 64");
+        }
+        if !(1..=THREADS_MAX).contains(&self.threads) {
+            return wrong("threads", self.threads.to_string(), "1 to 16");
         }
         if self.cycles == 0 {
             return wrong("cycles", self.cycles.to_string(), "at least 1");

@@ -37,6 +37,7 @@ pub use failure::{Deviation, TestFailure, What};
 pub use fencepost_reports::Kind;
 
 use crate::Engine;
+use crate::fit::fits;
 use crate::scenario::Scenario;
 use crate::sweep::{Silent, Stop, SweepSpec, count};
 use again::Again;
@@ -127,8 +128,7 @@ impl LockTest {
         let cells = self.cells(variable)?;
         self.scenario.validate().map_err(|error| TestFailure::Wrong(error.to_string()))?;
         for (client, families) in &cells {
-            let setting = self.scenario.setting(self.scenario.topology(client, families));
-            setting.validate().map_err(|error| TestFailure::Wrong(error.to_string()))?;
+            fits(&self.scenario, client, families).map_err(|error| TestFailure::Wrong(error.to_string()))?;
         }
         let again = Again { lock: self.lock, scenario: &self.scenario, folder: self.reports.clone() };
         if let Some(seed) = number(variable, "FENCEPOST_SEED")? {

@@ -56,6 +56,18 @@ fn numbers_out_of_range_are_refused() {
 }
 
 #[test]
+fn threads_are_refused_where_the_lock_knows_none() {
+    for threads in ["threads=0", "threads=17"] {
+        let number = threads.trim_start_matches("threads=");
+        refuses(&["--client", "redisson", "--set", threads], &["threads", number, "1 to 16"]);
+    }
+    let said = ["threads '2'", "expected 1 for redlock", "redisson", "spring-registry"];
+    refuses(&["--client", "redisson,redlock", "--set", "threads=2"], &said);
+    refuses(&["sweep", "--seeds", "0..2", "--client", "all", "--set", "threads=2"], &["threads '2'", "single-node"]);
+    refuses(&["matrix", "--seeds", "0..2", "--set", "threads=2"], &["threads '2'", "single-node"]);
+}
+
+#[test]
 fn sweeps_need_a_range_and_a_slice_of_it() {
     refuses(&["sweep"], &["--seeds"]);
     refuses(&["sweep", "--seeds", "5..5"], &["5..5"]);
@@ -94,12 +106,15 @@ fn reports_that_are_none_are_refused() {
     let mut stranger = whole.clone();
     stranger["runs"][0]["plan"]["faults"][0]["fault"] =
         serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
+    let mut threaded = whole.clone();
+    threaded["config"]["scenario"]["threads"] = 2.into();
     let cases = [
         ("lock, stock and barrel".to_owned(), "JSON"),
         (text[..text.len() / 2].to_owned(), "cut short"),
         (newer.to_string(), "version 2"),
         (other.to_string(), "fencepost.recipe"),
         (stranger.to_string(), "client-99"),
+        (threaded.to_string(), "threads '2'"),
     ];
     for (content, says) in cases {
         std::fs::write(&path, content).unwrap();

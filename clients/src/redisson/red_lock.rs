@@ -11,12 +11,12 @@
 //! So what step 1 took and step 3 did not reach stays for twice the wait. What differs from the library: the same `uuid:thread` on all servers,
 //! where the library has one for each client object (nothing compares them), and unlocks one after the other.
 
-use super::rlock::{Habits, RLock};
+use super::rlock::{Habits, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};
 use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
-use crate::owned_key::fresh_owner;
 use crate::session::Session;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The entry in the table of locks.
@@ -43,12 +43,12 @@ fn locks(env: &Env, servers: &Servers, settings: &Settings) -> Vec<RLock> {
     let Servers::Independent(addresses) = servers else {
         panic!("independent masters are needed, but the servers are {servers:?}")
     };
-    let id = format!("{}:1", String::from_utf8_lossy(&fresh_owner(env)));
+    let uuid = fresh_uuid(env);
     let habits = Habits { lease: Some(settings.acquire_timeout * 2), ..Habits::default() };
     let lock = |address: &crate::Address| {
-        let (own_env, address, timeout) = (env.clone(), address.clone(), settings.node_timeout);
-        let open = Box::new(move || Session::fixed(&own_env, &address, timeout));
-        RLock::of_thread(id.clone(), env.clone(), settings, habits, open)
+        let (address, timeout) = (address.clone(), settings.node_timeout);
+        let open = Rc::new(move |env: &Env| Session::fixed(env, &address, timeout));
+        RLock::new(uuid.clone(), env.clone(), settings, habits, open)
     };
     addresses.iter().map(lock).collect()
 }
@@ -145,5 +145,10 @@ impl Lock for RedLock {
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
         Box::pin(async move { self.give_all_back(&lease.resource).await })
+    }
+
+    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+        let locks = self.locks.iter().map(|lock| lock.of_thread(env.clone())).collect();
+        Some(Box::new(RedLock { env, locks, lease: self.lease, wait: self.wait }))
     }
 }

@@ -8,10 +8,16 @@ use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
 use crate::reply::Reply;
 use crate::session::Session;
 use bytes::Bytes;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// How often an acquire that no replica acknowledged is made again (`retryAttempts`).
 const SYNC_ATTEMPTS: usize = 4;
+
+/// An id that no other process has.
+pub fn fresh_uuid(env: &Env) -> Rc<str> {
+    String::from_utf8_lossy(&fresh_owner(env)).into()
+}
 
 /// What differs between the locks that are made of this one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,14 +30,19 @@ pub struct Habits {
     pub synchronous: bool,
 }
 
+/// Opens a session of the thread that an `Env` speaks for, to one and the same server.
+pub type Open = Rc<dyn Fn(&Env) -> Session>;
+
 /// The lock of one thread at one server.
 pub struct RLock {
     env: Env,
     settings: Settings,
     habits: Habits,
     /// Opens further sessions to the same server.
-    open: Box<dyn Fn() -> Session>,
+    open: Open,
     redis: Session,
+    /// The process's.
+    uuid: Rc<str>,
     /// `uuid:thread`.
     id: String,
     watch: Watch,
@@ -52,21 +63,15 @@ enum Attempt {
 }
 
 impl RLock {
-    /// The lock of a thread of its own id.
-    pub fn new(env: Env, settings: &Settings, habits: Habits, open: Box<dyn Fn() -> Session>) -> RLock {
-        let uuid = String::from_utf8_lossy(&fresh_owner(&env)).into_owned();
-        RLock::of_thread(format!("{uuid}:1"), env, settings, habits, open)
+    /// The lock of the thread that `env` speaks for, in the process of that uuid.
+    pub fn new(uuid: Rc<str>, env: Env, settings: &Settings, habits: Habits, open: Open) -> RLock {
+        let (id, settings, watch) = (format!("{uuid}:{}", env.thread()), settings.clone(), Watch::default());
+        RLock { redis: open(&env), settings, watch, env, habits, open, uuid, id }
     }
 
-    /// The lock of that thread, `uuid:thread`.
-    pub fn of_thread(
-        id: String,
-        env: Env,
-        settings: &Settings,
-        habits: Habits,
-        open: Box<dyn Fn() -> Session>,
-    ) -> RLock {
-        RLock { redis: open(), settings: settings.clone(), watch: Watch::default(), env, habits, open, id }
+    /// The lock of another thread of the same process.
+    pub fn of_thread(&self, env: Env) -> RLock {
+        RLock::new(self.uuid.clone(), env, &self.settings, self.habits, self.open.clone())
     }
 
     /// `tryLock(wait, lease)`.
@@ -243,7 +248,7 @@ impl RLock {
     fn start_renewing(&mut self, key: &str) {
         self.watch.holds += 1;
         if self.watch.task.is_none() {
-            let (redis, ttl) = ((self.open)(), self.settings.ttl);
+            let (redis, ttl) = ((self.open)(&self.env), self.settings.ttl);
             let task = renew(self.env.clone(), redis, key.to_owned(), self.id.clone(), ttl);
             self.watch.task = Some(self.env.spawn(task));
         }

@@ -162,3 +162,17 @@ fn a_majority_is_given_its_lease_afterwards() {
     assert_eq!(world.value("m1", "lock"), None, "{taken_at}");
     assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
 }
+
+#[test]
+fn threads_of_one_process_have_its_uuid_and_their_own_numbers_and_exclude_each_other() {
+    let (world, mut first) = one_redis("redisson", normal);
+    let mut second = first.of_thread(world.env().of_thread(2)).unwrap();
+    let held = granted(world.run(first.acquire("lock")));
+    assert!(matches!(world.run(second.acquire("lock")), Acquisition::Refused(_)));
+    assert_eq!(world.run(first.release(held.clone())), Release::Released);
+    let theirs = granted(world.run(second.acquire("lock")));
+    let text = |owner: &[u8]| String::from_utf8_lossy(owner).into_owned();
+    assert_eq!(text(&theirs.owner), text(&held.owner).replace(":1=1", ":2=1"));
+    assert_eq!(world.run(first.release(held)), Release::NotHeld, "a thread gives back what is its own only");
+    assert_eq!(world.run(second.release(theirs)), Release::Released);
+}

@@ -3,7 +3,7 @@
 use super::at;
 use super::server::{Answer, Call, EPOCH, Store, scripts};
 use crate::env::{
-    Address, BoxFuture, Draw, Env, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock, World,
+    Address, BoxFuture, Caller, Draw, Env, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock, World,
 };
 use crate::lock::{Lock, Servers, Settings};
 use crate::reply::Reply;
@@ -327,7 +327,7 @@ impl World for TestWorld {
         self.state.borrow_mut().timers.remove(&timer.0);
     }
 
-    fn connect(&self, _: HostKey, address: &Address) -> io::Result<SocketKey> {
+    fn connect(&self, _: Caller, address: &Address) -> io::Result<SocketKey> {
         let mut state = self.state.borrow_mut();
         if !state.servers.contains_key(address) {
             return Err(io::ErrorKind::NotFound.into());
@@ -406,7 +406,7 @@ impl World for TestWorld {
         drop(aborted);
     }
 
-    fn note(&self, _: HostKey, note: Note) {
+    fn note(&self, _: Caller, note: Note) {
         let mut state = self.state.borrow_mut();
         let (ms, us) = (state.now / 1_000, state.now % 1_000);
         state.log.push(format!("{ms:>5}.{us:03} note {note:?}"));

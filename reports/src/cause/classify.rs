@@ -1,7 +1,7 @@
 //! From a finding to its cause, in a stated order. Must never know how a cause is worded.
 //!
 //! A lock that a waiter removed because it held it to be stale is a `stale-takeover`, and tokens of servers that share no counter are
-//! `unordered-tokens`. The order, for two acquisitions that stood against each other:
+//! `unordered-tokens`. Two threads of one process that rest on one grant, or of which one removes what the other uses, have a `shared-owner`. The order, for two acquisitions that stood against each other:
 //! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the way (`storage-delay`, `holder-pause`).
 //! 2. The later one was granted before the earlier lease was over: how the earlier lock was lost at the servers (see `early_loss`).
 //! 3. The earlier lease was over: why its holder was still there (see `overrun`).
@@ -23,6 +23,7 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     match (finding.kind, finding.clash) {
         (Kind::Stuck, _) => stuck::cause(timeline, finding),
         (Kind::HeldForever, _) => held_forever(timeline, finding),
+        (_, Some(clash)) if shares_owner(timeline, clash) => Cause::SharedOwner,
         (Kind::ForeignRelease, _) if was_takeover(timeline, finding) => Cause::StaleTakeover,
         (_, None) => Cause::Unexplained,
         (Kind::TokenRegression | Kind::FencedOut, Some(clash)) => counter_loss(timeline, clash),
@@ -35,6 +36,14 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
             cause.or_else(astray).unwrap_or(Cause::Unexplained)
         }
     }
+}
+
+/// Whether both are of one process, by different threads, under one owner value and one grant.
+fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
+    let grants = [one, other].map(|acquisition| acquisition.grant.as_ref().map(|grant| grant.moment));
+    let threads = one.process != other.process && one.process.machine() == other.process.machine();
+    threads && one.owner == other.owner && grants[0].is_some() && grants[0] == grants[1]
 }
 
 /// Whether the removal that a finding tells of was a waiter's.

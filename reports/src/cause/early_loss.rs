@@ -116,8 +116,16 @@ impl Lost<'_, '_> {
         let process = self.holder.process;
         let Some(by) = by else { return Cause::Unexplained };
         if by != process {
+            // Another thread of the process may have sent it for an earlier lock under the same owner value.
+            let is_own = by.machine() == process.machine() && release::is_astray(self.timeline, by, at);
             let takeover = takeover::is_stale_takeover(self.timeline, by, at);
-            return if takeover { Cause::StaleTakeover } else { Cause::ForeignRelease };
+            return if is_own {
+                Cause::LostRelease
+            } else if takeover {
+                Cause::StaleTakeover
+            } else {
+                Cause::ForeignRelease
+            };
         }
         let from = self.holder.invoked.time;
         let mut faults = self.timeline.faults.iter();
@@ -170,7 +178,7 @@ impl Lost<'_, '_> {
         let on_hosts = |kind: &str| {
             let mut faults = self.timeline.faults.iter().filter(|fault| fault.kind == kind);
             faults.any(|fault| {
-                let hit = fault.nodes.iter().any(|node| hosts.contains(node));
+                let hit = hosts.iter().any(|host| fault.names(*host));
                 let begins = fault.from.time <= until && (kind != "clock-jump" || since <= fault.from.time);
                 hit && begins && (kind == "clock-jump" || since == SimTime::ZERO || fault.touches(since, until))
             })

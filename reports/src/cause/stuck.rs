@@ -55,7 +55,7 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<Cause> {
 
 fn died_after(timeline: &Timeline<'_>, process: Node, from: Moment) -> bool {
     let mut later = timeline.history.events[from.index..].iter();
-    later.any(|event| event.node == process && matches!(event.what, What::Crashed))
+    later.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
 }
 
 /// A lock that stands at a server which followed another, where it was removed: that never reached the server.

@@ -55,6 +55,34 @@ fn a_short_pause_does_not_excuse_a_holder_who_would_have_overrun_anyway() {
 }
 
 #[test]
+fn a_pause_of_a_process_is_one_of_each_of_its_threads() {
+    let thread = CLIENT.of_thread(2);
+    let story = Story::new().takes(1, thread, "a").expires(11, "a").takes(12, 2, "b").releases(20, thread);
+    let paused = story.releases(99, 2).fault_began(5, 1, "pause", &[CLIENT]).fault_ended(19, 1, "pause", CLIENT);
+    assert_eq!(overlap(paused), Cause::HolderPause);
+}
+
+#[test]
+fn two_threads_under_one_grant_have_a_shared_owner() {
+    let thread = CLIENT.of_thread(2);
+    let both = || Story::new().takes(1, 1, "a").acquires(2, thread).hears(3, thread, "a");
+    assert_eq!(overlap(both().releases(5, 1).releases(6, thread)), Cause::SharedOwner);
+    let removed = both().leaves(4, thread).removed(5, "a", thread).releases(6, 1);
+    assert_eq!(cause(Kind::ForeignRelease, removed), Cause::SharedOwner);
+}
+
+#[test]
+fn a_late_release_of_another_thread_is_a_lost_release_and_one_that_was_not_late_is_foreign() {
+    let thread = CLIENT.of_thread(2);
+    let left = |ends: fn(Story) -> Story| {
+        let first = ends(Story::new().takes(1, 1, "a").leaves(2, 1)).acquires(4, thread).hears(5, thread, "a");
+        first.removed(6, "a", 1).takes(7, 2, "b").releases(8, thread).releases(9, 2)
+    };
+    assert_eq!(overlap(left(|story| story.info(3, 1))), Cause::LostRelease);
+    assert_eq!(overlap(left(|story| story.left(3, 1))), Cause::ForeignRelease);
+}
+
+#[test]
 fn a_pause_of_somebody_else_does_not_count() {
     let story = overrun(20).fault_began(5, 1, "pause", &[Node::Client(2)]).fault_ended(6, 1, "pause", Node::Client(2));
     assert_eq!(overlap(story), Cause::HoldTooLong);

@@ -1,7 +1,8 @@
 //! Only the owner releases: no process's command removes a lock that a different process was granted. Must never know why it tried.
 //!
 //! Who owns a value is decided by who was last granted it, at that server if it ever was, else at any: after a failover the server
-//! that removes the lock is not the one that granted it.
+//! that removes the lock is not the one that granted it. A thread may clear away what another thread of its process has left behind, for a lock may
+//! take them for one owner; not what the other still uses.
 
 use super::Checker;
 use crate::finding::{Clash, Finding, Kind};
@@ -45,13 +46,17 @@ impl Removal {
         let belongs = |one: &crate::timeline::Acquisition<'_>| {
             one.grant.as_ref().is_some_and(|grant| grant.servers.iter().any(|(_, moment)| *moment == self.granted))
         };
-        timeline.acquisitions.iter().position(|one| one.process == self.owner && belongs(one))
+        let machine = self.owner.machine();
+        timeline.acquisitions.iter().position(|one| one.process.machine() == machine && belongs(one))
     }
 
     /// Whether the owner was told that it has the lock. Where a loser's GETSET overwrites the holder's value, what stands at the server is the
     /// loser's, but nobody is robbed when the holder deletes it.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
-        self.theirs(timeline).is_some_and(|place| timeline.acquisitions[place].outcome == Outcome::Granted)
+        let Some(theirs) = self.theirs(timeline) else { return false };
+        let in_use = || timeline.section_of(theirs).is_some_and(|section| section.covers(self.removed));
+        let of_thread = self.owner.machine() == self.remover.machine();
+        timeline.acquisitions[theirs].outcome == Outcome::Granted && (!of_thread || in_use())
     }
 }
 
@@ -107,6 +112,23 @@ mod tests {
     fn accepts_a_constant_value_that_its_last_grantee_removes() {
         let story = Story::new().takes(1, 1, "1").expires(5, "1").takes(6, 2, "1").removed(7, "1", 2);
         assert_eq!(foreign_releases(story), []);
+    }
+
+    #[test]
+    fn accepts_a_thread_that_clears_away_what_another_of_its_process_left_behind() {
+        let second = Node::Client(1).of_thread(2);
+        // The first one's release is lost; the second finds the value of its own process, goes in, and gives that back.
+        let story = Story::new().takes(1, 1, "a").leaves(2, 1).info(3, 1).acquires(4, second).hears(5, second, "a");
+        assert_eq!(foreign_releases(story.leaves(6, second).removed(7, "a", second)), []);
+    }
+
+    #[test]
+    fn rejects_a_thread_that_removes_what_another_of_its_process_uses() {
+        let second = Node::Client(1).of_thread(2);
+        let story = Story::new().takes(1, 1, "a").acquires(4, second).hears(5, second, "a").leaves(6, second);
+        let found = foreign_releases(story.removed(7, "a", second).releases(9, 1));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].processes, [second, Node::Client(1)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Mutual exclusion: no two processes are in their critical sections at one true instant. Must never know why they might be.
 //!
 //! Sections are half-open, so one may begin at the instant in which another ends, and a section of no length meets nobody. Sections
-//! of one process never clash: it may hold the lock more than once.
+//! of one thread never clash: it may hold the lock more than once. Two threads of one process do, as two processes do.
 
 use super::Checker;
 use crate::finding::{Clash, Finding, Kind};
@@ -86,6 +86,23 @@ mod tests {
         assert_eq!(overlaps(died), []);
         let noticed = Story::new().takes(1, 1, "a").loses(4, 1).takes(5, 2, "b").releases(9, 2);
         assert_eq!(overlaps(noticed), []);
+    }
+
+    #[test]
+    fn accepts_threads_of_one_process_one_after_the_other_and_both_gone_when_it_dies() {
+        let second = Node::Client(1).of_thread(2);
+        let story = Story::new().takes(1, 1, "a").releases(5, 1).removed(5, "a", 1).takes(6, second, "a");
+        assert_eq!(overlaps(story.crashes(8, 1).takes(9, 2, "b").starts(10, 1).releases(12, 2)), []);
+    }
+
+    #[test]
+    fn rejects_two_threads_of_one_process() {
+        let second = Node::Client(1).of_thread(2);
+        let story = Story::new().takes(1, 1, "a").acquires(2, second).hears(3, second, "a");
+        let found = overlaps(story.crashes(7, 1));
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].at.0, found[0].duration.0), (3_000, 4_000), "both end when their process dies");
+        assert_eq!(found[0].processes, [Node::Client(1), second]);
     }
 
     #[test]

@@ -2,16 +2,17 @@
 
 use super::CHECKERS;
 use crate::finding::Kind;
-use crate::history::History;
+use crate::history::{History, What};
 use crate::story::Story;
 use crate::timeline::Timeline;
 use crate::validate::validate;
+use fencepost_faults::Node;
 use proptest::prelude::*;
 
-/// One turn of one process: how long it waits for its turn, how long it holds, and whether it updates the guarded value.
+/// One turn of one thread: how long it waits for its turn, how long it holds, and whether it updates the guarded value.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
-    client: u16,
+    who: Node,
     waits: u64,
     holds: u64,
     updates: bool,
@@ -27,8 +28,11 @@ enum Ending {
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let ending = prop_oneof![8 => Just(Ending::Releases), 1 => Just(Ending::Crashes), 1 => Just(Ending::Notices)];
-    let turn = (1_u16..5, 0_u64..20, 2_u64..30, any::<bool>(), ending);
-    let turn = turn.prop_map(|(client, waits, holds, updates, ends)| Turn { client, waits, holds, updates, ends });
+    let turn = (1_u16..4, 1_u16..3, 0_u64..20, 2_u64..30, any::<bool>(), ending);
+    let turn = turn.prop_map(|(client, thread, waits, holds, updates, ends)| {
+        let who = Node::Client(client).of_thread(thread);
+        Turn { who, waits, holds, updates, ends }
+    });
     prop::collection::vec(turn, 2..40)
 }
 
@@ -40,17 +44,20 @@ fn told(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
         let (owner, token) = (format!("owner-{index}"), index as u64 + 1);
         // Half of the turns are asked for while the one before still runs.
         let from = if cheated == Some(index) { now - 1 } else { now + turn.waits };
-        story = story.takes_with_token(from, turn.client, &owner, token);
+        story = story.takes_with_token(from, turn.who, &owner, token);
         now = from + turn.holds;
         if turn.updates {
             let next = if workload == "seckill" { value - 1 } else { value + 1 };
-            story = story.reads(from + 1, turn.client, value).writes(now, turn.client, value, next);
+            story = story.reads(from + 1, turn.who, value).writes(now, turn.who, value, next);
             value = next;
         }
         story = match turn.ends {
-            Ending::Releases => story.releases(now, turn.client).removed(now, &owner, turn.client),
-            Ending::Crashes => story.crashes(now, turn.client).starts(now, turn.client).expires(now, &owner),
-            Ending::Notices => story.loses(now, turn.client).expires(now, &owner),
+            Ending::Releases => story.releases(now, turn.who).removed(now, &owner, turn.who),
+            Ending::Crashes => {
+                let machine = turn.who.machine();
+                story.event(now, machine, What::Crashed).event(now, machine, What::Started).expires(now, &owner)
+            }
+            Ending::Notices => story.loses(now, turn.who).expires(now, &owner),
         };
     }
     story.build()
@@ -75,7 +82,7 @@ proptest! {
     #[test]
     fn a_planted_overlap_is_always_found(turns in turns(), place in any::<prop::sample::Index>()) {
         let place = 1 + place.index(turns.len() - 1);
-        prop_assume!(turns[place].client != turns[place - 1].client);
+        prop_assume!(turns[place].who != turns[place - 1].who);
         // Without updates, so that only the overlap is planted.
         let turns: Vec<Turn> = turns.into_iter().map(|turn| Turn { updates: false, ..turn }).collect();
         prop_assert_eq!(found(&told(&turns, "register", Some(place))), [Kind::Overlap]);
@@ -87,7 +94,7 @@ proptest! {
         let place = 1 + place.index(turns.len() - 1);
         let planted = (place as u64 + 1).saturating_sub(back);
         for event in &mut history.events {
-            if let crate::history::What::Ok { token: Some(token), .. } = &mut event.what
+            if let What::Ok { token: Some(token), .. } = &mut event.what
                 && *token == place as u64 + 1
             {
                 *token = planted;
@@ -99,7 +106,7 @@ proptest! {
     #[test]
     fn a_planted_late_write_is_always_found(turns in turns(), place in any::<prop::sample::Index>()) {
         let mut turns = turns;
-        turns.push(Turn { client: 9, waits: 1, holds: 5, updates: false, ends: Ending::Releases });
+        turns.push(Turn { who: Node::Client(9), waits: 1, holds: 5, updates: false, ends: Ending::Releases });
         let place = place.index(turns.len() - 1);
         turns.iter_mut().skip(place + 1).for_each(|turn| turn.updates = true);
         let mut history = told(&turns, "register", None);
@@ -112,11 +119,11 @@ proptest! {
     fn a_planted_foreign_release_is_always_found(turns in turns(), place in any::<prop::sample::Index>()) {
         let mut history = told(&turns, "register", None);
         let gone: Vec<usize> = history.events.iter().enumerate().filter(|(_, event)| {
-            matches!(event.what, crate::history::What::Server { change: crate::history::Change::Removed, .. })
+            matches!(event.what, What::Server { change: crate::history::Change::Removed, .. })
         }).map(|(index, _)| index).collect();
         prop_assume!(!gone.is_empty());
-        if let crate::history::What::Server { by, .. } = &mut history.events[gone[place.index(gone.len())]].what {
-            *by = Some(fencepost_faults::Node::Client(9));
+        if let What::Server { by, .. } = &mut history.events[gone[place.index(gone.len())]].what {
+            *by = Some(Node::Client(9));
         }
         prop_assert_eq!(found(&history), [Kind::ForeignRelease]);
     }
@@ -124,8 +131,7 @@ proptest! {
 
 /// Appends an accepted write under the acquisition of that turn.
 fn plant_late_write(history: &mut History, place: usize) {
-    use crate::history::{Access, Event, What};
-    use fencepost_faults::Node;
+    use crate::history::{Access, Event};
     let owner_of_turn = format!("owner-{place}");
     let granted = history.events.iter().find_map(|event| match &event.what {
         What::Ok { operation, owner: Some(owner), .. } if *owner == owner_of_turn => Some((*operation, event.node)),

@@ -23,12 +23,15 @@ pub(super) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     }
 }
 
-/// The colour class of a process: eight colours that colour-blind people tell apart, in turn.
+/// The colour class of a process: eight colours that colour-blind people tell apart, in turn. A further thread has another than its process: that
+/// of three processes on.
 pub(super) fn colour(owner: Option<Node>) -> String {
-    match owner {
-        Some(Node::Client(number)) => format!("c{}", (number.max(1) - 1) % 8 + 1),
-        _ => "c0".to_owned(),
-    }
+    let place = match owner {
+        Some(Node::Client(number)) => u32::from(number),
+        Some(Node::Thread { client, thread }) => u32::from(client) + 3 * (u32::from(thread) - 1),
+        _ => return "c0".to_owned(),
+    };
+    format!("c{}", (place.max(1) - 1) % 8 + 1)
 }
 
 /// What is explained below a picture: a drawing of 30 by 16 pixels, and its words.

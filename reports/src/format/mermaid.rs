@@ -31,7 +31,7 @@ impl Format for Mermaid {
             return writeln!(out, "  Note over all: {}", run.verdict.name());
         }
         for node in nodes {
-            let word = if matches!(node, Node::Client(_) | Node::Probe) { "actor" } else { "participant" };
+            let word = if node.is_process() { "actor" } else { "participant" };
             writeln!(out, "  {word} {} as {node}", id(node))?;
         }
         write_entries(run, out)
@@ -95,7 +95,7 @@ fn nodes(entry: &TimelineEntry) -> Vec<Node> {
 }
 
 fn id(node: Node) -> String {
-    node.to_string().replace('-', "")
+    node.to_string().replace('-', "").replace('.', "thread")
 }
 
 /// Text without what ends a statement or starts an entity.

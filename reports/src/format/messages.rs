@@ -3,7 +3,6 @@
 use super::canvas::Canvas;
 use super::space_time::{Drawing, Places};
 use crate::trace::WireMessage;
-use fencepost_faults::Node;
 
 impl Drawing<'_> {
     /// Messages as slanted lines; one that never arrived ends half-way in a cross.
@@ -57,8 +56,7 @@ impl Drawing<'_> {
             .iter()
             .enumerate()
             .map(|(index, message)| {
-                let is_process = |node| matches!(node, Node::Client(_) | Node::Probe);
-                let aside = !is_process(message.from) && !is_process(message.to);
+                let aside = !message.from.is_process() && !message.to.is_process();
                 let away = distance(message.sent_us.0);
                 (aside && away > 0, away, index)
             })

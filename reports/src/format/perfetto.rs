@@ -79,8 +79,10 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     for fault in &scene.faults {
         let planned = run.plan.faults.iter().find(|timed| timed.id == fault.id);
         let words = planned.map_or(fault.kind.clone(), |timed| plan_text::fault(&timed.fault));
-        for node in &fault.nodes {
-            span(*node, (fault.from, fault.to), format!("fault {}: {words}", fault.id), "fault");
+        let hit = scene.lanes.iter().map(|lane| lane.node).filter(|node| *node != node.machine());
+        let hit = hit.filter(|thread| fault.nodes.contains(&thread.machine()));
+        for node in fault.nodes.iter().copied().chain(hit) {
+            span(node, (fault.from, fault.to), format!("fault {}: {words}", fault.id), "fault");
         }
     }
     for mark in &scene.marks {

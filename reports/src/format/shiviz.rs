@@ -68,7 +68,16 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
         if matches!(event.what, What::Invoke { .. }) {
             done_for.remove(&event.node);
         }
+        let threads: Vec<Node> = match event.what {
+            What::Crashed | What::Started => threads_of(event.node, &clocks),
+            _ => Vec::new(),
+        };
+        // A process dies after all that its threads did, and they do after its start what they do.
+        threads.iter().for_each(|thread| join(&mut clock, clocks.get(thread)));
         *clock.entry(event.node).or_default() += 1;
+        for thread in threads {
+            join(clocks.entry(thread).or_default(), Some(&clock));
+        }
         if let Some(by) = asked_by {
             join(done_for.entry(by).or_default(), Some(&clock));
         }
@@ -79,6 +88,11 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
         clocks.insert(event.node, clock);
     }
     Ok(())
+}
+
+/// The further threads of a machine that have done something.
+fn threads_of(machine: Node, clocks: &BTreeMap<Node, Clock>) -> Vec<Node> {
+    clocks.keys().filter(|node| node.machine() == machine && **node != machine).copied().collect()
 }
 
 /// The later of two clocks, place by place.

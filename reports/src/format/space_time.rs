@@ -58,7 +58,7 @@ fn places(scene: &Scene) -> (Places, i32) {
     let mut y = TOP;
     for lane in &scene.lanes {
         let height = match lane.node {
-            Node::Client(_) => 50,
+            Node::Client(_) | Node::Thread { .. } => 50,
             Node::Storage | Node::Redis(_) => 42,
             Node::Probe | Node::Sentinel(_) => 30,
         };
@@ -115,8 +115,8 @@ impl Drawing<'_> {
         for (node, place) in places {
             let Place { y, height, .. } = *place;
             let middle = place.middle() + 4;
-            let owner =
-                matches!(node, Node::Client(_)).then(|| format!(" {}", colour(Some(*node)))).unwrap_or_default();
+            let is_client = matches!(node.machine(), Node::Client(_));
+            let owner = if is_client { format!(" {}", colour(Some(*node))) } else { String::new() };
             canvas.raw(format_args!(
                 "<rect class=\"lane\" data-node=\"{node}\" x=\"{GUTTER}\" y=\"{y}\" width=\"{inner}\" height=\"{height}\"/><text class=\"name{owner}\" data-node=\"{node}\" x=\"4\" y=\"{middle}\">{node}</text>"
             ));
@@ -126,7 +126,7 @@ impl Drawing<'_> {
 
     /// Where more than one process was in its section: across the strip, the storage and the processes.
     fn clashes(&self, places: &Places, canvas: &mut Canvas) {
-        let lowest = places.iter().filter(|(node, _)| matches!(node, Node::Client(_)));
+        let lowest = places.iter().filter(|(node, _)| matches!(node.machine(), Node::Client(_)));
         let end = lowest.map(|(_, place)| place.y + place.height).max().unwrap_or(TOP);
         for held in self.scene.overlaps() {
             let area = Area { from: held.from, to: held.to, y: STRIP_Y, height: end - STRIP_Y };
@@ -179,8 +179,8 @@ impl Drawing<'_> {
     fn faults(&self, places: &Places, canvas: &mut Canvas) {
         for fault in &self.scene.faults {
             let words = self.fault_words(fault);
-            for node in &fault.nodes {
-                let Some(place) = places.get(node) else { continue };
+            let lanes = |machine| places.iter().filter(move |(node, _)| node.machine() == machine);
+            for (node, place) in fault.nodes.iter().flat_map(|machine| lanes(*machine)) {
                 canvas.lane = Some(*node);
                 let stops = matches!(fault.kind.as_str(), "pause" | "suspend" | "crash" | "power-loss");
                 let (class, y, height) = match stops {
@@ -192,18 +192,18 @@ impl Drawing<'_> {
                 // What happens at once has no width of its own: its words may reach to where the next second ends.
                 let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
                 let y = if stops { place.y + 8 } else { place.y + place.height - 2 };
-                let label = self.label(fault, *node);
+                let label = self.label(fault, node.machine());
                 canvas.words(Area { from: fault.from, to, y, height }, "fault", &[&label, &fault.kind]);
             }
         }
     }
 
     /// What a fault is called on a lane: of a partition, also the side that the node is on.
-    fn label(&self, fault: &FaultBar, node: Node) -> String {
+    fn label(&self, fault: &FaultBar, machine: Node) -> String {
         let planned = self.run.plan.faults.iter().find(|timed| timed.id == fault.id);
         match planned.map(|timed| &timed.fault) {
             Some(Fault::Partition { side_a, .. }) => {
-                let side = if side_a.contains(&node) { 'A' } else { 'B' };
+                let side = if side_a.contains(&machine) { 'A' } else { 'B' };
                 format!("partition, side {side}")
             }
             Some(planned) => match planned.duration() {

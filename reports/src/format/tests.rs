@@ -43,6 +43,11 @@ fn a_violated_run_by_failover() {
 }
 
 #[test]
+fn a_violated_run_by_two_threads_of_one_process() {
+    insta::assert_snapshot!(text(&samples::report(vec![samples::threads()])));
+}
+
+#[test]
 fn a_valid_run() {
     insta::assert_snapshot!(text(&samples::report(vec![samples::quiet()])));
 }
@@ -84,7 +89,8 @@ fn colour_only_repeats_what_the_words_say() {
 
 #[test]
 fn no_line_ends_in_blanks() {
-    for report in [samples::paused_holder(), samples::failover(), samples::quiet(), samples::lonely()] {
+    let stories = [samples::paused_holder(), samples::failover(), samples::quiet(), samples::lonely()];
+    for report in stories.into_iter().chain([samples::threads()]) {
         let text = text(&samples::report(vec![report]));
         assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
     }

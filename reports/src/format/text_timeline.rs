@@ -13,7 +13,7 @@ use std::io::{self, Write};
 struct Lanes {
     /// How many sections each is in, for every process with a lane.
     depth: BTreeMap<Node, u32>,
-    /// The faults that hold hosts still, and whom.
+    /// The faults that hold machines still, and which.
     still: BTreeMap<u32, Vec<Node>>,
 }
 
@@ -92,7 +92,7 @@ fn write_head(processes: &[Node], out: &mut dyn Write) -> io::Result<()> {
 
 /// The processes that get a lane, by number.
 fn processes(violation: &Violation) -> Vec<Node> {
-    let processes = violation.processes.iter().filter(|node| matches!(node, Node::Client(_) | Node::Probe));
+    let processes = violation.processes.iter().filter(|node| node.is_process());
     let processes: BTreeSet<Node> = processes.copied().collect();
     processes.into_iter().collect()
 }
@@ -108,15 +108,18 @@ fn place(entry: &TimelineEntry) -> String {
 fn shown<'r>(run: &'r RunReport, violation: &Violation) -> Vec<&'r TimelineEntry> {
     let witness: BTreeSet<u64> = violation.witness.iter().map(|event| event.sequence).collect();
     let (Some(first), Some(last)) = (witness.first(), witness.last()) else { return Vec::new() };
-    let involved = |node: Node| match node {
-        Node::Client(_) | Node::Probe => violation.processes.contains(&node),
-        _ => true,
+    let involved = |entry: &TimelineEntry| match entry.what {
+        What::Crashed | What::Started => {
+            let mut processes = violation.processes.iter();
+            !entry.process.is_process() || processes.any(|process| process.machine() == entry.process)
+        }
+        _ => !entry.process.is_process() || violation.processes.contains(&entry.process),
     };
     let belongs = |entry: &&TimelineEntry| {
         let at = entry.sequence;
         let fault = matches!(entry.what, What::FaultBegan { .. } | What::FaultEnded { .. });
         let before = at < *first && fault && acts_on(run, entry, *first);
-        let within = *first <= at && at <= *last && (fault || involved(entry.process));
+        let within = *first <= at && at <= *last && (fault || involved(entry));
         witness.contains(&at) || before || within
     };
     run.timeline.iter().filter(belongs).collect()
@@ -135,10 +138,10 @@ impl Lanes {
         let edge = self.apply(entry);
         let mut line = String::new();
         for (process, depth) in &self.depth {
-            let mark = match edge {
-                Some(edge) if *process == entry.process && (edge == '┏' || *depth == 0) => edge,
+            let mark = match &edge {
+                Some((edge, whose)) if whose.contains(process) && (*edge == '┏' || *depth == 0) => *edge,
                 _ if *depth == 0 => ' ',
-                _ if self.still.values().any(|nodes| nodes.contains(process)) => '┊',
+                _ if self.still.values().any(|machines| machines.contains(&process.machine())) => '┊',
                 _ => '┃',
             };
             let width = process.to_string().len() + 2;
@@ -147,8 +150,8 @@ impl Lanes {
         line
     }
 
-    /// Moves the lanes, and says which edge the entry draws in that of its process.
-    fn apply(&mut self, entry: &TimelineEntry) -> Option<char> {
+    /// Moves the lanes, and says which edge the entry draws, and in whose.
+    fn apply(&mut self, entry: &TimelineEntry) -> Option<(char, Vec<Node>)> {
         match &entry.what {
             What::FaultBegan { fault, kind, nodes } if kind == "pause" || kind == "suspend" => {
                 self.still.insert(*fault, nodes.clone());
@@ -160,20 +163,22 @@ impl Lanes {
             }
             What::Ok { owner: Some(_), .. } => {
                 *self.depth.get_mut(&entry.process)? += 1;
-                Some('┏')
+                Some(('┏', vec![entry.process]))
             }
-            What::Invoke { action: Action::Release, .. } => self.leave(entry.process, |depth| depth - 1),
-            What::Lost | What::Crashed => self.leave(entry.process, |_| 0),
+            What::Invoke { action: Action::Release, .. } => self.leave(|one| one == entry.process, |depth| depth - 1),
+            What::Lost => self.leave(|one| one == entry.process, |_| 0),
+            What::Crashed => self.leave(|one| one.machine() == entry.process, |_| 0),
             _ => None,
         }
     }
 
-    fn leave(&mut self, process: Node, change: fn(u32) -> u32) -> Option<char> {
-        let depth = self.depth.get_mut(&process)?;
-        if *depth == 0 {
-            return None;
+    /// Those of these that are in a section leave it.
+    fn leave(&mut self, who: impl Fn(Node) -> bool, change: fn(u32) -> u32) -> Option<(char, Vec<Node>)> {
+        let mut left = Vec::new();
+        for (process, depth) in self.depth.iter_mut().filter(|(process, depth)| **depth > 0 && who(**process)) {
+            *depth = change(*depth);
+            left.push(*process);
         }
-        *depth = change(*depth);
-        Some('┗')
+        (!left.is_empty()).then_some(('┗', left))
     }
 }

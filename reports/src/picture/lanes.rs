@@ -33,7 +33,7 @@ pub(super) fn all(history: &History, messages: &[WireMessage]) -> Vec<Lane> {
 fn rank(node: Node) -> u8 {
     match node {
         Node::Storage => 0,
-        Node::Client(_) => 1,
+        Node::Client(_) | Node::Thread { .. } => 1,
         Node::Redis(_) => 2,
         Node::Sentinel(_) => 3,
         Node::Probe => 4,

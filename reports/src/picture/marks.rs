@@ -80,7 +80,7 @@ fn whose(event: &Event) -> Option<Node> {
     match &event.what {
         What::Storage { by, .. } => Some(*by),
         What::Server { by, .. } => *by,
-        _ => matches!(event.node, Node::Client(_) | Node::Probe).then_some(event.node),
+        _ => event.node.is_process().then_some(event.node),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::history::{Change, History, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeMap;
 
-/// One acquire of one process.
+/// One acquire of one thread of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Acquisition<'h> {
     /// The number of the operation.
@@ -80,7 +80,7 @@ pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
         } else if matches!(event.what, What::Crashed) {
             // A process that dies with its acquire open never learns how that ended.
             open.retain(|_, index| {
-                let died = acquisitions[*index].process == event.node;
+                let died = acquisitions[*index].process.machine() == event.node;
                 if died {
                     complete(&mut acquisitions[*index], &event.what, moment);
                 }
@@ -150,7 +150,7 @@ fn grants(history: &History) -> Grants<'_> {
             }
             Change::Removed => {
                 let removed = standing.remove(&server).and_then(|(owner, place)| grants.get_mut(owner)?.get_mut(place));
-                if let Some(grant) = removed.filter(|grant| grant.by.is_some() && grant.by == *by) {
+                if let Some(grant) = removed.filter(|grant| grant.by.is_some() && process(grant.by) == process(*by)) {
                     grant.withdrawn = Some(moment);
                 }
             }
@@ -160,13 +160,19 @@ fn grants(history: &History) -> Grants<'_> {
     grants
 }
 
+/// The process of a thread.
+fn process(asked: Option<Node>) -> Option<Node> {
+    asked.map(Node::machine)
+}
+
 /// The grant of an acquisition: each server's latest grant of its owner value to its process while it was open or, for a reentrant one
 /// that found its own value, before it. The latest, because an attempt that failed may have written the same value. What the process took back
-/// before the acquire completed does not count: it belonged to an attempt that failed, or to an earlier acquisition.
+/// before the acquire completed does not count: it belonged to an attempt that failed, or to an earlier acquisition. Which thread of the process
+/// asked does not matter: threads may share a connection, and one may get in under the grant of another if they write the same value.
 fn grant_of(acquisition: &Acquisition<'_>, grants: &Grants<'_>, quorum: u16) -> Option<Grant> {
     let completed = acquisition.completed?;
     let fits = |grant: &&Granting| {
-        let is_own = grant.by.is_none_or(|node| node == acquisition.process);
+        let is_own = grant.by.is_none_or(|node| node.machine() == acquisition.process.machine());
         is_own && grant.moment < completed && grant.withdrawn.is_none_or(|withdrawn| completed < withdrawn)
     };
     let fitting =

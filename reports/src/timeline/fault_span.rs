@@ -11,7 +11,7 @@ pub struct FaultSpan<'h> {
     pub id: u32,
     /// Its kind, as in the plan.
     pub kind: &'h str,
-    /// Every node that it names.
+    /// Every machine that it names.
     pub nodes: &'h [Node],
     /// When it began.
     pub from: Moment,
@@ -20,9 +20,14 @@ pub struct FaultSpan<'h> {
 }
 
 impl FaultSpan<'_> {
-    /// Whether it is of one of these kinds and names the node.
+    /// Whether it names the machine of this node.
+    pub fn names(&self, node: Node) -> bool {
+        self.nodes.contains(&node.machine())
+    }
+
+    /// Whether it is of one of these kinds and hits the node: for a thread, its machine.
     pub fn hits(&self, node: Node, kinds: &[&str]) -> bool {
-        kinds.contains(&self.kind) && self.nodes.contains(&node)
+        kinds.contains(&self.kind) && self.names(node)
     }
 
     /// How long it acted between two instants; a fault without an end acts on.

@@ -1,4 +1,4 @@
-//! Critical sections: from an acquire's ok until release is invoked, the lock is noticed to be lost, or the process dies.
+//! Critical sections: from an acquire's ok until release is invoked, the lock is noticed to be lost, or the process dies, with all its threads.
 //! Must never know who else is in one.
 
 use super::{Acquisition, Moment, Outcome, moments};
@@ -6,7 +6,7 @@ use crate::history::{Action, Event, History, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A span in which a process believed that it held the lock. Half-open: it is in the section at `from`, and no more at `to`.
+/// A span in which a thread of a process believed that it held the lock. Half-open: it is in the section at `from`, and no more at `to`.
 /// Time in which the process stood still counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
@@ -53,8 +53,8 @@ impl Section {
     }
 }
 
-/// Every section, in the order in which they began. A release ends the section that its process opened last: sections of one
-/// process nest.
+/// Every section, in the order in which they began. A release ends the section that its thread opened last: sections of one
+/// thread nest.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()
@@ -71,17 +71,19 @@ pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Se
             sections.push(Section { acquisition, process, from: moment, to: None, ended_by });
         }
         let Some(ended_by) = ending(event) else { continue };
-        let Some(stack) = open.get_mut(&event.node) else { continue };
-        let keep = if ended_by == SectionEnd::Release { stack.len().saturating_sub(1) } else { 0 };
-        for index in stack.drain(keep..) {
-            sections[index].to = Some(moment);
-            sections[index].ended_by = ended_by;
+        let is_hit = |node: Node| node == event.node || ended_by == SectionEnd::Crash && node.machine() == event.node;
+        for stack in open.iter_mut().filter(|(node, _)| is_hit(**node)).map(|(_, stack)| stack) {
+            let keep = if ended_by == SectionEnd::Release { stack.len().saturating_sub(1) } else { 0 };
+            for index in stack.drain(keep..) {
+                sections[index].to = Some(moment);
+                sections[index].ended_by = ended_by;
+            }
         }
     }
     sections
 }
 
-/// How the event ends a section of its process, if it does.
+/// How the event ends a section of its thread, or of all threads of its process, if it does.
 fn ending(event: &Event) -> Option<SectionEnd> {
     match &event.what {
         What::Invoke { action: Action::Release, .. } => Some(SectionEnd::Release),

@@ -4,7 +4,9 @@
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Output, Outputs, WallTime};
 use fencepost::bench;
-use fencepost_clients::env::{BoxFuture, Draw, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock};
+use fencepost_clients::env::{
+    BoxFuture, Caller, Draw, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock,
+};
 use fencepost_clients::{Address, Env, World};
 use fencepost_faults::{Node as Name, Seed, Stream};
 use rand_chacha::ChaCha8Rng;
@@ -67,7 +69,7 @@ impl World for Stock {
         self.timers.borrow_mut().try_remove(timer.0 as usize);
     }
 
-    fn connect(&self, _: HostKey, address: &Address) -> io::Result<SocketKey> {
+    fn connect(&self, _: Caller, address: &Address) -> io::Result<SocketKey> {
         let name = address.host.clone();
         let connecting = Box::pin(async move { TcpStream::connect((name, PORT)).await });
         Ok(SocketKey(self.sockets.borrow_mut().insert(End::Connecting(connecting)) as u32))
@@ -117,7 +119,7 @@ impl World for Stock {
 
     fn abort(&self, _: TaskKey) {}
 
-    fn note(&self, _: HostKey, _: Note) {}
+    fn note(&self, _: Caller, _: Note) {}
 }
 
 /// The server of workload W, a task per connection.

@@ -7,6 +7,7 @@ use super::progress::{Progress, Talk};
 use super::replay::scenario_in;
 use super::{Failure, Outcome};
 use crate::Engine;
+use crate::fit::fits;
 use crate::sweep::{Listener, Stop, SweepSpec, count};
 use crate::verdicts::conditions;
 use fencepost_faults::{FAMILIES, Seed};
@@ -88,7 +89,7 @@ fn run(arguments: &MatrixArguments) -> Result<Sweep, Failure> {
     let locks = clients(&arguments.client.clone().unwrap_or_else(|| vec!["all".to_owned()]))?;
     let cells: Vec<_> = locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
     for (client, families) in &cells {
-        scenario.setting(scenario.topology(client, families)).validate().map_err(Failure::wrong)?;
+        fits(&scenario, client, families).map_err(Failure::wrong)?;
     }
     let (from, to) = arguments.seeds;
     let spec = SweepSpec {

@@ -4,6 +4,7 @@ use super::Failure;
 use super::arguments::{CommonArguments, ScenarioArguments};
 use super::output::read_file;
 use crate::engine::Engine;
+use crate::fit::fits;
 use crate::lengths::Length;
 use crate::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Definition, find};
@@ -32,7 +33,7 @@ impl Options {
             .flat_map(|client| faults.iter().map(move |families| (client, families.clone())))
             .collect();
         for (client, families) in &cells {
-            scenario.setting(scenario.topology(client, families)).validate().map_err(Failure::wrong)?;
+            fits(&scenario, client, families).map_err(Failure::wrong)?;
         }
         Ok(Options { cells, scenario, engine: arguments.engine.unwrap_or(engine), format: format(&arguments.format)? })
     }

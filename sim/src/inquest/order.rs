@@ -112,7 +112,7 @@ impl Swap<'_> {
             What::Server { by: Some(by), .. } | What::Storage { by, .. } => self.delay(*by, first),
             What::Server { .. } | What::Crashed | What::Started | What::Healed => None,
             What::Invoke { .. } | What::Ok { .. } | What::Fail { .. } | What::Info { .. } | What::Lost => {
-                let fault = Fault::Pause { node: first.node, duration_us: self.how_long() };
+                let fault = Fault::Pause { node: first.node.machine(), duration_us: self.how_long() };
                 Some(TimedFault { id: self.fresh_id(), at_us: first.time_us, fault })
             }
         }
@@ -128,7 +128,7 @@ impl Swap<'_> {
         let message = asked.max_by_key(|message| message.arrived_us)?;
         let extra = self.how_long();
         let fault = Fault::Delay {
-            from: vec![from],
+            from: vec![from.machine()],
             to: vec![event.node],
             extra_us_min: extra,
             extra_us_max: extra,

@@ -1,4 +1,4 @@
-//! One process, from its first acquire to its last release. Must never know which lock it holds in its hands.
+//! One thread of a process, from its first acquire to its last release. Must never know which lock it holds in its hands.
 
 use super::guard::{Answer, Guard, Request};
 use crate::recorder::Recorder;
@@ -10,7 +10,7 @@ use fencepost_reports::{Action, What};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// One process of the application under test.
+/// One thread of a process of the application under test; most processes have no other.
 pub(crate) struct Process {
     pub(crate) node: Node,
     pub(crate) env: Env,
@@ -22,7 +22,7 @@ pub(crate) struct Process {
     pub(crate) roster: Rc<Roster>,
 }
 
-/// All cycles of a process.
+/// All cycles of a thread.
 pub(crate) async fn work(mut process: Process) {
     let roster = process.roster.clone();
     let member = roster.member(process.node);

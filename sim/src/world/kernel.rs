@@ -9,7 +9,9 @@ use super::tasks::{TaskFuture, waker_of};
 use super::traffic::Close;
 use super::turn::Step;
 use bytes::BytesMut;
-use fencepost_clients::env::{BoxFuture, Draw, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock};
+use fencepost_clients::env::{
+    BoxFuture, Caller, Draw, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock,
+};
 use fencepost_clients::{Address, Env, World};
 use fencepost_faults::{Node, SimTime};
 use std::cell::{Cell, RefCell};
@@ -187,8 +189,9 @@ impl World for Kernel {
         self.with(|state| state.cancel_timer(timer));
     }
 
-    fn connect(&self, host: HostKey, address: &Address) -> io::Result<SocketKey> {
-        self.with(|state| state.connect(host.0, &address.host, Owner::Task)).map(SocketKey)
+    fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey> {
+        let (host, thread) = (caller.host.0, caller.thread);
+        self.with(|state| state.connect((host, thread), &address.host, Owner::Task)).map(SocketKey)
     }
 
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -221,9 +224,9 @@ impl World for Kernel {
         drop(leftover);
     }
 
-    fn note(&self, host: HostKey, note: Note) {
+    fn note(&self, caller: Caller, note: Note) {
         self.with(|state| {
-            let node = state.node(host.0);
+            let node = state.node(caller.host.0).of_thread(caller.thread);
             match note {
                 Note::LockLost => state.recorder.lost(node),
             }

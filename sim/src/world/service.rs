@@ -132,7 +132,7 @@ impl State {
     }
 
     fn machine_connects(&mut self, host: HostIndex, connection: ConnectionId, name: &str) {
-        let socket = self.connect(host, name, Owner::Machine(connection));
+        let socket = self.connect((host, 1), name, Owner::Machine(connection));
         let Some(server) = self.server(host) else { return };
         match socket {
             Ok(socket) => {
@@ -223,7 +223,8 @@ impl State {
     fn asked_by(&mut self, host: HostIndex, tap: &TapEvent) -> Option<Node> {
         let connection = tap.by?;
         let socket = self.server(host)?.connections.get(&connection).copied()?;
-        Some(self.node(self.sockets[socket as usize].remote))
+        let end = &self.sockets[socket as usize];
+        Some(self.node(end.remote).of_thread(end.thread))
     }
 
     /// If a trap waits for this client's next command: the reply is lost, and the connection with it.

@@ -36,6 +36,8 @@ pub(crate) enum Stage {
 pub(crate) struct Socket {
     pub(crate) host: HostIndex,
     pub(crate) remote: HostIndex,
+    /// The thread that opened the connection, of the process at this end or at the other; 1 if a server did.
+    pub(crate) thread: u16,
     pub(crate) owner: Owner,
     pub(crate) stage: Stage,
     /// The other end; [`NONE`] until the connect has arrived.
@@ -98,6 +100,7 @@ impl Socket {
         Socket {
             host,
             remote,
+            thread: 1,
             owner,
             stage,
             peer: NONE,

@@ -12,13 +12,13 @@ use std::io;
 use std::task::{Context, Poll};
 
 impl State {
-    /// Starts to connect; `Err` if no host has that name.
-    pub(crate) fn connect(&mut self, host: HostIndex, name: &str, owner: Owner) -> io::Result<u32> {
+    /// A thread of a host starts to connect; `Err` if no host has that name.
+    pub(crate) fn connect(&mut self, (host, thread): (HostIndex, u16), name: &str, owner: Owner) -> io::Result<u32> {
         let Some(&remote) = self.addresses.get(name) else {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("no host is called {name}")));
         };
         let socket = self.sockets.len() as u32;
-        self.sockets.push(Socket::new(host, remote, owner, Stage::Connecting));
+        self.sockets.push(Socket { thread, ..Socket::new(host, remote, owner, Stage::Connecting) });
         self.carrier.connect(socket, host, remote);
         self.post(Kind::Connect, (host, remote), socket, socket, Vec::new(), 0);
         Ok(socket)
@@ -126,7 +126,7 @@ impl State {
     ) {
         let serial = self.messages_sent;
         self.messages_sent += 1;
-        self.note_sent(serial, kind, (from, to));
+        self.note_sent(serial, kind, (from, to), if flow == NONE { target } else { flow });
         let id = self.messages.insert(Message { serial, kind, from, to, flow, target, bytes, length }) as u32;
         if !self.network.had_obstacles || !self.hold_up(id) {
             self.schedule(id);
@@ -263,14 +263,15 @@ impl State {
             self.post(Kind::Refused, (host, remote), NONE, client, Vec::new(), 0);
             return;
         }
-        let peer = format!("{}:{}", self.node(remote), 40_000 + client % 20_000);
+        let thread = self.sockets[client as usize].thread;
+        let peer = format!("{}:{}", self.node(remote).of_thread(thread), 40_000 + client % 20_000);
         let Some(server) = self.server(host) else { return };
         let connection = ConnectionId(server.next_connection);
         server.next_connection += 1;
         server.inbox.push_back(Arrival::Accepted(connection, peer));
         let socket = self.sockets.len() as u32;
         let mut end = Socket::new(host, remote, Owner::Machine(connection), Stage::Open);
-        end.peer = client;
+        (end.peer, end.thread) = (client, thread);
         self.sockets.push(end);
         self.sockets[client as usize].peer = socket;
         if let Some(server) = self.server(host) {

@@ -29,7 +29,7 @@ impl WireLog {
         self.label = label(bytes);
     }
 
-    fn sent(&mut self, serial: u64, kind: Kind, (from, to): (Node, Node), now: SimTime) {
+    fn sent(&mut self, serial: u64, kind: Kind, [from, to]: [Node; 2], now: SimTime) {
         if self.trace.messages.len() >= KEPT_MAX {
             self.trace.left_out += 1;
             return;
@@ -59,12 +59,13 @@ impl WireLog {
 }
 
 impl State {
-    /// Writes a message down as it is sent.
-    pub(super) fn note_sent(&mut self, serial: u64, kind: Kind, (from, to): (HostIndex, HostIndex)) {
+    /// Writes a message down as it is sent: over which connection is told by the socket at one of its ends.
+    pub(super) fn note_sent(&mut self, serial: u64, kind: Kind, (from, to): (HostIndex, HostIndex), socket: u32) {
         if self.wire.is_none() {
             return;
         }
-        let (ends, now) = ((self.node(from), self.node(to)), self.now);
+        let thread = self.sockets.get(socket as usize).map_or(1, |end| end.thread);
+        let (ends, now) = ([from, to].map(|host| self.node(host).of_thread(thread)), self.now);
         if let Some(wire) = &mut self.wire {
             wire.sent(serial, kind, ends, now);
         }
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn a_message_that_never_arrives_has_no_arrival() {
         let mut log = WireLog::default();
-        let ends = (Node::Client(1), Node::Redis(1));
+        let ends = [Node::Client(1), Node::Redis(1)];
         log.sent(0, Kind::Connect, ends, SimTime(5));
         log.sent(1, Kind::Connect, ends, SimTime(6));
         log.arrived(1, SimTime(9));
