@@ -71,6 +71,7 @@ pub struct Connection {
     env: Env,
     socket: Socket,
     timeout: Duration,
+    /// At its front the command that is on its way; never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }
@@ -94,13 +95,14 @@ impl Connection {
     }
 
     /// As [`Connection::call`], for an owner who drops the connection himself unless a whole reply came.
+    #[inline(always)]
     pub(crate) fn ask(&mut self, words: &[&[u8]]) -> Result<Exchange<'_>, CallError> {
         if !self.input.is_empty() {
             return Err(CallError::Unsent(io::ErrorKind::InvalidData));
         }
-        encode(&mut self.output, words);
+        let length = encode(&mut self.output, words);
         let limit = self.env.sleep(self.timeout);
-        Ok(Exchange { connection: self, limit, sent: 0 })
+        Ok(Exchange { connection: self, limit, length, sent: 0 })
     }
 
     async fn receive(&mut self) -> Result<Reply, CallError> {
@@ -126,15 +128,17 @@ impl Connection {
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     limit: Sleep,
-    /// How many bytes of the command have left.
+    /// How many bytes the command has.
+    length: usize,
+    /// How many of them have left.
     sent: usize,
 }
 
 impl Exchange<'_> {
     fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
         let Connection { socket, output, .. } = &mut *self.connection;
-        while self.sent < output.len() {
-            match ready!(socket.poll_write(context, &output[self.sent..])) {
+        while self.sent < self.length {
+            match ready!(socket.poll_write(context, &output[self.sent..self.length])) {
                 Ok(written) => self.sent += written,
                 Err(error) if self.sent == 0 => return Poll::Ready(Err(CallError::Unsent(error.kind()))),
                 Err(error) => return Poll::Ready(Err(CallError::Closed(error.kind()))),
@@ -159,28 +163,42 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Writes a command as an array of bulk strings over whatever the buffer held.
+/// Writes a command as an array of bulk strings to the front of the buffer, which grows as needed; returns how many bytes it has.
 ///
 /// Of our own because it is on the path of every command: redis-protocol's encoder, which takes about 5,000 instructions for a SET, is what
 /// the tests hold it to.
-fn encode(output: &mut Vec<u8>, words: &[&[u8]]) {
-    output.clear();
-    put_header(output, *b"*", words.len());
+fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
+    /// More than is ever written besides the words themselves for each of them.
+    const HEADER_MAX: usize = 32;
+    let most = words.iter().fold(2 * HEADER_MAX, |most, word| most + HEADER_MAX + word.len());
+    if output.len() < most {
+        output.resize(most, 0);
+    }
+    let mut end = put_header(output, 0, *b"*", words.len());
     // The end of one word and the header of the next are written at once.
     let mut words = words.iter();
     if let Some(first) = words.next() {
-        put_header(output, *b"$", first.len());
-        output.extend_from_slice(first);
+        end = put_header(output, end, *b"$", first.len());
+        end = put(output, end, first);
         for word in words {
-            put_header(output, *b"\r\n$", word.len());
-            output.extend_from_slice(word);
+            end = put_header(output, end, *b"\r\n$", word.len());
+            end = put(output, end, word);
         }
-        output.extend_from_slice(b"\r\n");
+        end = put(output, end, b"\r\n");
     }
+    end
+}
+
+/// Writes bytes at a place, and returns where they end.
+fn put(output: &mut [u8], at: usize, bytes: &[u8]) -> usize {
+    let end = at + bytes.len();
+    output[at..end].copy_from_slice(bytes);
+    end
 }
 
 /// Writes what comes before a count, the count in decimal, and the end of the line.
-fn put_header<const N: usize>(output: &mut Vec<u8>, before: [u8; N], count: usize) {
+#[inline(always)]
+fn put_header<const N: usize>(output: &mut [u8], at: usize, before: [u8; N], count: usize) -> usize {
     const LINE: usize = 8;
     let digit = |number: usize| b'0' + (number % 10) as u8;
     let mut line = [0; LINE];
@@ -195,15 +213,13 @@ fn put_header<const N: usize>(output: &mut Vec<u8>, before: [u8; N], count: usiz
             N + 4
         }
         _ => {
-            output.extend_from_slice(&before);
-            output.extend_from_slice(count.to_string().as_bytes());
-            output.extend_from_slice(b"\r\n");
-            return;
+            let line = [&before[..], count.to_string().as_bytes(), b"\r\n"].concat();
+            return put(output, at, &line);
         }
     };
-    // A copy of a length that is known here is one store; what is too much is cut off again.
-    output.extend_from_slice(&line);
-    output.truncate(output.len() - LINE + length);
+    // A copy of a length that is known here is one store; what is too much is written over.
+    put(output, at, &line);
+    at + length
 }
 
 /// A message of a channel.

@@ -82,8 +82,8 @@ pub trait World {
     fn wall_clock(&self, host: HostKey) -> WallClock;
     /// The host's monotonic clock.
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
-    /// 64 random bits of the host's stream for that use.
-    fn random(&self, host: HostKey, draw: Draw) -> u64;
+    /// Random bits of the host's stream for that use: one draw of 64 for each element.
+    fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
     /// Starts a timer that is due after a span of the host's monotonic clock.
     fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey;
     /// Ready once the timer is due; then the key is spent.
@@ -151,7 +151,15 @@ impl Env {
 
     /// 64 random bits from the stream of that use.
     pub fn random(&self, draw: Draw) -> u64 {
-        self.world.random(self.host, draw)
+        let [bits] = self.randoms(draw);
+        bits
+    }
+
+    /// As so many calls of [`Env::random`].
+    pub fn randoms<const N: usize>(&self, draw: Draw) -> [u64; N] {
+        let mut bits = [0; N];
+        self.world.random(self.host, draw, &mut bits);
+        bits
     }
 
     /// A uniform span of the range, in microseconds, for retry delays.

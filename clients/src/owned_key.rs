@@ -36,12 +36,16 @@ static HEXADECIMAL: [[u8; 2]; 256] = {
 
 /// A value that no attempt ever had: 20 random bytes as 40 hexadecimal digits.
 pub fn fresh_owner(env: &Env) -> Bytes {
-    let random = [(); 3].map(|()| env.random(Draw::Owner).to_be_bytes());
+    Bytes::copy_from_slice(&fresh_digits(env))
+}
+
+fn fresh_digits(env: &Env) -> [u8; 40] {
+    let random = env.randoms::<3>(Draw::Owner).map(u64::to_be_bytes);
     let mut digits = [0; 40];
     for (pair, byte) in digits.chunks_exact_mut(2).zip(random.as_flattened()) {
         pair.copy_from_slice(&HEXADECIMAL[usize::from(*byte)]);
     }
-    Bytes::copy_from_slice(&digits)
+    digits
 }
 
 /// Makes the key live longer if it holds our value: 1 if it did.
@@ -55,16 +59,20 @@ end"#,
 
 /// One attempt to take the lock under an owner value of its own. If its outcome is unknown, it is undone as well as it can be.
 pub async fn take(env: &Env, settings: &Settings, session: &mut Session, resource: &str, ttl_ms: &str) -> Acquisition {
-    let owner = fresh_owner(env);
-    match set_if_absent(session, resource, &owner, ttl_ms).await {
-        Ok(true) => match given_up(settings.wait, session, resource, &owner).await {
-            Some(given_up) => given_up,
-            None => {
-                Acquisition::Granted(Lease { resource: resource.to_owned(), owner, token: None, valid_until: None })
+    let owner = fresh_digits(env);
+    match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
+        Ok(true) => {
+            // On the heap, as what follows an unknown outcome: both are rare, and the future of every attempt would be as large.
+            if settings.wait.is_some()
+                && let Some(given_up) = Box::pin(given_up(settings.wait, session, resource, &owner)).await
+            {
+                return given_up;
             }
-        },
+            let owner = Bytes::copy_from_slice(&owner);
+            Acquisition::Granted(Lease { resource: resource.to_owned(), owner, token: None, valid_until: None })
+        }
         Ok(false) => Acquisition::Refused("held by another".to_owned()),
-        Err(error) if error.may_have_applied() && !undo(session, resource, &owner).await => {
+        Err(error) if error.may_have_applied() && !Box::pin(undo(session, resource, &owner)).await => {
             Acquisition::Unknown(error.to_string())
         }
         Err(error) => Acquisition::Refused(error.to_string()),
@@ -73,7 +81,15 @@ pub async fn take(env: &Env, settings: &Settings, session: &mut Session, resourc
 
 /// `SET key owner NX PX ttl_ms`: whether the key is now ours, `false` if it exists.
 pub async fn set_if_absent(session: &mut Session, key: &str, owner: &[u8], ttl_ms: &str) -> Result<bool, CallError> {
-    match session.call(&[b"SET", key.as_bytes(), owner, b"NX", b"PX", ttl_ms.as_bytes()]).await? {
+    was_set(session.call(&set_if_absent_words(key, owner, ttl_ms)).await)
+}
+
+fn set_if_absent_words<'w>(key: &'w str, owner: &'w [u8], ttl_ms: &'w str) -> [&'w [u8]; 6] {
+    [b"SET", key.as_bytes(), owner, b"NX", b"PX", ttl_ms.as_bytes()]
+}
+
+fn was_set(outcome: Result<Reply, CallError>) -> Result<bool, CallError> {
+    match outcome? {
         reply if reply.is_ok() => Ok(true),
         Reply::Nil => Ok(false),
         reply => Err(CallError::unexpected(&reply)),

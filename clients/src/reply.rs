@@ -58,7 +58,11 @@ impl Reply {
     }
 
     /// Takes the first whole reply off the front of `buffer`; `None` if it has not all arrived.
+    #[inline(always)]
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
+        if buffer.is_empty() {
+            return Ok(None);
+        }
         match take_plain(buffer) {
             None => Reply::take_any_from(buffer),
             reply => Ok(reply),
@@ -66,6 +70,7 @@ impl Reply {
     }
 
     /// As [`Reply::take_from`], by redis-protocol's decoder.
+    #[cold]
     fn take_any_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
         if !nests_within_bound(buffer) {
             return Err(Nonsense(format!("arrays nested deeper than {DEPTH_MAX}")));
@@ -94,7 +99,11 @@ fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
         }
         _ => return None,
     };
-    buffer.advance(length);
+    if length == buffer.len() {
+        buffer.clear();
+    } else {
+        buffer.advance(length);
+    }
     Some(reply)
 }
 

@@ -38,9 +38,12 @@ impl Retry {
                 Acquisition::Refused(reason) => reason,
                 Acquisition::Unknown(reason) => standing.insert(reason).clone(),
             };
-            if !self.again().await {
+            // Not by way of `again`, through which every attempt of every lock would be polled.
+            let Some(delay) = self.delay() else {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
-            }
+            };
+            self.env.sleep(delay).await;
+            self.attempt_began = self.env.monotonic_clock();
         }
     }
 
@@ -48,17 +51,20 @@ impl Retry {
     ///
     /// The last attempt may end later than the deadline, by as long as it takes.
     pub async fn again(&mut self) -> bool {
+        let Some(delay) = self.delay() else { return false };
+        self.env.sleep(delay).await;
+        self.attempt_began = self.env.monotonic_clock();
+        true
+    }
+
+    /// A random delay; `None` if it would pass the deadline.
+    fn delay(&self) -> Option<Duration> {
         let now = self.env.monotonic_clock();
         let mut delay = self.env.jitter(&self.delays);
         if now == self.attempt_began {
             delay = delay.max(STANDSTILL_DELAY);
         }
-        if now.plus(delay) >= self.deadline {
-            return false;
-        }
-        self.env.sleep(delay).await;
-        self.attempt_began = self.env.monotonic_clock();
-        true
+        (now.plus(delay) < self.deadline).then_some(delay)
     }
 }
 

@@ -31,6 +31,7 @@ mod persistence;
 mod pubsub;
 mod random;
 mod rdb;
+mod recent;
 mod replication;
 mod reply;
 mod request;

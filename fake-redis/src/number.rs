@@ -47,12 +47,14 @@ pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if digits.len() > 19 || !matches!(digits.first(), Some(b'1'..=b'9')) {
         return None;
     }
+    // So few digits fit 64 bits, whatever they are.
     let mut magnitude: u64 = 0;
     for byte in digits {
-        if !byte.is_ascii_digit() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
             return None;
         }
-        magnitude = magnitude.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
+        magnitude = magnitude * 10 + u64::from(digit);
     }
     if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }

@@ -19,7 +19,7 @@ pub(crate) use run::Permissions;
 
 use crate::args::Args;
 use crate::client::ClientKey;
-use crate::command::{Call, Command};
+use crate::command::Call;
 use crate::config::RedisVersion;
 use crate::error::CommandError;
 use crate::number;
@@ -31,9 +31,6 @@ use mlua::{Error, Value};
 use run::Run;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};
-
-/// How many commands that scripts called are remembered.
-const RECENT_COMMANDS_MAX: usize = 16;
 
 /// A script that a server knows.
 #[derive(Clone, Debug)]
@@ -52,18 +49,11 @@ pub(crate) struct ScriptCache {
     random_state: u64,
     /// What scripts have set of cjson.
     json: Settings,
-    /// Commands without subcommands that scripts called lately, each at a place that its name gives: most scripts call few.
-    recent: [Option<&'static Command>; RECENT_COMMANDS_MAX],
 }
 
 impl Default for ScriptCache {
     fn default() -> Self {
-        ScriptCache {
-            scripts: IndexMap::default(),
-            random_state: random::INITIAL_STATE,
-            json: Settings::default(),
-            recent: [None; RECENT_COMMANDS_MAX],
-        }
+        ScriptCache { scripts: IndexMap::default(), random_state: random::INITIAL_STATE, json: Settings::default() }
     }
 }
 
@@ -78,12 +68,6 @@ impl ScriptCache {
         let mut sha: Sha = sha.try_into().ok()?;
         sha.make_ascii_lowercase();
         self.scripts.get(&sha).map(|script| (sha, script))
-    }
-
-    /// Where a command of this name is remembered. Something else may be there.
-    fn recent_command(&mut self, name: &[u8]) -> &mut Option<&'static Command> {
-        let first = name.first().copied().unwrap_or_default().to_ascii_lowercase();
-        &mut self.recent[(name.len() * 5 + usize::from(first)) % RECENT_COMMANDS_MAX]
     }
 
     /// Forgets all scripts, and with Lua's state what they set in it.

@@ -24,6 +24,7 @@ use crate::notify::EventClasses;
 use crate::persistence::PersistenceState;
 use crate::pubsub::PubSub;
 use crate::random::Random;
+use crate::recent::Recent;
 use crate::replication::Replication;
 use crate::reply::Reply;
 use crate::script::ScriptCache;
@@ -114,6 +115,8 @@ pub(crate) struct Server {
     pub(crate) blocking: Blocking,
     /// Which clients are shown every command.
     pub(crate) monitors: Vec<ClientKey>,
+    /// Commands that were called lately.
+    pub(crate) recent: Recent,
     /// The scripts that are known by their SHA-1.
     pub(crate) scripts: ScriptCache,
     /// Counters for INFO.
@@ -168,6 +171,7 @@ impl Server {
             watches: Watches::default(),
             blocking: Blocking::default(),
             monitors: Vec::new(),
+            recent: Recent::default(),
             scripts: ScriptCache::default(),
             statistics: Statistics::default(),
             timers: Timers::default(),

@@ -63,6 +63,7 @@ impl Statistics {
         self.calls.values().copied()
     }
 
+    #[inline(always)]
     fn calls_of(&mut self, command: &'static Command) -> &mut Calls {
         let address = std::ptr::from_ref(command).addr();
         let recent = &mut self.recent[address / size_of::<Command>() % RECENT_MAX];

@@ -30,6 +30,8 @@ impl Timer {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],
+    /// The first of them.
+    soonest: Option<WallTime>,
     /// The deadline that the driver was last told.
     armed: Option<WallTime>,
 }
@@ -37,36 +39,37 @@ pub(crate) struct Timers {
 impl Timers {
     /// Sets or clears a deadline.
     pub(crate) fn set(&mut self, timer: Timer, due: Option<WallTime>) {
-        self.due[timer as usize] = due;
+        if self.due[timer as usize] != due {
+            self.due[timer as usize] = due;
+            self.soonest = self.due.iter().flatten().min().copied();
+        }
     }
 
     /// Sets a deadline unless an earlier one is set.
     pub(crate) fn set_at_latest(&mut self, timer: Timer, due: WallTime) {
-        let slot = &mut self.due[timer as usize];
-        *slot = Some(slot.map_or(due, |earlier| earlier.min(due)));
+        let earlier = self.due[timer as usize].map_or(due, |earlier| earlier.min(due));
+        self.set(timer, Some(earlier));
     }
 
     /// Brings a deadline forward to now if it lies beyond a limit.
     pub(crate) fn limit(&mut self, timer: Timer, limit: WallTime, now: WallTime) {
-        let slot = &mut self.due[timer as usize];
-        if slot.is_some_and(|due| due > limit) {
-            *slot = Some(now);
+        if self.due[timer as usize].is_some_and(|due| due > limit) {
+            self.set(timer, Some(now));
         }
     }
 
     /// Whether any deadline has come.
     pub(crate) fn any_due(&self, now: WallTime) -> bool {
-        self.due.iter().flatten().any(|due| *due <= now)
+        self.soonest.is_some_and(|due| due <= now)
     }
 
     /// Takes the deadline if it has come.
     pub(crate) fn take_if_due(&mut self, timer: Timer, now: WallTime) -> bool {
-        let slot = &mut self.due[timer as usize];
-        let due = slot.is_some_and(|due| due <= now);
-        if due {
-            *slot = None;
+        let is_due = self.due[timer as usize].is_some_and(|due| due <= now);
+        if is_due {
+            self.set(timer, None);
         }
-        due
+        is_due
     }
 
     /// The driver's wake-up came: it owes none now.
@@ -76,7 +79,7 @@ impl Timers {
 
     /// The span in microseconds to ask the driver for, if what it was asked for is missing or too late.
     pub(crate) fn rearm(&mut self, now: WallTime) -> Option<u64> {
-        let next = self.due.iter().flatten().min().copied()?;
+        let next = self.soonest?;
         if self.armed.is_some_and(|armed| armed <= next) {
             return None;
         }

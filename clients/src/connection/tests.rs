@@ -124,8 +124,8 @@ proptest! {
         let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
         let frames: Vec<BorrowedFrame<'_>> = words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
         let (mut ours, mut theirs) = (b"what was there before".to_vec(), BytesMut::new());
-        encode(&mut ours, &words);
+        let length = encode(&mut ours, &words);
         extend_encode_borrowed(&mut theirs, &BorrowedFrame::Array(&frames), false).unwrap();
-        prop_assert_eq!(&ours[..], &theirs[..]);
+        prop_assert_eq!(&ours[..length], &theirs[..]);
     }
 }

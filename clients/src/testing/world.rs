@@ -295,14 +295,16 @@ impl World for TestWorld {
     }
 
     /// SplitMix64, a stream for each use.
-    fn random(&self, _: HostKey, draw: Draw) -> u64 {
+    fn random(&self, _: HostKey, draw: Draw, bits: &mut [u64]) {
         let mut state = self.state.borrow_mut();
         let counter = &mut state.draws[draw as usize];
-        *counter = counter.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = counter.wrapping_add(draw as u64);
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
+        bits.fill_with(|| {
+            *counter = counter.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut bits = counter.wrapping_add(draw as u64);
+            bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            bits ^ (bits >> 31)
+        });
     }
 
     fn start_timer(&self, _: HostKey, after: Duration) -> TimerKey {

@@ -71,6 +71,16 @@ pub(super) enum Condition<'a> {
     Different(&'a [u8]),
 }
 
+impl Condition<'_> {
+    /// Whether this may come after the condition that was stated before: none, or the same; one with a value stands alone.
+    fn may_follow(self, before: Option<Condition<'_>>) -> bool {
+        matches!(
+            (before, self),
+            (None, _) | (Some(Condition::Missing), Condition::Missing) | (Some(Condition::Present), Condition::Present)
+        )
+    }
+}
+
 #[derive(Default)]
 struct Options<'a> {
     condition: Option<Condition<'a>>,
@@ -87,41 +97,66 @@ enum Grammar {
     GetEx,
 }
 
+/// What one option says.
+#[derive(Clone, Copy)]
+enum Choice<'a> {
+    Condition(Condition<'a>),
+    Get,
+    Expiry(Expiry<'a>),
+}
+
 /// Reads options as `parseExtendedStringArgumentsOrReply` in t_string.c: what contradicts is refused, what is repeated is not.
 fn parse_options<'a>(args: Args<'a>, first: usize, grammar: Grammar) -> Result<Options<'a>, CommandError> {
     let mut options = Options::default();
     let mut index = first;
     while index < args.len() {
-        let word = |text: &str| args.is(index, text);
-        let is_set = grammar != Grammar::GetEx;
-        let timed = ["ex", "px", "exat", "pxat"].into_iter().find(|name| word(name));
-        let expiry = match timed {
-            Some(name) => (index + 1 < args.len()).then(|| expiry_of(name, args.get(index + 1))),
-            None if is_set && word("keepttl") => Some(Expiry::Keep),
-            None if !is_set && word("persist") => Some(Expiry::Persist),
-            None => None,
-        };
-        if is_set && word("nx") && matches!(options.condition, None | Some(Condition::Missing)) {
-            options.condition = Some(Condition::Missing);
-        } else if is_set && word("xx") && matches!(options.condition, None | Some(Condition::Present)) {
-            options.condition = Some(Condition::Present);
-        } else if is_set && word("get") {
-            options.get = true;
-        } else if let Some(condition) = comparison(args, index).filter(|_| grammar == Grammar::SetIf) {
-            if options.condition.is_some() {
-                return Err(SYNTAX);
+        let operand = (index + 1 < args.len()).then(|| args.get(index + 1));
+        let choice = choice_of(args.get(index), operand, grammar).ok_or(SYNTAX)?;
+        match choice {
+            Choice::Get => options.get = true,
+            Choice::Condition(condition) if condition.may_follow(options.condition) => {
+                options.condition = Some(condition);
             }
-            options.condition = Some(condition);
-            index += 1;
-        } else if let Some(expiry) = expiry.filter(|expiry| expiry.may_follow(options.expiry)) {
-            index += usize::from(timed.is_some());
-            options.expiry = expiry;
-        } else {
-            return Err(SYNTAX);
+            Choice::Expiry(expiry) if expiry.may_follow(options.expiry) => options.expiry = expiry,
+            Choice::Condition(_) | Choice::Expiry(_) => return Err(SYNTAX),
         }
-        index += 1;
+        index += 1 + usize::from(choice.has_operand());
     }
     Ok(options)
+}
+
+/// What an option of this name says; `None` if there is none, or if it lacks its operand.
+fn choice_of<'a>(name: &[u8], operand: Option<&'a [u8]>, grammar: Grammar) -> Option<Choice<'a>> {
+    const NAME_LENGTH_MAX: usize = 7;
+    let mut lower = [0; NAME_LENGTH_MAX];
+    for (lower, byte) in lower.get_mut(..name.len())?.iter_mut().zip(name) {
+        *lower = byte.to_ascii_lowercase();
+    }
+    let at = |unit, anchor| operand.map(|time| Choice::Expiry(Expiry::At(unit, anchor, time)));
+    match (&lower[..name.len()], grammar) {
+        (b"ex", _) => at(Unit::Seconds, Anchor::Now),
+        (b"px", _) => at(Unit::Millis, Anchor::Now),
+        (b"exat", _) => at(Unit::Seconds, Anchor::Epoch),
+        (b"pxat", _) => at(Unit::Millis, Anchor::Epoch),
+        (b"persist", Grammar::GetEx) => Some(Choice::Expiry(Expiry::Persist)),
+        (_, Grammar::GetEx) => None,
+        (b"nx", _) => Some(Choice::Condition(Condition::Missing)),
+        (b"xx", _) => Some(Choice::Condition(Condition::Present)),
+        (b"get", _) => Some(Choice::Get),
+        (b"keepttl", _) => Some(Choice::Expiry(Expiry::Keep)),
+        (b"ifeq", Grammar::SetIf) => operand.map(|value| Choice::Condition(Condition::Equal(value))),
+        (b"ifne", Grammar::SetIf) => operand.map(|value| Choice::Condition(Condition::Different(value))),
+        _ => None,
+    }
+}
+
+impl Choice<'_> {
+    fn has_operand(self) -> bool {
+        matches!(
+            self,
+            Choice::Expiry(Expiry::At(..)) | Choice::Condition(Condition::Equal(_) | Condition::Different(_))
+        )
+    }
 }
 
 /// `IFEQ value` or `IFNE value` at this place among the arguments.
@@ -131,15 +166,6 @@ pub(super) fn comparison(args: Args<'_>, index: usize) -> Option<Condition<'_>> 
         _ if args.is(index, "ifeq") => Some(Condition::Equal(value)),
         _ if args.is(index, "ifne") => Some(Condition::Different(value)),
         _ => None,
-    }
-}
-
-fn expiry_of<'a>(name: &str, time: &'a [u8]) -> Expiry<'a> {
-    match name {
-        "ex" => Expiry::At(Unit::Seconds, Anchor::Now, time),
-        "px" => Expiry::At(Unit::Millis, Anchor::Now, time),
-        "exat" => Expiry::At(Unit::Seconds, Anchor::Epoch, time),
-        _ => Expiry::At(Unit::Millis, Anchor::Epoch, time),
     }
 }
 

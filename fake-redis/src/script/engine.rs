@@ -149,11 +149,10 @@ impl Engine {
             self.version = Some(version);
         }
         self.shared.looks.set(0);
-        let (has_returned, value) = enter::call_script(&self.scope, script, [keys, arguments], reply)?;
-        Ok(match has_returned {
+        Ok(match enter::call_script(&self.lua, &self.scope, script, [keys, arguments], reply)? {
             None => Outcome::Replied,
-            Some(true) => Outcome::Returned(value),
-            Some(false) => Outcome::Failed(value),
+            Some((true, value)) => Outcome::Returned(value),
+            Some((false, problem)) => Outcome::Failed(problem),
         })
     }
 }

@@ -9,12 +9,12 @@ use crate::args::Args;
 use crate::number;
 use crate::reply::Reply;
 use mlua::ffi::{self, lua_State};
-use mlua::{Function, LightUserData, Lua, Result, Table, Value};
+use mlua::{Error, Function, Lua, Result, Table, Value};
 use std::cell::Cell;
 use std::ffi::c_int;
 
 /// What a script leaves behind: whether it returned, and its value or problem. Nothing if its value is in the reply already.
-pub(super) type Left = (Option<bool>, Value);
+pub(super) type Left = Option<(bool, Value)>;
 
 // The upvalues of `enter`.
 const HANDLER: c_int = ffi::lua_upvalueindex(1);
@@ -39,8 +39,10 @@ pub(super) struct Scope {
     /// Where scripts find KEYS and ARGV.
     #[cfg(test)]
     pub(super) globals: Table,
-    /// [`enter`], with what does not change from call to call.
-    enter: Function,
+    /// The main thread of Lua, on which nothing but scripts runs.
+    state: *mut lua_State,
+    /// Where [`enter`] is in the registry, with what does not change from call to call.
+    enter: c_int,
     /// How many elements the lists have, if they are as good as new but for these.
     lengths: Cell<Option<[usize; 2]>>,
 }
@@ -60,19 +62,31 @@ struct Job<'j> {
     parts: [Args<'j>; 2],
     lengths: &'j Cell<Option<[usize; 2]>>,
     reply: &'j mut Reply,
+    /// Whether the script returned, and where its value or problem is in the registry; nothing if the value is in the reply.
+    left: Option<(bool, c_int)>,
 }
 
 impl Scope {
     /// The scope of a Lua state: where scripts find KEYS and ARGV, and what makes of every problem a table that says where it arose.
     pub(super) fn new(lua: &Lua, globals: Table, handle_problem: Function) -> Result<Scope> {
         let upvalues = (handle_problem, &globals, "KEYS", Value::Nil, "ARGV", Value::Nil);
-        // SAFETY: six values are on the stack, and become the upvalues of the one that is left there. Nobody but `call_script` has it,
-        // and so calls it as it wants to be called.
-        let enter = unsafe { lua.exec_raw(upvalues, |state| ffi::lua_pushcclosure(state, enter, 6))? };
+        let (mut main, mut place) = (std::ptr::null_mut(), 0);
+        let keep_enter = |state| {
+            main = state;
+            // SAFETY: six values are on the stack, and become the upvalues of the one that goes to the registry. Nobody but
+            // `call_script` knows its place, and so calls it as it wants to be called.
+            unsafe {
+                ffi::lua_pushcclosure(state, enter, 6);
+                place = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
+            }
+        };
+        // SAFETY: what is called leaves nothing.
+        unsafe { lua.exec_raw::<()>(upvalues, keep_enter)? };
         Ok(Scope {
             #[cfg(test)]
             globals,
-            enter,
+            state: main,
+            enter: place,
             lengths: Cell::default(),
         })
     }
@@ -102,15 +116,46 @@ pub(super) fn forget(lua: &Lua, scripts: impl IntoIterator<Item = Compiled>) -> 
 ///
 /// # Errors
 /// If Lua itself fails.
-pub(super) fn call_script(scope: &Scope, script: Compiled, parts: [Args<'_>; 2], reply: &mut Reply) -> Result<Left> {
-    let mut job = Job { script, parts, lengths: &scope.lengths, reply };
-    let address = LightUserData((&raw mut job).cast());
-    let left = scope.enter.call::<Left>(address);
+pub(super) fn call_script(
+    lua: &Lua,
+    scope: &Scope,
+    script: Compiled,
+    parts: [Args<'_>; 2],
+    reply: &mut Reply,
+) -> Result<Left> {
+    let mut job = Job { script, parts, lengths: &scope.lengths, reply, left: None };
+    // SAFETY: the state is that of `lua`, which is not running anything; two values fit on any stack that is not in use. What is
+    // called takes the address of a job and leaves nothing; its errors stop here, and their values are thrown away.
+    let has_failed = unsafe {
+        let top = ffi::lua_gettop(scope.state);
+        ffi::lua_rawgeti_(scope.state, ffi::LUA_REGISTRYINDEX, scope.enter);
+        ffi::lua_pushlightuserdata(scope.state, (&raw mut job).cast());
+        let status = ffi::lua_pcall(scope.state, 1, 0, 0);
+        ffi::lua_settop(scope.state, top);
+        status != ffi::LUA_OK
+    };
+    let left = job.left;
     resume_panic();
-    left
+    if has_failed {
+        return Err(Error::runtime("no script can be called: Lua has no memory left"));
+    }
+    left.map(|(has_returned, place)| Ok((has_returned, taken(lua, place)?))).transpose()
 }
 
-/// Takes the address of a [`Job`]. Returns what [`Left`] says.
+/// Takes a value out of the registry.
+fn taken(lua: &Lua, place: c_int) -> Result<Value> {
+    let take = |state| {
+        // SAFETY: the place came from `enter`, and is not used any more.
+        unsafe {
+            ffi::lua_rawgeti_(state, ffi::LUA_REGISTRYINDEX, place);
+            ffi::luaL_unref(state, ffi::LUA_REGISTRYINDEX, place);
+        }
+    };
+    // SAFETY: what is called leaves one value.
+    unsafe { lua.exec_raw((), take) }
+}
+
+/// Takes the address of a [`Job`], and tells it what is left of the script.
 ///
 /// # Safety
 /// Only [`call_script`] has it called, which keeps the job alive and untouched meanwhile.
@@ -127,16 +172,14 @@ unsafe extern "C-unwind" fn enter(state: *mut lua_State) -> c_int {
         ffi::lua_pushvalue(state, HANDLER);
         ffi::lua_rawgeti_(state, ffi::LUA_REGISTRYINDEX, job.script.place);
         let has_returned = ffi::lua_pcall(state, 0, 1, 2) == ffi::LUA_OK;
-        if has_returned && write_simple(state, -1, job.reply) {
-            return 0;
-        }
         if !has_returned {
             // Whatever a script raises is told where that was, be it KEYS itself.
             job.lengths.take();
         }
-        ffi::lua_pushboolean(state, c_int::from(has_returned));
-        ffi::lua_insert(state, -2);
-        2
+        if !(has_returned && write_simple(state, -1, job.reply)) {
+            job.left = Some((has_returned, ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX)));
+        }
+        0
     }
 }
 

@@ -83,23 +83,8 @@ impl<'a> Run<'a> {
         const WRONG_ARITY: CommandError =
             CommandError::fixed("ERR Wrong number of args calling Redis command from script");
         let count = self.arguments.as_args().len();
-        let command = self.recent().or_else(|| self.look_up()).ok_or(UNKNOWN)?;
+        let command = self.server.find_command(self.arguments.as_args()).ok_or(UNKNOWN)?;
         if command.accepts(count) { Ok(command) } else { Err(WRONG_ARITY) }
-    }
-
-    fn recent(&mut self) -> Option<&'static Command> {
-        let name = self.arguments.as_args().get(0);
-        let recent = *self.server.scripts.recent_command(name);
-        recent.filter(|recent| recent.name.as_bytes().eq_ignore_ascii_case(name))
-    }
-
-    fn look_up(&mut self) -> Option<&'static Command> {
-        let args = self.arguments.as_args();
-        let command = self.server.known_command(args)?;
-        if command.subcommands.is_empty() && command.name == command.full_name {
-            *self.server.scripts.recent_command(args.get(0)) = Some(command);
-        }
-        Some(command)
     }
 
     fn check(&self, command: &Command) -> Result<(), CommandError> {

@@ -30,9 +30,9 @@ struct Nature {
 impl Server {
     /// Decides what to do with a command, or why it is refused.
     pub(crate) fn admit(&mut self, key: ClientKey, args: Args<'_>) -> Result<Admission, CommandError> {
-        let command = match self.same_again(key, args) {
-            Some(command) => command,
-            None => self.resolve(args)?,
+        let command = match self.find_command(args) {
+            Some(command) if command.accepts(args.len()) => command,
+            _ => self.resolve(args)?,
         };
         let role = self.client(key).role;
         if !role.must_be_obeyed() {
@@ -49,11 +49,13 @@ impl Server {
         Ok(Admission::Execute(command))
     }
 
-    /// The client's last command, if the arguments name it again: most clients send the same for hours.
-    fn same_again(&self, key: ClientKey, args: Args<'_>) -> Option<&'static Command> {
-        let last = self.client(key).last_command?;
-        let is_whole = last.subcommands.is_empty() && last.name.len() == last.full_name.len();
-        (is_whole && args.is(0, last.name) && last.accepts(args.len())).then_some(last)
+    /// As [`Server::known_command`], and remembers it.
+    pub(crate) fn find_command(&mut self, args: Args<'_>) -> Option<&'static Command> {
+        self.recent.find(args.get(0)).or_else(|| {
+            let command = self.known_command(args)?;
+            self.recent.note(command);
+            Some(command)
+        })
     }
 
     /// The command that the arguments name, if there are as many as it wants.

@@ -49,8 +49,8 @@ impl World for Stock {
         Monotonic(self.started.elapsed().as_micros() as u64)
     }
 
-    fn random(&self, _: HostKey, _: Draw) -> u64 {
-        self.draws.borrow_mut().next_u64()
+    fn random(&self, _: HostKey, _: Draw, bits: &mut [u64]) {
+        bits.fill_with(|| self.draws.borrow_mut().next_u64());
     }
 
     #[expect(clippy::disallowed_methods, reason = "the yardstick uses tokio's time on purpose")]

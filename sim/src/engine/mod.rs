@@ -50,23 +50,24 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// The next instant to go to; `None` when the run is over.
-    fn next(&self, kernel: &Kernel) -> Option<SimTime> {
+    /// What comes next; `None` when the run is over.
+    fn next(&self, kernel: &Kernel) -> Option<Due> {
         self.admit(kernel.with(|state| state.next()))
     }
 
-    /// The instant of what comes next, unless the run is over.
-    fn admit(&self, next: Option<Due>) -> Option<SimTime> {
-        next.map(|(at, _)| at).filter(|at| *at <= self.limit && !self.roster.is_finished())
+    /// What comes next, unless the run is over.
+    fn admit(&self, next: Option<Due>) -> Option<Due> {
+        next.filter(|(at, _)| *at <= self.limit && !self.roster.is_finished())
     }
 
-    /// Moves the world to an instant and lets the nemesis act; whether it had anything to do.
-    fn begin(&self, kernel: &Kernel, at: SimTime) -> bool {
-        let is_due = kernel.with(|state| {
+    /// Moves the world to the instant of what comes next, and lets the nemesis act if that is its turn, which is the first of an instant. Returns
+    /// whether it was.
+    fn begin(&self, kernel: &Kernel, (at, whose): Due) -> bool {
+        kernel.with(|state| {
             state.now = at;
             state.recorder.set_now(at);
-            state.is_due(NEMESIS)
         });
+        let is_due = whose == NEMESIS;
         if is_due {
             self.nemesis.turn(kernel);
         }

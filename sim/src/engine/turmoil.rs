@@ -283,15 +283,15 @@ fn drive(
     doorbells: &Doorbells,
 ) -> Result<(), EngineError> {
     let mut links = Links::default();
-    while let Some(at) = course.next(kernel) {
-        course.begin(kernel, at);
+    while let Some(next) = course.next(kernel) {
+        course.begin(kernel, next);
         links.release(kernel, sim);
         ring(kernel, doorbells);
         sim.step().map_err(|error| EngineError::Turmoil(error.to_string()))?;
         check(kernel)?;
         links.survey(wires, sim, hosts);
         if let Some(mismatch) = wires.with(|inner| inner.mismatch.take()) {
-            return Err(EngineError::Turmoil(format!("at {at}, {mismatch}")));
+            return Err(EngineError::Turmoil(format!("at {}, {mismatch}", next.0)));
         }
     }
     Ok(())

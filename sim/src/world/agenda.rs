@@ -4,6 +4,7 @@
 
 use fencepost_faults::SimTime;
 use std::collections::BTreeSet;
+use std::num::NonZeroU128;
 
 /// The place of a host in the world; [`NEMESIS`] comes before all.
 pub(crate) type HostIndex = u16;
@@ -62,9 +63,10 @@ pub(crate) struct Agenda {
     sequence: u64,
 }
 
-/// A place in the order of events: packs time (48 bits), host (16), class (4), source (16) and sequence (44), so that one comparison orders two.
+/// A place in the order of events: packs time (48 bits), host (16), class (4), source (16) and sequence (43), so that one comparison orders two. The
+/// last bit is always set, so that no place takes no room of its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Place(u128);
+pub(crate) struct Place(NonZeroU128);
 
 struct Entry {
     place: Place,
@@ -73,11 +75,11 @@ struct Entry {
 
 impl Place {
     pub(crate) fn time(self) -> SimTime {
-        SimTime((self.0 >> 80) as u64)
+        SimTime((self.0.get() >> 80) as u64)
     }
 
     pub(crate) fn host(self) -> HostIndex {
-        (self.0 >> 64) as u16
+        (self.0.get() >> 64) as u16
     }
 }
 
@@ -98,10 +100,10 @@ impl Agenda {
     /// The place of something that is decided now, whenever it is entered.
     pub(crate) fn place(&mut self, at: SimTime, host: HostIndex, class: Class, source: HostIndex) -> Place {
         debug_assert!(at.0 < 1 << 48, "time {at} does not fit the agenda");
-        let sequence = self.sequence & ((1 << 44) - 1);
+        let sequence = self.sequence & ((1 << 43) - 1);
         self.sequence += 1;
-        let minor = (class as u64) << 60 | u64::from(source) << 44 | sequence;
-        Place(u128::from(at.0 << 16 | u64::from(host)) << 64 | u128::from(minor))
+        let minor = (class as u64) << 60 | u64::from(source) << 44 | sequence << 1;
+        Place(NonZeroU128::MIN | (u128::from(at.0 << 16 | u64::from(host)) << 64 | u128::from(minor)))
     }
 
     /// Enters something at a place that was decided for it.

@@ -53,13 +53,14 @@ impl Host {
         }
     }
 
-    /// 64 bits of the host's stream for that use.
-    pub(crate) fn random(&mut self, seed: Seed, draw: Draw) -> u64 {
+    /// Draws from the host's stream for that use, one for each element.
+    pub(crate) fn random(&mut self, seed: Seed, draw: Draw, bits: &mut [u64]) {
         let (stream, rng) = match draw {
             Draw::Owner => (Stream::Owner(self.node), &mut self.owner_values),
             Draw::Jitter => (Stream::Jitter(self.node), &mut self.jitter),
         };
-        rng.get_or_insert_with(|| Box::new(seed.stream(stream))).next_u64()
+        let rng = rng.get_or_insert_with(|| Box::new(seed.stream(stream)));
+        bits.fill_with(|| rng.next_u64());
     }
 
     /// Whether nothing of it may run.

@@ -170,11 +170,11 @@ impl World for Kernel {
         })
     }
 
-    fn random(&self, host: HostKey, draw: Draw) -> u64 {
+    fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]) {
         self.with(|state| {
             let seed = state.seed;
-            state.host(host.0).random(seed, draw)
-        })
+            state.host(host.0).random(seed, draw, bits);
+        });
     }
 
     fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey {

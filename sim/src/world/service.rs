@@ -108,6 +108,7 @@ impl State {
     }
 
     /// Does one thing that the machine wants.
+    #[inline(always)]
     fn perform(&mut self, host: HostIndex, output: Output) {
         match output {
             Output::Send { connection, bytes } => {

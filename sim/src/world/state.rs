@@ -123,15 +123,22 @@ impl State {
 
     /// Takes the next thing that happens to a host at this instant.
     pub(crate) fn take_due(&mut self, host: HostIndex) -> Option<Occurrence> {
-        if !self.is_due(host) {
-            return None;
+        loop {
+            let (place, occurrence) = self.agenda.next()?;
+            if place.host() != host || place.time() > self.now {
+                return None;
+            }
+            match occurrence {
+                Occurrence::Timer(index) if !self.timers.is_current(index, place) => self.pass_over_timer(index, place),
+                _ => {
+                    self.events += 1;
+                    return self.agenda.take();
+                }
+            }
         }
-        self.events += 1;
-        self.agenda.take()
     }
 
     /// Whether anything happens to a host at this instant.
-    #[inline]
     pub(crate) fn is_due(&mut self, host: HostIndex) -> bool {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }

@@ -45,6 +45,7 @@ impl Timers {
         self.slots.get_mut(timer.0 as usize).filter(|slot| slot.is_active)
     }
 
+    #[inline(always)]
     fn release(&mut self, timer: TimerKey) {
         let slot = &mut self.slots[timer.0 as usize];
         slot.is_active = false;
@@ -59,11 +60,12 @@ impl Timers {
 
     /// A number for a timer that starts. There are as many as timers were ever pending at once.
     fn take_number(&mut self) -> u32 {
-        let pending = self.slots.len() - self.free.len() - self.left_behind.len();
-        self.free_numbers.pop().unwrap_or(pending as u32)
+        let pending = || self.slots.len() - self.free.len() - self.left_behind.len();
+        self.free_numbers.pop().unwrap_or_else(|| pending() as u32)
     }
 
     /// A free slot for a timer that is due at that place. An entry left behind must come up in an earlier instant.
+    #[inline(always)]
     fn take_slot(&mut self, place: Option<Place>) -> u32 {
         let serves = |slot: &Slot| match (slot.entry, place) {
             (Some(entry), Some(place)) => entry.time() < place.time(),
@@ -158,6 +160,7 @@ impl State {
     }
 
     /// Where a timer stands that is due when its host's clock shows `deadline`. `None` while the clock stands still.
+    #[inline(always)]
     fn timer_place(&mut self, host: HostIndex, deadline: u64) -> Option<Place> {
         let at = self.host(host).clock.reaches(deadline)?;
         let at = align_up(at, self.quantum).max(self.now);
@@ -165,6 +168,7 @@ impl State {
     }
 
     /// Gives the timer of a slot its place, and the agenda an entry for it unless an earlier one will do.
+    #[inline(always)]
     fn put_timer(&mut self, index: u32, place: Option<Place>) {
         let slot = &mut self.timers.slots[index as usize];
         slot.place = place;

@@ -25,6 +25,7 @@ impl State {
     }
 
     /// Sends bytes as one message.
+    #[inline(always)]
     pub(crate) fn write(&mut self, socket: u32, bytes: &[u8]) -> io::Result<usize> {
         let end = &self.sockets[socket as usize];
         if end.reset {
@@ -115,6 +116,7 @@ impl State {
     }
 
     /// Puts a message on its way.
+    #[inline(always)]
     fn post(
         &mut self,
         kind: Kind,
@@ -148,6 +150,7 @@ impl State {
     }
 
     /// Decides when a message arrives.
+    #[inline(always)]
     fn schedule(&mut self, id: u32) {
         let message = &self.messages[id as usize];
         let (from, to, flow) = (message.from, message.to, message.flow);
