@@ -5,7 +5,6 @@ use crate::config::{Persistence, SavePoint};
 use crate::machine::{DiskImage, Output, WallTime};
 use crate::server::Server;
 use crate::timers::Timer;
-use bytes::Bytes;
 
 impl Server {
     /// Takes a snapshot. Redis forks for it; here it is on disk at once. With an append-only file it would not be loaded, and is not
