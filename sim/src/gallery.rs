@@ -4,6 +4,7 @@
 
 pub mod exhibits;
 mod protocols;
+mod steps;
 
 use crate::Engine;
 use crate::inquest::{Minimal, Target, minimise};

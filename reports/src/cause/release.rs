@@ -62,13 +62,21 @@ pub(super) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Mome
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
 }
 
-/// Why a process removed another's lock although its own was in force, or was never at that server: its release had been sent before the lock
-/// changed hands and was under way since; or a failover had left its own lock elsewhere.
+/// Whether the process stood still while the lock changed hands, and removed it after that: what it had to send next waited for it, not for the
+/// network.
+fn stood_still(timeline: &Timeline<'_>, process: Node, changed_hands: Moment, removed: Moment) -> bool {
+    let mut pauses = timeline.faults.iter().filter(|fault| fault.hits(process, &["pause", "suspend"]));
+    pauses.any(|pause| pause.from < changed_hands && pause.to.is_some_and(|to| changed_hands < to && to < removed))
+}
+
+/// Why a process removed another's lock although its own was in force, or was never at that server: its release had begun before the lock
+/// changed hands, and the process stood still in the middle of it or the network held it up; or a failover had left its own lock elsewhere.
 pub(super) fn astray(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<Cause> {
     let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
     if unknown(timeline, remover, removed).is_some_and(|sent| sent < changed_hands) {
-        return Some(Cause::LostRelease);
+        let paused = stood_still(timeline, remover, changed_hands, removed);
+        return Some(if paused { Cause::HolderPause } else { Cause::LostRelease });
     }
     let own = &timeline.acquisitions[clash.earlier];
     let granted = own.grant.as_ref()?;

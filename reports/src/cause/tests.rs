@@ -383,6 +383,14 @@ fn late_release(sent: u64) -> Story {
 #[test]
 fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
     assert_eq!(cause(Kind::ForeignRelease, late_release(5)), Cause::LostRelease);
+    // A pause that is over before the lock changes hands did not do it, nor one in which the release arrives.
+    for (until, expected) in [(11, Cause::LostRelease), (13, Cause::HolderPause), (15, Cause::LostRelease)] {
+        let story = Story::new().takes(1, 1, "1").leaves(5, 1).fault_began(6, 1, "pause", &[CLIENT]).expires(11, "1");
+        let ends = |story: Story, at| if at == until { story.fault_ended(at, 1, "pause", CLIENT) } else { story };
+        let story = ends(story, 11).takes(12, 2, "1");
+        let story = ends(story, 13).removed(14, "1", 1);
+        assert_eq!(cause(Kind::ForeignRelease, ends(story, 15).releases(16, 2)), expected, "until {until}");
+    }
     // Had it been sent after the lock changed hands, its sender would have overrun.
     let story = Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").leaves(13, 1).info(13, 1);
     assert_eq!(cause(Kind::ForeignRelease, story.removed(14, "1", 1).releases(15, 2)), Cause::HoldTooLong);

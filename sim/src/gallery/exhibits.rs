@@ -1,6 +1,6 @@
 //! The table of exhibits: an anomaly is one entry here, with the seed that shows it. Must never know how a page is made.
 
-use super::protocols;
+use super::{protocols, steps};
 use fencepost_reports::{Cause, Kind};
 
 /// An anomaly with the run that shows it.
@@ -71,7 +71,7 @@ pub(super) const FENCING: [&str; 5] = [
 
 /// Every exhibit, in the order of the index.
 pub fn all() -> Vec<&'static Exhibit> {
-    EXHIBITS.iter().chain(protocols::EXHIBITS).collect()
+    EXHIBITS.iter().chain(protocols::EXHIBITS).chain(steps::EXHIBITS).collect()
 }
 
 const EXHIBITS: &[Exhibit] = &[
