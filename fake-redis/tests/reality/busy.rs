@@ -44,12 +44,13 @@ impl Transcript {
     fn begin(&mut self, client: &mut Client, script: &str) {
         let bytes = [encode(&["EVAL", script, "1", "k"]), encode(&["PING"])].concat();
         client.write(&bytes);
-        self.wait_until("busy", |answer| answer.starts_with("-BUSY "));
+        self.wait_until("busy", "GET k", |answer| answer.starts_with("-BUSY "));
     }
 
-    fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
+    /// Asks until the answer is as it should be.
+    fn wait_until(&self, what: &str, line: &str, is_so: impl Fn(&str) -> bool) {
         let mut client = Client::of(self.port);
-        wait_for(what, || is_so(&client.run("GET k")).then_some(()));
+        wait_for(what, || is_so(&client.run(line)).then_some(()));
     }
 
     /// Ends the script that `client` sent, and hears its answers.
@@ -109,7 +110,7 @@ fn a_script_cannot_catch_that_it_is_killed_nor_can_the_transaction_around_it() {
             .note("EVAL", String::from_utf8_lossy(&caller.ask(&["EVAL", "while true do\nlocal a = 1\nend", "0"])));
         transcript.type_at(&mut caller, &["SET k 2"]);
         caller.write(&[encode(&["EXEC"]), encode(&["PING"])].concat());
-        transcript.wait_until("busy", |answer| answer.starts_with("-BUSY "));
+        transcript.wait_until("busy", "GET k", |answer| answer.starts_with("-BUSY "));
         transcript.kill(&mut caller);
         transcript.type_at(&mut caller, &["GET k"]);
     });
@@ -120,6 +121,8 @@ fn a_script_that_has_written_goes_on_until_the_server_is_shut_down() {
     compare(|transcript| {
         let (mut caller, mut waiting) = (transcript.client(), transcript.client());
         waiting.write(&encode(&["BLPOP", "list", "0"]));
+        // Another connection's script may be read first, and BLPOP be answered BUSY.
+        transcript.wait_until("blocked", "INFO clients", |answer| answer.contains("blocked_clients:1"));
         let script = "redis.call('SET', KEYS[1], 1)\nredis.call('RPUSH', 'list', 1)\nwhile true do\nlocal a = 1\nend";
         transcript.begin(&mut caller, script);
         transcript.type_at(&mut transcript.client(), &["SCRIPT KILL", "GET k", "MULTI", "EXEC"]);
@@ -143,7 +146,7 @@ fn a_script_that_is_long_and_ends_is_as_good_as_any() {
                 .concat(),
         );
         transcript.hear(&mut caller);
-        transcript.wait_until("not busy", |answer| !answer.starts_with("-BUSY "));
+        transcript.wait_until("not busy", "GET k", |answer| !answer.starts_with("-BUSY "));
         transcript.type_at(&mut transcript.client(), &["GET k", "SCRIPT KILL"]);
     });
 }
