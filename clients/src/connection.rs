@@ -3,7 +3,7 @@
 //! A connection that failed cannot be used again: [`Connection::call`] takes it away and gives it back only with a whole reply.
 //! So does a call whose future is dropped halfway. Otherwise the late reply of one command would pass for the reply of the next.
 
-use crate::env::{Address, Env, Sleep, Socket};
+use crate::env::{Address, Env, Socket};
 use crate::reply::{Nonsense, Reply};
 use bytes::{Bytes, BytesMut};
 use std::future::Future;
@@ -68,7 +68,6 @@ impl From<Nonsense> for CallError {
 
 /// An open connection on which nothing is outstanding. Dropping it closes it.
 pub struct Connection {
-    env: Env,
     socket: Socket,
     timeout: Duration,
     /// At its front the command that is on its way; never shrinks.
@@ -85,7 +84,7 @@ impl Connection {
             Some(Err(error)) => return Err(failed(error.kind().to_string())),
             None => return Err(failed(format!("not within {} ms", timeout.as_millis()))),
         };
-        Ok(Connection { env: env.clone(), socket, timeout, output: Vec::new(), input: BytesMut::new() })
+        Ok(Connection { socket, timeout, output: Vec::new(), input: BytesMut::new() })
     }
 
     /// Sends one command, as one message, and waits for its reply. Error replies come back as [`Reply::Error`].
@@ -101,8 +100,8 @@ impl Connection {
             return Err(CallError::Unsent(io::ErrorKind::InvalidData));
         }
         let length = encode(&mut self.output, words);
-        let limit = self.env.sleep(self.timeout);
-        Ok(Exchange { connection: self, limit, length, sent: 0 })
+        self.socket.limit(Some(self.timeout));
+        Ok(Exchange { connection: self, length, sent: 0 })
     }
 
     async fn receive(&mut self) -> Result<Reply, CallError> {
@@ -118,16 +117,15 @@ impl Connection {
             match ready!(self.socket.poll_read(context, &mut self.input)) {
                 Ok(0) => return Poll::Ready(Err(CallError::Closed(io::ErrorKind::UnexpectedEof))),
                 Ok(_) => {}
-                Err(error) => return Poll::Ready(Err(CallError::Closed(error.kind()))),
+                Err(error) => return Poll::Ready(Err(ended(&error, self.timeout))),
             }
         }
     }
 }
 
-/// A command on its way and its reply on the way back, within the time limit. Written by hand because every command of every lock is polled here.
+/// A command on its way and its reply on the way back, within the time limit of its connection. Written by hand because every command of every lock is polled here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
-    limit: Sleep,
     /// How many bytes the command has.
     length: usize,
     /// How many of them have left.
@@ -136,15 +134,23 @@ pub(crate) struct Exchange<'c> {
 
 impl Exchange<'_> {
     fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
-        let Connection { socket, output, .. } = &mut *self.connection;
+        let Connection { socket, output, timeout, .. } = &mut *self.connection;
         while self.sent < self.length {
             match ready!(socket.poll_write(context, &output[self.sent..self.length])) {
                 Ok(written) => self.sent += written,
                 Err(error) if self.sent == 0 => return Poll::Ready(Err(CallError::Unsent(error.kind()))),
-                Err(error) => return Poll::Ready(Err(CallError::Closed(error.kind()))),
+                Err(error) => return Poll::Ready(Err(ended(&error, *timeout))),
             }
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+/// What becomes of a command that was sent, at least in part, when its connection fails.
+fn ended(error: &io::Error, timeout: Duration) -> CallError {
+    match error.kind() {
+        io::ErrorKind::TimedOut => CallError::Timeout(timeout),
+        kind => CallError::Closed(kind),
     }
 }
 
@@ -152,14 +158,10 @@ impl Future for Exchange<'_> {
     type Output = Result<Reply, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let sent = self.poll_send(context)?;
-        if sent.is_ready()
-            && let Poll::Ready(reply) = self.connection.poll_receive(context)
-        {
-            return Poll::Ready(reply);
-        }
-        ready!(Pin::new(&mut self.limit).poll(context));
-        Poll::Ready(Err(CallError::Timeout(self.connection.timeout)))
+        ready!(self.poll_send(context))?;
+        let reply = ready!(self.connection.poll_receive(context));
+        self.connection.socket.limit(None);
+        Poll::Ready(reply)
     }
 }
 

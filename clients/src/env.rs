@@ -94,11 +94,14 @@ pub trait World {
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
     /// Ready once connected or refused (`ConnectionRefused`); never ready while the peer is dark.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+    /// From now on reading and writing fail with `TimedOut` rather than wait once that span of the host's monotonic clock has passed; `None`
+    /// lifts the limit that there is.
+    fn limit(&self, socket: SocketKey, after: Option<Duration>);
     /// Appends what has arrived to `buffer` and returns how much; 0 is the end of the stream. Errors: `ConnectionReset`, after
-    /// everything that had arrived before the reset was read.
+    /// everything that had arrived before the reset was read; `TimedOut`.
     fn poll_read(&self, socket: SocketKey, context: &mut Context<'_>, buffer: &mut BytesMut)
     -> Poll<io::Result<usize>>;
-    /// Sends bytes: one call that returns `n` is one message of `n` bytes. Errors: `BrokenPipe`, `ConnectionReset`.
+    /// Sends bytes: one call that returns `n` is one message of `n` bytes. Errors: `BrokenPipe`, `ConnectionReset`, `TimedOut`.
     fn poll_write(&self, socket: SocketKey, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
     /// Closes the socket; its key is spent.
     fn close(&self, socket: SocketKey);
@@ -246,6 +249,12 @@ impl Socket {
     /// As [`Socket::read`], for futures that are written by hand.
     pub fn poll_read(&mut self, context: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<io::Result<usize>> {
         self.world.poll_read(self.key, context, buffer)
+    }
+
+    /// How long reading and writing may wait from now on; after that they fail with `TimedOut`. Replaces the limit that there was; `None` is no
+    /// limit.
+    pub fn limit(&mut self, after: Option<Duration>) {
+        self.world.limit(self.key, after);
     }
 
     /// Sends some of the bytes, at least one, and returns how many. An error means that none of them left.

@@ -4,7 +4,7 @@ mod convert;
 mod engine;
 mod enter;
 mod functions;
-mod harmless;
+mod harm;
 mod lend;
 mod library;
 mod long;

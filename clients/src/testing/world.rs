@@ -56,6 +56,7 @@ struct TestSocket {
     end: Option<Result<(), io::ErrorKind>>,
     subscribed: bool,
     closed: bool,
+    limit: Option<TimerKey>,
 }
 
 enum Event {
@@ -343,6 +344,7 @@ impl World for TestWorld {
             end: None,
             subscribed: false,
             closed: false,
+            limit: None,
         });
         state.log(key, "connect");
         match state.ask(key, &["CONNECT".to_owned()]) {
@@ -363,6 +365,12 @@ impl World for TestWorld {
         }
     }
 
+    fn limit(&self, socket: SocketKey, after: Option<Duration>) {
+        let timer = after.map(|after| self.start_timer(HostKey(0), after));
+        let before = std::mem::replace(&mut self.state.borrow_mut().sockets[socket.0 as usize].limit, timer);
+        before.into_iter().for_each(|before| self.cancel_timer(before));
+    }
+
     fn poll_read(&self, socket: SocketKey, _: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<io::Result<usize>> {
         let mut state = self.state.borrow_mut();
         let key = socket.0 as usize;
@@ -374,7 +382,11 @@ impl World for TestWorld {
         }
         match state.sockets[key].end {
             Some(end) => Poll::Ready(end.map(|()| 0).map_err(io::Error::from)),
-            None => Poll::Pending,
+            None => {
+                let limit = state.sockets[key].limit;
+                let has_passed = limit.is_some_and(|limit| state.timers[&limit.0] <= state.now);
+                if has_passed { Poll::Ready(Err(io::ErrorKind::TimedOut.into())) } else { Poll::Pending }
+            }
         }
     }
 
@@ -394,6 +406,9 @@ impl World for TestWorld {
         let mut state = self.state.borrow_mut();
         let key = socket.0 as usize;
         assert!(!std::mem::replace(&mut state.sockets[key].closed, true), "socket {key} is closed twice");
+        if let Some(limit) = state.sockets[key].limit {
+            state.timers.remove(&limit.0);
+        }
         state.log(key, "close");
     }
 

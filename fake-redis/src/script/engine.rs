@@ -7,6 +7,7 @@
 
 use super::enter::{self, Compiled};
 use super::functions;
+use super::harm::Harm;
 use super::library::json::Settings;
 use super::random::ScriptRandom;
 use crate::args::Args;
@@ -55,7 +56,10 @@ pub(crate) enum Outcome {
 /// A Lua state with what was compiled in it.
 pub(crate) struct Engine {
     lua: Lua,
+    /// What scripts see.
     globals: Table,
+    /// What scripts see that change nothing.
+    open: Table,
     scope: enter::Scope,
     redis: Table,
     shared: Rc<Shared>,
@@ -86,11 +90,12 @@ impl Engine {
         let shared = Rc::new(Shared { random: ScriptRandom::new(), json: Rc::default(), looks: Cell::new(0) });
         let native = functions::table(&lua, &shared)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
-        let (globals, handle_problem, redis, real): (Table, Function, Table, Table) = prelude.call(native)?;
-        let scope = enter::Scope::new(&lua, real, handle_problem)?;
+        let (globals, handle_problem, redis, real, open): (Table, Function, Table, Table, Table) =
+            prelude.call(native)?;
+        let scope = enter::Scope::new(&lua, [real, open.clone()], handle_problem)?;
         lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(GARBAGE_PERCENT)));
         look_at_runs(&lua, &shared)?;
-        Ok(Engine { lua, globals, scope, redis, shared, compiled: IndexMap::default(), version: None })
+        Ok(Engine { lua, globals, open, scope, redis, shared, compiled: IndexMap::default(), version: None })
     }
 
     /// The Lua state.
@@ -99,9 +104,9 @@ impl Engine {
         &self.lua
     }
 
-    /// The table behind the globals, for the test that looks for leaks.
+    /// The tables in which scripts find their globals, for the test that looks for leaks.
     #[cfg(test)]
-    pub(crate) fn world(&self) -> &Table {
+    pub(crate) fn worlds(&self) -> &[Table; 2] {
         &self.scope.globals
     }
 
@@ -129,8 +134,10 @@ impl Engine {
         }
         let body = body();
         let chunk = self.lua.load(body).set_name("@user_script").set_mode(ChunkMode::Text);
-        let function = chunk.set_environment(self.globals.clone()).into_function()?;
-        let compiled = enter::keep(&self.lua, function, body)?;
+        let harm = Harm::of(body);
+        let globals = if harm == Harm::None { &self.open } else { &self.globals };
+        let function = chunk.set_environment(globals.clone()).into_function()?;
+        let compiled = enter::keep(&self.lua, function, harm)?;
         self.compiled.insert(sha, compiled);
         Ok(compiled)
     }

@@ -1,9 +1,9 @@
 //! Calling a script with KEYS and ARGV, straight on Lua's stack. Must never know commands, nor do anything that is rare.
 //!
-//! The tables of KEYS and ARGV are used again by the next script if it has as many and the last one was harmless, so that nothing can
+//! The tables of KEYS and ARGV are used again by the next script if it has as many and the last one left tables alone, so that nothing can
 //! be told from them: making and collecting two tables costs as much as a command. What raw.rs says of jumps and panics holds here too.
 
-use super::harmless::is_harmless;
+use super::harm::Harm;
 use super::raw::{resume_panic, string_at};
 use crate::args::Args;
 use crate::number;
@@ -18,7 +18,7 @@ pub(super) type Left = Option<(bool, Value)>;
 
 // The upvalues of `enter`.
 const HANDLER: c_int = ffi::lua_upvalueindex(1);
-const GLOBALS: c_int = ffi::lua_upvalueindex(2);
+const GLOBALS: [c_int; 2] = [ffi::lua_upvalueindex(2), ffi::lua_upvalueindex(7)];
 
 /// What a script finds as KEYS or as ARGV.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ const LISTS: [List; 2] = [
 pub(super) struct Scope {
     /// Where scripts find KEYS and ARGV.
     #[cfg(test)]
-    pub(super) globals: Table,
+    pub(super) globals: [Table; 2],
     /// The main thread of Lua, on which nothing but scripts runs.
     state: *mut lua_State,
     /// Where [`enter`] is in the registry, with what does not change from call to call.
@@ -53,7 +53,7 @@ pub(super) struct Compiled {
     /// Where it is in the registry of its Lua state.
     place: c_int,
     /// Whether it leaves KEYS and ARGV as it finds them.
-    is_harmless: bool,
+    spares_tables: bool,
 }
 
 /// What one call is about; [`enter`] gets its address.
@@ -67,16 +67,16 @@ struct Job<'j> {
 }
 
 impl Scope {
-    /// The scope of a Lua state: where scripts find KEYS and ARGV, and what makes of every problem a table that says where it arose.
-    pub(super) fn new(lua: &Lua, globals: Table, handle_problem: Function) -> Result<Scope> {
-        let upvalues = (handle_problem, &globals, "KEYS", Value::Nil, "ARGV", Value::Nil);
+    /// The scope of a Lua state: the two places where scripts find KEYS and ARGV, and what makes of every problem a table that says where it arose.
+    pub(super) fn new(lua: &Lua, globals: [Table; 2], handle_problem: Function) -> Result<Scope> {
+        let upvalues = (handle_problem, &globals[0], "KEYS", Value::Nil, "ARGV", Value::Nil, &globals[1]);
         let (mut main, mut place) = (std::ptr::null_mut(), 0);
         let keep_enter = |state| {
             main = state;
-            // SAFETY: six values are on the stack, and become the upvalues of the one that goes to the registry. Nobody but
+            // SAFETY: seven values are on the stack, and become the upvalues of the one that goes to the registry. Nobody but
             // `call_script` knows its place, and so calls it as it wants to be called.
             unsafe {
-                ffi::lua_pushcclosure(state, enter, 6);
+                ffi::lua_pushcclosure(state, enter, 7);
                 place = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
             }
         };
@@ -92,12 +92,12 @@ impl Scope {
     }
 }
 
-/// Keeps a compiled script, whose text is `body`.
-pub(super) fn keep(lua: &Lua, script: Function, body: &[u8]) -> Result<Compiled> {
+/// Keeps a compiled script.
+pub(super) fn keep(lua: &Lua, script: Function, harm: Harm) -> Result<Compiled> {
     let mut place = 0;
     // SAFETY: one value is on the stack, and goes to the registry.
     unsafe { lua.exec_raw::<()>(script, |state| place = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX))? };
-    Ok(Compiled { place, is_harmless: is_harmless(body) })
+    Ok(Compiled { place, spares_tables: harm < Harm::Tables })
 }
 
 /// Forgets compiled scripts.
@@ -165,7 +165,7 @@ unsafe extern "C-unwind" fn enter(state: *mut lua_State) -> c_int {
     unsafe {
         let job = &mut *ffi::lua_touserdata(state, 1).cast::<Job<'_>>();
         let lengths = job.parts.map(Args::len);
-        let before = job.lengths.replace(job.script.is_harmless.then_some(lengths));
+        let before = job.lengths.replace(job.script.spares_tables.then_some(lengths));
         for (index, (list, parts)) in LISTS.into_iter().zip(job.parts).enumerate() {
             fill(state, list, parts, before.is_some_and(|before| before[index] == parts.len()));
         }
@@ -211,9 +211,11 @@ unsafe fn renew(state: *mut lua_State, list: List, length: usize) {
         ffi::lua_createtable(state, length as c_int, 0);
         ffi::lua_pushvalue(state, -1);
         ffi::lua_replace(state, list.table);
-        ffi::lua_pushvalue(state, list.name);
-        ffi::lua_pushvalue(state, -2);
-        ffi::lua_rawset(state, GLOBALS);
+        for globals in GLOBALS {
+            ffi::lua_pushvalue(state, list.name);
+            ffi::lua_pushvalue(state, -2);
+            ffi::lua_rawset(state, globals);
+        }
     }
 }
 

@@ -29,7 +29,20 @@ type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
 
 enum End {
     Connecting(Connecting),
-    Open(TcpStream),
+    Open(Open),
+}
+
+struct Open {
+    stream: TcpStream,
+    limit: Option<Pin<Box<Sleep>>>,
+}
+
+impl Open {
+    /// Fails once the limit has passed.
+    fn wait(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
+        let Some(limit) = &mut self.limit else { return Poll::Pending };
+        limit.as_mut().poll(context).map(|()| io::ErrorKind::TimedOut.into())
+    }
 }
 
 /// The world of one turmoil host.
@@ -80,9 +93,16 @@ impl World for Stock {
         let end = &mut sockets[socket.0 as usize];
         if let End::Connecting(connecting) = end {
             let stream = ready!(connecting.as_mut().poll(context))?;
-            *end = End::Open(stream);
+            *end = End::Open(Open { stream, limit: None });
         }
         Poll::Ready(Ok(()))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the yardstick uses tokio's time on purpose")]
+    fn limit(&self, socket: SocketKey, after: Option<Duration>) {
+        if let End::Open(open) = &mut self.sockets.borrow_mut()[socket.0 as usize] {
+            open.limit = after.map(|after| Box::pin(tokio::time::sleep(after)));
+        }
     }
 
     fn poll_read(
@@ -92,18 +112,23 @@ impl World for Stock {
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>> {
         let mut sockets = self.sockets.borrow_mut();
-        let End::Open(stream) = &mut sockets[socket.0 as usize] else { return Poll::Pending };
+        let End::Open(open) = &mut sockets[socket.0 as usize] else { return Poll::Pending };
         let mut space = [0; 512];
         let mut read = ReadBuf::new(&mut space);
-        ready!(Pin::new(stream).poll_read(context, &mut read))?;
+        if Pin::new(&mut open.stream).poll_read(context, &mut read)?.is_pending() {
+            return open.wait(context).map(Err);
+        }
         buffer.extend_from_slice(read.filled());
         Poll::Ready(Ok(read.filled().len()))
     }
 
     fn poll_write(&self, socket: SocketKey, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let mut sockets = self.sockets.borrow_mut();
-        let End::Open(stream) = &mut sockets[socket.0 as usize] else { return Poll::Pending };
-        Pin::new(stream).poll_write(context, bytes)
+        let End::Open(open) = &mut sockets[socket.0 as usize] else { return Poll::Pending };
+        match Pin::new(&mut open.stream).poll_write(context, bytes) {
+            Poll::Pending => open.wait(context).map(Err),
+            written => written,
+        }
     }
 
     fn close(&self, socket: SocketKey) {

@@ -198,6 +198,10 @@ impl World for Kernel {
         self.with(|state| state.poll_connect(socket.0, context))
     }
 
+    fn limit(&self, socket: SocketKey, after: Option<Duration>) {
+        self.with(|state| state.limit(socket.0, after));
+    }
+
     fn poll_read(
         &self,
         socket: SocketKey,

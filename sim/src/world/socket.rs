@@ -52,6 +52,10 @@ pub(crate) struct Socket {
     pub(crate) lost_power: bool,
     /// Whoever waits for any of this to change.
     pub(crate) waker: Option<Waker>,
+    /// The slot of the timer of its limit, from the first limit on.
+    pub(crate) timer: Option<u32>,
+    /// Whether its limit has passed.
+    pub(crate) timed_out: bool,
     /// When the last message sent from here arrives; later ones arrive no earlier.
     pub(crate) last_arrival: SimTime,
     /// Messages sent from here that the network holds up, in order.
@@ -109,6 +113,8 @@ impl Socket {
             reset: false,
             lost_power: false,
             waker: None,
+            timer: None,
+            timed_out: false,
             last_arrival: SimTime::ZERO,
             stalled: VecDeque::new(),
             retry: Micros::ZERO,

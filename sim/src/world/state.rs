@@ -7,7 +7,7 @@ use super::network::Network;
 use super::server::{Arrival, Server};
 use super::socket::{Message, Socket};
 use super::tasks::Tasks;
-use super::timers::Timers;
+use super::timers::{Listener, Timers};
 use super::wire_log::WireLog;
 use crate::recorder::Recorder;
 use fake_redis::WallTime;
@@ -147,11 +147,11 @@ impl State {
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
         match occurrence {
-            Occurrence::Timer(index) => {
-                if let Some(waker) = self.timers.fire(index) {
-                    self.tasks.wake(waker);
-                }
-            }
+            Occurrence::Timer(index) => match self.timers.fire(index) {
+                Some(Listener::Task(waker)) => self.tasks.wake(waker),
+                Some(Listener::Socket(socket)) => self.time_out(socket),
+                None => {}
+            },
             Occurrence::MachineTimer(generation) => self.machine_timer_due(host, generation),
             Occurrence::ServiceDone => {
                 if let Some(server) = self.server(host) {

@@ -1,4 +1,4 @@
-//! The timers of tasks: deadlines on a host's own monotonic clock. Must never know who waits.
+//! Timers: deadlines on a host's own monotonic clock, of tasks that sleep and of sockets with a limit. Must never know what anybody waits for.
 //!
 //! The agenda holds true time, so a timer gets a new place when its host's clock changes its rate or stands still.
 
@@ -21,14 +21,14 @@ pub(crate) struct Timers {
     free: Vec<u32>,
     /// Free slots with an entry, the oldest first.
     left_behind: VecDeque<u32>,
-    /// Numbers that no timer has at present.
-    free_numbers: Vec<u32>,
+    /// How many timers were started.
+    started: u64,
 }
 
 #[derive(Default)]
 struct Slot {
-    /// The timer's number: the last one that was given back, or a new one. Decides the order in which timers are put in new places.
-    number: u32,
+    /// How many timers had been started before: the order in which they are put in new places.
+    number: u64,
     host: HostIndex,
     deadline: u64,
     is_active: bool,
@@ -37,7 +37,25 @@ struct Slot {
     place: Option<Place>,
     /// Where the slot's entry on the agenda stands: never behind `place`.
     entry: Option<Place>,
-    waker: Option<Waker>,
+    listener: Option<Listener>,
+}
+
+/// When a timer is due that starts now.
+struct DueAfter {
+    /// What the host's clock shows then.
+    deadline: u64,
+    /// Whether that is now.
+    is_now: bool,
+    /// Where it stands in the order of events, if it has to wait and the clock goes.
+    place: Option<Place>,
+}
+
+/// Who hears of a timer that is due.
+pub(crate) enum Listener {
+    /// A task that sleeps.
+    Task(Waker),
+    /// A socket whose limit it is.
+    Socket(u32),
 }
 
 impl Timers {
@@ -45,23 +63,16 @@ impl Timers {
         self.slots.get_mut(timer.0 as usize).filter(|slot| slot.is_active)
     }
 
+    /// Forgets a timer; its slot is free.
     #[inline(always)]
-    fn release(&mut self, timer: TimerKey) {
-        let slot = &mut self.slots[timer.0 as usize];
-        slot.is_active = false;
-        slot.place = None;
-        slot.waker = None;
-        self.free_numbers.push(slot.number);
+    pub(crate) fn release(&mut self, index: u32) {
+        let slot = &mut self.slots[index as usize];
+        slot.stop();
+        slot.listener = None;
         match slot.entry {
-            None => self.free.push(timer.0 as u32),
-            Some(_) => self.left_behind.push_back(timer.0 as u32),
+            None => self.free.push(index),
+            Some(_) => self.left_behind.push_back(index),
         }
-    }
-
-    /// A number for a timer that starts. There are as many as timers were ever pending at once.
-    fn take_number(&mut self) -> u32 {
-        let pending = || self.slots.len() - self.free.len() - self.left_behind.len();
-        self.free_numbers.pop().unwrap_or_else(|| pending() as u32)
     }
 
     /// A free slot for a timer that is due at that place. An entry left behind must come up in an earlier instant.
@@ -95,52 +106,97 @@ impl Timers {
         slot.place.filter(|_| was_its_own)
     }
 
-    /// The timer of a slot is due; its entry was taken off the agenda. Returns whom to wake.
-    pub(crate) fn fire(&mut self, index: u32) -> Option<Waker> {
+    /// The timer of a slot is due; its entry was taken off the agenda. Returns who hears of it.
+    pub(crate) fn fire(&mut self, index: u32) -> Option<Listener> {
         let slot = &mut self.slots[index as usize];
         (slot.is_due, slot.place, slot.entry) = (true, None, None);
-        slot.waker.take()
+        match &slot.listener {
+            Some(Listener::Socket(socket)) => Some(Listener::Socket(*socket)),
+            _ => slot.listener.take(),
+        }
+    }
+}
+
+impl Slot {
+    #[inline(always)]
+    fn stop(&mut self) {
+        (self.is_active, self.place) = (false, None);
     }
 }
 
 impl State {
     pub(crate) fn start_timer(&mut self, host: HostIndex, after: Duration) -> TimerKey {
-        let span = u64::try_from(after.as_micros()).unwrap_or(u64::MAX >> 20);
-        let now = self.now;
-        let deadline = self.host(host).clock.monotonic(now).saturating_add(span);
-        let place = if span > 0 { self.timer_place(host, deadline) } else { None };
-        let number = self.timers.take_number();
-        let index = self.timers.take_slot(place);
-        let slot = &mut self.timers.slots[index as usize];
-        (slot.number, slot.host, slot.deadline) = (number, host, deadline);
-        (slot.is_active, slot.is_due) = (true, span == 0);
-        self.put_timer(index, place);
+        let due = self.due_after(host, after);
+        let index = self.timers.take_slot(due.place);
+        self.begin_timer(index, host, due);
         TimerKey(u64::from(index))
     }
 
     pub(crate) fn poll_timer(&mut self, timer: TimerKey, context: &Context<'_>) -> Poll<()> {
         let Some(slot) = self.timers.slot(timer) else { return Poll::Ready(()) };
         if slot.is_due {
-            self.timers.release(timer);
+            self.timers.release(timer.0 as u32);
             return Poll::Ready(());
         }
-        if !slot.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
-            slot.waker = Some(context.waker().clone());
+        let is_known = |listener: &Listener| matches!(listener, Listener::Task(waker) if waker.will_wake(context.waker()));
+        if !slot.listener.as_ref().is_some_and(is_known) {
+            slot.listener = Some(Listener::Task(context.waker().clone()));
         }
         Poll::Pending
     }
 
     pub(crate) fn cancel_timer(&mut self, timer: TimerKey) {
         if self.timers.slot(timer).is_some() {
-            self.timers.release(timer);
+            self.timers.release(timer.0 as u32);
         }
+    }
+
+    /// Sets the limit of a socket, or lifts it. Its timer stays with it until it is closed.
+    #[inline(always)]
+    pub(crate) fn limit(&mut self, socket: u32, after: Option<Duration>) {
+        let end = &mut self.sockets[socket as usize];
+        let (host, timer) = (end.host, end.timer);
+        end.timed_out = after.is_some_and(|after| after.is_zero());
+        if let Some(after) = after {
+            let due = self.due_after(host, after);
+            let index = timer.unwrap_or_else(|| self.timer_of(socket));
+            self.begin_timer(index, host, due);
+        } else if let Some(index) = timer {
+            self.timers.slots[index as usize].stop();
+        }
+    }
+
+    #[cold]
+    fn timer_of(&mut self, socket: u32) -> u32 {
+        let index = self.timers.take_slot(None);
+        self.timers.slots[index as usize].listener = Some(Listener::Socket(socket));
+        self.sockets[socket as usize].timer = Some(index);
+        index
+    }
+
+    #[inline(always)]
+    fn due_after(&mut self, host: HostIndex, after: Duration) -> DueAfter {
+        let span = u64::try_from(after.as_micros()).unwrap_or(u64::MAX >> 20);
+        let now = self.now;
+        let deadline = self.host(host).clock.monotonic(now).saturating_add(span);
+        let place = if span > 0 { self.timer_place(host, deadline) } else { None };
+        DueAfter { deadline, is_now: span == 0, place }
+    }
+
+    #[inline(always)]
+    fn begin_timer(&mut self, index: u32, host: HostIndex, due: DueAfter) {
+        let slot = &mut self.timers.slots[index as usize];
+        (slot.number, slot.host, slot.deadline) = (self.timers.started, host, due.deadline);
+        (slot.is_active, slot.is_due) = (true, due.is_now);
+        self.timers.started += 1;
+        self.put_timer(index, due.place);
     }
 
     /// Puts every pending timer of a host in its new place, after its clock has changed.
     pub(crate) fn rekey_timers(&mut self, host: HostIndex) {
         let is_pending = |slot: &Slot| slot.is_active && slot.host == host && !slot.is_due;
         let slots = self.timers.slots.iter().zip(0..).filter(|(slot, _)| is_pending(slot));
-        let mut pending: Vec<(u32, u32, u64)> =
+        let mut pending: Vec<(u64, u32, u64)> =
             slots.map(|(slot, index)| (slot.number, index, slot.deadline)).collect();
         pending.sort_unstable();
         for (_, index, deadline) in pending {

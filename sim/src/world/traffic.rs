@@ -63,6 +63,9 @@ impl State {
         if end.ended || end.stage == Stage::Closed {
             return Poll::Ready(Ok(0));
         }
+        if end.timed_out {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         end.waker = Some(context.waker().clone());
         Poll::Pending
     }
@@ -88,6 +91,9 @@ impl State {
         let has_unread = !end.received.is_empty();
         end.received = Vec::new();
         end.waker = None;
+        if let Some(timer) = end.timer.take() {
+            self.timers.release(timer);
+        }
         let (from, to, peer, gone) = (end.host, end.remote, end.peer, end.reset);
         if stage == Stage::Closed || stage == Stage::Connecting {
             return; // A connect that is under way is closed when its answer comes.
@@ -99,6 +105,13 @@ impl State {
         let kind = if has_unread || how == Close::Reset { Kind::Reset } else { Kind::End };
         self.carrier.close(socket);
         self.post(kind, (from, to), socket, peer, Vec::new(), 0);
+    }
+
+    /// The limit of an end has passed.
+    pub(crate) fn time_out(&mut self, socket: u32) {
+        let end = &mut self.sockets[socket as usize];
+        end.timed_out = true;
+        wake(end, &mut self.tasks);
     }
 
     /// Closes every end of a host.
