@@ -98,8 +98,8 @@ fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition 
         Ok(owner) => {
             Acquisition::Granted(Lease { resource: resource.to_owned(), owner, token: None, valid_until: None })
         }
-        Err(NotTaken::Held) => Acquisition::Refused("held by another".to_owned()),
-        Err(NotTaken::Failed(reason)) => Acquisition::Refused(reason),
+        Err(NotTaken::Held) => Acquisition::Refused("held by another".into()),
+        Err(NotTaken::Failed(reason)) => Acquisition::Refused(reason.into()),
         Err(NotTaken::Halfway(reason)) => Acquisition::Unknown(reason),
     }
 }

@@ -100,7 +100,7 @@ impl Connection {
             return Err(CallError::Unsent(io::ErrorKind::InvalidData));
         }
         let length = encode(&mut self.output, words);
-        self.socket.limit(Some(self.timeout));
+        self.socket.limit(self.timeout);
         Ok(Exchange { connection: self, length, sent: 0 })
     }
 
@@ -160,7 +160,7 @@ impl Future for Exchange<'_> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         ready!(self.poll_send(context))?;
         let reply = ready!(self.connection.poll_receive(context));
-        self.connection.socket.limit(None);
+        self.connection.socket.lift_limit();
         Poll::Ready(reply)
     }
 }
@@ -170,59 +170,85 @@ impl Future for Exchange<'_> {
 /// Of our own because it is on the path of every command: redis-protocol's encoder, which takes about 5,000 instructions for a SET, is what
 /// the tests hold it to.
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
-    /// More than is ever written besides the words themselves for each of them.
-    const HEADER_MAX: usize = 32;
-    let most = words.iter().fold(2 * HEADER_MAX, |most, word| most + HEADER_MAX + word.len());
-    if output.len() < most {
-        output.resize(most, 0);
+    /// More than is ever written besides a word itself: its header and the end of the command, or the header of the command.
+    const SPARE: usize = 32;
+    if output.len() < SPARE {
+        output.resize(SPARE, 0);
     }
-    let mut end = put_header(output, 0, *b"*", words.len());
-    // The end of one word and the header of the next are written at once.
-    let mut words = words.iter();
-    if let Some(first) = words.next() {
-        end = put_header(output, end, *b"$", first.len());
-        end = put(output, end, first);
-        for word in words {
-            end = put_header(output, end, *b"\r\n$", word.len());
-            end = put(output, end, word);
+    output[0] = b'*';
+    let mut end = 1 + put_number(&mut output[1..], words.len());
+    for word in words {
+        let most = end + SPARE + word.len();
+        if output.len() < most {
+            output.resize(most.next_power_of_two(), 0);
         }
-        end = put(output, end, b"\r\n");
+        let rest = &mut output[end..];
+        let start = put_header(rest, word.len());
+        copy_short(&mut rest[start..start + word.len()], word);
+        end += start + word.len();
     }
-    end
+    output[end..end + 2].copy_from_slice(b"\r\n");
+    end + 2
 }
 
-/// Writes bytes at a place, and returns where they end.
-fn put(output: &mut [u8], at: usize, bytes: &[u8]) -> usize {
-    let end = at + bytes.len();
-    output[at..end].copy_from_slice(bytes);
-    end
-}
-
-/// Writes what comes before a count, the count in decimal, and the end of the line.
+/// Writes the end of a line and the header of a bulk string of that length to the front; returns how many bytes that is.
 #[inline(always)]
-fn put_header<const N: usize>(output: &mut [u8], at: usize, before: [u8; N], count: usize) -> usize {
-    const LINE: usize = 8;
-    let digit = |number: usize| b'0' + (number % 10) as u8;
-    let mut line = [0; LINE];
-    line[..N].copy_from_slice(&before);
-    let length = match count {
-        0..10 => {
-            line[N..N + 3].copy_from_slice(&[digit(count), b'\r', b'\n']);
-            N + 3
-        }
-        10..100 => {
-            line[N..N + 4].copy_from_slice(&[digit(count / 10), digit(count), b'\r', b'\n']);
-            N + 4
-        }
-        _ => {
-            let line = [&before[..], count.to_string().as_bytes(), b"\r\n"].concat();
-            return put(output, at, &line);
-        }
-    };
-    // A copy of a length that is known here is one store; what is too much is written over.
-    put(output, at, &line);
-    at + length
+fn put_header(output: &mut [u8], length: usize) -> usize {
+    if let Some(header) = SHORT_HEADERS.get(length) {
+        // All of it is one store; what is too much is written over.
+        output[..8].copy_from_slice(header);
+        return if length < 10 { 6 } else { 7 };
+    }
+    output[..3].copy_from_slice(b"\r\n$");
+    let end = 3 + put_number(&mut output[3..], length);
+    output[end..end + 2].copy_from_slice(b"\r\n");
+    end + 2
 }
+
+/// Writes a number in decimal to the front; returns how many digits it has.
+#[inline(always)]
+fn put_number(output: &mut [u8], number: usize) -> usize {
+    if number < 10 {
+        output[0] = b'0' + number as u8;
+        return 1;
+    }
+    let digits = number.to_string();
+    output[..digits.len()].copy_from_slice(digits.as_bytes());
+    digits.len()
+}
+
+/// Copies all bytes; most words are so short that a call for it takes longer than it does.
+#[inline(always)]
+fn copy_short(to: &mut [u8], from: &[u8]) {
+    /// Copies both ends, which are all there is of so few bytes.
+    #[inline(always)]
+    fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) {
+        if let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) {
+            to[..N].copy_from_slice(first);
+            let tail = to.len() - N;
+            to[tail..].copy_from_slice(last);
+        }
+    }
+    match from.len() {
+        2..=3 => copy_ends::<2>(to, from),
+        4..=8 => copy_ends::<4>(to, from),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// The end of a line and the header of a bulk string, for the shortest lengths; what is left of the eight bytes is zero.
+static SHORT_HEADERS: [[u8; 8]; 100] = {
+    let (mut headers, mut length) = ([[0; 8]; 100], 0);
+    while length < 100 {
+        let (tens, ones) = (b'0' + length as u8 / 10, b'0' + length as u8 % 10);
+        headers[length] = match length {
+            0..10 => [b'\r', b'\n', b'$', ones, b'\r', b'\n', 0, 0],
+            _ => [b'\r', b'\n', b'$', tens, ones, b'\r', b'\n', 0],
+        };
+        length += 1;
+    }
+    headers
+};
 
 /// A message of a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]

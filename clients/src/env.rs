@@ -94,9 +94,10 @@ pub trait World {
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
     /// Ready once connected or refused (`ConnectionRefused`); never ready while the peer is dark.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// From now on reading and writing fail with `TimedOut` rather than wait once that span of the host's monotonic clock has passed; `None`
-    /// lifts the limit that there is.
-    fn limit(&self, socket: SocketKey, after: Option<Duration>);
+    /// From now on reading and writing fail with `TimedOut` rather than wait once that span of the host's monotonic clock has passed.
+    fn limit(&self, socket: SocketKey, after: Duration);
+    /// From now on reading and writing may wait for ever.
+    fn lift_limit(&self, socket: SocketKey);
     /// Appends what has arrived to `buffer` and returns how much; 0 is the end of the stream. Errors: `ConnectionReset`, after
     /// everything that had arrived before the reset was read; `TimedOut`.
     fn poll_read(&self, socket: SocketKey, context: &mut Context<'_>, buffer: &mut BytesMut)
@@ -251,10 +252,14 @@ impl Socket {
         self.world.poll_read(self.key, context, buffer)
     }
 
-    /// How long reading and writing may wait from now on; after that they fail with `TimedOut`. Replaces the limit that there was; `None` is no
-    /// limit.
-    pub fn limit(&mut self, after: Option<Duration>) {
+    /// How long reading and writing may wait from now on; after that they fail with `TimedOut`. Replaces the limit that there was.
+    pub fn limit(&mut self, after: Duration) {
         self.world.limit(self.key, after);
+    }
+
+    /// Lets reading and writing wait for ever again.
+    pub fn lift_limit(&mut self) {
+        self.world.lift_limit(self.key);
     }
 
     /// Sends some of the bytes, at least one, and returns how many. An error means that none of them left.

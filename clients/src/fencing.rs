@@ -69,11 +69,11 @@ impl Fencing {
                     Acquisition::Granted(Lease { resource, owner, token: Some(token), valid_until: None })
                 }
             },
-            Ok(None) => Acquisition::Refused("held by another".to_owned()),
+            Ok(None) => Acquisition::Refused("held by another".into()),
             Err(error) if error.may_have_applied() && !undo(&mut self.redis, resource, &owner).await => {
                 Acquisition::Unknown(error.to_string())
             }
-            Err(error) => Acquisition::Refused(error.to_string()),
+            Err(error) => Acquisition::Refused(error.to_string().into()),
         }
     }
 

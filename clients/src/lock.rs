@@ -36,9 +36,9 @@
 //!                     let resource = resource.to_owned();
 //!                     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
 //!                 }
-//!                 Ok(false) => Acquisition::Refused("held by another".to_owned()),
+//!                 Ok(false) => Acquisition::Refused("held by another".into()),
 //!                 Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
-//!                 Err(error) => Acquisition::Refused(error.to_string()),
+//!                 Err(error) => Acquisition::Refused(error.to_string().into()),
 //!             }
 //!         })
 //!     }
@@ -65,6 +65,7 @@
 use crate::env::{Address, BoxFuture, Env, Monotonic};
 use crate::replica_wait::ReplicaWait;
 use bytes::Bytes;
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -91,7 +92,7 @@ pub enum Acquisition {
     /// The process may enter its critical section.
     Granted(Lease),
     /// Somebody else holds the lock, or too few servers granted it; nothing is held.
-    Refused(String),
+    Refused(Cow<'static, str>),
     /// A server may or may not have granted it (a reply was lost); the process does not enter.
     Unknown(String),
 }

@@ -24,28 +24,32 @@ else
 end"#,
 );
 
-/// The two digits of every byte.
-static HEXADECIMAL: [[u8; 2]; 256] = {
-    let (digits, mut table, mut byte) = (b"0123456789abcdef", [[0; 2]; 256], 0);
-    while byte < 256 {
-        table[byte] = [digits[byte >> 4], digits[byte & 15]];
-        byte += 1;
-    }
-    table
-};
-
 /// A value that no attempt ever had: 20 random bytes as 40 hexadecimal digits.
 pub fn fresh_owner(env: &Env) -> Bytes {
     Bytes::copy_from_slice(&fresh_digits(env))
 }
 
 fn fresh_digits(env: &Env) -> [u8; 40] {
-    let random = env.randoms::<3>(Draw::Owner).map(u64::to_be_bytes);
-    let mut digits = [0; 40];
-    for (pair, byte) in digits.chunks_exact_mut(2).zip(random.as_flattened()) {
-        pair.copy_from_slice(&HEXADECIMAL[usize::from(*byte)]);
+    let [first, second, third] = env.randoms::<3>(Draw::Owner);
+    let mut digits = [[0; 8]; 5];
+    for (digits, number) in digits.iter_mut().zip([first >> 32, first, second >> 32, second, third >> 32]) {
+        *digits = eight_digits(number as u32);
     }
-    digits
+    let mut all = [0; 40];
+    all.copy_from_slice(digits.as_flattened());
+    all
+}
+
+/// A number in hexadecimal digits, all of them at once.
+fn eight_digits(number: u32) -> [u8; 8] {
+    const ONE_EACH: u64 = 0x0101_0101_0101_0101;
+    // Halves are moved apart until every digit has a byte of its own.
+    let mut digits = u64::from(number);
+    digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff;
+    digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff;
+    digits = (digits | digits << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    let letters = (digits + 6 * ONE_EACH) >> 4 & ONE_EACH;
+    (digits + u64::from(b'0') * ONE_EACH + u64::from(b'a' - b'0' - 10) * letters).to_be_bytes()
 }
 
 /// Makes the key live longer if it holds our value: 1 if it did.
@@ -71,11 +75,11 @@ pub async fn take(env: &Env, settings: &Settings, session: &mut Session, resourc
             let owner = Bytes::copy_from_slice(&owner);
             Acquisition::Granted(Lease { resource: resource.to_owned(), owner, token: None, valid_until: None })
         }
-        Ok(false) => Acquisition::Refused("held by another".to_owned()),
+        Ok(false) => Acquisition::Refused("held by another".into()),
         Err(error) if error.may_have_applied() && !Box::pin(undo(session, resource, &owner)).await => {
             Acquisition::Unknown(error.to_string())
         }
-        Err(error) => Acquisition::Refused(error.to_string()),
+        Err(error) => Acquisition::Refused(error.to_string().into()),
     }
 }
 
@@ -143,4 +147,17 @@ pub async fn release(env: &Env, settings: &Settings, session: &mut Session, leas
         Some(first) => first.to_string(),
         None => format!("not released: {last}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn digits_are_those_of_the_standard_library(number: u32) {
+            prop_assert_eq!(eight_digits(number).to_vec(), format!("{number:08x}").into_bytes());
+        }
+    }
 }

@@ -101,7 +101,7 @@ impl Redlock {
                 if self.habits.gives_back == GivesBack::AtTheEnd {
                     self.unlock_all(resource, &owner, &[]).await;
                 }
-                return standing.map_or(Acquisition::Refused(failure.reason), Acquisition::Unknown);
+                return standing.map_or_else(|| Acquisition::Refused(failure.reason.into()), Acquisition::Unknown);
             }
             if !self.habits.keeps_owner {
                 owner = fresh_owner(&self.env);

@@ -35,7 +35,7 @@ pub async fn given_up(
         Err(error) => format!("no replica is known to have it: {error}"),
     };
     Some(match undo(session, resource, owner).await {
-        true => Acquisition::Refused(reason),
+        true => Acquisition::Refused(reason.into()),
         false => Acquisition::Unknown(reason),
     })
 }
@@ -87,7 +87,7 @@ mod tests {
             let world = TestWorld::new();
             world.serve("redis", answering(":0\r\n"));
             let mut lock = world.lock(name, &one(), &waiting());
-            let refused = Acquisition::Refused("only 0 of 1 replicas have it".to_owned());
+            let refused = Acquisition::Refused("only 0 of 1 replicas have it".into());
             assert_eq!(world.run(lock.acquire("lock")), refused, "{name}");
             assert_eq!(world.value("redis", "lock"), None, "{name}");
         }

@@ -36,7 +36,7 @@ impl Retry {
             let reason = match attempt().await {
                 Acquisition::Granted(lease) => return Acquisition::Granted(lease),
                 Acquisition::Refused(reason) => reason,
-                Acquisition::Unknown(reason) => standing.insert(reason).clone(),
+                Acquisition::Unknown(reason) => standing.insert(reason).clone().into(),
             };
             // Not by way of `again`, through which every attempt of every lock would be polled.
             let Some(delay) = self.delay() else {

@@ -127,7 +127,7 @@ impl SpringRegistry {
     async fn try_lock(&mut self, key: &str) -> Acquisition {
         let wait = self.settings.acquire_timeout;
         if self.env.timeout(wait, self.registry.lock_inside(self.env.thread())).await.is_none() {
-            return Acquisition::Refused("held by another thread of this process".to_owned());
+            return Acquisition::Refused("held by another thread of this process".into());
         }
         let outcome = self.try_outside(key, wait).await;
         if !matches!(outcome, Acquisition::Granted(_)) {
@@ -146,12 +146,12 @@ impl SpringRegistry {
                     return Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None });
                 }
                 Ok(false) if self.env.monotonic_clock() >= deadline => {
-                    return Acquisition::Refused("held by another process".to_owned());
+                    return Acquisition::Refused("held by another process".into());
                 }
                 Ok(false) => self.env.sleep(IDLE).await,
                 // CannotAcquireLockException.
                 Err(error) if error.may_have_applied() => return Acquisition::Unknown(error.to_string()),
-                Err(error) => return Acquisition::Refused(error.to_string()),
+                Err(error) => return Acquisition::Refused(error.to_string().into()),
             }
         }
     }

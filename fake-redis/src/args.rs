@@ -1,7 +1,7 @@
 //! A command's arguments without an allocation each: one run of bytes and where each argument lies in it. Must never know commands.
 
 /// Where one argument lies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Span {
     /// The first byte.
     pub(crate) start: u32,

@@ -12,7 +12,7 @@ pub(crate) struct Recent([Option<&'static Command>; RECENT_MAX]);
 impl Recent {
     /// The command of this name, in any case, if it was called lately.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'static Command> {
-        self.0[place(name)].filter(|command| command.name.as_bytes().eq_ignore_ascii_case(name))
+        self.0[place(name)].filter(|command| is_in_any_case(command.name.as_bytes(), name))
     }
 
     /// Remembers a command that this server knows, unless it is found by more than its name.
@@ -21,6 +21,13 @@ impl Recent {
             self.0[place(command.name.as_bytes())] = Some(command);
         }
     }
+}
+
+/// Whether a name is this one, which is in lower case. Byte by byte, as names are short.
+#[inline(always)]
+fn is_in_any_case(lower: &[u8], name: &[u8]) -> bool {
+    let mut pairs = lower.iter().zip(name);
+    lower.len() == name.len() && pairs.all(|(lower, byte)| *lower == byte.to_ascii_lowercase())
 }
 
 fn place(name: &[u8]) -> usize {

@@ -118,18 +118,16 @@ impl RequestReader {
             return false;
         }
         self.spans.clear();
-        for _ in 0..count {
-            let length = short_header(bytes, &mut at, b'$').filter(|length| *length <= limits.bulk_length_max);
-            match length.map(|length| (at, at + length)) {
-                Some((start, end)) if end + 2 <= bytes.len() => {
-                    self.spans.push(Span { start: start as u32, end: end as u32 });
-                    at = end + 2;
-                }
-                _ => {
-                    self.spans.clear();
-                    return false;
-                }
+        self.spans.resize(count, Span::default());
+        for span in &mut self.spans {
+            let length = short_header(bytes, &mut at, b'$').unwrap_or(usize::MAX);
+            let (start, end) = (at, at.saturating_add(length));
+            at = end.saturating_add(2);
+            if length > limits.bulk_length_max || at > bytes.len() {
+                self.spans.clear();
+                return false;
             }
+            *span = Span { start: start as u32, end: end as u32 };
         }
         self.position = at;
         self.complete = true;
@@ -292,15 +290,21 @@ impl RequestReader {
     }
 }
 
-/// The number in a header line of that kind, and moves behind it. `None` if it is not there, or has more than three digits or any oddity.
+/// The number in a header line of that kind, and moves behind it. `None` if it is not there, or has more than three digits or any oddity, or if
+/// next to nothing follows it.
 pub(crate) fn short_header(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
-    let digit = |byte: u8| usize::from(byte - b'0');
-    let (number, length) = match bytes.get(*at..)? {
-        [first, a @ b'0'..=b'9', b'\r', _, ..] if *first == kind => (digit(*a), 4),
-        [first, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', _, ..] if *first == kind => (digit(*a) * 10 + digit(*b), 5),
-        [first, a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', b'\r', _, ..] if *first == kind => {
-            (digit(*a) * 100 + digit(*b) * 10 + digit(*c), 6)
-        }
+    let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
+    // Whatever follows a header has two bytes at least, so that six are there if more than the header is.
+    let [first, a, b, c, d, _] = *bytes.get(*at..)?.first_chunk()?;
+    if first != kind {
+        return None;
+    }
+    let a = digit(a)?;
+    let (number, length) = match [b, c, d] {
+        [b'\r', ..] => (a, 4),
+        _ if a == 0 => return None,
+        [b, b'\r', _] => (a * 10 + digit(b)?, 5),
+        [b, c, b'\r'] => (a * 100 + digit(b)? * 10 + digit(c)?, 6),
         _ => return None,
     };
     *at += length;

@@ -42,10 +42,10 @@ impl Lock for YourLock {
                     let resource = resource.to_owned();
                     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
                 }
-                Ok(false) => Acquisition::Refused("held by another".to_owned()),
+                Ok(false) => Acquisition::Refused("held by another".into()),
                 // A reply that was lost: the server may have granted it.
                 Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
-                Err(error) => Acquisition::Refused(error.to_string()),
+                Err(error) => Acquisition::Refused(error.to_string().into()),
             }
         }))
     }

@@ -54,7 +54,7 @@ impl Leaky {
                     let (resource, owner) = (key.to_owned(), self.client_id.as_bytes().to_vec().into());
                     return Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None });
                 }
-                Ok(_) if self.env.monotonic_clock() >= deadline => return Acquisition::Refused("held".to_owned()),
+                Ok(_) if self.env.monotonic_clock() >= deadline => return Acquisition::Refused("held".into()),
                 Ok(_) => self.env.sleep(Duration::from_millis(100)).await,
                 Err(error) => return Acquisition::Unknown(error.to_string()),
             }

@@ -24,6 +24,7 @@
 //! loser's GETSET overwrites the winner's time.** All mended in `jedis-getset-owner`: an owner beside the time, compare-and-set,
 //! compare-and-delete. **Clients compare their own clocks**: kept in both.
 
+use std::borrow::Cow;
 use super::stamp::{bare, now_ms, owned, set_if_unchanged, time_of};
 use super::{Base, NotTaken, acquisition, release_by};
 use crate::commands::{delete, get, get_set, set_nx};
@@ -77,7 +78,7 @@ impl JedisGetset {
     /// `acquire(Jedis)`: it gives up when the sleeps add up to the timeout.
     async fn acquire_within(&mut self, resource: &str) -> Acquisition {
         let mut standing = None;
-        let mut refusal = "held by another".to_owned();
+        let mut refusal = Cow::Borrowed("held by another");
         let mut timeout_ms = i64::try_from(self.base.settings.acquire_timeout.as_millis()).unwrap_or(i64::MAX);
         while timeout_ms >= 0 {
             match acquisition(resource, self.attempt(resource).await) {
@@ -164,7 +165,7 @@ mod tests {
         world.store("redis", |store| store.set("lock", "1700000009000", None));
         let patience = Settings { acquire_timeout: Duration::from_millis(250), ..settings() };
         let mut lock = world.lock("jedis-getset", &one(), &patience);
-        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused(HELD.to_owned()));
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused(HELD.into()));
         assert_eq!(world.value("redis", "lock").as_deref(), Some("1700000009000"));
         insta::assert_snapshot!(world.trace(), @r"
           0.000 redis #1 connect
@@ -191,7 +192,7 @@ mod tests {
             let mut second = world.lock(name, &one(), &settings());
             let (first, second) = world.run(both(first.acquire("lock"), second.acquire("lock")));
             granted(first);
-            assert_eq!(second, Acquisition::Refused(HELD.to_owned()), "{name}");
+            assert_eq!(second, Acquisition::Refused(HELD.into()), "{name}");
         }
     }
 
@@ -236,7 +237,7 @@ mod tests {
     #[test]
     fn an_owner_in_the_value_keeps_the_third_out() {
         let (third, world) = after_an_overrun("jedis-getset-owner");
-        assert_eq!(third, Acquisition::Refused(HELD.to_owned()), "{}", world.trace());
+        assert_eq!(third, Acquisition::Refused(HELD.into()), "{}", world.trace());
     }
 
     /// The holder overruns and releases between a waiter's GET and its GETSET.
@@ -259,7 +260,7 @@ mod tests {
     #[test]
     fn getset_nil_is_taken_for_a_loss_and_nobody_holds_the_lock_until_its_time_has_passed() {
         let (waiting, world, mut waiter) = release_before_getset("jedis-getset");
-        assert_eq!(waiting, Acquisition::Refused(HELD.to_owned()));
+        assert_eq!(waiting, Acquisition::Refused(HELD.into()));
         let trace = world.trace();
         let head: Vec<&str> = trace.lines().take(14).collect();
         insta::assert_snapshot!(head.join("\n"), @r"

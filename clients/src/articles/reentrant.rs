@@ -104,9 +104,9 @@ impl Counted {
                 }
                 Ok(_) => {
                     env.note(Note::LockLost);
-                    Acquisition::Refused("the lock was lost under its outer acquisition".to_owned())
+                    Acquisition::Refused("the lock was lost under its outer acquisition".into())
                 }
-                Err(error) => Acquisition::Refused(error.to_string()),
+                Err(error) => Acquisition::Refused(error.to_string().into()),
             };
         }
         let ttl_ms = &self.ttl_ms;
@@ -208,7 +208,7 @@ mod tests {
         world.pass(11_000);
         world.trace();
         let inner = world.run(lock.acquire("lock"));
-        assert_eq!(inner, Acquisition::Refused("the lock was lost under its outer acquisition".to_owned()));
+        assert_eq!(inner, Acquisition::Refused("the lock was lost under its outer acquisition".into()));
         assert_eq!(world.run(lock.release(outer)), Release::NotHeld);
         insta::assert_snapshot!(world.trace(), @r"
         11002.000 redis #1 < GET lock

@@ -65,7 +65,7 @@ mod tests {
     fn waits_for_another_holder_until_the_timeout() {
         let (world, mut lock) = one_redis("setnx", normal);
         world.store("redis", |store| store.set("lock", "1699999999", None));
-        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".to_owned()));
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".into()));
         insta::assert_snapshot!(world.trace(), @r"
           0.000 redis #1 connect
           1.000 redis #1 < SETNX lock 1700000000
@@ -88,7 +88,7 @@ mod tests {
         let (world, mut lock) = one_redis("setnx", normal);
         granted(world.run(lock.acquire("lock")));
         world.pass(365 * 24 * 3_600_000);
-        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".to_owned()));
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".into()));
     }
 
     #[test]

@@ -175,7 +175,7 @@ mod tests {
         world.store("redis", |store| store.set("lock", "1700000005", None));
         let patience = Settings { acquire_timeout: Duration::from_millis(30), ..settings() };
         let mut lock = world.lock("setnx-getset-expiry", &one(), &patience);
-        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".to_owned()));
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".into()));
         insta::assert_snapshot!(world.trace(), @r"
          0.000 redis #1 connect
          1.000 redis #1 < SETNX lock 1700000011
@@ -201,7 +201,7 @@ mod tests {
             let mut second = world.lock(name, &one(), &settings());
             let (first, second) = world.run(both(first.acquire("lock"), second.acquire("lock")));
             granted(first);
-            assert_eq!(second, Acquisition::Refused("held by another".to_owned()), "{name}");
+            assert_eq!(second, Acquisition::Refused("held by another".into()), "{name}");
         }
     }
 

@@ -126,7 +126,7 @@ mod tests {
     fn waits_while_the_lock_is_not_too_old() {
         let (world, mut lock) = one_redis("setnx-stale-del", normal);
         world.store("redis", |store| store.set("lock", "1699999992000", None));
-        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".to_owned()));
+        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".into()));
         assert_eq!(world.value("redis", "lock").as_deref(), Some("1699999992000"));
     }
 
@@ -185,6 +185,6 @@ mod tests {
     fn one_waiter_takes_over_if_the_stale_time_is_compared() {
         let (second, third, _) = two_waiters("setnx-stale-compare");
         granted(second);
-        assert_eq!(third, Acquisition::Refused("held by another".to_owned()));
+        assert_eq!(third, Acquisition::Refused("held by another".into()));
     }
 }

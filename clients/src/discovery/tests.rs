@@ -235,7 +235,7 @@ fn silent_sentinels_are_a_refusal_at_the_timeout() {
         }
         let acquisition = world.run(lock.acquire("lock"));
         let reason = "no primary: none of 2 sentinels knows mymaster";
-        assert_eq!(acquisition, Acquisition::Refused(reason.to_owned()), "{answer:?}");
+        assert_eq!(acquisition, Acquisition::Refused(reason.into()), "{answer:?}");
         assert!(world.now() < 3_000_000, "{answer:?} took until {}", world.now());
     }
 }

@@ -85,7 +85,7 @@ impl RedLock {
             if self.left(deadline).is_zero() {
                 self.give_back(key, &mut taken).await;
                 let reason = "no majority in time".to_owned();
-                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
+                return standing.map_or_else(|| Acquisition::Refused(reason.into()), Acquisition::Unknown);
             }
         }
         for (place, _) in &taken {
@@ -93,7 +93,7 @@ impl RedLock {
         }
         taken
             .pop()
-            .map_or(Acquisition::Refused("there are no servers".to_owned()), |(_, lease)| Acquisition::Granted(lease))
+            .map_or(Acquisition::Refused("there are no servers".into()), |(_, lease)| Acquisition::Granted(lease))
     }
 
     async fn give_back(&mut self, key: &str, taken: &mut Vec<(usize, Lease)>) {

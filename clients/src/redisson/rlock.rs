@@ -98,7 +98,7 @@ impl RLock {
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
             if self.left(deadline).is_zero() {
-                return Acquisition::Refused(reason);
+                return Acquisition::Refused(reason.into());
             }
             if messages.is_none() {
                 messages = self.subscribe(key, self.left(deadline)).await;
@@ -111,7 +111,7 @@ impl RLock {
             let patience = patience.filter(|patience| *patience < left).unwrap_or(left);
             self.wait_for_message(&mut messages, patience).await;
             if self.left(deadline).is_zero() {
-                return Acquisition::Refused(reason);
+                return Acquisition::Refused(reason.into());
             }
         }
     }

@@ -98,7 +98,7 @@ fn a_minority_is_unlocked_on_all_masters_even_those_that_did_not_answer() {
     let mut lock = world.lock("redlock", &five(), &one_attempt());
     let acquisition = world.run(lock.acquire("lock"));
     // The lost SET of m4 was found and removed, and m3 was never reached: nothing stands.
-    assert_eq!(acquisition, Acquisition::Refused("locked 1 of 5".to_owned()));
+    assert_eq!(acquisition, Acquisition::Refused("locked 1 of 5".into()));
     for master in ["m3", "m4", "m5"] {
         assert_eq!(world.value(master, "lock"), None, "{master}");
     }
@@ -161,7 +161,7 @@ fn a_quorum_that_came_too_slowly_is_discarded_and_unlocked() {
     let settings = Settings { ttl: Duration::from_millis(100), ..one_attempt() };
     let mut lock = world.lock("redlock", &five(), &settings);
     let acquisition = world.run(lock.acquire("lock"));
-    assert_eq!(acquisition, Acquisition::Refused("locked 5 of 5, too late".to_owned()));
+    assert_eq!(acquisition, Acquisition::Refused("locked 5 of 5, too late".into()));
     insta::assert_snapshot!(world.trace(), @r"
       0.000 m1 #1 connect
       1.000 m1 #1 < SET lock owner-1 NX PX 100

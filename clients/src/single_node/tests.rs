@@ -60,7 +60,7 @@ fn a_server_that_forgot_the_script_is_sent_it_again() {
 fn waits_for_another_holder_until_the_timeout() {
     let (world, mut lock) = world(normal);
     world.store("redis", |store| store.set("lock", "another", None));
-    assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".to_owned()));
+    assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".into()));
     assert_eq!(world.value("redis", "lock").as_deref(), Some("another"));
     insta::assert_snapshot!(world.trace(), @r"
       0.000 redis #1 connect
@@ -172,14 +172,14 @@ fn an_attempt_that_was_undone_for_certain_leaves_a_refusal() {
     });
     let acquisition = world.run(lock.acquire("lock"));
     let reason = "the server answered OOM command not allowed when used memory > 'maxmemory'.";
-    assert_eq!(acquisition, Acquisition::Refused(reason.to_owned()));
+    assert_eq!(acquisition, Acquisition::Refused(reason.into()));
 }
 
 #[test]
 fn a_server_that_refuses_connections_is_a_refusal() {
     let (world, mut lock) = world(|_: &Call<'_>| Answer::ResetBefore);
     let acquisition = world.run(lock.acquire("lock"));
-    assert_eq!(acquisition, Acquisition::Refused("no connection to redis:6379: connection refused".to_owned()));
+    assert_eq!(acquisition, Acquisition::Refused("no connection to redis:6379: connection refused".into()));
     assert!(world.now() >= 800_000, "it kept trying: {}", world.now());
 }
 
@@ -187,7 +187,7 @@ fn a_server_that_refuses_connections_is_a_refusal() {
 fn a_dark_server_is_a_refusal_because_nothing_was_sent() {
     let (world, mut lock) = world(|_: &Call<'_>| Answer::Dropped);
     let acquisition = world.run(lock.acquire("lock"));
-    assert_eq!(acquisition, Acquisition::Refused("no connection to redis:6379: not within 500 ms".to_owned()));
+    assert_eq!(acquisition, Acquisition::Refused("no connection to redis:6379: not within 500 ms".into()));
 }
 
 #[test]

@@ -365,9 +365,14 @@ impl World for TestWorld {
         }
     }
 
-    fn limit(&self, socket: SocketKey, after: Option<Duration>) {
-        let timer = after.map(|after| self.start_timer(HostKey(0), after));
-        let before = std::mem::replace(&mut self.state.borrow_mut().sockets[socket.0 as usize].limit, timer);
+    fn limit(&self, socket: SocketKey, after: Duration) {
+        self.lift_limit(socket);
+        let timer = self.start_timer(HostKey(0), after);
+        self.state.borrow_mut().sockets[socket.0 as usize].limit = Some(timer);
+    }
+
+    fn lift_limit(&self, socket: SocketKey) {
+        let before = self.state.borrow_mut().sockets[socket.0 as usize].limit.take();
         before.into_iter().for_each(|before| self.cancel_timer(before));
     }
 

@@ -127,27 +127,47 @@ fn parse_options<'a>(args: Args<'a>, first: usize, grammar: Grammar) -> Result<O
 
 /// What an option of this name says; `None` if there is none, or if it lacks its operand.
 fn choice_of<'a>(name: &[u8], operand: Option<&'a [u8]>, grammar: Grammar) -> Option<Choice<'a>> {
-    const NAME_LENGTH_MAX: usize = 7;
-    let mut lower = [0; NAME_LENGTH_MAX];
-    for (lower, byte) in lower.get_mut(..name.len())?.iter_mut().zip(name) {
-        *lower = byte.to_ascii_lowercase();
-    }
+    const EX: u64 = packed(b"ex");
+    const PX: u64 = packed(b"px");
+    const EXAT: u64 = packed(b"exat");
+    const PXAT: u64 = packed(b"pxat");
+    const PERSIST: u64 = packed(b"persist");
+    const NX: u64 = packed(b"nx");
+    const XX: u64 = packed(b"xx");
+    const GET: u64 = packed(b"get");
+    const KEEPTTL: u64 = packed(b"keepttl");
+    const IFEQ: u64 = packed(b"ifeq");
+    const IFNE: u64 = packed(b"ifne");
     let at = |unit, anchor| operand.map(|time| Choice::Expiry(Expiry::At(unit, anchor, time)));
-    match (&lower[..name.len()], grammar) {
-        (b"ex", _) => at(Unit::Seconds, Anchor::Now),
-        (b"px", _) => at(Unit::Millis, Anchor::Now),
-        (b"exat", _) => at(Unit::Seconds, Anchor::Epoch),
-        (b"pxat", _) => at(Unit::Millis, Anchor::Epoch),
-        (b"persist", Grammar::GetEx) => Some(Choice::Expiry(Expiry::Persist)),
+    match (packed(name), grammar) {
+        (EX, _) => at(Unit::Seconds, Anchor::Now),
+        (PX, _) => at(Unit::Millis, Anchor::Now),
+        (EXAT, _) => at(Unit::Seconds, Anchor::Epoch),
+        (PXAT, _) => at(Unit::Millis, Anchor::Epoch),
+        (PERSIST, Grammar::GetEx) => Some(Choice::Expiry(Expiry::Persist)),
         (_, Grammar::GetEx) => None,
-        (b"nx", _) => Some(Choice::Condition(Condition::Missing)),
-        (b"xx", _) => Some(Choice::Condition(Condition::Present)),
-        (b"get", _) => Some(Choice::Get),
-        (b"keepttl", _) => Some(Choice::Expiry(Expiry::Keep)),
-        (b"ifeq", Grammar::SetIf) => operand.map(|value| Choice::Condition(Condition::Equal(value))),
-        (b"ifne", Grammar::SetIf) => operand.map(|value| Choice::Condition(Condition::Different(value))),
+        (NX, _) => Some(Choice::Condition(Condition::Missing)),
+        (XX, _) => Some(Choice::Condition(Condition::Present)),
+        (GET, _) => Some(Choice::Get),
+        (KEEPTTL, _) => Some(Choice::Expiry(Expiry::Keep)),
+        (IFEQ, Grammar::SetIf) => operand.map(|value| Choice::Condition(Condition::Equal(value))),
+        (IFNE, Grammar::SetIf) => operand.map(|value| Choice::Condition(Condition::Different(value))),
         _ => None,
     }
+}
+
+/// A word in lower case as one number, which no other word has; 0 for all that are longer than any option.
+const fn packed(word: &[u8]) -> u64 {
+    if word.len() >= 8 {
+        return 0;
+    }
+    // In front stands what tells words from each other that begin with zeros.
+    let (mut packed, mut index) = (1, 0);
+    while index < word.len() {
+        packed = packed << 8 | word[index].to_ascii_lowercase() as u64;
+        index += 1;
+    }
+    packed
 }
 
 impl Choice<'_> {

@@ -99,9 +99,15 @@ impl World for Stock {
     }
 
     #[expect(clippy::disallowed_methods, reason = "the yardstick uses tokio's time on purpose")]
-    fn limit(&self, socket: SocketKey, after: Option<Duration>) {
+    fn limit(&self, socket: SocketKey, after: Duration) {
         if let End::Open(open) = &mut self.sockets.borrow_mut()[socket.0 as usize] {
-            open.limit = after.map(|after| Box::pin(tokio::time::sleep(after)));
+            open.limit = Some(Box::pin(tokio::time::sleep(after)));
+        }
+    }
+
+    fn lift_limit(&self, socket: SocketKey) {
+        if let End::Open(open) = &mut self.sockets.borrow_mut()[socket.0 as usize] {
+            open.limit = None;
         }
     }
 

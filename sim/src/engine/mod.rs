@@ -62,6 +62,7 @@ impl Course {
 
     /// Moves the world to the instant of what comes next, and lets the nemesis act if that is its turn, which is the first of an instant. Returns
     /// whether it was.
+    #[inline(always)]
     fn begin(&self, kernel: &Kernel, (at, whose): Due) -> bool {
         kernel.with(|state| {
             state.now = at;

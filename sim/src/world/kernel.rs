@@ -198,8 +198,12 @@ impl World for Kernel {
         self.with(|state| state.poll_connect(socket.0, context))
     }
 
-    fn limit(&self, socket: SocketKey, after: Option<Duration>) {
+    fn limit(&self, socket: SocketKey, after: Duration) {
         self.with(|state| state.limit(socket.0, after));
+    }
+
+    fn lift_limit(&self, socket: SocketKey) {
+        self.with(|state| state.lift_limit(socket.0));
     }
 
     fn poll_read(

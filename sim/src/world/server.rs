@@ -38,12 +38,12 @@ pub(crate) enum Arrival {
 }
 
 impl Arrival {
-    /// What the machine is told; `received` are the bytes, if the arrival is of bytes.
-    pub(crate) fn as_input<'a>(&'a self, received: &'a [u8]) -> Input<'a> {
+    /// What the machine is told, without the bytes if it is of bytes.
+    pub(crate) fn as_input(&self) -> Input<'_> {
         match self {
             Arrival::Started | Arrival::Timer => Input::Timer,
             Arrival::Accepted(connection, peer) => Input::Accepted { connection: *connection, peer },
-            Arrival::Readable(connection, _) => Input::Received { connection: *connection, bytes: received },
+            Arrival::Readable(connection, _) => Input::Received { connection: *connection, bytes: &[] },
             Arrival::Closed(connection) => Input::Closed { connection: *connection },
             Arrival::Connected(connection) => Input::Connected { connection: *connection },
             Arrival::ConnectFailed(connection) => Input::ConnectFailed { connection: *connection },

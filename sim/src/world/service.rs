@@ -1,13 +1,17 @@
 //! Serving: what waits in a server's inbox is handled one by one, and what the machine wants is done. Must never know what it serves.
 
 use super::agenda::{Class, HostIndex, Occurrence};
+use super::host::Software;
 use super::network::align_up;
 use super::server::{Arrival, Server};
-use super::socket::{NONE, Owner, Stage};
+use super::socket::{Owner, Stage};
 use super::state::State;
 use super::traffic::Close;
-use fake_redis::{ConnectionId, DiskReply, Output, Outputs, TapEvent};
+use fake_redis::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent, WallTime};
 use fencepost_faults::{Micros, Node, SimTime};
+
+/// Over which connection and at which socket the machine is asked for something.
+type Asking = (ConnectionId, u32);
 
 impl State {
     /// Handles what waits, as far as the server is neither paused nor busy.
@@ -19,10 +23,13 @@ impl State {
 
     /// What the server is to handle now, after what was decided earlier has left.
     fn next_arrival(&mut self, host: HostIndex) -> Option<Arrival> {
-        if self.host(host).is_paused() {
+        let host_itself = self.host(host);
+        let Software::Machine(server) = &host_itself.software else { return None };
+        let has_outgoing = !server.outgoing.is_empty();
+        if host_itself.is_paused() || (!has_outgoing && server.inbox.is_empty()) {
             return None;
         }
-        if self.server(host)?.outgoing.front().is_some() {
+        if has_outgoing {
             self.release_outgoing(host);
         }
         let free_until = self.now + self.quantum;
@@ -36,48 +43,67 @@ impl State {
     }
 
     /// Lets one thing happen to the machine.
+    #[inline(always)]
     fn handle(&mut self, host: HostIndex, arrival: Arrival) {
-        let wall = self.wall(host);
-        let Some(received) = self.take_received(&arrival) else { return };
-        let Some(server) = self.server(host) else { return };
+        match arrival {
+            Arrival::Readable(connection, socket) => self.hear(host, (connection, socket)),
+            other => self.handle_rarer(host, &other),
+        }
+    }
+
+    /// Lets the machine hear what has arrived at a socket, unless it is gone.
+    fn hear(&mut self, host: HostIndex, asking: Asking) {
+        let end = &mut self.sockets[asking.1 as usize];
+        if end.stage != Stage::Open || end.received.is_empty() {
+            return;
+        }
+        let mut received = std::mem::take(&mut end.received);
+        self.tell_machine(host, Input::Received { connection: asking.0, bytes: &received }, Some(asking));
+        received.clear();
+        self.sockets[asking.1 as usize].received = received;
+    }
+
+    #[inline(never)]
+    fn handle_rarer(&mut self, host: HostIndex, arrival: &Arrival) {
+        self.tell_machine(host, arrival.as_input(), None);
+        match arrival {
+            Arrival::Started => self.recorder.after_restart(self.node(host)),
+            Arrival::Closed(connection) | Arrival::ConnectFailed(connection) => {
+                if let Some(socket) = self.server(host).and_then(|server| server.connections.remove(connection)) {
+                    self.close(socket, Close::End);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells the machine something and does what it wants.
+    #[inline(always)]
+    fn tell_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<Asking>) {
+        let now = self.now;
+        let host_itself = self.host(host);
+        let wall = WallTime(host_itself.clock.wall(now));
+        let Software::Machine(server) = &mut host_itself.software else { return };
         let Some(machine) = server.machine.as_mut() else { return };
         let mut out = std::mem::take(&mut server.scratch);
         out.clear();
-        machine.handle(arrival.as_input(&received), wall, &mut out);
+        machine.handle(input, wall, &mut out);
         if out.more {
             server.inbox.push_front(Arrival::Continue);
         }
         let is_trapped = !server.traps.is_empty();
-        self.give_back(&arrival, received);
         self.note_taps(host, &out);
-        if is_trapped {
-            self.spring_trap(host, &arrival, &mut out);
+        if is_trapped && let Some(asking) = asking {
+            self.spring_trap(host, asking, &mut out);
         }
-        self.account(host, &mut out);
-        self.after(host, &arrival);
+        self.account(host, asking, &mut out);
         if let Some(server) = self.server(host) {
             server.scratch = out;
         }
     }
 
-    /// The bytes that the machine is told to have received: none unless the arrival is of bytes. `None` if they are gone.
-    fn take_received(&mut self, arrival: &Arrival) -> Option<Vec<u8>> {
-        let Arrival::Readable(_, socket) = arrival else { return Some(Vec::new()) };
-        let end = &mut self.sockets[*socket as usize];
-        let is_there = end.stage == Stage::Open && !end.received.is_empty();
-        is_there.then(|| std::mem::take(&mut end.received))
-    }
-
-    /// Gives the memory of what was received back to its socket.
-    fn give_back(&mut self, arrival: &Arrival, mut received: Vec<u8>) {
-        if let Arrival::Readable(_, socket) = arrival {
-            received.clear();
-            self.sockets[*socket as usize].received = received;
-        }
-    }
-
-    /// Charges the service time and does what the machine wants, now or once that time has passed.
-    fn account(&mut self, host: HostIndex, out: &mut Outputs) {
+    /// Charges the service time and does what the machine wants, now or once that time has passed. Who asked is found sooner than others.
+    fn account(&mut self, host: HostIndex, asking: Option<Asking>, out: &mut Outputs) {
         let (now, quantum) = (self.now, self.quantum);
         self.commands += u64::from(out.commands);
         let Some(server) = self.server(host) else { return };
@@ -90,20 +116,12 @@ impl State {
             return;
         }
         for output in out.list.drain(..) {
-            self.perform(host, output);
-        }
-    }
-
-    /// What the world does itself after an arrival was handled.
-    fn after(&mut self, host: HostIndex, arrival: &Arrival) {
-        match arrival {
-            Arrival::Started => self.recorder.after_restart(self.node(host)),
-            Arrival::Closed(connection) | Arrival::ConnectFailed(connection) => {
-                if let Some(socket) = self.server(host).and_then(|server| server.connections.remove(connection)) {
-                    self.close(socket, Close::End);
+            match (output, asking) {
+                (Output::Send { connection, bytes }, Some((whose, socket))) if connection == whose => {
+                    self.answer(socket, &bytes);
                 }
+                (output, _) => self.perform(host, output),
             }
-            _ => {}
         }
     }
 
@@ -114,10 +132,17 @@ impl State {
             Output::Send { connection, bytes } => {
                 if let Some(socket) = self.server(host).and_then(|server| server.connections.get(&connection).copied())
                 {
-                    // A write that fails is followed by the end or reset of the connection, which the machine is told of.
-                    let _ = self.write(socket, &bytes);
+                    self.answer(socket, &bytes);
                 }
             }
+            other => self.perform_rarer(host, other),
+        }
+    }
+
+    /// What a machine wants less often, apart from the rest so as not to be in its way.
+    #[inline(never)]
+    fn perform_rarer(&mut self, host: HostIndex, output: Output) {
+        match output {
             Output::Close { connection } | Output::Abort { connection } => {
                 if let Some(socket) = self.server(host).and_then(|server| server.connections.remove(&connection)) {
                     self.close(socket, Close::End);
@@ -128,8 +153,14 @@ impl State {
             Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync | Output::DiskConfig { .. } => {
                 self.write_disk(host, &output)
             }
-            Output::Tap(_) => {}
+            Output::Tap(_) | Output::Send { .. } => {}
         }
+    }
+
+    /// Sends what the machine says. A write that fails is followed by the end or reset of the connection, which the machine is told of.
+    #[inline(always)]
+    fn answer(&mut self, socket: u32, bytes: &[u8]) {
+        let _ = self.write(socket, bytes);
     }
 
     fn machine_connects(&mut self, host: HostIndex, connection: ConnectionId, name: &str) {
@@ -229,19 +260,19 @@ impl State {
     }
 
     /// If a trap waits for this client's next command: the reply is lost, and the connection with it.
-    fn spring_trap(&mut self, host: HostIndex, arrival: &Arrival, out: &mut Outputs) {
-        let Arrival::Readable(connection, socket) = arrival else { return };
-        let client = self.sockets.get(*socket as usize).map_or(0, |end| end.remote);
+    #[cold]
+    fn spring_trap(&mut self, host: HostIndex, (connection, socket): Asking, out: &mut Outputs) {
+        let client = self.sockets[socket as usize].remote;
         let Some(server) = self.server(host) else { return };
-        if out.commands == 0 || *socket == NONE {
+        if out.commands == 0 {
             return;
         }
         let Some(index) = server.traps.iter().position(|trap| trap.client == client) else { return };
         let trap = server.traps.remove(index);
-        out.list.retain(|output| !matches!(output, Output::Send { connection: to, .. } if to == connection));
-        server.inbox.retain(|waiting| !matches!(waiting, Arrival::Readable(on, _) if on == connection));
-        server.inbox.push_front(Arrival::Closed(*connection));
-        self.close(*socket, Close::Reset);
+        out.list.retain(|output| !matches!(output, Output::Send { connection: to, .. } if *to == connection));
+        server.inbox.retain(|waiting| !matches!(waiting, Arrival::Readable(on, _) if *on == connection));
+        server.inbox.push_front(Arrival::Closed(connection));
+        self.close(socket, Close::Reset);
         self.recorder.fault_began(trap.fault, "lost-reply", &[self.node(host), self.node(client)]);
     }
 }

@@ -144,14 +144,24 @@ impl State {
     }
 
     /// Lets one thing happen. Boots and crashes run other people's code and are the kernel's; the nemesis has its own entries.
+    #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
         match occurrence {
+            Occurrence::Deliver(message) => self.deliver(message),
             Occurrence::Timer(index) => match self.timers.fire(index) {
                 Some(Listener::Task(waker)) => self.tasks.wake(waker),
                 Some(Listener::Socket(socket)) => self.time_out(socket),
                 None => {}
             },
+            other => self.apply_rarer(host, other),
+        }
+    }
+
+    /// What happens less often, apart from the rest so as not to be in its way.
+    #[inline(never)]
+    fn apply_rarer(&mut self, host: HostIndex, occurrence: Occurrence) {
+        match occurrence {
             Occurrence::MachineTimer(generation) => self.machine_timer_due(host, generation),
             Occurrence::ServiceDone => {
                 if let Some(server) = self.server(host) {
@@ -167,9 +177,10 @@ impl State {
                     server.inbox.push_back(Arrival::DiskSynced);
                 }
             }
-            Occurrence::Deliver(message) => self.deliver(message),
             Occurrence::Retry(socket) => self.retry(socket),
-            Occurrence::Resume
+            Occurrence::Timer(_)
+            | Occurrence::Deliver(_)
+            | Occurrence::Resume
             | Occurrence::Boot
             | Occurrence::Crash
             | Occurrence::FaultBegins(_)

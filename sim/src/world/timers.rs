@@ -151,17 +151,22 @@ impl State {
         }
     }
 
-    /// Sets the limit of a socket, or lifts it. Its timer stays with it until it is closed.
+    /// Sets the limit of a socket. Its timer stays with it until it is closed.
     #[inline(always)]
-    pub(crate) fn limit(&mut self, socket: u32, after: Option<Duration>) {
+    pub(crate) fn limit(&mut self, socket: u32, after: Duration) {
         let end = &mut self.sockets[socket as usize];
         let (host, timer) = (end.host, end.timer);
-        end.timed_out = after.is_some_and(|after| after.is_zero());
-        if let Some(after) = after {
-            let due = self.due_after(host, after);
-            let index = timer.unwrap_or_else(|| self.timer_of(socket));
-            self.begin_timer(index, host, due);
-        } else if let Some(index) = timer {
+        let due = self.due_after(host, after);
+        self.sockets[socket as usize].timed_out = due.is_now;
+        let index = timer.unwrap_or_else(|| self.timer_of(socket));
+        self.begin_timer(index, host, due);
+    }
+
+    /// Lifts the limit of a socket.
+    pub(crate) fn lift_limit(&mut self, socket: u32) {
+        let end = &mut self.sockets[socket as usize];
+        end.timed_out = false;
+        if let Some(index) = end.timer {
             self.timers.slots[index as usize].stop();
         }
     }

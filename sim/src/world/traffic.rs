@@ -141,7 +141,9 @@ impl State {
     ) {
         let serial = self.messages_sent;
         self.messages_sent += 1;
-        self.note_sent(serial, kind, (from, to), if flow == NONE { target } else { flow });
+        if self.wire.is_some() {
+            self.note_sent(serial, kind, (from, to), if flow == NONE { target } else { flow });
+        }
         let id = self.messages.insert(Message { serial, kind, from, to, flow, target, bytes, length }) as u32;
         if !self.network.had_obstacles || !self.hold_up(id) {
             self.schedule(id);
@@ -251,23 +253,40 @@ impl State {
     }
 
     /// A message is due at its receiver.
+    #[inline(always)]
     pub(crate) fn deliver(&mut self, id: u32) {
-        if self.network.had_obstacles {
-            if self.is_lost(self.messages[id as usize].flow) {
-                self.messages.remove(id as usize);
-                return;
-            }
-            if self.hold_up(id) {
-                return;
-            }
+        if self.network.had_obstacles && self.meets_obstacle(id) {
+            return;
         }
         let message = self.messages.remove(id as usize);
-        self.note_arrived(message.serial);
+        if self.wire.is_some() {
+            self.note_arrived(message.serial);
+        }
+        if message.kind == Kind::Data {
+            self.data_arrives(message);
+        } else {
+            self.signal_arrives(&message);
+        }
+    }
+
+    /// Whether a message that is due is lost on its way, or held up.
+    #[inline(never)]
+    fn meets_obstacle(&mut self, id: u32) -> bool {
+        if self.is_lost(self.messages[id as usize].flow) {
+            self.messages.remove(id as usize);
+            return true;
+        }
+        self.hold_up(id)
+    }
+
+    /// A message without bytes arrives. Apart from those with bytes so as not to be in their way.
+    #[inline(never)]
+    fn signal_arrives(&mut self, message: &Message) {
         match message.kind {
-            Kind::Connect => self.connect_arrives(&message),
+            Kind::Connect => self.connect_arrives(message),
             Kind::Accepted => self.answer_arrives(message.target),
             Kind::Refused => self.refusal_arrives(message.target),
-            Kind::Data => self.data_arrives(message),
+            Kind::Data => {}
             Kind::End => self.end_arrives(message.target),
             Kind::Reset => self.reset_arrives(message.target),
         }
@@ -320,16 +339,21 @@ impl State {
         }
     }
 
+    #[inline(always)]
     fn data_arrives(&mut self, message: Message) {
         let end = &mut self.sockets[message.target as usize];
         if end.stage != Stage::Open {
-            // The kernel answers for an end that is gone.
-            self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);
-            return;
+            return self.data_arrives_too_late(&message);
         }
         self.carrier.receive(message.target, message.bytes, message.length, &mut end.received);
         wake(end, &mut self.tasks);
         self.tell(message.target, |connection| Arrival::Readable(connection, message.target));
+    }
+
+    /// The kernel answers for an end that is gone.
+    #[cold]
+    fn data_arrives_too_late(&mut self, message: &Message) {
+        self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);
     }
 
     fn end_arrives(&mut self, target: u32) {

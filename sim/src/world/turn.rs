@@ -2,6 +2,7 @@
 //! where that is next, the turn stops and says so.
 
 use super::agenda::{HostIndex, Occurrence};
+use super::host::Software;
 use super::state::{Due, State};
 use super::tasks::TaskFuture;
 use fencepost_clients::env::TaskKey;
@@ -28,8 +29,13 @@ impl State {
                 other => self.apply(host, other),
             }
         }
-        self.serve(host);
-        self.go_on_turn(host)
+        match self.host(host).software {
+            Software::Program(_) => self.go_on_turn(host),
+            Software::Machine(_) => {
+                self.serve(host);
+                self.end_turn(host)
+            }
+        }
     }
 
     /// Puts back a task that was polled and is not done, and goes on. Gives it back if it was aborted meanwhile.
@@ -45,7 +51,7 @@ impl State {
         }
     }
 
-    /// The next task that is ready, unless the host is paused; after the last one, whatever has become due at this instant meanwhile.
+    /// The next task that is ready, unless the host is paused; after the last one, the turn ends.
     pub(crate) fn go_on_turn(&mut self, host: HostIndex) -> Step {
         self.tasks.queue_woken();
         if !self.host(host).is_paused()
@@ -53,6 +59,12 @@ impl State {
         {
             return Step::Poll(key, future);
         }
+        self.end_turn(host)
+    }
+
+    /// The turn is over unless something has become due at this instant meanwhile.
+    #[inline(always)]
+    fn end_turn(&mut self, host: HostIndex) -> Step {
         match self.next() {
             Some((at, whose)) if at <= self.now && whose == host => self.begin_turn(host),
             next => Step::Done(next),

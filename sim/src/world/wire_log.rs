@@ -61,9 +61,6 @@ impl WireLog {
 impl State {
     /// Writes a message down as it is sent: over which connection is told by the socket at one of its ends.
     pub(super) fn note_sent(&mut self, serial: u64, kind: Kind, (from, to): (HostIndex, HostIndex), socket: u32) {
-        if self.wire.is_none() {
-            return;
-        }
         let thread = self.sockets.get(socket as usize).map_or(1, |end| end.thread);
         let (ends, now) = ([from, to].map(|host| self.node(host).of_thread(thread)), self.now);
         if let Some(wire) = &mut self.wire {

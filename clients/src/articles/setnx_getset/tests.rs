@@ -48,7 +48,7 @@ fn takes_by_setnx_and_releases_by_del() {
 fn waits_while_the_lock_is_not_too_old() {
     let (world, mut lock) = one_redis("setnx-getset", normal);
     world.store("redis", |store| store.set("lock", "1699999992000", None));
-    assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused(HELD.to_owned()));
+    assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused(HELD.into()));
     assert_eq!(world.value("redis", "lock").as_deref(), Some("1699999992000"));
 }
 
@@ -63,7 +63,7 @@ fn one_of_two_waiters_takes_a_stale_lock_over_and_the_loser_overwrites_its_time(
         loser.acquire("lock").await
     }));
     let won = granted(won);
-    assert_eq!(lost, Acquisition::Refused(HELD.to_owned()));
+    assert_eq!(lost, Acquisition::Refused(HELD.into()));
     insta::assert_snapshot!(world.trace(), @r"
     0.000 redis #1 connect
     1.000 redis #1 < SETNX lock 1700000000007
@@ -156,7 +156,7 @@ fn release_before_getset(name: &str) -> (Acquisition, Rc<TestWorld>) {
 #[test]
 fn getset_nil_is_taken_for_a_loss_and_nobody_holds_the_lock_until_it_is_too_old() {
     let (waiting, world) = release_before_getset("setnx-getset");
-    assert_eq!(waiting, Acquisition::Refused(HELD.to_owned()));
+    assert_eq!(waiting, Acquisition::Refused(HELD.into()));
     insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
         1.000 redis #1 < SETNX lock 1700000000000
@@ -175,7 +175,7 @@ fn getset_nil_is_taken_for_a_loss_and_nobody_holds_the_lock_until_it_is_too_old(
     ");
     let mut next = world.lock("setnx-getset", &one(), &one_attempt());
     world.pass(9_900);
-    assert_eq!(world.run(next.acquire("lock")), Acquisition::Refused(HELD.to_owned()));
+    assert_eq!(world.run(next.acquire("lock")), Acquisition::Refused(HELD.into()));
     world.pass(200);
     granted(world.run(next.acquire("lock")));
 }
@@ -189,7 +189,7 @@ fn getset_nil_is_a_success_where_nil_is_taken_for_what_it_means() {
 #[test]
 fn a_release_before_a_comparing_takeover_leaves_the_lock_free() {
     let (waiting, world) = release_before_getset("setnx-getset-owner");
-    assert_eq!(waiting, Acquisition::Refused(HELD.to_owned()));
+    assert_eq!(waiting, Acquisition::Refused(HELD.into()));
     assert_eq!(world.value("redis", "lock"), None);
 }
 
@@ -264,7 +264,7 @@ fn a_waiter_whose_clock_is_fast_takes_a_fresh_lock_over() {
 #[test]
 fn the_clock_of_the_server_is_the_same_for_all() {
     let (acquisition, trace) = fast_waiter("setnx-getset-server-time");
-    assert_eq!(acquisition, Acquisition::Refused(HELD.to_owned()));
+    assert_eq!(acquisition, Acquisition::Refused(HELD.into()));
     insta::assert_snapshot!(trace, @r"
     0.000 redis #1 connect
     1.000 redis #1 < TIME
@@ -302,7 +302,7 @@ fn two_takers_within_one_second_are_told_apart_even_by_whole_seconds() {
     let [first, second] = &mut locks;
     let (first, second) = world.run(both(first.acquire("lock"), second.acquire("lock")));
     granted(first);
-    assert_eq!(second, Acquisition::Refused(HELD.to_owned()));
+    assert_eq!(second, Acquisition::Refused(HELD.into()));
     insta::assert_snapshot!(world.trace(), @r"
     0.000 redis #1 connect
     0.000 redis #2 connect
