@@ -170,7 +170,9 @@ fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
 
 /// As [`short_header`], but the line must end as it should.
 fn exact_header(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
-    short_header(bytes, at, kind).filter(|_| bytes[*at - 1] == b'\n')
+    let (number, length) = short_header(bytes.get(*at..)?, kind)?;
+    *at += length;
+    (bytes[*at - 1] == b'\n').then_some(number)
 }
 
 /// The text of a status or an error reply, nothing for any other.

@@ -112,24 +112,24 @@ impl RequestReader {
     /// Reads a command that is there from end to end, as nearly all are, in one go. False leaves everything as it was, for the other
     /// functions: they know what is wrong with a command, or what is still to come of it.
     fn read_whole(&mut self, limits: Limits) -> bool {
-        let (bytes, mut at) = (&self.buffer[..], self.position);
-        let Some(count @ 1..) = short_header(bytes, &mut at, b'*') else { return false };
-        if count > 10 && limits.unauthenticated {
+        let mut rest = &self.buffer[self.position..];
+        let Some((count @ 1.., header)) = short_header(rest, b'*') else { return false };
+        if (count > 10 && limits.unauthenticated) || limits.bulk_length_max < SHORT_LENGTH_MAX {
             return false;
         }
-        self.spans.clear();
-        self.spans.resize(count, Span::default());
-        for span in &mut self.spans {
-            let length = short_header(bytes, &mut at, b'$').unwrap_or(usize::MAX);
-            let (start, end) = (at, at.saturating_add(length));
-            at = end.saturating_add(2);
-            if length > limits.bulk_length_max || at > bytes.len() {
-                self.spans.clear();
-                return false;
-            }
-            *span = Span { start: start as u32, end: end as u32 };
+        rest = &rest[header..];
+        // Commands of one client tend to have equally many arguments.
+        if self.spans.len() != count {
+            self.spans.resize(count, Span::default());
         }
-        self.position = at;
+        for span in &mut self.spans {
+            let Some((length, header)) = short_header(rest, b'$') else { return false };
+            let start = self.buffer.len() - rest.len() + header;
+            let Some(behind) = rest.get(header + length + 2..) else { return false };
+            *span = Span { start: start as u32, end: (start + length) as u32 };
+            rest = behind;
+        }
+        self.position = self.buffer.len() - rest.len();
         self.complete = true;
         true
     }
@@ -151,7 +151,6 @@ impl RequestReader {
     pub(crate) fn give_back(&mut self, request: Request) {
         self.buffer = request.buffer;
         self.spans = request.spans;
-        self.spans.clear();
         if self.position == self.buffer.len() {
             self.buffer.clear();
             self.buffer.shrink_to(IDLE_CAPACITY_MAX);
@@ -290,25 +289,27 @@ impl RequestReader {
     }
 }
 
-/// The number in a header line of that kind, and moves behind it. `None` if it is not there, or has more than three digits or any oddity, or if
-/// next to nothing follows it.
-pub(crate) fn short_header(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
+/// The greatest number that [`short_header`] reads.
+const SHORT_LENGTH_MAX: usize = 999;
+
+/// The number in the header line of that kind with which bytes begin, and how many bytes the line has. `None` if there is none, or it has more than
+/// three digits or any oddity, or if next to nothing follows it.
+#[inline(always)]
+pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
     // Whatever follows a header has two bytes at least, so that six are there if more than the header is.
-    let [first, a, b, c, d, _] = *bytes.get(*at..)?.first_chunk()?;
+    let [first, a, b, c, d, _] = *bytes.first_chunk()?;
     if first != kind {
         return None;
     }
     let a = digit(a)?;
-    let (number, length) = match [b, c, d] {
-        [b'\r', ..] => (a, 4),
-        _ if a == 0 => return None,
-        [b, b'\r', _] => (a * 10 + digit(b)?, 5),
-        [b, c, b'\r'] => (a * 100 + digit(b)? * 10 + digit(c)?, 6),
-        _ => return None,
-    };
-    *at += length;
-    Some(number)
+    match [b, c, d] {
+        [b'\r', ..] => Some((a, 4)),
+        _ if a == 0 => None,
+        [b, b'\r', _] => Some((a * 10 + digit(b)?, 5)),
+        [b, c, b'\r'] => Some((a * 100 + digit(b)? * 10 + digit(c)?, 6)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

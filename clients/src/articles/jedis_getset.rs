@@ -24,7 +24,6 @@
 //! loser's GETSET overwrites the winner's time.** All mended in `jedis-getset-owner`: an owner beside the time, compare-and-set,
 //! compare-and-delete. **Clients compare their own clocks**: kept in both.
 
-use std::borrow::Cow;
 use super::stamp::{bare, now_ms, owned, set_if_unchanged, time_of};
 use super::{Base, NotTaken, acquisition, release_by};
 use crate::commands::{delete, get, get_set, set_nx};
@@ -32,6 +31,7 @@ use crate::env::BoxFuture;
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// The sleep between two attempts.

@@ -156,15 +156,22 @@ fn choice_of<'a>(name: &[u8], operand: Option<&'a [u8]>, grammar: Grammar) -> Op
     }
 }
 
-/// A word in lower case as one number, which no other word has; 0 for all that are longer than any option.
+/// A word as one number, which no other word has but those that differ in case only, if it is one of letters; 0 for all that are longer than
+/// any option.
 const fn packed(word: &[u8]) -> u64 {
+    // This bit is all that tells the cases of a letter apart, and makes a letter of nothing else.
+    const CASE: u8 = 0x20;
+    if let [first, second] = word {
+        // As below; nearly every option has two letters.
+        return 1 << 16 | ((*first | CASE) as u64) << 8 | (*second | CASE) as u64;
+    }
     if word.len() >= 8 {
         return 0;
     }
     // In front stands what tells words from each other that begin with zeros.
     let (mut packed, mut index) = (1, 0);
     while index < word.len() {
-        packed = packed << 8 | word[index].to_ascii_lowercase() as u64;
+        packed = packed << 8 | (word[index] | CASE) as u64;
         index += 1;
     }
     packed

@@ -294,7 +294,11 @@ fn scripts_that_do_no_harm_find_all_that_others_find() {
     let mut run = |script: &str, parts: &[&str]| {
         // What has a comment may do anything, for all that is known.
         let scripts = [script.to_owned(), format!("{script} --")];
-        assert_eq!(scripts.each_ref().map(|script| Harm::of(script.as_bytes())), [Harm::None, Harm::Tables], "{script}");
+        assert_eq!(
+            scripts.each_ref().map(|script| Harm::of(script.as_bytes())),
+            [Harm::None, Harm::Tables],
+            "{script}"
+        );
         let mut answers = [&mut plain, &mut proxied].into_iter().zip(&scripts).map(|(bench, script)| {
             let words: Vec<&[u8]> = ["EVAL", script].iter().chain(parts).map(|part| part.as_bytes()).collect();
             let sha = crate::testing::readable(&bench.words(0, &[b"SCRIPT", b"LOAD", script.as_bytes()]));

@@ -16,6 +16,7 @@ use fencepost_clients::{Address, Env, World};
 use fencepost_faults::{Node, SimTime};
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::mem::ManuallyDrop;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -58,46 +59,53 @@ impl Kernel {
         let mut step = self.with(|state| state.begin_turn(host));
         loop {
             step = match step {
-                Step::Boot => {
-                    self.boot(host);
-                    self.with(|state| state.begin_turn(host))
-                }
-                Step::Crash => {
-                    self.crash(host);
-                    self.with(|state| state.begin_turn(host))
-                }
-                Step::Poll(..) if polls >= POLLS_PER_TURN_MAX => {
-                    self.livelock.set(Some(self.with(|state| state.node(host))));
-                    return None;
-                }
+                Step::Done(next) => return next,
+                Step::Poll(..) if polls >= POLLS_PER_TURN_MAX => return self.spins(host),
                 Step::Poll(key, future) => {
                     polls += 1;
                     self.poll(host, key, future)
                 }
-                Step::Done(next) => return next,
+                Step::Boot => self.boot(host),
+                Step::Crash => self.crash(host),
             };
         }
     }
 
+    #[cold]
+    fn spins(&self, host: HostIndex) -> Option<Due> {
+        self.livelock.set(Some(self.with(|state| state.node(host))));
+        None
+    }
+
     /// Polls a task and says how the turn goes on. What is left of a task that has ended is dropped outside any borrow.
+    #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
-        let waker = waker_of(key);
+        // A waker of ours owns nothing.
+        let waker = ManuallyDrop::new(waker_of(key));
         let is_done = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
-        let leftover = if is_done {
+        if is_done {
             self.with(|state| state.tasks.remove(key));
-            Some(future)
-        } else {
-            match self.with(|state| state.go_on_after(host, key, future)) {
-                Ok(step) => return step,
-                Err(aborted) => Some(aborted),
+            return self.drop_task(host, future);
+        }
+        let mut state = self.state.borrow_mut();
+        match state.tasks.put_back(key, future) {
+            None => state.go_on_turn(host),
+            Some(aborted) => {
+                std::mem::drop(state);
+                self.drop_task(host, aborted)
             }
-        };
-        drop(leftover);
+        }
+    }
+
+    #[inline(never)]
+    fn drop_task(&self, host: HostIndex, task: TaskFuture) -> Step {
+        drop(task);
         self.with(|state| state.go_on_turn(host))
     }
 
-    /// The software of a host starts.
-    fn boot(&self, host: HostIndex) {
+    /// The software of a host starts; then its turn begins again.
+    #[inline(never)]
+    fn boot(&self, host: HostIndex) -> Step {
         let program = self.with(|state| {
             let (now, wall, node) = (state.now, state.wall(host), state.node(host));
             if now > SimTime::ZERO {
@@ -115,10 +123,12 @@ impl Kernel {
             let future = boot(self.env(host));
             self.with(|state| state.tasks.add(host, future));
         }
+        self.with(|state| state.begin_turn(host))
     }
 
-    /// The software of a host dies.
-    fn crash(&self, host: HostIndex) {
+    /// The software of a host dies; then its turn begins again.
+    #[inline(never)]
+    fn crash(&self, host: HostIndex) -> Step {
         let tasks = self.with(|state| {
             let node = state.node(host);
             state.recorder.crashed(node);
@@ -139,7 +149,8 @@ impl Kernel {
                     server.disk.process_crash();
                 }
             }
-        });
+            state.begin_turn(host)
+        })
     }
 
     /// The handle of a host.

@@ -92,7 +92,9 @@ impl State {
             server.inbox.push_front(Arrival::Continue);
         }
         let is_trapped = !server.traps.is_empty();
-        self.note_taps(host, &out);
+        if !matches!(out.list[..], [Output::Send { .. }]) {
+            self.note_taps(host, &out);
+        }
         if is_trapped && let Some(asking) = asking {
             self.spring_trap(host, asking, &mut out);
         }
@@ -115,18 +117,25 @@ impl State {
             self.wake_when_done(host);
             return;
         }
-        for output in out.list.drain(..) {
-            match (output, asking) {
-                (Output::Send { connection, bytes }, Some((whose, socket))) if connection == whose => {
-                    self.answer(socket, &bytes);
-                }
-                (output, _) => self.perform(host, output),
+        // Mostly it is one answer, and to drain a list costs more than to send that.
+        match (out.list.len(), out.list.pop()) {
+            (1, Some(Output::Send { connection, bytes })) if asking.is_some_and(|asking| asking.0 == connection) => {
+                asking.into_iter().for_each(|(_, socket)| self.answer(socket, &bytes));
+            }
+            (_, last) => {
+                out.list.extend(last);
+                self.perform_all(host, &mut out.list);
             }
         }
     }
 
+    /// Does what the machine wants, in order.
+    #[inline(never)]
+    fn perform_all(&mut self, host: HostIndex, list: &mut Vec<Output>) {
+        list.drain(..).for_each(|output| self.perform(host, output));
+    }
+
     /// Does one thing that the machine wants.
-    #[inline(always)]
     fn perform(&mut self, host: HostIndex, output: Output) {
         match output {
             Output::Send { connection, bytes } => {
@@ -135,14 +144,6 @@ impl State {
                     self.answer(socket, &bytes);
                 }
             }
-            other => self.perform_rarer(host, other),
-        }
-    }
-
-    /// What a machine wants less often, apart from the rest so as not to be in its way.
-    #[inline(never)]
-    fn perform_rarer(&mut self, host: HostIndex, output: Output) {
-        match output {
             Output::Close { connection } | Output::Abort { connection } => {
                 if let Some(socket) = self.server(host).and_then(|server| server.connections.remove(&connection)) {
                     self.close(socket, Close::End);
@@ -153,7 +154,7 @@ impl State {
             Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync | Output::DiskConfig { .. } => {
                 self.write_disk(host, &output)
             }
-            Output::Tap(_) | Output::Send { .. } => {}
+            Output::Tap(_) => {}
         }
     }
 

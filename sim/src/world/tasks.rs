@@ -108,7 +108,12 @@ impl Tasks {
     }
 
     /// Takes the next ready task of a host out for polling.
+    #[inline(always)]
     pub(crate) fn take_ready(&mut self, host: HostIndex) -> Option<(TaskKey, TaskFuture)> {
+        if self.ready[usize::from(host)].is_empty() { None } else { self.take_first_ready(host) }
+    }
+
+    fn take_first_ready(&mut self, host: HostIndex) -> Option<(TaskKey, TaskFuture)> {
         while let Some(key) = self.ready[usize::from(host)].pop_front() {
             let Some(slot) = self.slot(key) else { continue };
             slot.queued = false;

@@ -138,7 +138,8 @@ impl State {
             self.timers.release(timer.0 as u32);
             return Poll::Ready(());
         }
-        let is_known = |listener: &Listener| matches!(listener, Listener::Task(waker) if waker.will_wake(context.waker()));
+        let is_known =
+            |listener: &Listener| matches!(listener, Listener::Task(waker) if waker.will_wake(context.waker()));
         if !slot.listener.as_ref().is_some_and(is_known) {
             slot.listener = Some(Listener::Task(context.waker().clone()));
         }

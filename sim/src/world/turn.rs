@@ -38,20 +38,8 @@ impl State {
         }
     }
 
-    /// Puts back a task that was polled and is not done, and goes on. Gives it back if it was aborted meanwhile.
-    pub(crate) fn go_on_after(
-        &mut self,
-        host: HostIndex,
-        key: TaskKey,
-        future: TaskFuture,
-    ) -> Result<Step, TaskFuture> {
-        match self.tasks.put_back(key, future) {
-            Some(aborted) => Err(aborted),
-            None => Ok(self.go_on_turn(host)),
-        }
-    }
-
     /// The next task that is ready, unless the host is paused; after the last one, the turn ends.
+    #[inline(always)]
     pub(crate) fn go_on_turn(&mut self, host: HostIndex) -> Step {
         self.tasks.queue_woken();
         if !self.host(host).is_paused()
