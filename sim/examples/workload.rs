@@ -1,6 +1,7 @@
 //! Runs workload W a number of times and says what it did: what `benches/instructions.sh` counts the instructions of.
 //!
-//! `workload KIND RUNS`, where KIND is `fast`, `turmoil`, `direct` (the same commands told to a server without any world), `failover` (one
+//! `workload KIND RUNS`, where KIND is `fast`, `turmoil`, `bare` (the fast engine with a byte for each command and reply, without locks and
+//! servers), `direct` (the same commands told to a server without any world), `failover` (one
 //! primary, two replicas, three Sentinels, a storage and three processes), `masters` (Redlock over five) or `judged` (as `failover`, and then judged,
 //! digested and added up as a sweep does).
 
@@ -29,6 +30,10 @@ fn main() {
     for seed in (0..runs).map(|run| run % SEEDS) {
         let (more_commands, more_events) = match kind {
             "direct" => (replay(&told[seed as usize]), 0),
+            "bare" => {
+                let figures = Workload::default().run_bare(seed, Engine::Fast);
+                (figures.commands, figures.events)
+            }
             "failover" => (0, scenario(seed, "single-node", "failover").1.events),
             "masters" => (0, scenario(seed, "redlock", "none").1.events),
             "judged" => (0, judged(seed, &mut cell)),

@@ -1,6 +1,8 @@
 //! Workload W, for benchmarks only: one Redis, three processes that acquire, hold and release twenty times, and idle hosts besides. No storage,
 //! no judge: what an engine costs, and nothing else. Must never be part of a run.
 
+pub mod bare;
+
 use crate::engine::{Course, Engine};
 use crate::nemesis::Nemesis;
 use crate::recorder::Recorder;
@@ -14,6 +16,7 @@ use fake_redis::{ConnectionId, DiskImage, Input, Machine, NodeConfig, Outputs, W
 use fencepost_clients::{Acquisition, Address, Env, Lock, Servers, Settings, find};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
 use std::cell::RefCell;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -22,6 +25,8 @@ pub const PROCESSES: u16 = 3;
 /// How often each.
 pub const CYCLES: u32 = 20;
 
+/// How long the lock is held.
+const HOLD: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(200);
 /// A run that takes longer in virtual time is stopped.
 const LIMIT: SimTime = SimTime(100_000_000_000);
 
@@ -36,6 +41,11 @@ pub struct Figures {
     pub events: u64,
     /// How many commands the server carried out.
     pub commands: u64,
+}
+
+/// Where the server listens.
+fn address() -> Address {
+    Address { host: "redis-1".to_owned(), port: 6379 }
 }
 
 /// The numbers that the processes choose.
@@ -54,7 +64,7 @@ pub fn settings() -> Settings {
 /// Makes the lock of one process.
 pub fn lock(env: &Env) -> Box<dyn Lock> {
     let definition = find("single-node").expect("single-node is in the table");
-    (definition.build)(env.clone(), &Servers::One(Address { host: "redis-1".to_owned(), port: 6379 }), &settings())
+    (definition.build)(env.clone(), &Servers::One(address()), &settings())
 }
 
 /// What one process does: the body of workload W, for any world.
@@ -62,7 +72,7 @@ pub async fn process(env: Env, cycles: u32) {
     let mut lock = lock(&env);
     for _ in 0..cycles {
         if let Acquisition::Granted(lease) = lock.acquire("lock").await {
-            env.sleep(env.jitter(&(Duration::from_millis(50)..=Duration::from_millis(200)))).await;
+            env.sleep(env.jitter(&HOLD)).await;
             lock.release(lease).await;
         }
     }
@@ -95,14 +105,21 @@ impl Default for Workload {
 impl Workload {
     /// Runs it on one of our engines.
     pub fn run(&self, seed: u64, engine: Engine) -> Figures {
-        self.run_with(seed, engine, |machine| machine)
+        self.run_with(seed, engine, |image, wall| Box::new(machine(image, wall)), process)
+    }
+
+    /// Runs it without locks and servers: see [`bare`].
+    pub fn run_bare(&self, seed: u64, engine: Engine) -> Figures {
+        let process = async |env: Env, cycles| bare::process(env, cycles).await.expect("nothing fails in workload W");
+        self.run_with(seed, engine, |_, _| Box::new(bare::Server::default()), process)
     }
 
     /// Runs it on the fast engine and gives what the server was told, for [`replay`].
     pub fn record(&self, seed: u64) -> Vec<Told> {
         let told = Rc::new(RefCell::new(Vec::new()));
         let log = told.clone();
-        self.run_with(seed, Engine::Fast, move |machine| Box::new(Recording { machine, told: log.clone() }));
+        let recording = move |image, wall| Recording { machine: Box::new(machine(image, wall)), told: log.clone() };
+        self.run_with(seed, Engine::Fast, move |image, wall| Box::new(recording(image, wall)), process);
         told.take()
     }
 
@@ -110,16 +127,16 @@ impl Workload {
         &self,
         seed: u64,
         engine: Engine,
-        wrap: impl Fn(Box<dyn Machine>) -> Box<dyn Machine> + 'static,
+        make: impl Fn(DiskImage, WallTime) -> Box<dyn Machine> + 'static,
+        process: impl AsyncFn(Env, u32) + Copy + 'static,
     ) -> Figures {
         let seed = Seed(seed);
         let recorder = Rc::new(Recorder::default());
         let clients: Vec<Node> = (1..=self.processes).map(Node::Client).collect();
         let roster = Rc::new(Roster::new(seed, &clients, self.cycles));
-        let server =
-            Server::new(Micros(0), Micros(0), Box::new(move |image, wall| wrap(Box::new(machine(image, wall)))));
+        let server = Server::new(Micros(0), Micros(0), Box::new(make));
         let mut hosts = vec![(Node::Redis(1), Software::Machine(Box::new(server)))];
-        hosts.extend(clients.iter().map(|client| (*client, self.program(*client, &roster))));
+        hosts.extend(clients.iter().map(|client| (*client, self.program(*client, &roster, process))));
         hosts.extend((0..self.idle).map(|number| {
             let boot = |_: Env| -> TaskFuture { Box::pin(std::future::pending()) };
             (Node::Client(self.processes + 1 + number), Software::Program(Rc::new(boot)))
@@ -139,7 +156,7 @@ impl Workload {
         })
     }
 
-    fn program(&self, client: Node, roster: &Rc<Roster>) -> Software {
+    fn program(&self, client: Node, roster: &Rc<Roster>, process: impl AsyncFn(Env, u32) + Copy + 'static) -> Software {
         let (roster, cycles) = (roster.clone(), self.cycles);
         Software::Program(Rc::new(move |env: Env| -> TaskFuture {
             let roster = roster.clone();

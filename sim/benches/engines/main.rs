@@ -34,6 +34,7 @@ fn main() {
     let is_quick = std::env::args().any(|argument| argument == "--quick");
     let patience = Duration::from_millis(if is_quick { 100 } else { 1_000 });
     against_stock(patience);
+    bare_against_stock(patience);
     against_direct_execution(patience);
     topologies(patience);
     sizes(patience);
@@ -57,11 +58,42 @@ fn against_stock(patience: Duration) {
                 timed.push((format!("{hosts} hosts, {} engine, {name}", engine.name()), Box::new(run)));
             }
         }
-        let costs = measure(&timed, patience);
-        for ((name, _), cost) in timed.iter().zip(&costs) {
-            let ratio = cost.runs_per_second / costs[0].runs_per_second;
-            println!("| {name} | {:.0} | {ratio:.1} | {:.0} |", cost.runs_per_second, cost.nanoseconds_per_event);
-        }
+        print_ratios(&timed, patience);
+    }
+}
+
+/// The same without locks and servers, so that what is compared is the stepping of hosts, timers and messages alone.
+fn bare_against_stock(patience: Duration) {
+    println!(
+        "\n| workload W, a byte for each command and reply | runs/s | x stock | ns/event |\n| --- | ---: | ---: | ---: |"
+    );
+    for (hosts, idle) in [(4, 0), (9, 5)] {
+        let stock = |seed| {
+            stock::run_bare(seed, idle);
+            0
+        };
+        let workload = Workload { idle, ..Workload::default() };
+        let timed: Vec<Timed<'_>> = vec![
+            (format!("{hosts} hosts, stock turmoil, `Sim::run`, 1 ms"), Box::new(stock)),
+            (
+                format!("{hosts} hosts, turmoil engine, 1 ms"),
+                Box::new(|seed| workload.run_bare(seed, Engine::Turmoil).events),
+            ),
+            (
+                format!("{hosts} hosts, fast engine, 1 ms"),
+                Box::new(|seed| workload.run_bare(seed, Engine::Fast).events),
+            ),
+        ];
+        print_ratios(&timed, patience);
+    }
+}
+
+/// Prints a line for each, with its ratio to the first.
+fn print_ratios(timed: &[Timed<'_>], patience: Duration) {
+    let costs = measure(timed, patience);
+    for ((name, _), cost) in timed.iter().zip(&costs) {
+        let ratio = cost.runs_per_second / costs[0].runs_per_second;
+        println!("| {name} | {:.0} | {ratio:.1} | {:.0} |", cost.runs_per_second, cost.nanoseconds_per_event);
     }
 }
 

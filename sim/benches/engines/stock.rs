@@ -3,7 +3,7 @@
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Output, Outputs, WallTime};
-use fencepost::bench;
+use fencepost::bench::{self, bare};
 use fencepost_clients::env::{
     BoxFuture, Caller, Draw, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock,
 };
@@ -155,15 +155,15 @@ impl World for Stock {
 
 /// The server of workload W, a task per connection.
 #[expect(clippy::disallowed_methods, reason = "the yardstick uses tokio's tasks on purpose")]
-async fn serve() -> turmoil::Result {
+async fn serve(machine: Box<dyn Machine>) -> turmoil::Result {
     let started = Instant::now();
-    let node = Rc::new(RefCell::new(Node::new(bench::config(), DiskImage::default(), 7, WallTime(0))));
+    let machine = Rc::new(RefCell::new(machine));
     let listener = TcpListener::bind(("0.0.0.0", PORT)).await?;
     for id in 0.. {
         let (stream, _) = listener.accept().await?;
-        let node = node.clone();
+        let machine = machine.clone();
         tokio::task::spawn_local(async move {
-            let _ = converse(stream, ConnectionId(id), node, started).await;
+            let _ = converse(stream, ConnectionId(id), machine, started).await;
         });
     }
     Ok(())
@@ -173,21 +173,21 @@ async fn serve() -> turmoil::Result {
 async fn converse(
     mut stream: TcpStream,
     connection: ConnectionId,
-    node: Rc<RefCell<Node>>,
+    machine: Rc<RefCell<Box<dyn Machine>>>,
     started: Instant,
 ) -> io::Result<()> {
     let mut out = Outputs::default();
     let now = || WallTime(started.elapsed().as_micros() as i64);
-    node.borrow_mut().handle(Input::Accepted { connection, peer: "client:1" }, now(), &mut out);
+    machine.borrow_mut().handle(Input::Accepted { connection, peer: "client:1" }, now(), &mut out);
     let mut bytes = BytesMut::new();
     loop {
         out.clear();
         bytes.clear();
         if stream.read_buf(&mut bytes).await? == 0 {
-            node.borrow_mut().handle(Input::Closed { connection }, now(), &mut out);
+            machine.borrow_mut().handle(Input::Closed { connection }, now(), &mut out);
             return Ok(());
         }
-        node.borrow_mut().handle(Input::Received { connection, bytes: &bytes }, now(), &mut out);
+        machine.borrow_mut().handle(Input::Received { connection, bytes: &bytes }, now(), &mut out);
         for output in out.list.drain(..) {
             if let Output::Send { bytes, .. } = output {
                 stream.write_all(&bytes).await?;
@@ -198,6 +198,22 @@ async fn converse(
 
 /// Runs workload W to its end with `Sim::run()`, with `idle` hosts besides.
 pub(crate) fn run(seed: u64, idle: u16) {
+    let node = || Node::new(bench::config(), DiskImage::default(), 7, WallTime(0));
+    run_with(seed, idle, move || Box::new(node()), bench::process);
+}
+
+/// The same without locks and servers.
+pub(crate) fn run_bare(seed: u64, idle: u16) {
+    let process = async |env: Env, cycles| bare::process(env, cycles).await.expect("nothing fails in workload W");
+    run_with(seed, idle, || Box::new(bare::Server::default()), process);
+}
+
+fn run_with(
+    seed: u64,
+    idle: u16,
+    machine: impl Fn() -> Box<dyn Machine> + 'static,
+    process: impl AsyncFn(Env, u32) + Copy + 'static,
+) {
     let ms = Duration::from_millis;
     let mut sim = turmoil::Builder::new()
         .tick_duration(ms(1))
@@ -208,7 +224,7 @@ pub(crate) fn run(seed: u64, idle: u16) {
         .max_message_latency(ms(5))
         .tcp_capacity(1024)
         .build();
-    sim.host("redis-1", serve);
+    sim.host("redis-1", move || serve(machine()));
     for number in 0..idle {
         sim.host(format!("idle-{number}"), std::future::pending::<turmoil::Result>);
     }
@@ -220,7 +236,7 @@ pub(crate) fn run(seed: u64, idle: u16) {
                 sockets: RefCell::default(),
                 draws: RefCell::new(Seed(seed).stream(Stream::Jitter(client))),
             };
-            bench::process(Env::new(Rc::new(world), HostKey(0)), bench::CYCLES).await;
+            process(Env::new(Rc::new(world), HostKey(0)), bench::CYCLES).await;
             Ok(())
         });
     }
