@@ -168,10 +168,10 @@ impl Env {
 
     /// A uniform span of the range, in microseconds, for retry delays.
     pub fn jitter(&self, range: &RangeInclusive<Duration>) -> Duration {
-        let (low, high) = (range.start().as_micros(), range.end().as_micros());
-        let width = high.saturating_sub(low) + 1;
+        let (low, high) = (whole_micros(*range.start()), whole_micros(*range.end()));
+        let width = u128::from(high.saturating_sub(low)) + 1;
         let offset = (u128::from(self.random(Draw::Jitter)) * width) >> 64;
-        Duration::from_micros(u64::try_from(low + offset).unwrap_or(u64::MAX))
+        Duration::from_micros(low.saturating_add(offset as u64))
     }
 
     /// Waits for a span of the host's monotonic clock.
@@ -302,6 +302,11 @@ impl Spawned {
     }
 }
 
+/// As [`Duration::as_micros`], in half as many bits: spans of more than half a million years are cut.
+pub fn whole_micros(span: Duration) -> u64 {
+    span.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(span.subsec_micros()))
+}
+
 impl Monotonic {
     /// The span since `earlier`; zero if `earlier` is not earlier.
     pub fn since(self, earlier: Monotonic) -> Duration {
@@ -310,7 +315,7 @@ impl Monotonic {
 
     /// The instant `span` later.
     pub fn plus(self, span: Duration) -> Monotonic {
-        Monotonic(self.0.saturating_add(u64::try_from(span.as_micros()).unwrap_or(u64::MAX)))
+        Monotonic(self.0.saturating_add(whole_micros(span)))
     }
 }
 

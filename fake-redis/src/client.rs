@@ -140,9 +140,9 @@ pub(crate) struct Client {
     /// CLIENT SETNAME.
     pub(crate) name: Vec<u8>,
     /// CLIENT SETINFO LIB-NAME.
-    pub(crate) library_name: Vec<u8>,
+    pub(crate) lib_name: Vec<u8>,
     /// CLIENT SETINFO LIB-VER.
-    pub(crate) library_version: Vec<u8>,
+    pub(crate) lib_ver: Vec<u8>,
     /// Which replies are sent.
     pub(crate) reply_mode: ReplyMode,
     /// MULTI.
@@ -186,8 +186,8 @@ impl Client {
             protocol: Protocol::Resp2,
             authenticated: true,
             name: Vec::new(),
-            library_name: Vec::new(),
-            library_version: Vec::new(),
+            lib_name: Vec::new(),
+            lib_ver: Vec::new(),
             reply_mode: ReplyMode::On,
             transaction: Transaction::default(),
             watching: Vec::new(),

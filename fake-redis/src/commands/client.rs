@@ -97,7 +97,7 @@ fn setinfo(call: &mut Call<'_>) -> CommandResult {
         return Err(CommandError::text(text));
     }
     let client = call.client();
-    let slot = if *attribute == *b"lib-name" { &mut client.library_name } else { &mut client.library_version };
+    let slot = if *attribute == *b"lib-name" { &mut client.lib_name } else { &mut client.lib_ver };
     *slot = value.to_vec();
     call.reply.ok();
     Ok(())
@@ -151,7 +151,7 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
         if client.protocol == Protocol::Resp3 { 3 } else { 2 },
     );
     if server.config.version >= RedisVersion::V7_2 {
-        let (name, version) = (&client.library_name, &client.library_version);
+        let (name, version) = (&client.lib_name, &client.lib_ver);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let _ = write!(line, " lib-name={} lib-ver={}", text(name), text(version));
     }

@@ -186,16 +186,6 @@ impl Choice<'_> {
     }
 }
 
-/// `IFEQ value` or `IFNE value` at this place among the arguments.
-pub(super) fn comparison(args: Args<'_>, index: usize) -> Option<Condition<'_>> {
-    let value = (index + 1 < args.len()).then(|| args.get(index + 1))?;
-    match args {
-        _ if args.is(index, "ifeq") => Some(Condition::Equal(value)),
-        _ if args.is(index, "ifne") => Some(Condition::Different(value)),
-        _ => None,
-    }
-}
-
 /// When a key shall expire, in wall-clock milliseconds. This is `getExpireMillisecondsOrReply` in t_string.c.
 pub(crate) fn expiry_instant(
     call: &Call<'_>,
@@ -286,14 +276,13 @@ pub(super) fn holds(call: &Call<'_>, position: Option<usize>, wanted: &[u8]) -> 
 /// The GET option and comparisons are for the client alone: what is propagated has none (`setGenericCommand` in t_string.c).
 fn state_plainly(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
-    let mut index = 3;
-    while index < call.args.len() {
-        if comparison(call.args, index).is_some() {
-            index += 1;
-        } else if !call.args.is(index, "get") {
-            parts.push(call.args.get(index));
+    let mut rest = call.args.from(3).iter();
+    while let Some(name) = rest.next() {
+        match choice_of(name, Some(b""), Grammar::SetIf) {
+            Some(Choice::Condition(Condition::Equal(_) | Condition::Different(_))) => drop(rest.next()),
+            Some(Choice::Get) => {}
+            _ => parts.push(name),
         }
-        index += 1;
     }
     call.state_effect(&parts);
 }

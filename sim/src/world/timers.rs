@@ -5,10 +5,13 @@
 use super::agenda::{Class, HostIndex, Occurrence, Place};
 use super::network::align_up;
 use super::state::State;
-use fencepost_clients::env::TimerKey;
+use fencepost_clients::env::{TimerKey, whole_micros};
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+
+/// Longer than any run, and yet far from the end of the clocks, in microseconds.
+const SPAN_MAX: u64 = u64::MAX >> 20;
 
 /// All timers of a run.
 ///
@@ -182,7 +185,7 @@ impl State {
 
     #[inline(always)]
     fn due_after(&mut self, host: HostIndex, after: Duration) -> DueAfter {
-        let span = u64::try_from(after.as_micros()).unwrap_or(u64::MAX >> 20);
+        let span = whole_micros(after).min(SPAN_MAX);
         let now = self.now;
         let deadline = self.host(host).clock.monotonic(now).saturating_add(span);
         let place = if span > 0 { self.timer_place(host, deadline) } else { None };
