@@ -161,11 +161,17 @@ fn threads(patience: Duration) {
             vec![(String::new(), Box::new(|seed| Workload::default().run(seed, Engine::Fast).events))];
         measure(&timed, patience)[0].runs_per_second
     };
-    let one = rate();
-    let two = std::thread::scope(|scope| {
-        let workers = [(); 2].map(|()| scope.spawn(rate));
-        workers.into_iter().map(|worker| worker.join().expect("the worker is well")).sum::<f64>()
-    });
+    let rate_of_two = || {
+        std::thread::scope(|scope| {
+            let workers = [(); 2].map(|()| scope.spawn(rate));
+            workers.into_iter().map(|worker| worker.join().expect("the worker is well")).sum::<f64>()
+        })
+    };
+    // In turns, as everything else: the machine is not the same from one second to the next.
+    let (mut one, mut two) = (0.0_f64, 0.0_f64);
+    for _ in 0..ROUNDS {
+        (one, two) = (one.max(rate()), two.max(rate_of_two()));
+    }
     println!("\n| fast engine, workload W | runs/s | x one thread |\n| --- | ---: | ---: |");
     println!("| one thread | {one:.0} | 1.00 |\n| two threads | {two:.0} | {:.2} |", two / one);
 }
