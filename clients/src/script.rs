@@ -7,7 +7,11 @@ use crate::connection::CallError;
 use crate::reply::Reply;
 use crate::session::Session;
 use sha1::{Digest, Sha1};
+use std::borrow::Cow;
 use std::sync::OnceLock;
+
+/// The counts of keys that nearly all scripts have, in words of the command.
+const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
 /// A Lua script, meant to be a `static`: its digest is computed once per program.
 ///
@@ -36,7 +40,8 @@ impl Script {
 
     /// Runs the script with these KEYS and ARGV: EVALSHA first, EVAL if the server does not know it.
     pub async fn call(&self, session: &mut Session, keys: &[&[u8]], arguments: &[&[u8]]) -> Result<Reply, CallError> {
-        let key_count = keys.len().to_string();
+        let few = SMALL_COUNTS.get(keys.len()).copied().map(Cow::Borrowed);
+        let key_count = few.unwrap_or_else(|| Cow::Owned(keys.len().to_string()));
         let mut words: Vec<&[u8]> = Vec::with_capacity(3 + keys.len() + arguments.len());
         words.extend_from_slice(&[b"EVALSHA", self.digest().as_bytes(), key_count.as_bytes()]);
         words.extend_from_slice(keys);
