@@ -323,3 +323,32 @@ pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_known_in_any_case_and_nothing_else_is() {
+        const OPTIONS: [&[u8]; 11] =
+            [b"ex", b"px", b"exat", b"pxat", b"persist", b"nx", b"xx", b"get", b"keepttl", b"ifeq", b"ifne"];
+        let is_known = |word: &[u8]| OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(word));
+        let is_taken = |word: &[u8]| {
+            [Grammar::SetIf, Grammar::GetEx].iter().any(|grammar| choice_of(word, Some(b"1"), *grammar).is_some())
+        };
+        // Every word of two bytes, and every option with any one byte in the place of any of its own, or one more or less.
+        for word in (0..=u16::MAX).map(u16::to_be_bytes) {
+            assert_eq!(is_taken(&word), is_known(&word), "{word:?}");
+        }
+        for option in OPTIONS {
+            for (place, byte) in (0..option.len()).flat_map(|place| (0..=u8::MAX).map(move |byte| (place, byte))) {
+                let mut word = option.to_vec();
+                word[place] = byte;
+                assert_eq!(is_taken(&word), is_known(&word), "{word:?}");
+            }
+            for word in [&option[1..], &[b"\0", option].concat(), &[option, b"\0"].concat(), &option.repeat(2)] {
+                assert_eq!(is_taken(word), is_known(word), "{word:?}");
+            }
+        }
+    }
+}

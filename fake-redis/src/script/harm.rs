@@ -77,64 +77,72 @@ fn takes_fields(script: &[u8], name: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn all_are(harm: Harm, scripts: &[&str]) {
+        scripts.iter().for_each(|script| assert_eq!(Harm::of(script.as_bytes()), harm, "{script}"));
+    }
+
     #[test]
     fn scripts_that_only_read_shared_tables_do_no_harm() {
-        for script in [
-            "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end",
-            "local value, ttl = redis.call('get', KEYS[1]), ARGV[2] if value ~= ARGV[1] then return {} end",
-            "if #KEYS >= 1 then local a = 1 local b\n,\x0bc = 2 end return redis.pcall('PING')",
-            "for i = 1, #KEYS do redis.call('del', KEYS[i]) end return nil",
-            "local n=tonumber(ARGV[1])\nif n >= 1 and n <= 3 then return n end return cjson.encode(n)",
-        ] {
-            assert_eq!(Harm::of(script.as_bytes()), Harm::None, "{script}");
-        }
+        all_are(
+            Harm::None,
+            &[
+                "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end",
+                "local value, ttl = redis.call('get', KEYS[1]), ARGV[2] if value ~= ARGV[1] then return {} end",
+                "if #KEYS >= 1 then local a = 1 local b\n,\x0bc = 2 end return redis.pcall('PING')",
+                "for i = 1, #KEYS do redis.call('del', KEYS[i]) end return nil",
+                "local n=tonumber(ARGV[1])\nif n >= 1 and n <= 3 then return n end return cjson.encode(n)",
+            ],
+        );
     }
 
     #[test]
     fn scripts_that_may_assign_to_globals_are_not_shown_shared_tables() {
-        for script in [
-            "a = 1",
-            "local a = 1 a = a + 1 return a",
-            "local a = 1 b = 2",
-            "local a b = 2",
-            "local a, b c = 2",
-            "local a, b c, d = 2",
-            "localised, a = 1, 2",
-            "local a; KEYS = 2",
-            "return {err = 'x'}",
-            "return {1, b = 2}",
-            "return redis",
-            "return type(redis )",
-            "local call = redis .call",
-            "return #redis",
-            "return cjson.encode(redis)",
-        ] {
-            assert_eq!(Harm::of(script.as_bytes()), Harm::Globals, "{script}");
-        }
+        all_are(
+            Harm::Globals,
+            &[
+                "a = 1",
+                "local a = 1 a = a + 1 return a",
+                "local a = 1 b = 2",
+                "local a b = 2",
+                "local a, b c = 2",
+                "local a, b c, d = 2",
+                "localised, a = 1, 2",
+                "local a; KEYS = 2",
+                "return {err = 'x'}",
+                "return {1, b = 2}",
+                "return redis",
+                "return type(redis )",
+                "local call = redis .call",
+                "return #redis",
+                "return cjson.encode(redis)",
+            ],
+        );
     }
 
     #[test]
     fn rejects_whatever_may_change_a_table() {
-        for script in [
-            "KEYS[1] = 'x'",
-            "KEYS[1]='x'",
-            "KEYS.x = 1",
-            "KEYS . x\n=\n1",
-            "redis.call = 1",
-            "local t = ARGV t.x, t.y = 1, 2",
-            "local a a, KEYS[2], b = 1, 2, 3",
-            "local a KEYS[2], a = 1, 2",
-            "function KEYS.f() end",
-            "table.insert(KEYS, 1)",
-            "setmetatable(KEYS, {})",
-            "rawset(KEYS, 1, 2)",
-            "_G['raw' .. 'set'](KEYS, 1, 2)",
-            "loadstring('KEYS[1] ' .. '= 2')()",
-            "KEYS.x --[[comment]] = 1",
-            "KEYS.x\x0b= 1",
-            "return {a, ['c'] = 3}",
-        ] {
-            assert_eq!(Harm::of(script.as_bytes()), Harm::Tables, "{script}");
-        }
+        all_are(
+            Harm::Tables,
+            &[
+                "KEYS[1] = 'x'",
+                "KEYS[1]='x'",
+                "KEYS.x = 1",
+                "KEYS . x\n=\n1",
+                "redis.call = 1",
+                "local t = ARGV t.x, t.y = 1, 2",
+                "local a a, KEYS[2], b = 1, 2, 3",
+                "local a KEYS[2], a = 1, 2",
+                "function KEYS.f() end",
+                "table.insert(KEYS, 1)",
+                "setmetatable(KEYS, {})",
+                "rawset(KEYS, 1, 2)",
+                "_G['raw' .. 'set'](KEYS, 1, 2)",
+                "loadstring('KEYS[1] ' .. '= 2')()",
+                "KEYS.x --[[comment]] = 1",
+                "KEYS.x\x0b= 1",
+                "return {a, ['c'] = 3}",
+            ],
+        );
     }
 }

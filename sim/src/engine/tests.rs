@@ -8,18 +8,20 @@ use crate::world::host::Software;
 use crate::world::kernel::Kernel;
 use crate::world::server::Server;
 use crate::world::state::Parts;
+use crate::world::tasks::TaskFuture;
 use bytes::{Bytes, BytesMut};
 use fake_redis::{Input, Machine, Output, Outputs, WallTime};
 use fencepost_clients::env::Draw;
 use fencepost_clients::{Address, Env};
 use fencepost_faults::setting::{Setting, Topology};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime, generate};
-use fencepost_reports::Event;
+use fencepost_reports::{Event, What};
 use std::rc::Rc;
 use std::time::Duration;
 
 const SERVERS: u16 = 3;
 const CLIENTS: u16 = 3;
+const LIMIT: Duration = Duration::from_millis(900);
 
 /// Sends back what it gets.
 struct Echo;
@@ -68,7 +70,39 @@ async fn exchange(env: &Env, socket: &mut Option<fencepost_clients::env::Socket>
     Ok(())
 }
 
+/// Waits for a server that says nothing, with a limit, and writes down how long that took by the host's own clock.
+async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
+    let member = roster.member(node);
+    while member.cycles_left.get() > 0 {
+        member.cycles_left.set(member.cycles_left.get() - 1);
+        let Ok(mut socket) = env.connect(&Address { host: "redis-1".to_owned(), port: 1 }).await else { break };
+        let mut got = BytesMut::new();
+        // What is replaced or lifted does not end anything.
+        socket.limit(Duration::from_millis(20));
+        socket.lift_limit();
+        let lifted = env.timeout(Duration::from_millis(50), socket.read(&mut got)).await;
+        assert!(lifted.is_none(), "{lifted:?}");
+        socket.write_all(b"echo").await.expect("the connection is open");
+        assert_eq!(socket.read(&mut got).await.ok(), Some(4));
+        socket.limit(Duration::from_millis(20));
+        socket.limit(LIMIT);
+        let began = env.monotonic_clock();
+        let ended = socket.read(&mut got).await.map_err(|error| error.kind());
+        recorder.fail(node, 0, format!("{ended:?} {}", env.monotonic_clock().since(began).as_micros()));
+    }
+    roster.finishes(node);
+}
+
 fn play(seed: Seed, plan: &FaultPlan, engine: Engine) -> Vec<Event> {
+    play_with(seed, plan, engine, |env, node, recorder, roster| Box::pin(chat(env, node, recorder, roster)))
+}
+
+fn play_with(
+    seed: Seed,
+    plan: &FaultPlan,
+    engine: Engine,
+    program: fn(Env, Node, Rc<Recorder>, Rc<Roster>) -> TaskFuture,
+) -> Vec<Event> {
     let recorder = Rc::new(Recorder::default());
     let clients: Vec<Node> = (1..=CLIENTS).map(Node::Client).collect();
     let roster = Rc::new(Roster::new(seed, &clients, 30));
@@ -78,9 +112,7 @@ fn play(seed: Seed, plan: &FaultPlan, engine: Engine) -> Vec<Event> {
     };
     let client = |node: Node| {
         let (recorder, roster) = (recorder.clone(), roster.clone());
-        let boot = move |env| -> crate::world::tasks::TaskFuture {
-            Box::pin(chat(env, node, recorder.clone(), roster.clone()))
-        };
+        let boot = move |env| program(env, node, recorder.clone(), roster.clone());
         (node, Software::Program(Rc::new(boot)))
     };
     let hosts: Vec<_> = (1..=SERVERS).map(echo).chain(clients.iter().map(|node| client(*node))).collect();
@@ -110,4 +142,27 @@ fn both_engines_tell_the_same_story() {
         exchanges += fast.len();
     }
     assert!(exchanges > 40 * 30, "the clients talked: {exchanges}");
+}
+
+#[test]
+fn the_limit_of_a_socket_passes_by_the_clock_of_its_host() {
+    let topology = Topology::Independent { masters: SERVERS, quorum: 2 };
+    let setting = Setting::new(topology, CLIENTS, Micros::from_secs(10));
+    for family in ["none", "suspend", "clock-drift"] {
+        let families = family.parse().unwrap();
+        let mut waits = 0;
+        for seed in (0..10).map(Seed) {
+            let plan = generate(seed, &families, &setting);
+            let program =
+                |env, node, recorder, roster| -> TaskFuture { Box::pin(wait_in_vain(env, node, recorder, roster)) };
+            for event in play_with(seed, &plan, Engine::Fast, program) {
+                let What::Fail { reason, .. } = &event.what else { continue };
+                let took = reason.strip_prefix("Err(TimedOut) ").and_then(|took| took.parse::<u128>().ok());
+                let limit = LIMIT.as_micros();
+                assert!(took.is_some_and(|took| (limit..=limit + 200).contains(&took)), "{family} {seed}: {reason}");
+                waits += 1;
+            }
+        }
+        assert!(waits > 10 * 30, "{family}: {waits} waits");
+    }
 }
