@@ -1,17 +1,23 @@
-//! Locks on one Redis as articles for practitioners give them, mistakes included, each with the same lock in which the mistake is mended.
-//! Must never know more than one server.
+//! Locks on one Redis as articles for practitioners give them, mistakes included, each with the
+//! same lock in which the mistake is mended. Must never know more than one server.
 //!
-//! The files name their sources by number; these are four articles in Chinese, as they circulate on the web:
+//! The files name their sources by number; these are four articles in Chinese, as they circulate on
+//! the web:
 //!
-//! - **000**, on SETNX and GETSET locks, 2014, in two parts: first a lock whose value is the time of the acquire, then ("an article from
-//!   practice") one whose value is the time of expiry, with pseudo-code and a Java class for Jedis.
-//! - **001**, on distributed locks for microservices: SETNX and EXPIRE, SET with NX and EX, the owner check, the renewing daemon.
+//! - **000**, on SETNX and GETSET locks, 2014, in two parts: first a lock whose value is the time
+//!   of the acquire, then ("an article from practice") one whose value is the time of expiry, with
+//!   pseudo-code and a Java class for Jedis.
+//! - **001**, on distributed locks for microservices: SETNX and EXPIRE, SET with NX and EX, the
+//!   owner check, the renewing daemon.
 //! - **002**, the first part of 000 once more.
-//! - **003**, on what to mind when a Redis lock is used: the release by Lua, the extension by Lua, Redlock, reentrancy by value.
+//! - **003**, on what to mind when a Redis lock is used: the release by Lua, the extension by Lua,
+//!   Redlock, reentrancy by value.
 //!
-//! The articles do not say what happens when a call fails. Here an attempt whose call fails is over, and the loop goes on; if the call
-//! may have been carried out, the answer is [`Acquisition::Unknown`] in the end. Values are not undone unless the header says so: without
-//! an owner in the value nobody can tell whose it is. Loops without an end stop at the timeout of the acquire.
+//! The articles do not say what happens when a call fails. Here an attempt whose call fails is
+//! over, and the loop goes on; if the call may have been carried out, the answer is
+//! [`Acquisition::Unknown`] in the end. Values are not undone unless the header says so: without an
+//! owner in the value nobody can tell whose it is. Loops without an end stop at the timeout of the
+//! acquire.
 
 pub mod setnx;
 
@@ -51,12 +57,14 @@ enum NotTaken {
     Held,
     /// A call failed, and nothing of this attempt stands.
     Failed(String),
-    /// A call failed that may have been carried out, or the attempt was left halfway: something of it may stand.
+    /// A call failed that may have been carried out, or the attempt was left halfway: something of
+    /// it may stand.
     Halfway(String),
 }
 
 impl NotTaken {
-    /// For the error of a call that takes nothing, such as a read: whether it was carried out does not matter.
+    /// For the error of a call that takes nothing, such as a read: whether it was carried out does
+    /// not matter.
     fn harmless(error: CallError) -> NotTaken {
         NotTaken::Failed(error.to_string())
     }
@@ -95,16 +103,20 @@ impl Base {
 /// The answer to one attempt. These locks state no validity and give no token.
 fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition {
     match attempt {
-        Ok(owner) => {
-            Acquisition::Granted(Lease { resource: resource.to_owned(), owner, token: None, valid_until: None })
-        }
+        Ok(owner) => Acquisition::Granted(Lease {
+            resource: resource.to_owned(),
+            owner,
+            token: None,
+            valid_until: None,
+        }),
         Err(NotTaken::Held) => Acquisition::Refused("held by another".into()),
         Err(NotTaken::Failed(reason)) => Acquisition::Refused(reason.into()),
         Err(NotTaken::Halfway(reason)) => Acquisition::Unknown(reason),
     }
 }
 
-/// What the outcome of the command that removes the key says about the release. The articles send it once.
+/// What the outcome of the command that removes the key says about the release. The articles send
+/// it once.
 fn release_by(removal: Result<bool, CallError>) -> Release {
     match removal {
         Ok(true) => Release::Released,

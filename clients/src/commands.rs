@@ -1,4 +1,5 @@
-//! The plain commands of Redis that locks were made of before scripts, each with the replies it can have. Must never know what a lock is.
+//! The plain commands of Redis that locks were made of before scripts, each with the replies it can
+//! have. Must never know what a lock is.
 
 use crate::connection::CallError;
 use crate::reply::Reply;
@@ -12,7 +13,12 @@ pub async fn set_nx(session: &mut Session, key: &str, value: &[u8]) -> Result<bo
 }
 
 /// `SET key value NX EX seconds`: whether the key was set, `false` if it exists.
-pub async fn set_nx_ex(session: &mut Session, key: &str, value: &[u8], ttl: Duration) -> Result<bool, CallError> {
+pub async fn set_nx_ex(
+    session: &mut Session,
+    key: &str,
+    value: &[u8],
+    ttl: Duration,
+) -> Result<bool, CallError> {
     let seconds = whole_seconds(ttl).to_string();
     match session.call(&[b"SET", key.as_bytes(), value, b"NX", b"EX", seconds.as_bytes()]).await? {
         reply if reply.is_ok() => Ok(true),
@@ -22,7 +28,12 @@ pub async fn set_nx_ex(session: &mut Session, key: &str, value: &[u8], ttl: Dura
 }
 
 /// `SET key value PX milliseconds`, whatever was there.
-pub async fn set_px(session: &mut Session, key: &str, value: &[u8], ttl: Duration) -> Result<(), CallError> {
+pub async fn set_px(
+    session: &mut Session,
+    key: &str,
+    value: &[u8],
+    ttl: Duration,
+) -> Result<(), CallError> {
     let ttl_ms = ttl.as_millis().to_string();
     match session.call(&[b"SET", key.as_bytes(), value, b"PX", ttl_ms.as_bytes()]).await? {
         reply if reply.is_ok() => Ok(()),
@@ -35,8 +46,13 @@ pub async fn get(session: &mut Session, key: &str) -> Result<Option<Bytes>, Call
     value_or_nil(session.call(&[b"GET", key.as_bytes()]).await?)
 }
 
-/// `GETSET key value`: sets the key and gives the value that it had, if it existed. Takes its time to live away.
-pub async fn get_set(session: &mut Session, key: &str, value: &[u8]) -> Result<Option<Bytes>, CallError> {
+/// `GETSET key value`: sets the key and gives the value that it had, if it existed. Takes its time
+/// to live away.
+pub async fn get_set(
+    session: &mut Session,
+    key: &str,
+    value: &[u8],
+) -> Result<Option<Bytes>, CallError> {
     value_or_nil(session.call(&[b"GETSET", key.as_bytes(), value]).await?)
 }
 
@@ -64,7 +80,9 @@ pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
         std::str::from_utf8(reply.as_array()?.get(index)?.as_bytes()?).ok()?.parse().ok()
     };
     match (number(0), number(1)) {
-        (Some(seconds), Some(micros)) => Ok(seconds.saturating_mul(1_000).saturating_add(micros / 1_000)),
+        (Some(seconds), Some(micros)) => {
+            Ok(seconds.saturating_mul(1_000).saturating_add(micros / 1_000))
+        }
         _ => Err(CallError::unexpected(&reply)),
     }
 }
@@ -136,7 +154,10 @@ mod tests {
             ]
         });
         for (number, error) in errors.iter().enumerate() {
-            assert!(error.as_ref().is_some_and(CallError::may_have_applied), "command {number}: {error:?}");
+            assert!(
+                error.as_ref().is_some_and(CallError::may_have_applied),
+                "command {number}: {error:?}"
+            );
         }
     }
 }

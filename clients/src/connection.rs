@@ -1,7 +1,9 @@
-//! One connection to one server: a command out, its reply in, each within a time limit. Must never know what the commands mean.
+//! One connection to one server: a command out, its reply in, each within a time limit. Must never
+//! know what the commands mean.
 //!
-//! A connection that failed cannot be used again: [`Connection::call`] takes it away and gives it back only with a whole reply.
-//! So does a call whose future is dropped halfway. Otherwise the late reply of one command would pass for the reply of the next.
+//! A connection that failed cannot be used again: [`Connection::call`] takes it away and gives it
+//! back only with a whole reply. So does a call whose future is dropped halfway. Otherwise the late
+//! reply of one command would pass for the reply of the next.
 
 use crate::env::{Address, Env, Socket};
 use crate::reply::{Nonsense, Reply};
@@ -12,7 +14,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// Why a call brought no reply that could be used. [`CallError::may_have_applied`] is the question that matters.
+/// Why a call brought no reply that could be used. [`CallError::may_have_applied`] is the question
+/// that matters.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
     /// Nothing was sent: no connection came about.
@@ -29,7 +32,8 @@ pub enum CallError {
     /// Nothing was sent: the connection was already broken.
     #[error("the connection broke before the command was sent: {0}")]
     Unsent(io::ErrorKind),
-    /// The server refused the command. It did not run; a script that fails halfway keeps what it had done (see [`crate::Script`]).
+    /// The server refused the command. It did not run; a script that fails halfway keeps what it
+    /// had done (see [`crate::Script`]).
     #[error("the server answered {0}")]
     Server(String),
     /// The command was sent, and no reply came in time.
@@ -44,12 +48,14 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whether the server may have carried out the command all the same. If not, it certainly has not.
+    /// Whether the server may have carried out the command all the same. If not, it certainly has
+    /// not.
     pub fn may_have_applied(&self) -> bool {
         match self {
-            CallError::NoConnection { .. } | CallError::NoPrimary(_) | CallError::Unsent(_) | CallError::Server(_) => {
-                false
-            }
+            CallError::NoConnection { .. }
+            | CallError::NoPrimary(_)
+            | CallError::Unsent(_)
+            | CallError::Server(_) => false,
             CallError::Timeout(_) | CallError::Closed(_) | CallError::Malformed(_) => true,
         }
     }
@@ -76,8 +82,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects within `timeout`, which then also is the limit of each call. Errors: [`CallError::NoConnection`].
-    pub async fn open(env: &Env, address: &Address, timeout: Duration) -> Result<Connection, CallError> {
+    /// Connects within `timeout`, which then also is the limit of each call. Errors:
+    /// [`CallError::NoConnection`].
+    pub async fn open(
+        env: &Env,
+        address: &Address,
+        timeout: Duration,
+    ) -> Result<Connection, CallError> {
         let failed = |reason: String| CallError::NoConnection { address: address.clone(), reason };
         let socket = match env.timeout(timeout, env.connect(address)).await {
             Some(Ok(socket)) => socket,
@@ -87,13 +98,15 @@ impl Connection {
         Ok(Connection { socket, timeout, output: Vec::new(), input: BytesMut::new() })
     }
 
-    /// Sends one command, as one message, and waits for its reply. Error replies come back as [`Reply::Error`].
+    /// Sends one command, as one message, and waits for its reply. Error replies come back as
+    /// [`Reply::Error`].
     pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {
         let reply = self.ask(words)?.await?;
         Ok((reply, self))
     }
 
-    /// As [`Connection::call`], for an owner who drops the connection himself unless a whole reply came.
+    /// As [`Connection::call`], for an owner who drops the connection himself unless a whole reply
+    /// came.
     #[inline(always)]
     pub(crate) fn ask(&mut self, words: &[&[u8]]) -> Result<Exchange<'_>, CallError> {
         if !self.input.is_empty() {
@@ -123,7 +136,8 @@ impl Connection {
     }
 }
 
-/// A command on its way and its reply on the way back, within the time limit of its connection. Written by hand because every command of every lock is polled here.
+/// A command on its way and its reply on the way back, within the time limit of its connection.
+/// Written by hand because every command of every lock is polled here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     /// How many bytes the command has.
@@ -138,7 +152,9 @@ impl Exchange<'_> {
         while self.sent < self.length {
             match ready!(socket.poll_write(context, &output[self.sent..self.length])) {
                 Ok(written) => self.sent += written,
-                Err(error) if self.sent == 0 => return Poll::Ready(Err(CallError::Unsent(error.kind()))),
+                Err(error) if self.sent == 0 => {
+                    return Poll::Ready(Err(CallError::Unsent(error.kind())));
+                }
                 Err(error) => return Poll::Ready(Err(ended(&error, *timeout))),
             }
         }
@@ -165,12 +181,14 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Writes a command as an array of bulk strings to the front of the buffer, which grows as needed; returns how many bytes it has.
+/// Writes a command as an array of bulk strings to the front of the buffer, which grows as needed;
+/// returns how many bytes it has.
 ///
-/// Of our own because it is on the path of every command: redis-protocol's encoder, which takes about 5,000 instructions for a SET, is what
-/// the tests hold it to.
+/// Of our own because it is on the path of every command: redis-protocol's encoder, which takes
+/// about 5,000 instructions for a SET, is what the tests hold it to.
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
-    /// More than is ever written besides a word itself: its header and the end of the command, or the header of the command.
+    /// More than is ever written besides a word itself: its header and the end of the command, or
+    /// the header of the command.
     const SPARE: usize = 32;
     if output.len() < SPARE {
         output.resize(SPARE, 0);
@@ -191,7 +209,8 @@ fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     end + 2
 }
 
-/// Writes the end of a line and the header of a bulk string of that length to the front; returns how many bytes that is.
+/// Writes the end of a line and the header of a bulk string of that length to the front; returns
+/// how many bytes that is.
 #[inline(always)]
 fn put_header(output: &mut [u8], length: usize) -> usize {
     if let Some(header) = SHORT_HEADERS.get(length) {
@@ -236,7 +255,8 @@ fn copy_short(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// The end of a line and the header of a bulk string, for the shortest lengths; what is left of the eight bytes is zero.
+/// The end of a line and the header of a bulk string, for the shortest lengths; what is left of the
+/// eight bytes is zero.
 static SHORT_HEADERS: [[u8; 8]; 100] = {
     let (mut headers, mut length) = ([[0; 8]; 100], 0);
     while length < 100 {
@@ -259,13 +279,15 @@ pub struct Message {
     pub payload: Bytes,
 }
 
-/// A connection that listens to channels. Redis delivers at most once: what is published while no subscription stands is lost.
+/// A connection that listens to channels. Redis delivers at most once: what is published while no
+/// subscription stands is lost.
 pub struct Subscription {
     connection: Connection,
 }
 
 impl Subscription {
-    /// Connects and subscribes, each within `timeout`. Once this returns, messages are no longer missed.
+    /// Connects and subscribes, each within `timeout`. Once this returns, messages are no longer
+    /// missed.
     pub async fn open(
         env: &Env,
         address: &Address,
@@ -276,8 +298,12 @@ impl Subscription {
     }
 
     /// Subscribes over a connection on which nothing is outstanding.
-    pub async fn over(connection: Connection, channels: &[&[u8]]) -> Result<Subscription, CallError> {
-        let words: Vec<&[u8]> = std::iter::once(&b"SUBSCRIBE"[..]).chain(channels.iter().copied()).collect();
+    pub async fn over(
+        connection: Connection,
+        channels: &[&[u8]],
+    ) -> Result<Subscription, CallError> {
+        let words: Vec<&[u8]> =
+            std::iter::once(&b"SUBSCRIBE"[..]).chain(channels.iter().copied()).collect();
         let (reply, connection) = connection.call(&words).await?;
         match reply {
             Reply::Error(text) => Err(CallError::Server(text)),
@@ -306,7 +332,9 @@ fn kind_of(reply: &Reply) -> Option<&[u8]> {
 fn message_of(reply: Reply) -> Option<Message> {
     let Reply::Array(elements) = reply else { return None };
     match <[Reply; 3]>::try_from(elements).ok()? {
-        [Reply::Bulk(kind), Reply::Bulk(channel), Reply::Bulk(payload)] if kind.as_ref() == b"message" => {
+        [Reply::Bulk(kind), Reply::Bulk(channel), Reply::Bulk(payload)]
+            if kind.as_ref() == b"message" =>
+        {
             Some(Message { channel, payload })
         }
         _ => None,

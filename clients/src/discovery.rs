@@ -1,10 +1,13 @@
-//! Finding the primary through Sentinel, as a client should. Must never know what a lock does with it.
+//! Finding the primary through Sentinel, as a client should. Must never know what a lock does with
+//! it.
 //!
-//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel". Step 1 connects to the first Sentinel
-//! that answers and puts it in front; step 2 asks it for the address of the primary; step 3 asks the server there for its ROLE. All
-//! three are done again on every reconnect. In addition, one Sentinel is listened to for `+switch-master`.
+//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
+//! Step 1 connects to the first Sentinel that answers and puts it in front; step 2 asks it for the
+//! address of the primary; step 3 asks the server there for its ROLE. All three are done again on
+//! every reconnect. In addition, one Sentinel is listened to for `+switch-master`.
 //!
-//! One pass asks each Sentinel at most once. Waiting and trying again is up to the lock, which has a deadline.
+//! One pass asks each Sentinel at most once. Waiting and trying again is up to the lock, which has
+//! a deadline.
 
 use crate::connection::{CallError, Connection, Subscription};
 use crate::env::{Address, Env, Spawned};
@@ -13,7 +16,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Delay before another Sentinel is subscribed to when a subscription has ended or did not come about.
+/// Delay before another Sentinel is subscribed to when a subscription has ended or did not come
+/// about.
 const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(1);
 
 /// Knows the Sentinels and asks them who the primary is.
@@ -27,7 +31,8 @@ pub struct PrimaryFinder {
 }
 
 impl PrimaryFinder {
-    /// For the primary that these Sentinels watch under `name`. Nothing is sent before [`PrimaryFinder::connect`].
+    /// For the primary that these Sentinels watch under `name`. Nothing is sent before
+    /// [`PrimaryFinder::connect`].
     pub fn new(env: &Env, name: &str, sentinels: &[Address], timeout: Duration) -> PrimaryFinder {
         PrimaryFinder {
             env: env.clone(),
@@ -39,24 +44,28 @@ impl PrimaryFinder {
         }
     }
 
-    /// How many changes of the primary were heard of. A connection made under a smaller number may lead to a demoted one.
+    /// How many changes of the primary were heard of. A connection made under a smaller number may
+    /// lead to a demoted one.
     pub fn switches(&self) -> u64 {
         self.switches.get()
     }
 
-    /// A connection to a server that called itself a master just now. Errors: [`CallError::NoPrimary`], or the failed connection.
+    /// A connection to a server that called itself a master just now. Errors:
+    /// [`CallError::NoPrimary`], or the failed connection.
     pub async fn connect(&mut self) -> Result<Connection, CallError> {
         self.listen();
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // The guidelines would ask the same Sentinel again. Its answer proved wrong, so the next try hears another one first.
+            // The guidelines would ask the same Sentinel again. Its answer proved wrong, so the
+            // next try hears another one first.
             self.sentinels.rotate_left(1);
         }
         verified
     }
 
-    /// Steps 1 and 2: the first answer of any Sentinel; the one that gave it is asked first next time.
+    /// Steps 1 and 2: the first answer of any Sentinel; the one that gave it is asked first next
+    /// time.
     async fn ask_sentinels(&mut self) -> Result<Address, CallError> {
         for index in 0..self.sentinels.len() {
             let asked = ask(&self.env, &self.sentinels[index], &self.name, self.timeout).await;
@@ -65,14 +74,19 @@ impl PrimaryFinder {
                 return Ok(address);
             }
         }
-        Err(CallError::NoPrimary(format!("none of {} sentinels knows {}", self.sentinels.len(), self.name)))
+        Err(CallError::NoPrimary(format!(
+            "none of {} sentinels knows {}",
+            self.sentinels.len(),
+            self.name
+        )))
     }
 
     /// Step 3: connects, and makes sure with ROLE that a master is there.
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // Whether ROLE itself ran does not matter to anybody: an error here is never an unknown outcome.
+        // Whether ROLE itself ran does not matter to anybody: an error here is never an unknown
+        // outcome.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
@@ -87,7 +101,8 @@ impl PrimaryFinder {
     /// Starts to listen for `+switch-master`, once.
     fn listen(&mut self) {
         if self.listener.is_none() {
-            let (env, name, sentinels) = (self.env.clone(), self.name.clone(), self.sentinels.clone());
+            let (env, name, sentinels) =
+                (self.env.clone(), self.name.clone(), self.sentinels.clone());
             let task = count_switches(env, name, sentinels, self.timeout, self.switches.clone());
             self.listener = Some(self.env.spawn(task));
         }
@@ -103,9 +118,15 @@ impl Drop for PrimaryFinder {
 }
 
 /// `SENTINEL get-master-addr-by-name NAME`; `None` if that Sentinel does not know the name.
-async fn ask(env: &Env, sentinel: &Address, name: &str, timeout: Duration) -> Result<Option<Address>, CallError> {
+async fn ask(
+    env: &Env,
+    sentinel: &Address,
+    name: &str,
+    timeout: Duration,
+) -> Result<Option<Address>, CallError> {
     let connection = Connection::open(env, sentinel, timeout).await?;
-    let (reply, _) = connection.call(&[b"SENTINEL", b"get-master-addr-by-name", name.as_bytes()]).await?;
+    let (reply, _) =
+        connection.call(&[b"SENTINEL", b"get-master-addr-by-name", name.as_bytes()]).await?;
     Ok(address_of(&reply))
 }
 
@@ -117,12 +138,22 @@ fn address_of(reply: &Reply) -> Option<Address> {
     Some(Address { host, port })
 }
 
-/// Counts the changes of the primary that one Sentinel after the other tells of. Runs until the finder or the host ends.
-async fn count_switches(env: Env, name: String, sentinels: Vec<Address>, timeout: Duration, switches: Rc<Cell<u64>>) {
+/// Counts the changes of the primary that one Sentinel after the other tells of. Runs until the
+/// finder or the host ends.
+async fn count_switches(
+    env: Env,
+    name: String,
+    sentinels: Vec<Address>,
+    timeout: Duration,
+    switches: Rc<Cell<u64>>,
+) {
     let mut subscribed_before = false;
     for sentinel in sentinels.iter().cycle() {
-        if let Ok(mut subscription) = Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await {
-            // While nobody listened a switch may have been missed, so a renewed subscription counts as one.
+        if let Ok(mut subscription) =
+            Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
+        {
+            // While nobody listened a switch may have been missed, so a renewed subscription counts
+            // as one.
             if subscribed_before {
                 switches.set(switches.get() + 1);
             }

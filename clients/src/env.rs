@@ -1,7 +1,9 @@
-//! What an algorithm needs of its host: connections, sleep, clocks, randomness, tasks. Must never know which world it runs in.
+//! What an algorithm needs of its host: connections, sleep, clocks, randomness, tasks. Must never
+//! know which world it runs in.
 //!
-//! [`Env`] is one concrete handle, so no lock is generic. Behind it stands [`World`], an object-safe, poll-based trait that hands out
-//! small integer keys: one implementor per engine of the simulator. Nothing on the hot path is boxed.
+//! [`Env`] is one concrete handle, so no lock is generic. Behind it stands [`World`], an
+//! object-safe, poll-based trait that hands out small integer keys: one implementor per engine of
+//! the simulator. Nothing on the hot path is boxed.
 
 use bytes::BytesMut;
 use std::fmt;
@@ -42,7 +44,8 @@ pub struct TaskKey(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WallClock(pub i64);
 
-/// The monotonic clock of a host, in microseconds. It drifts with the wall clock but is never stepped.
+/// The monotonic clock of a host, in microseconds. It drifts with the wall clock but is never
+/// stepped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monotonic(pub u64);
 
@@ -55,7 +58,8 @@ pub struct Address {
     pub port: u16,
 }
 
-/// What a random number is for; each use has a stream of its own, so that one does not disturb the other.
+/// What a random number is for; each use has a stream of its own, so that one does not disturb the
+/// other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
     /// Owner values of locks.
@@ -67,7 +71,8 @@ pub enum Draw {
 /// Something that a lock's own code knows and that a judge must hear of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
-    /// The lock's code noticed that this process no longer holds the lock (a watchdog whose extension was refused, say).
+    /// The lock's code noticed that this process no longer holds the lock (a watchdog whose
+    /// extension was refused, say).
     LockLost,
 }
 
@@ -76,7 +81,8 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// The machine behind an [`Env`]. Implementors are engines; algorithms use [`Env`].
 ///
-/// `poll_*` methods keep the waker of the last caller for a key and wake it once something may have changed.
+/// `poll_*` methods keep the waker of the last caller for a key and wake it once something may have
+/// changed.
 pub trait World {
     /// The host's wall clock.
     fn wall_clock(&self, host: HostKey) -> WallClock;
@@ -90,20 +96,33 @@ pub trait World {
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
     /// Forgets a timer; a spent key is ignored.
     fn cancel_timer(&self, timer: TimerKey);
-    /// Starts to connect. What is sent over the connection counts as asked for by the caller. Errors: `NotFound` for a name that is no host's.
+    /// Starts to connect. What is sent over the connection counts as asked for by the caller.
+    /// Errors: `NotFound` for a name that is no host's.
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
     /// Ready once connected or refused (`ConnectionRefused`); never ready while the peer is dark.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// From now on reading and writing fail with `TimedOut` rather than wait once that span of the host's monotonic clock has passed.
+    /// From now on reading and writing fail with `TimedOut` rather than wait once that span of the
+    /// host's monotonic clock has passed.
     fn limit(&self, socket: SocketKey, after: Duration);
     /// From now on reading and writing may wait for ever.
     fn lift_limit(&self, socket: SocketKey);
-    /// Appends what has arrived to `buffer` and returns how much; 0 is the end of the stream. Errors: `ConnectionReset`, after
-    /// everything that had arrived before the reset was read; `TimedOut`.
-    fn poll_read(&self, socket: SocketKey, context: &mut Context<'_>, buffer: &mut BytesMut)
-    -> Poll<io::Result<usize>>;
-    /// Sends bytes: one call that returns `n` is one message of `n` bytes. Errors: `BrokenPipe`, `ConnectionReset`, `TimedOut`.
-    fn poll_write(&self, socket: SocketKey, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+    /// Appends what has arrived to `buffer` and returns how much; 0 is the end of the stream.
+    /// Errors: `ConnectionReset`, after everything that had arrived before the reset was read;
+    /// `TimedOut`.
+    fn poll_read(
+        &self,
+        socket: SocketKey,
+        context: &mut Context<'_>,
+        buffer: &mut BytesMut,
+    ) -> Poll<io::Result<usize>>;
+    /// Sends bytes: one call that returns `n` is one message of `n` bytes. Errors: `BrokenPipe`,
+    /// `ConnectionReset`, `TimedOut`.
+    fn poll_write(
+        &self,
+        socket: SocketKey,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>>;
     /// Closes the socket; its key is spent.
     fn close(&self, socket: SocketKey);
     /// Runs a task beside the caller, on the same host.
@@ -114,7 +133,8 @@ pub trait World {
     fn note(&self, caller: Caller, note: Note);
 }
 
-/// The handle through which an algorithm acts on its host, as one thread of the process there. Cheap to clone.
+/// The handle through which an algorithm acts on its host, as one thread of the process there.
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct Env {
     world: Rc<dyn World>,
@@ -128,8 +148,8 @@ impl Env {
         Env { world, host, thread: 1 }
     }
 
-    /// The handle of another thread of the same process. Threads share clocks and random numbers; what differs is who is said to have
-    /// asked a server for something, and who noticed a loss.
+    /// The handle of another thread of the same process. Threads share clocks and random numbers;
+    /// what differs is who is said to have asked a server for something, and who noticed a loss.
     pub fn of_thread(&self, thread: u16) -> Env {
         Env { thread, ..self.clone() }
     }
@@ -176,10 +196,15 @@ impl Env {
 
     /// Waits for a span of the host's monotonic clock.
     pub fn sleep(&self, span: Duration) -> Sleep {
-        Sleep { timer: self.world.start_timer(self.host, span), world: self.world.clone(), done: false }
+        Sleep {
+            timer: self.world.start_timer(self.host, span),
+            world: self.world.clone(),
+            done: false,
+        }
     }
 
-    /// Runs a future for at most `span`; `None` if that was not enough. The future is dropped either way.
+    /// Runs a future for at most `span`; `None` if that was not enough. The future is dropped
+    /// either way.
     pub async fn timeout<T>(&self, span: Duration, future: impl Future<Output = T>) -> Option<T> {
         let mut future = std::pin::pin!(future);
         let mut sleep = std::pin::pin!(self.sleep(span));
@@ -194,7 +219,8 @@ impl Env {
 
     /// Connects to a server. Hangs while the server is dark: wrap it in [`Env::timeout`].
     pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
-        let socket = Socket { key: self.world.connect(self.caller(), address)?, world: self.world.clone() };
+        let socket =
+            Socket { key: self.world.connect(self.caller(), address)?, world: self.world.clone() };
         std::future::poll_fn(|context| self.world.poll_connect(socket.key, context)).await?;
         Ok(socket)
     }
@@ -248,11 +274,16 @@ impl Socket {
     }
 
     /// As [`Socket::read`], for futures that are written by hand.
-    pub fn poll_read(&mut self, context: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<io::Result<usize>> {
+    pub fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut BytesMut,
+    ) -> Poll<io::Result<usize>> {
         self.world.poll_read(self.key, context, buffer)
     }
 
-    /// How long reading and writing may wait from now on; after that they fail with `TimedOut`. Replaces the limit that there was.
+    /// How long reading and writing may wait from now on; after that they fail with `TimedOut`.
+    /// Replaces the limit that there was.
     pub fn limit(&mut self, after: Duration) {
         self.world.limit(self.key, after);
     }
@@ -262,13 +293,18 @@ impl Socket {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends some of the bytes, at least one, and returns how many. An error means that none of them left.
+    /// Sends some of the bytes, at least one, and returns how many. An error means that none of
+    /// them left.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }
 
     /// As [`Socket::write`], for futures that are written by hand.
-    pub fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    pub fn poll_write(
+        &mut self,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.world.poll_write(self.key, context, bytes)
     }
 
@@ -302,7 +338,8 @@ impl Spawned {
     }
 }
 
-/// As [`Duration::as_micros`], in half as many bits: spans of more than half a million years are cut.
+/// As [`Duration::as_micros`], in half as many bits: spans of more than half a million years are
+/// cut.
 pub fn whole_micros(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(span.subsec_micros()))
 }

@@ -1,14 +1,18 @@
-//! `fencing`: the lock on one Redis that also hands out a fencing token. Must never know the storage that checks the token.
+//! `fencing`: the lock on one Redis that also hands out a fencing token. Must never know the
+//! storage that checks the token.
 //!
-//! Sources: Redis documentation, "Distributed Locks with Redis" (the owner value, the release); Martin Kleppmann, "How to do
-//! distributed locking" (2016): a number that increases every time a client acquires the lock, sent along with every request.
+//! Sources: Redis documentation, "Distributed Locks with Redis" (the owner value, the release);
+//! Martin Kleppmann, "How to do distributed locking" (2016): a number that increases every time a
+//! client acquires the lock, sent along with every request.
 //!
-//! The token comes from a counter beside the lock, in the same script, so that tokens are ordered as the grants are. The counter
-//! never expires; it is only as durable as the server that keeps it.
+//! The token comes from a counter beside the lock, in the same script, so that tokens are ordered
+//! as the grants are. The counter never expires; it is only as durable as the server that keeps it.
 
 use crate::connection::CallError;
 use crate::env::{BoxFuture, Env};
-use crate::lock::{Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, Settings};
+use crate::lock::{
+    Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, Settings,
+};
 use crate::owned_key::{fresh_owner, release, undo};
 use crate::replica_wait::given_up;
 use crate::reply::Reply;
@@ -33,9 +37,11 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// KEYS: lock, counter. ARGV: owner, ttl in milliseconds. Answers the token, or nil if the lock exists.
+/// KEYS: lock, counter. ARGV: owner, ttl in milliseconds. Answers the token, or nil if the lock
+/// exists.
 ///
-/// INCR goes first because it can fail (a counter that is no number) and SET then cannot: a failed script has done nothing.
+/// INCR goes first because it can fail (a counter that is no number) and SET then cannot: a failed
+/// script has done nothing.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 1 then
     return false
@@ -62,15 +68,24 @@ impl Fencing {
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
         match self.take(resource, &owner).await {
-            Ok(Some(token)) => match given_up(self.settings.wait, &mut self.redis, resource, &owner).await {
-                Some(given_up) => given_up,
-                None => {
-                    let resource = resource.to_owned();
-                    Acquisition::Granted(Lease { resource, owner, token: Some(token), valid_until: None })
+            Ok(Some(token)) => {
+                match given_up(self.settings.wait, &mut self.redis, resource, &owner).await {
+                    Some(given_up) => given_up,
+                    None => {
+                        let resource = resource.to_owned();
+                        Acquisition::Granted(Lease {
+                            resource,
+                            owner,
+                            token: Some(token),
+                            valid_until: None,
+                        })
+                    }
                 }
-            },
+            }
             Ok(None) => Acquisition::Refused("held by another".into()),
-            Err(error) if error.may_have_applied() && !undo(&mut self.redis, resource, &owner).await => {
+            Err(error)
+                if error.may_have_applied() && !undo(&mut self.redis, resource, &owner).await =>
+            {
                 Acquisition::Unknown(error.to_string())
             }
             Err(error) => Acquisition::Refused(error.to_string().into()),
@@ -78,7 +93,11 @@ impl Fencing {
     }
 
     /// The token, or nothing if somebody holds the lock.
-    async fn take(&mut self, resource: &str, owner: &[u8]) -> Result<Option<FencingToken>, CallError> {
+    async fn take(
+        &mut self,
+        resource: &str,
+        owner: &[u8],
+    ) -> Result<Option<FencingToken>, CallError> {
         let counter = counter_key(resource);
         let keys = [resource.as_bytes(), counter.as_bytes()];
         match ACQUIRE.call(&mut self.redis, &keys, &[owner, self.ttl_ms.as_bytes()]).await? {

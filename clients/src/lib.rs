@@ -1,7 +1,8 @@
 //! Lock algorithms as an application would run them.
 //!
-//! Owns the [`Lock`] trait, [`Lease`], the table of locks, and [`Env`]: all that an algorithm may ask of the machine that it runs on.
-//! Must never know the simulator, histories, or what the server is made of: servers are bytes on a connection.
+//! Owns the [`Lock`] trait, [`Lease`], the table of locks, and [`Env`]: all that an algorithm may
+//! ask of the machine that it runs on. Must never know the simulator, histories, or what the server
+//! is made of: servers are bytes on a connection.
 
 pub mod env;
 pub mod lock;
@@ -33,7 +34,8 @@ mod testing;
 pub use connection::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{
-    Acquisition, Check, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release, Servers, Settings, Usage,
+    Acquisition, Check, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release,
+    Servers, Settings, Usage,
 };
 pub use replica_wait::ReplicaWait;
 pub use reply::Reply;

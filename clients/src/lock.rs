@@ -1,18 +1,23 @@
-//! What every lock is: the [`Lock`] trait, what it answers, and how a lock is entered in the table of locks.
-//! Must never know any one algorithm.
+//! What every lock is: the [`Lock`] trait, what it answers, and how a lock is entered in the table
+//! of locks. Must never know any one algorithm.
 //!
 //! # Writing a lock
 //!
-//! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. It talks to its servers through a
-//! [`Session`](crate::Session) (or one [per master](crate::Session::independent)), and to its host through [`Env`] alone.
+//! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. It talks
+//! to its servers through a [`Session`](crate::Session) (or one [per
+//! master](crate::Session::independent)), and to its host through [`Env`] alone.
 //!
-//! - An error of a call is a refusal if the command was certainly not carried out, and unknown otherwise:
-//!   [`CallError::may_have_applied`](crate::CallError::may_have_applied).
-//! - Each attempt writes an owner value that no attempt wrote before: [`fresh_owner`](crate::owned_key::fresh_owner). An attempt whose
-//!   outcome is unknown is undone as well as it can be; while it may stand, the answer is [`Acquisition::Unknown`], not a refusal.
-//! - Finding one's own value later is no grant, unless the validity is counted from when it was first sent.
+//! - An error of a call is a refusal if the command was certainly not carried out, and unknown
+//!   otherwise: [`CallError::may_have_applied`](crate::CallError::may_have_applied).
+//! - Each attempt writes an owner value that no attempt wrote before:
+//!   [`fresh_owner`](crate::owned_key::fresh_owner). An attempt whose outcome is unknown is undone
+//!   as well as it can be; while it may stand, the answer is [`Acquisition::Unknown`], not a
+//!   refusal.
+//! - Finding one's own value later is no grant, unless the validity is counted from when it was
+//!   first sent.
 //! - Loops have an end: [`Retry`](crate::Retry) keeps the deadline of an `acquire`.
-//! - Whatever deviates from these rules, because the library or document that it models does, says so in its header.
+//! - Whatever deviates from these rules, because the library or document that it models does, says
+//!   so in its header.
 //!
 //! The smallest lock that keeps them takes a key for as long as its ttl, and lets it run out:
 //!
@@ -82,7 +87,8 @@ pub struct Lease {
     pub owner: Bytes,
     /// The token that the storage can check, if the lock gives one.
     pub token: Option<FencingToken>,
-    /// When the lock says that its validity ends, by the clock of this process; `None` if the lock states none.
+    /// When the lock says that its validity ends, by the clock of this process; `None` if the lock
+    /// states none.
     pub valid_until: Option<Monotonic>,
 }
 
@@ -134,7 +140,8 @@ pub enum Check {
     Unsupported,
 }
 
-/// What an application has to do with a lock besides acquire and release, for the lock to show what it is about.
+/// What an application has to do with a lock besides acquire and release, for the lock to show what
+/// it is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// It takes the lock again while it holds it: see [`Lock::acquire`].
@@ -152,18 +159,22 @@ impl Usage {
 
 /// A distributed lock, as one process of an application holds it in its hands.
 ///
-/// `acquire` retries by itself, as the algorithm or library prescribes, until [`Settings::acquire_timeout`]. Each attempt writes a
-/// fresh owner value. A connection on which a reply timed out is closed, never used again.
+/// `acquire` retries by itself, as the algorithm or library prescribes, until
+/// [`Settings::acquire_timeout`]. Each attempt writes a fresh owner value. A connection on which a
+/// reply timed out is closed, never used again.
 ///
-/// Whoever finds that the lock is lost other than by releasing it says so with [`Note::LockLost`](crate::env::Note::LockLost):
-/// `check` and `extend` before they answer `NotHeld`, a watchdog when its renewal is refused. The application adds nothing.
+/// Whoever finds that the lock is lost other than by releasing it says so with
+/// [`Note::LockLost`](crate::env::Note::LockLost): `check` and `extend` before they answer
+/// `NotHeld`, a watchdog when its renewal is refused. The application adds nothing.
 pub trait Lock {
     /// Tries to take the lock.
     ///
-    /// **Nested** ([`Usage::nests`]): the application calls it a second time while it holds the lock, on the same resource, some time
-    /// after its guarded read; releases what that gave it; and goes on with the outer section, which writes and is then released.
-    /// Operations: acquire, read, *acquire, release*, write, release. If the inner acquire is not granted, the application writes
-    /// nothing and releases the outer lease. The write belongs to the outer acquisition.
+    /// **Nested** ([`Usage::nests`]): the application calls it a second time while it holds the
+    /// lock, on the same resource, some time after its guarded read; releases what that gave it;
+    /// and goes on with the outer section, which writes and is then released. Operations: acquire,
+    /// read, *acquire, release*, write, release. If the inner acquire is not granted, the
+    /// application writes nothing and releases the outer lease. The write belongs to the outer
+    /// acquisition.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
     /// Gives the lock back. Called once per lease, also when the lease may have run out.
@@ -171,11 +182,12 @@ pub trait Lock {
 
     /// Makes the lease last longer, where the algorithm can.
     ///
-    /// **Extended** ([`Usage::extends`]): the application calls it whenever less than a third of the ttl is left until
-    /// [`Lease::valid_until`] and it still wants to hold: also late, after the end, once, before it gives up. On `Extended` it goes on, and
-    /// watches the new end. On `NotHeld` it leaves the section at once: it writes nothing more and releases. On `Unknown` it calls
-    /// again, after a tenth of the ttl, until the validity has ended; then it leaves. Operations: acquire, read, *extend* as often as
-    /// needed, write, *extend*, release.
+    /// **Extended** ([`Usage::extends`]): the application calls it whenever less than a third of
+    /// the ttl is left until [`Lease::valid_until`] and it still wants to hold: also late, after
+    /// the end, once, before it gives up. On `Extended` it goes on, and watches the new end. On
+    /// `NotHeld` it leaves the section at once: it writes nothing more and releases. On `Unknown`
+    /// it calls again, after a tenth of the ttl, until the validity has ended; then it leaves.
+    /// Operations: acquire, read, *extend* as often as needed, write, *extend*, release.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
@@ -183,16 +195,17 @@ pub trait Lock {
 
     /// Asks whether the lock is still ours.
     ///
-    /// **Checked** ([`Usage::checks`]): the application calls it once per acquisition, after the guarded read and the hold, directly
-    /// before the guarded write. It writes only on `Ours`; otherwise it leaves the section and releases. Operations: acquire, read,
-    /// *check*, write, release.
+    /// **Checked** ([`Usage::checks`]): the application calls it once per acquisition, after the
+    /// guarded read and the hold, directly before the guarded write. It writes only on `Ours`;
+    /// otherwise it leaves the section and releases. Operations: acquire, read, *check*, write,
+    /// release.
     fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
         let _ = lease;
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
-    /// The lock as another thread of the same process has it in its hands, made for the `env` of that thread ([`Env::thread`]). `None`: the
-    /// library has no threads of one process.
+    /// The lock as another thread of the same process has it in its hands, made for the `env` of
+    /// that thread ([`Env::thread`]). `None`: the library has no threads of one process.
     fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -240,7 +253,8 @@ pub struct Settings {
     pub acquire_timeout: Duration,
     /// How long to wait for the reply of a single server, and for a connection to it.
     pub command_timeout: Duration,
-    /// The same for one of several independent masters: small against the ttl, so that a dead one costs little.
+    /// The same for one of several independent masters: small against the ttl, so that a dead one
+    /// costs little.
     pub node_timeout: Duration,
     /// How many replicas must have a grant for it to count, where a lock can ask for that.
     pub wait: Option<ReplicaWait>,
@@ -258,6 +272,7 @@ pub struct Definition {
     pub has_tokens: bool,
     /// The library and version that it models, if any.
     pub models: Option<&'static str>,
-    /// Makes the lock of one process, in the hands of its first thread. Panics if the servers are not of the deployment stated.
+    /// Makes the lock of one process, in the hands of its first thread. Panics if the servers are
+    /// not of the deployment stated.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,
 }

@@ -1,7 +1,9 @@
-//! A key that holds its owner's random value: how most Redis locks mark who holds them. Must never know when a lock is granted.
+//! A key that holds its owner's random value: how most Redis locks mark who holds them. Must never
+//! know when a lock is granted.
 //!
-//! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a Single Instance": 20 random bytes as
-//! value, unique for each attempt, and a script that deletes the key only while it holds that value.
+//! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
+//! Single Instance": 20 random bytes as value, unique for each attempt, and a script that deletes
+//! the key only while it holds that value.
 
 use crate::connection::CallError;
 use crate::env::{Draw, Env};
@@ -32,7 +34,9 @@ pub fn fresh_owner(env: &Env) -> Bytes {
 fn fresh_digits(env: &Env) -> [u8; 40] {
     let [first, second, third] = env.randoms::<3>(Draw::Owner);
     let mut digits = [[0; 8]; 5];
-    for (digits, number) in digits.iter_mut().zip([first >> 32, first, second >> 32, second, third >> 32]) {
+    for (digits, number) in
+        digits.iter_mut().zip([first >> 32, first, second >> 32, second, third >> 32])
+    {
         *digits = eight_digits(number as u32);
     }
     let mut all = [0; 40];
@@ -61,22 +65,38 @@ else
 end"#,
 );
 
-/// One attempt to take the lock under an owner value of its own. If its outcome is unknown, it is undone as well as it can be.
-pub async fn take(env: &Env, settings: &Settings, session: &mut Session, resource: &str, ttl_ms: &str) -> Acquisition {
+/// One attempt to take the lock under an owner value of its own. If its outcome is unknown, it is
+/// undone as well as it can be.
+pub async fn take(
+    env: &Env,
+    settings: &Settings,
+    session: &mut Session,
+    resource: &str,
+    ttl_ms: &str,
+) -> Acquisition {
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // On the heap, as what follows an unknown outcome: both are rare, and the future of every attempt would be as large.
+            // On the heap, as what follows an unknown outcome: both are rare, and the future of
+            // every attempt would be as large.
             if settings.wait.is_some()
-                && let Some(given_up) = Box::pin(given_up(settings.wait, session, resource, &owner)).await
+                && let Some(given_up) =
+                    Box::pin(given_up(settings.wait, session, resource, &owner)).await
             {
                 return given_up;
             }
             let owner = Bytes::copy_from_slice(&owner);
-            Acquisition::Granted(Lease { resource: resource.to_owned(), owner, token: None, valid_until: None })
+            Acquisition::Granted(Lease {
+                resource: resource.to_owned(),
+                owner,
+                token: None,
+                valid_until: None,
+            })
         }
         Ok(false) => Acquisition::Refused("held by another".into()),
-        Err(error) if error.may_have_applied() && !Box::pin(undo(session, resource, &owner)).await => {
+        Err(error)
+            if error.may_have_applied() && !Box::pin(undo(session, resource, &owner)).await =>
+        {
             Acquisition::Unknown(error.to_string())
         }
         Err(error) => Acquisition::Refused(error.to_string().into()),
@@ -84,7 +104,12 @@ pub async fn take(env: &Env, settings: &Settings, session: &mut Session, resourc
 }
 
 /// `SET key owner NX PX ttl_ms`: whether the key is now ours, `false` if it exists.
-pub async fn set_if_absent(session: &mut Session, key: &str, owner: &[u8], ttl_ms: &str) -> Result<bool, CallError> {
+pub async fn set_if_absent(
+    session: &mut Session,
+    key: &str,
+    owner: &[u8],
+    ttl_ms: &str,
+) -> Result<bool, CallError> {
     was_set(session.call(&set_if_absent_words(key, owner, ttl_ms)).await)
 }
 
@@ -101,7 +126,11 @@ fn was_set(outcome: Result<Reply, CallError>) -> Result<bool, CallError> {
 }
 
 /// Compare-and-delete: `true` if our key was there and is gone, `false` if it was not there.
-pub async fn delete_if_owned(session: &mut Session, key: &str, owner: &[u8]) -> Result<bool, CallError> {
+pub async fn delete_if_owned(
+    session: &mut Session,
+    key: &str,
+    owner: &[u8],
+) -> Result<bool, CallError> {
     match COMPARE_AND_DELETE.call(session, &[key.as_bytes()], &[owner]).await? {
         Reply::Integer(1) => Ok(true),
         Reply::Integer(0) => Ok(false),
@@ -109,8 +138,14 @@ pub async fn delete_if_owned(session: &mut Session, key: &str, owner: &[u8]) -> 
     }
 }
 
-/// Extends by compare-and-expire: `true` if our key was there and now lives that long, `false` if it was not there.
-pub async fn extend_if_owned(session: &mut Session, key: &str, owner: &[u8], ttl_ms: &str) -> Result<bool, CallError> {
+/// Extends by compare-and-expire: `true` if our key was there and now lives that long, `false` if
+/// it was not there.
+pub async fn extend_if_owned(
+    session: &mut Session,
+    key: &str,
+    owner: &[u8],
+    ttl_ms: &str,
+) -> Result<bool, CallError> {
     match EXTEND_IF_OWNED.call(session, &[key.as_bytes()], &[owner, ttl_ms.as_bytes()]).await? {
         Reply::Integer(1) => Ok(true),
         Reply::Integer(0) => Ok(false),
@@ -118,15 +153,22 @@ pub async fn extend_if_owned(session: &mut Session, key: &str, owner: &[u8], ttl
     }
 }
 
-/// Takes back an attempt whose outcome is unknown, as well as it can; `true` if it certainly does not stand any more.
+/// Takes back an attempt whose outcome is unknown, as well as it can; `true` if it certainly does
+/// not stand any more.
 ///
 /// Not finding the key proves nothing: the lost command may still be on its way.
 pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }
 
-/// Releases by compare-and-delete, again if a reply was lost: under an owner value that was never used before that does no harm.
-pub async fn release(env: &Env, settings: &Settings, session: &mut Session, lease: &Lease) -> Release {
+/// Releases by compare-and-delete, again if a reply was lost: under an owner value that was never
+/// used before that does no harm.
+pub async fn release(
+    env: &Env,
+    settings: &Settings,
+    session: &mut Session,
+    lease: &Lease,
+) -> Release {
     let mut lost: Option<CallError> = None;
     let mut last = String::new();
     for attempt in 0..RELEASE_ATTEMPTS {
@@ -136,7 +178,9 @@ pub async fn release(env: &Env, settings: &Settings, session: &mut Session, leas
         match (delete_if_owned(session, &lease.resource, &lease.owner).await, &lost) {
             (Ok(true), _) => return Release::Released,
             (Ok(false), None) => return Release::NotHeld,
-            (Ok(false), Some(first)) => return Release::Unknown(format!("released or expired: {first}")),
+            (Ok(false), Some(first)) => {
+                return Release::Unknown(format!("released or expired: {first}"));
+            }
             (Err(error), _) => {
                 last = error.to_string();
                 lost = lost.or(Some(error).filter(CallError::may_have_applied));

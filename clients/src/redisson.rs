@@ -1,22 +1,29 @@
-//! `redisson` and its relatives: the locks of the Java library Redisson. Must never know how a grant is judged.
+//! `redisson` and its relatives: the locks of the Java library Redisson. Must never know how a
+//! grant is judged.
 //!
-//! Source: article 004 names the library; what is modelled is its source at version 4.7.1-SNAPSHOT of August 2026 (`RedissonLock`,
-//! `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from `uuid:thread` to a count, taken, given back and renewed by Lua:
-//! `script.rs`. Who finds it taken subscribes to its channel and waits for a message, but no longer than what is left of the lock's time.
+//! Source: article 004 names the library; what is modelled is its source at version 4.7.1-SNAPSHOT
+//! of August 2026 (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a
+//! hash from `uuid:thread` to a count, taken, given back and renewed by Lua: `script.rs`. Who finds
+//! it taken subscribes to its channel and waits for a message, but no longer than what is left of
+//! the lock's time.
 //!
 //! The calls are `tryLock(wait, ...)` with the timeout of the acquire as `wait`:
 //!
-//! - `redisson`: no lease is given, so the lock lives `lockWatchdogTimeout` (30 s in the library, the ttl here) and is renewed every third
-//!   of that. Like the library, **the watchdog tells nobody** that the lock is gone: it stops, and the holder works on.
+//! - `redisson`: no lease is given, so the lock lives `lockWatchdogTimeout` (30 s in the library,
+//!   the ttl here) and is renewed every third of that. Like the library, **the watchdog tells
+//!   nobody** that the lock is gone: it stops, and the holder works on.
 //! - `redisson-lease`: a lease of a ttl is given, so nothing is renewed.
-//! - `redisson-wait`: as `redisson`, and where replicas are, `WAIT` after the acquire: a lock that no replica has is given back.
+//! - `redisson-wait`: as `redisson`, and where replicas are, `WAIT` after the acquire: a lock that
+//!   no replica has is given back.
 //! - `redisson-fair` ([`fair`]) and `redisson-redlock` ([`red_lock`]).
 //!
-//! What differs from the library: a subscription is a connection of its own, opened when a process has to wait; spans are measured by the
-//! monotonic clock, not by `currentTimeMillis`; scripts go by digest; the latch that makes a resent unlock harmless is left out, because the
-//! library resends an unlock only after a `WAIT` that failed; the `WAIT` that follows a renewal and an unlock is left out. The owner that a lease names is
-//! what the hash reads when the lock is taken: `uuid:thread=1`. It is the same for all acquires of a thread. Threads of one process share its uuid and
-//! nothing else; each renews, and listens for, its own locks.
+//! What differs from the library: a subscription is a connection of its own, opened when a process
+//! has to wait; spans are measured by the monotonic clock, not by `currentTimeMillis`; scripts go
+//! by digest; the latch that makes a resent unlock harmless is left out, because the library
+//! resends an unlock only after a `WAIT` that failed; the `WAIT` that follows a renewal and an
+//! unlock is left out. The owner that a lease names is what the hash reads when the lock is taken:
+//! `uuid:thread=1`. It is the same for all acquires of a thread. Threads of one process share its
+//! uuid and nothing else; each renews, and listens for, its own locks.
 
 pub mod fair;
 pub mod red_lock;
@@ -24,7 +31,9 @@ pub mod rlock;
 pub mod script;
 
 use crate::env::{BoxFuture, Env};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage};
+use crate::lock::{
+    Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
+};
 use rlock::{Habits, RLock, fresh_uuid};
 use std::rc::Rc;
 use std::time::Duration;
@@ -35,7 +44,8 @@ pub const MODELS: Option<&str> = Some("Redisson 4.7.1-SNAPSHOT (August 2026)");
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "redisson",
-    about: "a hash of counts by Lua, waiting by publish/subscribe, renewed by a watchdog every third of its time",
+    about: "a hash of counts by Lua, waiting by publish/subscribe, renewed by a watchdog every \
+     third of its time",
     deployment: Deployment::Primary,
     has_tokens: false,
     models: MODELS,

@@ -1,18 +1,26 @@
-//! `redlock`: the lock on N independent masters. Must never know how the masters relate: they do not.
+//! `redlock`: the lock on N independent masters. Must never know how the masters relate: they do
+//! not.
 //!
-//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", in its five steps:
+//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", in its
+//! five steps:
 //!
 //! 1. It gets the current time in milliseconds.
-//! 2. It tries to acquire the lock in all the N instances sequentially, using the same key name and random value in all the
-//!    instances, with a timeout that is small compared to the total lock auto-release time.
-//! 3. It computes how much time elapsed since step 1. If and only if it was able to acquire the lock in the majority of the
-//!    instances, and the total time elapsed is less than the lock validity time, the lock is considered to be acquired.
-//! 4. If the lock was acquired, its validity time is considered to be the initial validity time minus the time elapsed.
-//! 5. If it failed to acquire the lock, it will try to unlock all the instances, even those it believed it had not locked.
+//! 2. It tries to acquire the lock in all the N instances sequentially, using the same key name and
+//!    random value in all the instances, with a timeout that is small compared to the total lock
+//!    auto-release time.
+//! 3. It computes how much time elapsed since step 1. If and only if it was able to acquire the
+//!    lock in the majority of the instances, and the total time elapsed is less than the lock
+//!    validity time, the lock is considered to be acquired.
+//! 4. If the lock was acquired, its validity time is considered to be the initial validity time
+//!    minus the time elapsed.
+//! 5. If it failed to acquire the lock, it will try to unlock all the instances, even those it
+//!    believed it had not locked.
 //!
-//! "Retry on failure" adds the random delay, "Safety arguments" the drift: `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`; that the
-//! drift is 1 % of the ttl and 2 ms is from the reference implementation (redlock-rb). The time is that of the monotonic clock, as
-//! Sanfilippo concedes to Kleppmann that it should be ("Is Redlock safe?", 2016). What libraries do otherwise is in [`variants`].
+//! "Retry on failure" adds the random delay, "Safety arguments" the drift: `MIN_VALIDITY = TTL -
+//! (T2 - T1) - CLOCK_DRIFT`; that the drift is 1 % of the ttl and 2 ms is from the reference
+//! implementation (redlock-rb). The time is that of the monotonic clock, as Sanfilippo concedes to
+//! Kleppmann that it should be ("Is Redlock safe?", 2016). What libraries do otherwise is in
+//! [`variants`].
 
 pub mod variants;
 
@@ -47,8 +55,16 @@ struct Redlock {
 
 /// The lock with these habits.
 fn lock(env: Env, servers: &Servers, settings: &Settings, habits: Habits) -> Box<dyn Lock> {
-    let (masters, ttl_ms) = (Session::independent(&env, servers, settings), settings.ttl.as_millis().to_string());
-    Box::new(Redlock { env, settings: settings.clone(), habits, masters, ttl_ms, answered: Vec::new() })
+    let (masters, ttl_ms) =
+        (Session::independent(&env, servers, settings), settings.ttl.as_millis().to_string());
+    Box::new(Redlock {
+        env,
+        settings: settings.clone(),
+        habits,
+        masters,
+        ttl_ms,
+        answered: Vec::new(),
+    })
 }
 
 /// What one master made of one attempt.
@@ -69,7 +85,8 @@ enum Removal {
     Removed,
     /// It did not have our key.
     Absent,
-    /// It does not have our key any more, but a reply was lost: it removed the key, or the key had expired.
+    /// It does not have our key any more, but a reply was lost: it removed the key, or the key had
+    /// expired.
     Gone,
     /// It gave no answer; `reached` if the request may have arrived.
     Unanswered { reached: bool },
@@ -101,7 +118,10 @@ impl Redlock {
                 if self.habits.gives_back == GivesBack::AtTheEnd {
                     self.unlock_all(resource, &owner, &[]).await;
                 }
-                return standing.map_or_else(|| Acquisition::Refused(failure.reason.into()), Acquisition::Unknown);
+                return standing.map_or_else(
+                    || Acquisition::Refused(failure.reason.into()),
+                    Acquisition::Unknown,
+                );
             }
             if !self.habits.keeps_owner {
                 owner = fresh_owner(&self.env);
@@ -134,7 +154,12 @@ impl Redlock {
             self.answered = votes.iter().map(|vote| *vote == Vote::Locked).collect();
             let valid_until = Some(valid_until).filter(|_| self.habits.states_validity);
             let token = self.habits.token_of(owner);
-            return Ok(Lease { resource: resource.to_owned(), owner: owner.clone(), token, valid_until });
+            return Ok(Lease {
+                resource: resource.to_owned(),
+                owner: owner.clone(),
+                token,
+                valid_until,
+            });
         }
 
         // 5. Unlock all instances.
@@ -143,7 +168,11 @@ impl Redlock {
             _ => self.unlock_all(resource, owner, &votes).await,
         };
         let late = if in_time { "" } else { ", too late" };
-        Err(Failure { reason: format!("locked {locked} of {}{late}", votes.len()), standing, is_final: false })
+        Err(Failure {
+            reason: format!("locked {locked} of {}{late}", votes.len()),
+            standing,
+            is_final: false,
+        })
     }
 
     /// What every master said, and whether one of them gave no answer.
@@ -160,7 +189,9 @@ impl Redlock {
     /// The same, all at once.
     async fn lock_together(&mut self, resource: &str, owner: &Bytes) -> (Vec<Vote>, bool) {
         let ttl_ms = &self.ttl_ms;
-        let ask = |master| -> BoxFuture<'_, _> { Box::pin(set_if_absent(master, resource, owner, ttl_ms)) };
+        let ask = |master| -> BoxFuture<'_, _> {
+            Box::pin(set_if_absent(master, resource, owner, ttl_ms))
+        };
         let answers = join_all(self.masters.iter_mut().map(ask).collect()).await;
         (answers.iter().map(Vote::of).collect(), answers.iter().any(Result::is_err))
     }
@@ -180,11 +211,14 @@ impl Redlock {
         standing
     }
 
-    /// Asks every master to remove our key; those that did not answer are asked again, a bounded number of times.
+    /// Asks every master to remove our key; those that did not answer are asked again, a bounded
+    /// number of times.
     async fn release_all(&mut self, lease: &Lease) -> Release {
         let mut removals = vec![Removal::Unanswered { reached: false }; self.masters.len()];
         if self.habits.gives_back == GivesBack::Answered {
-            for (removal, _) in removals.iter_mut().zip(&self.answered).filter(|(_, answered)| !**answered) {
+            for (removal, _) in
+                removals.iter_mut().zip(&self.answered).filter(|(_, answered)| !**answered)
+            {
                 *removal = Removal::Absent;
             }
         }
@@ -194,11 +228,16 @@ impl Redlock {
             }
             for (master, removal) in self.masters.iter_mut().zip(&mut removals) {
                 if let Removal::Unanswered { reached } = *removal {
-                    *removal = removal_of(reached, delete_if_owned(master, &lease.resource, &lease.owner).await);
+                    *removal = removal_of(
+                        reached,
+                        delete_if_owned(master, &lease.resource, &lease.owner).await,
+                    );
                 }
             }
             match judge(&removals, self.quorum()) {
-                Release::Unknown(reason) if attempt + 1 == RELEASE_ATTEMPTS => return Release::Unknown(reason),
+                Release::Unknown(reason) if attempt + 1 == RELEASE_ATTEMPTS => {
+                    return Release::Unknown(reason);
+                }
                 Release::Unknown(_) => {}
                 decided => return decided,
             }
@@ -241,9 +280,11 @@ fn removal_of(reached: bool, answer: Result<bool, CallError>) -> Removal {
     }
 }
 
-/// The lock was released if a majority removed our key, and was not held if no majority can have had it.
+/// The lock was released if a majority removed our key, and was not held if no majority can have
+/// had it.
 fn judge(removals: &[Removal], quorum: usize) -> Release {
-    let count = |wanted: fn(&Removal) -> bool| removals.iter().filter(|removal| wanted(removal)).count();
+    let count =
+        |wanted: fn(&Removal) -> bool| removals.iter().filter(|removal| wanted(removal)).count();
     let removed = count(|removal| *removal == Removal::Removed);
     let absent = count(|removal| *removal == Removal::Absent);
     if removed >= quorum {
@@ -251,7 +292,10 @@ fn judge(removals: &[Removal], quorum: usize) -> Release {
     } else if removals.len() - absent < quorum {
         Release::NotHeld
     } else {
-        Release::Unknown(format!("{removed} of {} masters removed the key, {absent} did not have it", removals.len()))
+        Release::Unknown(format!(
+            "{removed} of {} masters removed the key, {absent} did not have it",
+            removals.len()
+        ))
     }
 }
 

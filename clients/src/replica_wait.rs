@@ -1,8 +1,11 @@
-//! `WAIT` after a grant: a lock that its replicas do not have yet is given up. Must never know how the lock was taken.
+//! `WAIT` after a grant: a lock that its replicas do not have yet is given up. Must never know how
+//! the lock was taken.
 //!
-//! Source: Redis documentation, `WAIT numreplicas timeout`: it answers how many replicas have acknowledged the writes that this connection
-//! has sent, when enough have or the timeout is over; the document says itself that this makes a loss at failover less likely and no more.
-//! So it must go over the connection of the write: from Redis 7.2 on, another connection has written nothing and is answered at once.
+//! Source: Redis documentation, `WAIT numreplicas timeout`: it answers how many replicas have
+//! acknowledged the writes that this connection has sent, when enough have or the timeout is over;
+//! the document says itself that this makes a loss at failover less likely and no more. So it must
+//! go over the connection of the write: from Redis 7.2 on, another connection has written nothing
+//! and is answered at once.
 
 use crate::connection::CallError;
 use crate::lock::Acquisition;
@@ -16,12 +19,13 @@ use std::time::Duration;
 pub struct ReplicaWait {
     /// So many, at least.
     pub replicas: u16,
-    /// How long the server waits for them; whole milliseconds, at least one (zero would mean for ever).
+    /// How long the server waits for them; whole milliseconds, at least one (zero would mean for
+    /// ever).
     pub timeout: Duration,
 }
 
-/// After a grant under `owner` by the last call of the session: nothing if enough replicas have it. Otherwise the lock is given up, and this is
-/// what became of the attempt.
+/// After a grant under `owner` by the last call of the session: nothing if enough replicas have it.
+/// Otherwise the lock is given up, and this is what became of the attempt.
 pub async fn given_up(
     wait: Option<ReplicaWait>,
     session: &mut Session,
@@ -41,9 +45,16 @@ pub async fn given_up(
 }
 
 /// How many replicas have what this connection wrote.
-async fn acknowledged(session: &mut Session, replicas: u16, timeout: Duration) -> Result<i64, CallError> {
+async fn acknowledged(
+    session: &mut Session,
+    replicas: u16,
+    timeout: Duration,
+) -> Result<i64, CallError> {
     let (replicas, timeout_ms) = (replicas.to_string(), timeout.as_millis().max(1).to_string());
-    match session.call_on_the_same_connection(&[b"WAIT", replicas.as_bytes(), timeout_ms.as_bytes()]).await? {
+    match session
+        .call_on_the_same_connection(&[b"WAIT", replicas.as_bytes(), timeout_ms.as_bytes()])
+        .await?
+    {
         Reply::Integer(count) => Ok(count),
         reply => Err(CallError::unexpected(&reply)),
     }
@@ -104,6 +115,9 @@ mod tests {
             "{acquisition:?}"
         );
         let trace = world.trace();
-        assert!(!trace.contains("redis #2 < WAIT"), "another connection has written nothing: {trace}");
+        assert!(
+            !trace.contains("redis #2 < WAIT"),
+            "another connection has written nothing: {trace}"
+        );
     }
 }

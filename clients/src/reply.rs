@@ -1,5 +1,5 @@
-//! What a server answers: the RESP2 reply, cut out of the bytes that have arrived. Must never know what was asked, nor trust the
-//! server: bytes that are no reply are an error, never a panic.
+//! What a server answers: the RESP2 reply, cut out of the bytes that have arrived. Must never know
+//! what was asked, nor trust the server: bytes that are no reply are an error, never a panic.
 
 use bytes::{Buf, Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_range;
@@ -8,7 +8,8 @@ use redis_protocol::resp2::types::RangeFrame;
 /// The most bytes that a reply may have. Locks ask for numbers, addresses and short values.
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// How deep arrays may nest. The decoder recurses, so a server could otherwise exhaust the stack of its client.
+/// How deep arrays may nest. The decoder recurses, so a server could otherwise exhaust the stack of
+/// its client.
 const DEPTH_MAX: usize = 8;
 
 /// A number of so many digits fits 64 bits, whatever the digits are.
@@ -19,7 +20,8 @@ const DIGITS_PLAIN_MAX: usize = 18;
 pub enum Reply {
     /// `+OK` and its like.
     Status(Bytes),
-    /// `-ERR ...`. A connection turns it into an error of the call, so that it is met only inside arrays (`EXEC`).
+    /// `-ERR ...`. A connection turns it into an error of the call, so that it is met only inside
+    /// arrays (`EXEC`).
     Error(String),
     /// `:1`.
     Integer(i64),
@@ -77,24 +79,31 @@ impl Reply {
         }
         match decode_range(buffer) {
             Ok(Some((frame, length))) => Ok(Some(take_frame(&frame, length, buffer))),
-            Ok(None) if buffer.len() > REPLY_BYTES_MAX => Err(Nonsense(format!("more than {REPLY_BYTES_MAX} bytes"))),
+            Ok(None) if buffer.len() > REPLY_BYTES_MAX => {
+                Err(Nonsense(format!("more than {REPLY_BYTES_MAX} bytes")))
+            }
             Ok(None) => Ok(None),
             Err(error) => Err(Nonsense(error.to_string())),
         }
     }
 }
 
-/// Takes off one of the replies that locks get nearly always: `OK`, nil, or a number. `None` leaves it to the decoder.
+/// Takes off one of the replies that locks get nearly always: `OK`, nil, or a number. `None` leaves
+/// it to the decoder.
 fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     let (reply, length) = match &buffer[..] {
         [b'+', b'O', b'K', b'\r', b'\n', ..] => (Reply::Status(Bytes::from_static(b"OK")), 5),
         [b'$', b'-', b'1', b'\r', b'\n', ..] => (Reply::Nil, 5),
         [b':', rest @ ..] => {
             let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            if !(1..=DIGITS_PLAIN_MAX).contains(&digits) || rest.get(digits..digits + 2) != Some(b"\r\n") {
+            if !(1..=DIGITS_PLAIN_MAX).contains(&digits)
+                || rest.get(digits..digits + 2) != Some(b"\r\n")
+            {
                 return None;
             }
-            let number = rest[..digits].iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+            let number = rest[..digits]
+                .iter()
+                .fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
             (Reply::Integer(number), digits + 3)
         }
         _ => return None,
@@ -107,7 +116,8 @@ fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     Some(reply)
 }
 
-/// Cuts `length` bytes off the buffer and makes a reply of them. Numbers, nothing and `OK` cost no allocation.
+/// Cuts `length` bytes off the buffer and makes a reply of them. Numbers, nothing and `OK` cost no
+/// allocation.
 fn take_frame(frame: &RangeFrame, length: usize, buffer: &mut BytesMut) -> Reply {
     let plain = match frame {
         RangeFrame::Integer(number) => Some(Reply::Integer(*number)),
@@ -130,17 +140,23 @@ fn take_frame(frame: &RangeFrame, length: usize, buffer: &mut BytesMut) -> Reply
 fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     match frame {
         RangeFrame::SimpleString((start, end)) => Reply::Status(bytes.slice(*start..*end)),
-        RangeFrame::Error((start, end)) => Reply::Error(String::from_utf8_lossy(&bytes[*start..*end]).into_owned()),
+        RangeFrame::Error((start, end)) => {
+            Reply::Error(String::from_utf8_lossy(&bytes[*start..*end]).into_owned())
+        }
         RangeFrame::Integer(number) => Reply::Integer(*number),
         RangeFrame::BulkString((start, end)) => Reply::Bulk(bytes.slice(*start..*end)),
-        RangeFrame::Array(frames) => Reply::Array(frames.iter().map(|frame| reply_of(frame, bytes)).collect()),
+        RangeFrame::Array(frames) => {
+            Reply::Array(frames.iter().map(|frame| reply_of(frame, bytes)).collect())
+        }
         RangeFrame::Null => Reply::Nil,
     }
 }
 
-/// Whether the arrays of the first reply, as far as it has arrived, nest no deeper than [`DEPTH_MAX`].
+/// Whether the arrays of the first reply, as far as it has arrived, nest no deeper than
+/// [`DEPTH_MAX`].
 ///
-/// Walks the lines without recursion. It stops with `true` at whatever the decoder will not get past either.
+/// Walks the lines without recursion. It stops with `true` at whatever the decoder will not get
+/// past either.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;
@@ -170,7 +186,8 @@ fn nests_within_bound(bytes: &[u8]) -> bool {
     true
 }
 
-/// Counts one more finished element, and every array that ends with it; returns how many arrays are still open.
+/// Counts one more finished element, and every array that ends with it; returns how many arrays are
+/// still open.
 fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize {
     while depth > 0 {
         open[depth - 1] -= 1;
@@ -182,11 +199,13 @@ fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize
     depth
 }
 
-/// The first line: its kind byte, its number if it is one that counts something, and what follows the line.
+/// The first line: its kind byte, its number if it is one that counts something, and what follows
+/// the line.
 fn split_line(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     let kind = *bytes.first()?;
     let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
-    let count = std::str::from_utf8(bytes.get(1..end)?).ok().and_then(|text| text.parse::<usize>().ok());
+    let count =
+        std::str::from_utf8(bytes.get(1..end)?).ok().and_then(|text| text.parse::<usize>().ok());
     Some((kind, count, &bytes[end + 2..]))
 }
 
@@ -211,7 +230,10 @@ mod tests {
             ("*-1\r\n", Reply::Nil),
             ("$5\r\na\r\nbc\r\n", bulk("a\r\nbc")),
             ("*0\r\n", Reply::Array(vec![])),
-            ("*2\r\n$1\r\na\r\n*1\r\n:7\r\n", Reply::Array(vec![bulk("a"), Reply::Array(vec![Reply::Integer(7)])])),
+            (
+                "*2\r\n$1\r\na\r\n*1\r\n:7\r\n",
+                Reply::Array(vec![bulk("a"), Reply::Array(vec![Reply::Integer(7)])]),
+            ),
         ] {
             assert_eq!(take(bytes.as_bytes()), Ok(Some(expected)), "{bytes:?}");
         }
@@ -245,7 +267,9 @@ mod tests {
     fn accepts_many_arrays_beside_each_other() {
         let mut bytes = b"*1000\r\n".to_vec();
         bytes.extend(b"*1\r\n:1\r\n".repeat(1_000));
-        assert!(matches!(take(&bytes), Ok(Some(Reply::Array(elements))) if elements.len() == 1_000));
+        assert!(
+            matches!(take(&bytes), Ok(Some(Reply::Array(elements))) if elements.len() == 1_000)
+        );
     }
 
     #[test]

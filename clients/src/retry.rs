@@ -1,11 +1,13 @@
-//! Trying again until a deadline, with a random delay between two attempts. Must never know what is tried.
+//! Trying again until a deadline, with a random delay between two attempts. Must never know what is
+//! tried.
 
 use crate::env::{Env, Monotonic};
 use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The delay that is forced when an attempt took no time at all, so that a loop without delays ends all the same.
+/// The delay that is forced when an attempt took no time at all, so that a loop without delays ends
+/// all the same.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
 /// The attempts of one `acquire`.
@@ -28,9 +30,12 @@ impl Retry {
         }
     }
 
-    /// Attempts until one is granted or the time is over. Once the outcome of an attempt was unknown, it may stand, and the answer is
-    /// never a refusal.
-    pub async fn until_granted(mut self, mut attempt: impl AsyncFnMut() -> Acquisition) -> Acquisition {
+    /// Attempts until one is granted or the time is over. Once the outcome of an attempt was
+    /// unknown, it may stand, and the answer is never a refusal.
+    pub async fn until_granted(
+        mut self,
+        mut attempt: impl AsyncFnMut() -> Acquisition,
+    ) -> Acquisition {
         let mut standing = None;
         loop {
             let reason = match attempt().await {
@@ -47,7 +52,8 @@ impl Retry {
         }
     }
 
-    /// Waits a random delay; `true` if another attempt begins, `false` at once if the delay would pass the deadline.
+    /// Waits a random delay; `true` if another attempt begins, `false` at once if the delay would
+    /// pass the deadline.
     ///
     /// The last attempt may end later than the deadline, by as long as it takes.
     pub async fn again(&mut self) -> bool {
@@ -80,7 +86,9 @@ mod tests {
         let env = TestWorld::new().env();
         let draws: Vec<Duration> = (0..2_000).map(|_| env.jitter(&(50 * MS..=200 * MS))).collect();
         assert!(draws.iter().all(|draw| (50 * MS..=200 * MS).contains(draw)));
-        assert!(draws.iter().any(|draw| *draw < 52 * MS) && draws.iter().any(|draw| *draw > 198 * MS));
+        assert!(
+            draws.iter().any(|draw| *draw < 52 * MS) && draws.iter().any(|draw| *draw > 198 * MS)
+        );
         assert_eq!(env.jitter(&(7 * MS..=7 * MS)), 7 * MS);
         let reversed = 9 * MS..=3 * MS;
         assert_eq!(env.jitter(&reversed), 9 * MS);
@@ -89,7 +97,8 @@ mod tests {
     #[test]
     fn no_attempt_begins_at_or_after_the_deadline() {
         let world = TestWorld::new();
-        let fixed = Settings { retry: 100 * MS..=100 * MS, acquire_timeout: 500 * MS, ..settings() };
+        let fixed =
+            Settings { retry: 100 * MS..=100 * MS, acquire_timeout: 500 * MS, ..settings() };
         let mut retry = Retry::start(&world.env(), &fixed);
         let mut began = vec![world.now()];
         while world.run(retry.again()) {
@@ -101,7 +110,8 @@ mod tests {
     #[test]
     fn a_timeout_of_zero_allows_one_attempt() {
         let world = TestWorld::new();
-        let mut retry = Retry::start(&world.env(), &Settings { acquire_timeout: Duration::ZERO, ..settings() });
+        let mut retry =
+            Retry::start(&world.env(), &Settings { acquire_timeout: Duration::ZERO, ..settings() });
         assert!(!world.run(retry.again()));
         assert_eq!(world.now(), 0);
     }
@@ -109,7 +119,10 @@ mod tests {
     #[test]
     fn attempts_without_delay_end_all_the_same() {
         let world = TestWorld::new();
-        let mut retry = Retry::start(&world.env(), &Settings { retry: Duration::ZERO..=Duration::ZERO, ..settings() });
+        let mut retry = Retry::start(
+            &world.env(),
+            &Settings { retry: Duration::ZERO..=Duration::ZERO, ..settings() },
+        );
         let attempts = (0..5_000).take_while(|_| world.run(retry.again())).count();
         assert_eq!(attempts, 999);
     }

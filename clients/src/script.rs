@@ -1,7 +1,8 @@
-//! Lua scripts: called by digest, sent whole when the server does not know them. Must never know what they do.
+//! Lua scripts: called by digest, sent whole when the server does not know them. Must never know
+//! what they do.
 //!
-//! Source: Redis documentation, "EVALSHA". The script cache of a server is empty after a restart or a failover, and then EVALSHA
-//! answers NOSCRIPT, without having run anything.
+//! Source: Redis documentation, "EVALSHA". The script cache of a server is empty after a restart or
+//! a failover, and then EVALSHA answers NOSCRIPT, without having run anything.
 
 use crate::connection::CallError;
 use crate::reply::Reply;
@@ -15,8 +16,8 @@ const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
 /// A Lua script, meant to be a `static`: its digest is computed once per program.
 ///
-/// Redis does not undo what a script did before it failed. Order the writes so that only the first of them can fail; then an error
-/// reply means that nothing was done.
+/// Redis does not undo what a script did before it failed. Order the writes so that only the first
+/// of them can fail; then an error reply means that nothing was done.
 pub struct Script {
     source: &'static str,
     digest: OnceLock<String>,
@@ -33,13 +34,22 @@ impl Script {
         self.source
     }
 
-    /// SHA-1 of the source in lower-case hexadecimal digits, which is the script's name on a server.
+    /// SHA-1 of the source in lower-case hexadecimal digits, which is the script's name on a
+    /// server.
     pub fn digest(&self) -> &str {
-        self.digest.get_or_init(|| Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect())
+        self.digest.get_or_init(|| {
+            Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect()
+        })
     }
 
-    /// Runs the script with these KEYS and ARGV: EVALSHA first, EVAL if the server does not know it.
-    pub async fn call(&self, session: &mut Session, keys: &[&[u8]], arguments: &[&[u8]]) -> Result<Reply, CallError> {
+    /// Runs the script with these KEYS and ARGV: EVALSHA first, EVAL if the server does not know
+    /// it.
+    pub async fn call(
+        &self,
+        session: &mut Session,
+        keys: &[&[u8]],
+        arguments: &[&[u8]],
+    ) -> Result<Reply, CallError> {
         let few = SMALL_COUNTS.get(keys.len()).copied().map(Cow::Borrowed);
         let key_count = few.unwrap_or_else(|| Cow::Owned(keys.len().to_string()));
         let mut words: Vec<&[u8]> = Vec::with_capacity(3 + keys.len() + arguments.len());
@@ -64,6 +74,9 @@ mod tests {
     #[test]
     fn the_digest_is_what_redis_computes() {
         // From the example of SCRIPT LOAD in the Redis documentation.
-        assert_eq!(Script::new("return 'Immabe a cached script'").digest(), "c664a3bf70bd1d45c4284ffebb65a6f2299bfc9f");
+        assert_eq!(
+            Script::new("return 'Immabe a cached script'").digest(),
+            "c664a3bf70bd1d45c4284ffebb65a6f2299bfc9f"
+        );
     }
 }

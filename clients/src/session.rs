@@ -1,5 +1,6 @@
-//! What a lock holds instead of a connection: one server, or whichever is the primary, connected to when needed. Must never know what
-//! the commands mean, except for the errors by which a server says that it is no primary.
+//! What a lock holds instead of a connection: one server, or whichever is the primary, connected to
+//! when needed. Must never know what the commands mean, except for the errors by which a server
+//! says that it is no primary.
 
 use crate::connection::{CallError, Connection, Subscription};
 use crate::discovery::PrimaryFinder;
@@ -10,7 +11,8 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-/// Commands to one server, over one connection at a time. After any failure the next call opens a new connection.
+/// Commands to one server, over one connection at a time. After any failure the next call opens a
+/// new connection.
 pub struct Session {
     target: Target,
     open: Option<Open>,
@@ -30,54 +32,71 @@ struct Open {
 impl Session {
     /// To a fixed address; `timeout` bounds each connection and each call.
     pub fn fixed(env: &Env, address: &Address, timeout: Duration) -> Session {
-        Session { target: Target::Fixed { env: env.clone(), address: address.clone(), timeout }, open: None }
+        Session {
+            target: Target::Fixed { env: env.clone(), address: address.clone(), timeout },
+            open: None,
+        }
     }
 
-    /// To the one server, or to the primary that Sentinel knows. Panics if the servers are independent masters.
+    /// To the one server, or to the primary that Sentinel knows. Panics if the servers are
+    /// independent masters.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {
             Servers::One(address) => Session::fixed(env, address, timeout),
-            Servers::Sentinels { name, sentinels } => {
-                Session { target: Target::Primary(PrimaryFinder::new(env, name, sentinels, timeout)), open: None }
+            Servers::Sentinels { name, sentinels } => Session {
+                target: Target::Primary(PrimaryFinder::new(env, name, sentinels, timeout)),
+                open: None,
+            },
+            Servers::Independent(_) => {
+                panic!("one primary is needed, but the servers are {servers:?}")
             }
-            Servers::Independent(_) => panic!("one primary is needed, but the servers are {servers:?}"),
         }
     }
 
-    /// To each of several independent masters, with the small time limit per node. Panics if the servers are anything else.
+    /// To each of several independent masters, with the small time limit per node. Panics if the
+    /// servers are anything else.
     pub fn independent(env: &Env, servers: &Servers, settings: &Settings) -> Vec<Session> {
         let Servers::Independent(addresses) = servers else {
             panic!("independent masters are needed, but the servers are {servers:?}")
         };
-        addresses.iter().map(|address| Session::fixed(env, address, settings.node_timeout)).collect()
+        addresses
+            .iter()
+            .map(|address| Session::fixed(env, address, settings.node_timeout))
+            .collect()
     }
 
-    /// Sends one command and waits for its reply. A reply that is an error comes back as [`CallError::Server`].
+    /// Sends one command and waits for its reply. A reply that is an error comes back as
+    /// [`CallError::Server`].
     ///
-    /// Never sends a command twice: what to do when the outcome is unknown is the lock's decision. Only a connection that turns out
-    /// to be broken before anything was sent is replaced, once.
+    /// Never sends a command twice: what to do when the outcome is unknown is the lock's decision.
+    /// Only a connection that turns out to be broken before anything was sent is replaced, once.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)
     }
 
-    /// The same over the connection of the last call, or not at all: for what is said about that connection.
-    pub async fn call_on_the_same_connection(&mut self, words: &[&[u8]]) -> Result<Reply, CallError> {
+    /// The same over the connection of the last call, or not at all: for what is said about that
+    /// connection.
+    pub async fn call_on_the_same_connection(
+        &mut self,
+        words: &[&[u8]],
+    ) -> Result<Reply, CallError> {
         if !self.leads_to_the_right_server() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected));
         }
         self.attempt(words, false).await
     }
 
-    /// Listens to channels of the server, over a connection of its own. It stays with that server when another becomes the primary.
+    /// Listens to channels of the server, over a connection of its own. It stays with that server
+    /// when another becomes the primary.
     pub async fn subscribe(&mut self, channels: &[&[u8]]) -> Result<Subscription, CallError> {
         let open = Box::pin(self.target.connect()).await?;
         Subscription::over(open.connection, channels).await
     }
 
-    /// One call; `again` if it may be begun anew, once, should nothing of it have been sent. All in one future, as every command of every lock is
-    /// polled through it.
+    /// One call; `again` if it may be begun anew, once, should nothing of it have been sent. All in
+    /// one future, as every command of every lock is polled through it.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {
@@ -91,7 +110,9 @@ impl Session {
             }
             let follows_primary = self.follows_primary();
             let mut in_use = InUse { open: &mut self.open, is_fit: false };
-            let Some(open) = in_use.open else { return Err(CallError::Unsent(io::ErrorKind::NotConnected)) };
+            let Some(open) = in_use.open else {
+                return Err(CallError::Unsent(io::ErrorKind::NotConnected));
+            };
             let reply = match open.connection.ask(words) {
                 Ok(exchange) => exchange.await,
                 Err(error) => Err(error),
@@ -124,9 +145,10 @@ impl Session {
 impl Target {
     async fn connect(&mut self) -> Result<Open, CallError> {
         match self {
-            Target::Fixed { env, address, timeout } => {
-                Ok(Open { connection: Connection::open(env, address, *timeout).await?, switches: 0 })
-            }
+            Target::Fixed { env, address, timeout } => Ok(Open {
+                connection: Connection::open(env, address, *timeout).await?,
+                switches: 0,
+            }),
             Target::Primary(finder) => {
                 let switches = finder.switches();
                 Ok(Open { connection: finder.connect().await?, switches })
@@ -135,7 +157,8 @@ impl Target {
     }
 }
 
-/// A connection on which a call is under way. It is closed unless a whole reply came, also if the call is dropped halfway.
+/// A connection on which a call is under way. It is closed unless a whole reply came, also if the
+/// call is dropped halfway.
 struct InUse<'s> {
     open: &'s mut Option<Open>,
     is_fit: bool,

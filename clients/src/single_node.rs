@@ -1,6 +1,8 @@
-//! `single-node`: the lock on one Redis, as the Redis documentation gives it. Must never know more than one server.
+//! `single-node`: the lock on one Redis, as the Redis documentation gives it. Must never know more
+//! than one server.
 //!
-//! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a Single Instance".
+//! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
+//! Single Instance".
 //!
 //! ```text
 //! acquire: SET resource_name my_random_value NX PX ttl
@@ -42,7 +44,10 @@ struct SingleNode {
 impl Lock for SingleNode {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let SingleNode { env, settings, redis, ttl_ms } = self;
-        Box::pin(Retry::start(env, settings).until_granted(async || take(env, settings, redis, resource, ttl_ms).await))
+        Box::pin(
+            Retry::start(env, settings)
+                .until_granted(async || take(env, settings, redis, resource, ttl_ms).await),
+        )
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {

@@ -1,7 +1,9 @@
-//! `spring-registry`: first the threads of a process among themselves, then the processes. Must never know how many threads there are.
+//! `spring-registry`: first the threads of a process among themselves, then the processes. Must
+//! never know how many threads there are.
 //!
-//! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock, no renewal); article 004, 4 and 5: "first compete
-//! inside the application; who wins goes on to Redis".
+//! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock,
+//! no renewal); article 004, 4 and 5: "first compete inside the application; who wins goes on to
+//! Redis".
 //!
 //! ```text
 //! tryLock(wait, ttl): lock the ReentrantLock of this key within `wait`; then, until `wait` is over, every 100 ms:
@@ -11,13 +13,16 @@
 //!         The ReentrantLock is given back in any case.
 //! ```
 //!
-//! The value is the registry's, one for the life of a process, so **a process finds its own lock and goes on**: only the lock inside the process
-//! keeps its threads apart. The key is the resource itself; the library puts its registry key and a colon before it. The threads of a process
-//! share a [`Registry`], but have a connection each, where the library's share one.
+//! The value is the registry's, one for the life of a process, so **a process finds its own lock
+//! and goes on**: only the lock inside the process keeps its threads apart. The key is the resource
+//! itself; the library puts its registry key and a colon before it. The threads of a process share
+//! a [`Registry`], but have a connection each, where the library's share one.
 
 use crate::connection::CallError;
 use crate::env::{BoxFuture, Env};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage};
+use crate::lock::{
+    Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
+};
 use crate::owned_key::{delete_if_owned, fresh_owner};
 use crate::reply::Reply;
 use crate::script::Script;
@@ -35,7 +40,8 @@ const IDLE: Duration = Duration::from_millis(100);
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "spring-registry",
-    about: "a lock inside the process first, then one owner id per process in Redis by Lua, without renewal",
+    about: "a lock inside the process first, then one owner id per process in Redis by Lua, \
+     without renewal",
     deployment: Deployment::Primary,
     has_tokens: false,
     models: Some("Spring Integration RedisLockRegistry 7.x (2026), spin lock"),
@@ -45,7 +51,8 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// KEYS: lock. ARGV: the registry's id, time to live in milliseconds. 1 if the lock is the registry's, else 0.
+/// KEYS: lock. ARGV: the registry's id, time to live in milliseconds. 1 if the lock is the
+/// registry's, else 0.
 pub static OBTAIN: Script = Script::new(
     r#"local holder = redis.call("get",KEYS[1])
 if holder == ARGV[1] then
@@ -118,7 +125,12 @@ pub struct SpringRegistry {
 
 impl SpringRegistry {
     /// The lock of the thread that `env` speaks for. Panics if the servers are independent masters.
-    pub fn new(registry: &Rc<Registry>, env: Env, servers: &Servers, settings: &Settings) -> SpringRegistry {
+    pub fn new(
+        registry: &Rc<Registry>,
+        env: Env,
+        servers: &Servers,
+        settings: &Settings,
+    ) -> SpringRegistry {
         let redis = Session::primary(&env, servers, settings);
         let (registry, servers, settings) = (registry.clone(), servers.clone(), settings.clone());
         SpringRegistry { registry, env, servers, settings, redis }
@@ -143,14 +155,21 @@ impl SpringRegistry {
             match self.obtain(key).await {
                 Ok(true) => {
                     let (resource, owner) = (key.to_owned(), self.registry.client_id.clone());
-                    return Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None });
+                    return Acquisition::Granted(Lease {
+                        resource,
+                        owner,
+                        token: None,
+                        valid_until: None,
+                    });
                 }
                 Ok(false) if self.env.monotonic_clock() >= deadline => {
                     return Acquisition::Refused("held by another process".into());
                 }
                 Ok(false) => self.env.sleep(IDLE).await,
                 // CannotAcquireLockException.
-                Err(error) if error.may_have_applied() => return Acquisition::Unknown(error.to_string()),
+                Err(error) if error.may_have_applied() => {
+                    return Acquisition::Unknown(error.to_string());
+                }
                 Err(error) => return Acquisition::Refused(error.to_string().into()),
             }
         }
@@ -209,7 +228,9 @@ mod tests {
     /// Two threads of one process.
     fn threads(world: &Rc<TestWorld>) -> [SpringRegistry; 2] {
         let registry = Registry::new(&world.env());
-        [1, 2].map(|thread| SpringRegistry::new(&registry, world.env().of_thread(thread), &one(), &settings()))
+        [1, 2].map(|thread| {
+            SpringRegistry::new(&registry, world.env().of_thread(thread), &one(), &settings())
+        })
     }
 
     #[test]
@@ -223,7 +244,8 @@ mod tests {
             world.env().sleep(Duration::from_millis(300)).await;
             first.release(held).await
         };
-        let (_, released) = world.run(both(async { granted(second.acquire("lock").await) }, waited));
+        let (_, released) =
+            world.run(both(async { granted(second.acquire("lock").await) }, waited));
         assert_eq!(released, Release::Released);
     }
 
@@ -232,7 +254,9 @@ mod tests {
         let (world, mut first) = one_redis("spring-registry", normal);
         let mut second = first.of_thread(world.env().of_thread(2)).unwrap();
         let held = granted(world.run(first.acquire("lock")));
-        assert!(matches!(world.run(second.acquire("lock")), Acquisition::Refused(reason) if reason.contains("thread")));
+        assert!(
+            matches!(world.run(second.acquire("lock")), Acquisition::Refused(reason) if reason.contains("thread"))
+        );
         assert_eq!(world.run(first.release(held.clone())), Release::Released);
         let theirs = granted(world.run(second.acquire("lock")));
         assert_eq!(theirs.owner, held.owner, "one id for the process");
@@ -268,12 +292,17 @@ mod tests {
         world.pass(10_001);
         let theirs = granted(world.run(other.acquire("lock")));
         assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
-        assert_eq!(world.run(other.release(theirs)), Release::Released, "the release removed nothing of another");
+        assert_eq!(
+            world.run(other.release(theirs)),
+            Release::Released,
+            "the release removed nothing of another"
+        );
     }
 
     #[test]
     fn a_failed_attempt_gives_the_lock_inside_the_process_back() {
-        let (world, mut lock) = one_redis("spring-registry", crate::testing::once("EVALSHA", Answer::Lost));
+        let (world, mut lock) =
+            one_redis("spring-registry", crate::testing::once("EVALSHA", Answer::Lost));
         assert!(matches!(world.run(lock.acquire("lock")), Acquisition::Unknown(_)));
         let lease = granted(world.run(lock.acquire("lock")));
         assert_eq!(world.run(lock.release(lease)), Release::Released);

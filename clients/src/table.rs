@@ -1,8 +1,9 @@
-//! The table of locks. A new lock is one file and one line here. Must never know how any of them works.
+//! The table of locks. A new lock is one file and one line here. Must never know how any of them
+//! works.
 
 use crate::articles::{
-    checked, jedis_getset, lua_extend, reentrant, set_ex_del, set_px_get_del, setnx, setnx_expire, setnx_getset,
-    setnx_getset_expiry, setnx_stale_del, watchdog,
+    checked, jedis_getset, lua_extend, reentrant, set_ex_del, set_px_get_del, setnx, setnx_expire,
+    setnx_getset, setnx_getset_expiry, setnx_stale_del, watchdog,
 };
 use crate::lock::Definition;
 use crate::redisson::{fair, red_lock};
@@ -72,7 +73,11 @@ pub struct Twin {
 /// All twins.
 pub static TWINS: &[Twin] = &[
     Twin { flawed: "setnx", mended: "set-ex-del", mistake: "the lock never expires" },
-    Twin { flawed: "setnx-expire", mended: "set-ex-del", mistake: "the expiry is set by a second command" },
+    Twin {
+        flawed: "setnx-expire",
+        mended: "set-ex-del",
+        mistake: "the expiry is set by a second command",
+    },
     Twin {
         flawed: "setnx-stale-del",
         mended: "setnx-stale-compare",
@@ -93,25 +98,61 @@ pub static TWINS: &[Twin] = &[
         mended: "setnx-getset-server-time",
         mistake: "ages are judged by the clients' clocks",
     },
-    Twin { flawed: "setnx-getset", mended: "setnx-getset-owner", mistake: "losers overwrite the time of the winner" },
-    Twin { flawed: "setnx-getset", mended: "setnx-getset-owner", mistake: "the release looks at no owner" },
-    Twin { flawed: "setnx-getset-seconds", mended: "setnx-getset", mistake: "times in whole seconds" },
+    Twin {
+        flawed: "setnx-getset",
+        mended: "setnx-getset-owner",
+        mistake: "losers overwrite the time of the winner",
+    },
+    Twin {
+        flawed: "setnx-getset",
+        mended: "setnx-getset-owner",
+        mistake: "the release looks at no owner",
+    },
+    Twin {
+        flawed: "setnx-getset-seconds",
+        mended: "setnx-getset",
+        mistake: "times in whole seconds",
+    },
     Twin {
         flawed: "setnx-getset-expiry",
         mended: "setnx-getset-expiry-owner",
         mistake: "the guard of the release looks at a time",
     },
-    Twin { flawed: "jedis-getset", mended: "jedis-getset-owner", mistake: "the release looks at no owner" },
-    Twin { flawed: "jedis-getset", mended: "jedis-getset-owner", mistake: "GETSET nil is taken for a loss" },
-    Twin { flawed: "set-ex-del", mended: "set-px-get-del", mistake: "the release looks at no owner" },
-    Twin { flawed: "thread-id-get-del", mended: "set-px-get-del", mistake: "all processes have the same owner value" },
+    Twin {
+        flawed: "jedis-getset",
+        mended: "jedis-getset-owner",
+        mistake: "the release looks at no owner",
+    },
+    Twin {
+        flawed: "jedis-getset",
+        mended: "jedis-getset-owner",
+        mistake: "GETSET nil is taken for a loss",
+    },
+    Twin {
+        flawed: "set-ex-del",
+        mended: "set-px-get-del",
+        mistake: "the release looks at no owner",
+    },
+    Twin {
+        flawed: "thread-id-get-del",
+        mended: "set-px-get-del",
+        mistake: "all processes have the same owner value",
+    },
     Twin {
         flawed: "set-px-get-del",
         mended: "single-node",
         mistake: "the release compares and deletes in two commands",
     },
-    Twin { flawed: "redisson-lease", mended: "redisson", mistake: "nothing renews a lock whose holder is not done" },
-    Twin { flawed: "redisson", mended: "redisson-wait", mistake: "a lock is granted before any replica has it" },
+    Twin {
+        flawed: "redisson-lease",
+        mended: "redisson",
+        mistake: "nothing renews a lock whose holder is not done",
+    },
+    Twin {
+        flawed: "redisson",
+        mended: "redisson-wait",
+        mistake: "a lock is granted before any replica has it",
+    },
     Twin { flawed: "redisson", mended: "redisson-fair", mistake: "who came first may come last" },
     Twin {
         flawed: "redisson-redlock",
@@ -123,28 +164,72 @@ pub static TWINS: &[Twin] = &[
         mended: "redlock-parallel",
         mistake: "processes that split the votes try again in step",
     },
-    Twin { flawed: "redlock-no-validity-check", mended: "redlock", mistake: "a majority counts, however late it came" },
-    Twin { flawed: "redlock-unlock-answered", mended: "redlock", mistake: "masters that did not answer keep the key" },
+    Twin {
+        flawed: "redlock-no-validity-check",
+        mended: "redlock",
+        mistake: "a majority counts, however late it came",
+    },
+    Twin {
+        flawed: "redlock-unlock-answered",
+        mended: "redlock",
+        mistake: "masters that did not answer keep the key",
+    },
     Twin { flawed: "redlock-fencing", mended: "fencing", mistake: "tokens have no order" },
-    Twin { flawed: "redlock-py", mended: "redlock", mistake: "a lock that was taken is reported as an error" },
-    Twin { flawed: "node-redlock", mended: "redlock-parallel", mistake: "failed attempts are not given back" },
-    Twin { flawed: "reentrant-by-value", mended: "reentrant-counted", mistake: "the inner release frees the lock" },
-    Twin { flawed: "watchdog-expire", mended: "watchdog", mistake: "each renewal lasts exactly until the next one" },
+    Twin {
+        flawed: "redlock-py",
+        mended: "redlock",
+        mistake: "a lock that was taken is reported as an error",
+    },
+    Twin {
+        flawed: "node-redlock",
+        mended: "redlock-parallel",
+        mistake: "failed attempts are not given back",
+    },
+    Twin {
+        flawed: "reentrant-by-value",
+        mended: "reentrant-counted",
+        mistake: "the inner release frees the lock",
+    },
+    Twin {
+        flawed: "watchdog-expire",
+        mended: "watchdog",
+        mistake: "each renewal lasts exactly until the next one",
+    },
     Twin {
         flawed: "watchdog-resurrecting",
         mended: "watchdog",
         mistake: "a renewal that comes late takes the lock again",
     },
-    Twin { flawed: "watchdog-unstopped", mended: "watchdog", mistake: "renewing goes on after the release" },
-    Twin { flawed: "watchdog", mended: "watchdog-capped", mistake: "a stuck holder keeps the lock for ever" },
-    Twin { flawed: "single-node", mended: "watchdog", mistake: "nothing renews a lock whose holder is not done" },
-    Twin { flawed: "lua-extend-unchecked", mended: "lua-extend", mistake: "the extension looks at no owner" },
+    Twin {
+        flawed: "watchdog-unstopped",
+        mended: "watchdog",
+        mistake: "renewing goes on after the release",
+    },
+    Twin {
+        flawed: "watchdog",
+        mended: "watchdog-capped",
+        mistake: "a stuck holder keeps the lock for ever",
+    },
+    Twin {
+        flawed: "single-node",
+        mended: "watchdog",
+        mistake: "nothing renews a lock whose holder is not done",
+    },
+    Twin {
+        flawed: "lua-extend-unchecked",
+        mended: "lua-extend",
+        mistake: "the extension looks at no owner",
+    },
     Twin {
         flawed: "lua-extend-reacquire",
         mended: "lua-extend",
         mistake: "a lost lock is taken anew and the work goes on",
     },
-    Twin { flawed: "checked", mended: "fencing", mistake: "the check is a moment before the write" },
+    Twin {
+        flawed: "checked",
+        mended: "fencing",
+        mistake: "the check is a moment before the write",
+    },
 ];
 
 /// The lock with that name.
@@ -159,7 +244,11 @@ mod tests {
     #[test]
     fn every_lock_is_found_under_its_own_name_only() {
         for definition in CLIENTS {
-            assert!(std::ptr::eq(find(definition.name).unwrap(), definition), "{} is listed twice", definition.name);
+            assert!(
+                std::ptr::eq(find(definition.name).unwrap(), definition),
+                "{} is listed twice",
+                definition.name
+            );
         }
         assert!(find("no-such-lock").is_none());
     }
@@ -168,7 +257,9 @@ mod tests {
     fn twins_are_two_locks_of_the_table() {
         for twin in TWINS {
             assert!(
-                find(twin.flawed).is_some() && find(twin.mended).is_some() && twin.flawed != twin.mended,
+                find(twin.flawed).is_some()
+                    && find(twin.mended).is_some()
+                    && twin.flawed != twin.mended,
                 "{twin:?}"
             );
         }

@@ -1,7 +1,8 @@
-//! A world for this crate's tests: one host, virtual time, and servers that do what a test tells them. Must never be part of a build.
+//! A world for this crate's tests: one host, virtual time, and servers that do what a test tells
+//! them. Must never be part of a build.
 //!
-//! Every message takes half a millisecond, so a reply comes one millisecond after its command. All that the client does on the wire
-//! is written down, for snapshots: see [`TestWorld::trace`].
+//! Every message takes half a millisecond, so a reply comes one millisecond after its command. All
+//! that the client does on the wire is written down, for snapshots: see [`TestWorld::trace`].
 
 mod server;
 mod world;
@@ -62,7 +63,9 @@ pub(crate) fn one_redis(
 /// Does `answer` to the first command of that name, and everything else as usual.
 pub(crate) fn once(name: &'static str, answer: Answer) -> impl FnMut(&Call<'_>) -> Answer {
     let mut left = Some(answer);
-    move |call| if call.name() == name { left.take().unwrap_or(Answer::Normal) } else { Answer::Normal }
+    move |call| {
+        if call.name() == name { left.take().unwrap_or(Answer::Normal) } else { Answer::Normal }
+    }
 }
 
 /// The lease of an acquisition that was granted.
@@ -74,7 +77,10 @@ pub(crate) fn granted(acquisition: Acquisition) -> Lease {
 }
 
 /// Two processes at the same time.
-pub(crate) async fn both<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) -> (A, B) {
+pub(crate) async fn both<A, B>(
+    one: impl Future<Output = A>,
+    other: impl Future<Output = B>,
+) -> (A, B) {
     let (mut one, mut other) = (std::pin::pin!(one), std::pin::pin!(other));
     let (mut first, mut second) = (None, None);
     std::future::poll_fn(move |context| {

@@ -1,4 +1,5 @@
-//! What one command costs the state machine by itself: request bytes in, reply bytes out, no socket, no world.
+//! What one command costs the state machine by itself: request bytes in, reply bytes out, no
+//! socket, no world.
 //!
 //!     cargo bench -p fake-redis --bench commands
 
@@ -7,8 +8,8 @@ use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Outp
 
 const NOW: WallTime = WallTime(1_700_000_000_000_000);
 const CLIENT: ConnectionId = ConnectionId(0);
-const RELEASE: &str =
-    "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', \
+ KEYS[1]) else return 0 end";
 
 fn encode(words: &[&str]) -> Vec<u8> {
     let words = words.iter().map(|word| format!("${}\r\n{word}\r\n", word.len()));
@@ -24,9 +25,16 @@ struct Server {
 impl Server {
     fn new() -> Server {
         let config = NodeConfig { active_expire: false, ..NodeConfig::default() };
-        let mut server = Server { node: Node::new(config, DiskImage::default(), 1, NOW), outputs: Outputs::default() };
+        let mut server = Server {
+            node: Node::new(config, DiskImage::default(), 1, NOW),
+            outputs: Outputs::default(),
+        };
         server.node.handle(Input::Timer, NOW, &mut server.outputs);
-        server.node.handle(Input::Accepted { connection: CLIENT, peer: "127.0.0.1:50000" }, NOW, &mut server.outputs);
+        server.node.handle(
+            Input::Accepted { connection: CLIENT, peer: "127.0.0.1:50000" },
+            NOW,
+            &mut server.outputs,
+        );
         server
     }
 
@@ -49,7 +57,9 @@ fn commands(criterion: &mut Criterion) {
     server.ask(&encode(&["SCRIPT", "LOAD", RELEASE]));
     let sha = String::from_utf8_lossy(&reply(&server)[5..45]).into_owned();
     let refused = encode(&["EVALSHA", &sha, "1", "lock", "somebody else's"]);
-    group.bench_function("EVALSHA compare-and-delete that refuses", |bencher| bencher.iter(|| server.ask(&refused)));
+    group.bench_function("EVALSHA compare-and-delete that refuses", |bencher| {
+        bencher.iter(|| server.ask(&refused))
+    });
     let release = encode(&["EVALSHA", &sha, "1", "lock", "0123456789abcdef0123"]);
     group.bench_function("SET NX PX and EVALSHA compare-and-delete", |bencher| {
         bencher.iter_batched(

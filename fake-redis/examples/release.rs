@@ -1,22 +1,25 @@
-//! A lock taken and released so many times, straight at the state machine, for counting instructions: two runs of different length
-//! subtracted leave out starting and warming up.
+//! A lock taken and released so many times, straight at the state machine, for counting
+//! instructions: two runs of different length subtracted leave out starting and warming up.
 //!
 //!     cargo build --profile test -p fake-redis --example release
 //!     valgrind --tool=callgrind target/debug/examples/release both 2000
 //!
-//! `set` sends SET NX PX and DEL, `both` SET NX PX and a cached EVALSHA that compares and deletes, `refused` the script alone for a lock
-//! that is somebody else's.
+//! `set` sends SET NX PX and DEL, `both` SET NX PX and a cached EVALSHA that compares and deletes,
+//! `refused` the script alone for a lock that is somebody else's.
 
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Output, Outputs, WallTime};
+use fake_redis::{
+    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Output, Outputs, WallTime,
+};
 use std::process::ExitCode;
 
 const NOW: WallTime = WallTime(1_700_000_000_000_000);
 const CLIENT: ConnectionId = ConnectionId(0);
-const RELEASE: &str =
-    "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', \
+ KEYS[1]) else return 0 end";
 
 fn encode(words: &[&str]) -> Vec<u8> {
-    let parts: Vec<String> = words.iter().map(|word| format!("${}\r\n{word}\r\n", word.len())).collect();
+    let parts: Vec<String> =
+        words.iter().map(|word| format!("${}\r\n{word}\r\n", word.len())).collect();
     format!("*{}\r\n{}", words.len(), parts.concat()).into_bytes()
 }
 
@@ -28,16 +31,16 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let config = NodeConfig { active_expire: false, ..NodeConfig::default() };
-    let (mut node, mut outputs) = (Node::new(config, DiskImage::default(), 1, NOW), Outputs::default());
+    let (mut node, mut outputs) =
+        (Node::new(config, DiskImage::default(), 1, NOW), Outputs::default());
     node.handle(Input::Timer, NOW, &mut outputs);
     node.handle(Input::Accepted { connection: CLIENT, peer: "127.0.0.1:50000" }, NOW, &mut outputs);
     let mut ask = |bytes: &[u8]| {
         outputs.clear();
         node.handle(Input::Received { connection: CLIENT, bytes }, NOW, &mut outputs);
-        outputs
-            .list
-            .iter()
-            .find_map(|output| if let Output::Send { bytes, .. } = output { Some(bytes.clone()) } else { None })
+        outputs.list.iter().find_map(|output| {
+            if let Output::Send { bytes, .. } = output { Some(bytes.clone()) } else { None }
+        })
     };
     let sha = ask(&encode(&["SCRIPT", "LOAD", RELEASE])).unwrap_or_default();
     let sha = String::from_utf8_lossy(sha.get(5..45).unwrap_or_default()).into_owned();

@@ -1,4 +1,5 @@
-//! A command's arguments without an allocation each: one run of bytes and where each argument lies in it. Must never know commands.
+//! A command's arguments without an allocation each: one run of bytes and where each argument lies
+//! in it. Must never know commands.
 
 /// Where one argument lies.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -51,7 +52,9 @@ impl<'a> Args<'a> {
 
     /// Arguments two by two: field and value.
     pub(crate) fn pairs(self) -> impl ExactSizeIterator<Item = (&'a [u8], &'a [u8])> {
-        let (bytes, part) = (self.bytes, |bytes: &'a [u8], span: &Span| &bytes[span.start as usize..span.end as usize]);
+        let (bytes, part) = (self.bytes, |bytes: &'a [u8], span: &Span| {
+            &bytes[span.start as usize..span.end as usize]
+        });
         self.spans.chunks_exact(2).map(move |pair| (part(bytes, &pair[0]), part(bytes, &pair[1])))
     }
 
@@ -82,7 +85,8 @@ impl ArgumentVector {
         self.spans.clear();
     }
 
-    /// Appends one argument. Arguments of one command stay below 4 GiB, which the query buffer limit sees to.
+    /// Appends one argument. Arguments of one command stay below 4 GiB, which the query buffer
+    /// limit sees to.
     pub(crate) fn push(&mut self, part: &[u8]) {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(part);

@@ -1,7 +1,8 @@
-//! Clients that wait for an element of a list or of a sorted set (blocked.c). Must never know how elements are taken off.
+//! Clients that wait for an element of a list or of a sorted set (blocked.c). Must never know how
+//! elements are taken off.
 //!
-//! Who came first is served first. A key is ready when it gains elements; those who wait for it are served when the command, script or
-//! transaction that did it has ended.
+//! Who came first is served first. A key is ready when it gains elements; those who wait for it are
+//! served when the command, script or transaction that did it has ended.
 
 use crate::args::Args;
 use crate::client::ClientKey;
@@ -14,7 +15,8 @@ use crate::timers::Timer;
 use crate::value::Value;
 use std::collections::VecDeque;
 
-/// What a client that waits wants done as soon as it can be. Writes the reply; false if it still cannot.
+/// What a client that waits wants done as soon as it can be. Writes the reply; false if it still
+/// cannot.
 pub(crate) type Attempt = Box<dyn Fn(&mut Call<'_>) -> Result<bool, CommandError>>;
 
 /// The type of value that a client waits for.
@@ -65,13 +67,17 @@ pub(crate) struct Blocking {
 impl std::fmt::Debug for Blocking {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let clients: Vec<ClientKey> = self.waiting.iter().map(|waiting| waiting.client).collect();
-        formatter.debug_struct("Blocking").field("waiting", &clients).field("ready", &self.ready).finish()
+        formatter
+            .debug_struct("Blocking")
+            .field("waiting", &clients)
+            .field("ready", &self.ready)
+            .finish()
     }
 }
 
 impl Call<'_> {
-    /// Does what can be done at once, or has the client wait for it. Who must not wait is answered as if the time were up: in a
-    /// transaction, in a script.
+    /// Does what can be done at once, or has the client wait for it. Who must not wait is answered
+    /// as if the time were up: in a transaction, in a script.
     pub(crate) fn block(&mut self, wait: Wait) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());
@@ -79,7 +85,8 @@ impl Call<'_> {
         // A client that is in the middle of another command of its own is in EXEC.
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
-        let is_in_exec = client.last_command.is_none_or(|command| command.name.as_bytes() != &*name);
+        let is_in_exec =
+            client.last_command.is_none_or(|command| command.name.as_bytes() != &*name);
         if client.connection.is_none() || is_in_exec {
             (wait.give_up)(self.reply);
             return Ok(());
@@ -95,7 +102,9 @@ impl Server {
     /// A key gained elements, or may have.
     pub(crate) fn note_ready(&mut self, db: usize, key: &[u8]) {
         let blocking = &mut self.blocking;
-        let is_awaited = |waiting: &Waiting| waiting.db == db && waiting.wait.keys.iter().any(|other| **other == *key);
+        let is_awaited = |waiting: &Waiting| {
+            waiting.db == db && waiting.wait.keys.iter().any(|other| **other == *key)
+        };
         if !blocking.waiting.is_empty() && blocking.waiting.iter().any(is_awaited) {
             blocking.ready.push_back((db, key.into()));
         }
@@ -104,8 +113,9 @@ impl Server {
     /// Two databases were exchanged: whatever is awaited in them may be there now.
     pub(crate) fn note_all_ready(&mut self) {
         let awaited = self.blocking.waiting.iter();
-        let keys: Vec<_> =
-            awaited.flat_map(|waiting| waiting.wait.keys.iter().map(|key| (waiting.db, key.clone()))).collect();
+        let keys: Vec<_> = awaited
+            .flat_map(|waiting| waiting.wait.keys.iter().map(|key| (waiting.db, key.clone())))
+            .collect();
         self.blocking.ready.extend(keys);
     }
 
@@ -128,7 +138,9 @@ impl Server {
         };
         let mut waiting = self.blocking.waiting.iter().enumerate().skip(from);
         let found = waiting.find(|(_, waiting)| {
-            waiting.db == db && waiting.wait.wanted == held && waiting.wait.keys.iter().any(|other| **other == *key)
+            waiting.db == db
+                && waiting.wait.wanted == held
+                && waiting.wait.keys.iter().any(|other| **other == *key)
         });
         found.map(|(index, _)| index)
     }
@@ -138,8 +150,14 @@ impl Server {
         let Waiting { client, db, wait } = self.blocking.waiting.remove(index);
         let mut reply = self.reply_for(client);
         let acting = self.acting.replace(client);
-        let mut call =
-            Call { server: self, client, db, args: Args::new(&[], &[]), reply: &mut reply, effect: Effect::Stated };
+        let mut call = Call {
+            server: self,
+            client,
+            db,
+            args: Args::new(&[], &[]),
+            reply: &mut reply,
+            effect: Effect::Stated,
+        };
         let result = (wait.attempt)(&mut call);
         self.acting = acting;
         let is_done = !matches!(result, Ok(false));
@@ -160,8 +178,11 @@ impl Server {
     /// Answers those whose time is up; runs when [`Timer::BlockedClient`] is due.
     pub(crate) fn end_blocked(&mut self) {
         let now = self.now_ms();
-        while let Some(index) =
-            self.blocking.waiting.iter().position(|waiting| waiting.wait.until_ms.is_some_and(|until| until <= now))
+        while let Some(index) = self
+            .blocking
+            .waiting
+            .iter()
+            .position(|waiting| waiting.wait.until_ms.is_some_and(|until| until <= now))
         {
             self.give_up(index, Unblocking::Timeout);
         }
@@ -184,12 +205,15 @@ impl Server {
         self.unblock(client, reply);
     }
 
-    /// This server is no longer a primary: who waits is disconnected (`disconnectAllBlockedClients`).
+    /// This server is no longer a primary: who waits is disconnected
+    /// (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_blocked(&mut self) {
         for Waiting { client, .. } in std::mem::take(&mut self.blocking.waiting) {
             let mut reply = self.reply_for(client);
-            reply
-                .error(b"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
+            reply.error(
+                b"UNBLOCKED force unblock from blocking operation, instance state changed \
+                 (master -> replica?)",
+            );
             self.send_reply(client, &mut reply);
             self.spare_replies.push(reply);
             self.disconnect(client);
@@ -215,7 +239,9 @@ impl Server {
     }
 
     fn schedule_blocked(&mut self) {
-        if let Some(first) = self.blocking.waiting.iter().filter_map(|waiting| waiting.wait.until_ms).min() {
+        if let Some(first) =
+            self.blocking.waiting.iter().filter_map(|waiting| waiting.wait.until_ms).min()
+        {
             self.timers.set_at_latest(Timer::BlockedClient, WallTime(first.saturating_mul(1_000)));
         }
     }

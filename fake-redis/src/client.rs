@@ -1,4 +1,5 @@
-//! One client of a server: what is remembered of a connection between its commands. Must never know what other clients do.
+//! One client of a server: what is remembered of a connection between its commands. Must never know
+//! what other clients do.
 
 use crate::args::ArgumentVector;
 use crate::command::{Command, Flags};
@@ -42,7 +43,8 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Whether its commands were accepted elsewhere already: they are never refused, and meet expired keys as if they were alive.
+    /// Whether its commands were accepted elsewhere already: they are never refused, and meet
+    /// expired keys as if they were alive.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -175,7 +177,12 @@ pub(crate) struct Client {
 
 impl Client {
     /// A new client in database 0, speaking RESP2.
-    pub(crate) fn new(id: u64, role: Role, connection: Option<ConnectionId>, now: WallTime) -> Self {
+    pub(crate) fn new(
+        id: u64,
+        role: Role,
+        connection: Option<ConnectionId>,
+        now: WallTime,
+    ) -> Self {
         Client {
             id,
             connection,
@@ -205,12 +212,14 @@ impl Client {
         }
     }
 
-    /// Whether only subscribing commands are allowed: it listens, and RESP2 cannot tell messages from replies.
+    /// Whether only subscribing commands are allowed: it listens, and RESP2 cannot tell messages
+    /// from replies.
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
     }
 
-    /// Whether its last command changed what it listens to: the answer to that is a message rather than a reply.
+    /// Whether its last command changed what it listens to: the answer to that is a message rather
+    /// than a reply.
     pub(crate) fn was_subscribing(&self) -> bool {
         self.last_command.is_some_and(|command| command.name.ends_with("subscribe"))
     }

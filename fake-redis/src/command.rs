@@ -71,7 +71,8 @@ impl std::ops::BitOr for Flags {
     }
 }
 
-/// Where the keys are among the arguments; all 0 if nowhere. `last` counts from the end if negative.
+/// Where the keys are among the arguments; all 0 if nowhere. `last` counts from the end if
+/// negative.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Keys {
     /// The first key.
@@ -132,14 +133,43 @@ impl PartialEq for Command {
 
 impl Command {
     /// A row for a command.
-    pub(crate) const fn new(name: &'static str, arity: i32, flags: Flags, keys: Keys, run: Run) -> Command {
-        Command { name, full_name: name, arity, flags, keys, run, subcommands: &[], since: RedisVersion::V6_2 }
+    pub(crate) const fn new(
+        name: &'static str,
+        arity: i32,
+        flags: Flags,
+        keys: Keys,
+        run: Run,
+    ) -> Command {
+        Command {
+            name,
+            full_name: name,
+            arity,
+            flags,
+            keys,
+            run,
+            subcommands: &[],
+            since: RedisVersion::V6_2,
+        }
     }
 
     /// A row for a subcommand; its name is what follows the bar.
-    pub(crate) const fn sub(full_name: &'static str, arity: i32, flags: Flags, run: Run) -> Command {
+    pub(crate) const fn sub(
+        full_name: &'static str,
+        arity: i32,
+        flags: Flags,
+        run: Run,
+    ) -> Command {
         let name = name_after_bar(full_name);
-        Command { name, full_name, arity, flags, keys: Keys::NONE, run, subcommands: &[], since: RedisVersion::V6_2 }
+        Command {
+            name,
+            full_name,
+            arity,
+            flags,
+            keys: Keys::NONE,
+            run,
+            subcommands: &[],
+            since: RedisVersion::V6_2,
+        }
     }
 
     /// A row for a container.
@@ -243,7 +273,8 @@ pub(crate) struct Call<'a> {
     pub(crate) client: ClientKey,
     /// The client's database when the command began.
     pub(crate) db: usize,
-    /// The arguments, the name first. A subcommand's arguments still begin with the container's name.
+    /// The arguments, the name first. A subcommand's arguments still begin with the container's
+    /// name.
     pub(crate) args: Args<'a>,
     /// Where the reply goes.
     pub(crate) reply: &'a mut Reply,
@@ -268,8 +299,8 @@ impl<'a> Call<'a> {
         self.server.add_effect(self.db, parts);
     }
 
-    /// As [`Call::state_effect`] of a command whose last part is an instant. Before 7.0, replicas are told the span from now on if
-    /// that is what the client said.
+    /// As [`Call::state_effect`] of a command whose last part is an instant. Before 7.0, replicas
+    /// are told the span from now on if that is what the client said.
     pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, parts: &[&[u8]]) {
         self.effect = Effect::Stated;
         let is_relative = anchor == Anchor::Now && self.server.config.version < RedisVersion::V7_0;

@@ -1,4 +1,5 @@
-//! The commands, one file for each family, and the table of them all. Must never know connections or bytes.
+//! The commands, one file for each family, and the table of them all. Must never know connections
+//! or bytes.
 
 mod blocking;
 mod client;

@@ -1,4 +1,5 @@
-//! How one server is set up: the part of redis.conf that has a meaning here. Must never know how it is read or changed at run time.
+//! How one server is set up: the part of redis.conf that has a meaning here. Must never know how it
+//! is read or changed at run time.
 
 use bytes::Bytes;
 
@@ -64,7 +65,8 @@ pub enum Persistence {
     },
 }
 
-/// When a snapshot is taken by itself: after more than so many seconds with at least so many changes.
+/// When a snapshot is taken by itself: after more than so many seconds with at least so many
+/// changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavePoint {
     /// Since the last snapshot.
@@ -166,7 +168,8 @@ pub struct NodeConfig {
     pub port: u16,
     /// The primary to follow, if any.
     pub replica_of: Option<(String, u16)>,
-    /// Whether the server was started with a configuration file, which CONFIG REWRITE brings up to date; Sentinel asks for that with every change of roles.
+    /// Whether the server was started with a configuration file, which CONFIG REWRITE brings up to
+    /// date; Sentinel asks for that with every change of roles.
     pub has_config_file: bool,
     /// What survives the process.
     pub persistence: Persistence,
@@ -200,8 +203,8 @@ pub struct NodeConfig {
     pub output_limits: OutputLimits,
     /// The most connections.
     pub max_clients: usize,
-    /// Milliseconds of real time after which others are answered in the middle of a script; 0 is never. Without an
-    /// [`Attendant`](crate::Attendant) it means nothing.
+    /// Milliseconds of real time after which others are answered in the middle of a script; 0 is
+    /// never. Without an [`Attendant`](crate::Attendant) it means nothing.
     pub busy_reply_threshold: i64,
     /// Seconds of idleness after which a client is disconnected; 0 is never.
     pub timeout: u32,

@@ -1,4 +1,5 @@
-//! A model of a server's files for whoever drives it: what was written survives the process, what was synced survives the power.
+//! A model of a server's files for whoever drives it: what was written survives the process, what
+//! was synced survives the power.
 //!
 //! Must never know what the files hold.
 
@@ -24,7 +25,8 @@ pub struct Disk {
 pub enum DiskReply {
     /// Nothing.
     None,
-    /// A sync has begun: once it is done, [`Disk::finish_sync`] and then [`crate::Input::DiskSynced`].
+    /// A sync has begun: once it is done, [`Disk::finish_sync`] and then
+    /// [`crate::Input::DiskSynced`].
     Sync,
 }
 
@@ -47,7 +49,8 @@ impl Disk {
             Output::DiskReplace { image } => {
                 let (syncs, config) = (self.syncing.len(), self.config.take());
                 *self = Disk { config, ..Disk::holding(image.clone()) };
-                // Syncs of the file that is gone will still be answered; they make nothing of the new one safe that is not.
+                // Syncs of the file that is gone will still be answered; they make nothing of the
+                // new one safe that is not.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
             Output::DiskConfig { config } => self.config = Some(config.clone()),
@@ -62,7 +65,8 @@ impl Disk {
         self.synced = self.synced.max(length);
     }
 
-    /// The server's process ends: what it had written stays, synced or not, for the operating system has it.
+    /// The server's process ends: what it had written stays, synced or not, for the operating
+    /// system has it.
     pub fn process_crash(&mut self) {
         self.syncing.clear();
     }
@@ -85,7 +89,10 @@ mod tests {
     use super::*;
 
     fn append(disk: &mut Disk, text: &'static str) {
-        assert_eq!(disk.apply(&Output::DiskAppend { bytes: Bytes::from_static(text.as_bytes()) }), DiskReply::None);
+        assert_eq!(
+            disk.apply(&Output::DiskAppend { bytes: Bytes::from_static(text.as_bytes()) }),
+            DiskReply::None
+        );
     }
 
     #[test]
@@ -111,7 +118,8 @@ mod tests {
         let mut disk = Disk::default();
         append(&mut disk, "old");
         disk.apply(&Output::DiskSync);
-        let image = DiskImage { snapshot: Some(Bytes::from_static(b"new")), ..DiskImage::default() };
+        let image =
+            DiskImage { snapshot: Some(Bytes::from_static(b"new")), ..DiskImage::default() };
         disk.apply(&Output::DiskReplace { image: image.clone() });
         append(&mut disk, "more");
         disk.finish_sync();

@@ -1,4 +1,5 @@
-//! What a command may answer instead of a result: Redis's error texts, each in one place. Must never know who asked.
+//! What a command may answer instead of a result: Redis's error texts, each in one place. Must
+//! never know who asked.
 
 use std::borrow::Cow;
 
@@ -52,11 +53,13 @@ errors! {
     NO_SCRIPT = "NOSCRIPT No matching script. Please use EVAL.";
     READ_ONLY = "READONLY You can't write against a read only replica.";
     NO_REPLICAS = "NOREPLICAS Not enough good replicas to write.";
-    MASTER_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+    MASTER_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to \
+     'no'.";
     LOADING = "LOADING Redis is loading the dataset in memory";
     BUSY = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
     OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
-    WAITAOF_WITHOUT_FILE = "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
+    WAITAOF_WITHOUT_FILE = "ERR WAITAOF cannot be used when numlocal is set but appendonly is \
+     disabled.";
     EXEC_ABORT = "EXECABORT Transaction discarded because of previous errors.";
     NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
     REPLICA_KEYSPACE = "ERR Replica can't interact with the keyspace";

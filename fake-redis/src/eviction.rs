@@ -6,11 +6,12 @@ use crate::machine::KeyChange;
 use crate::notify::EventClass;
 use crate::server::Server;
 
-/// How many keys are looked at to find one that goes, as `maxmemory-samples`, and some more since there is no pool of candidates.
+/// How many keys are looked at to find one that goes, as `maxmemory-samples`, and some more since
+/// there is no pool of candidates.
 const SAMPLES: usize = 16;
 
-/// What a server without keys uses: here as little as makes a bound of one byte mean that memory is full, by which Redis's own tests
-/// fill it.
+/// What a server without keys uses: here as little as makes a bound of one byte mean that memory is
+/// full, by which Redis's own tests fill it.
 const BASE_MEMORY: usize = 2;
 
 impl Server {
@@ -19,7 +20,8 @@ impl Server {
         self.keyspace.memory()
     }
 
-    /// Evicts keys until memory suffices; false if it still does not. This is `performEvictions` in evict.c.
+    /// Evicts keys until memory suffices; false if it still does not. This is `performEvictions` in
+    /// evict.c.
     pub(crate) fn free_memory(&mut self) -> bool {
         let maxmemory = usize::try_from(self.config.maxmemory).unwrap_or(usize::MAX);
         if self.config.maxmemory == 0 || self.is_paused() || self.is_replica() {
@@ -33,12 +35,17 @@ impl Server {
         true
     }
 
-    /// Evicts every key that has a time to live, whatever the policy: how an operator makes memory pressure happen at will.
+    /// Evicts every key that has a time to live, whatever the policy: how an operator makes memory
+    /// pressure happen at will.
     pub(crate) fn evict_all_volatile(&mut self) -> usize {
         let mut evicted = 0;
         for db in 0..self.keyspace.databases() {
             for position in (0..self.database(db).len()).rev() {
-                if self.database(db).at(position).is_some_and(|(_, entry)| entry.expires_at_ms().is_some()) {
+                if self
+                    .database(db)
+                    .at(position)
+                    .is_some_and(|(_, entry)| entry.expires_at_ms().is_some())
+                {
                     self.evict(db, position);
                     evicted += 1;
                 }
@@ -94,7 +101,8 @@ impl Server {
     }
 }
 
-/// What a key is worth under a policy: the least goes. The random policies take the first of the sample, which began anywhere.
+/// What a key is worth under a policy: the least goes. The random policies take the first of the
+/// sample, which began anywhere.
 fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

@@ -1,10 +1,12 @@
-//! The x87 `long double` in which Redis counts floats (INCRBYFLOAT): 64 bits of mantissa. Must never know commands.
+//! The x87 `long double` in which Redis counts floats (INCRBYFLOAT): 64 bits of mantissa. Must
+//! never know commands.
 //!
 //! A 64-bit double would answer `3.10000000000000009` where Redis answers `3.1`.
 
 use std::cmp::Ordering;
 
-/// What `strtold` reads at most here; Redis takes 5 KiB, of which no more than these digits can matter.
+/// What `strtold` reads at most here; Redis takes 5 KiB, of which no more than these digits can
+/// matter.
 const TEXT_LENGTH_MAX: usize = 5 * 1024;
 /// Beyond this decimal exponent a long double is infinite or zero.
 const DECIMAL_EXPONENT_MAX: i64 = 5_000;
@@ -88,7 +90,9 @@ impl Natural {
     /// The top 128 bits at most, how many bits were cut off, and whether any of those was set.
     fn top(&self) -> (u128, u32, bool) {
         let cut = self.bits().saturating_sub(128);
-        let value = (cut..self.bits()).rev().fold(0, |value, index| value << 1 | u128::from(self.bit(index)));
+        let value = (cut..self.bits())
+            .rev()
+            .fold(0, |value, index| value << 1 | u128::from(self.bit(index)));
         (value, cut, (0..cut).any(|index| self.bit(index)))
     }
 
@@ -102,14 +106,19 @@ impl Natural {
     }
 }
 
-/// Rounds `value * 2^exponent`, with a bit that stands for everything below, to 64 bits; `None` if that is infinite.
+/// Rounds `value * 2^exponent`, with a bit that stands for everything below, to 64 bits; `None` if
+/// that is infinite.
 fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<Extended> {
     if value == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
     }
     let shift = 64 - value.leading_zeros() as i32;
     if shift <= 0 {
-        return Some(Extended { negative, mantissa: (value << -shift) as u64, exponent: exponent + shift });
+        return Some(Extended {
+            negative,
+            mantissa: (value << -shift) as u64,
+            exponent: exponent + shift,
+        });
     }
     let mantissa = value >> shift;
     let rest = value & ((1 << shift) - 1);
@@ -120,12 +129,16 @@ fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<E
         Ordering::Less => false,
     };
     let mantissa = mantissa + u128::from(up);
-    let (mantissa, exponent) =
-        if mantissa >> 64 == 1 { (mantissa >> 1, exponent + shift + 1) } else { (mantissa, exponent + shift) };
+    let (mantissa, exponent) = if mantissa >> 64 == 1 {
+        (mantissa >> 1, exponent + shift + 1)
+    } else {
+        (mantissa, exponent + shift)
+    };
     (exponent <= EXPONENT_MAX).then_some(Extended { negative, mantissa: mantissa as u64, exponent })
 }
 
-/// Reads a number as `string2ld` in util.c does with `strtold`: all of the text, no leading space, not NaN.
+/// Reads a number as `string2ld` in util.c does with `strtold`: all of the text, no leading space,
+/// not NaN.
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -185,7 +198,10 @@ fn read_decimal(text: &[u8]) -> Option<(Natural, i64)> {
             b'.' if !after_point => after_point = true,
             b'e' | b'E' if seen_digit => {
                 let written = std::str::from_utf8(&text[index + 1..]).ok()?;
-                return Some((natural, exponent + written.parse::<i64>().ok()?.clamp(-100_000, 100_000)));
+                return Some((
+                    natural,
+                    exponent + written.parse::<i64>().ok()?.clamp(-100_000, 100_000),
+                ));
             }
             _ => return None,
         }
@@ -193,7 +209,8 @@ fn read_decimal(text: &[u8]) -> Option<(Natural, i64)> {
     seen_digit.then_some((natural, exponent))
 }
 
-/// `natural * 10^exponent`; `None` if it is infinite, or 0 though `natural` is not, which `strtold` calls a range error.
+/// `natural * 10^exponent`; `None` if it is infinite, or 0 though `natural` is not, which `strtold`
+/// calls a range error.
 fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<Extended> {
     if natural.bits() == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -244,7 +261,8 @@ impl Extended {
         }
     }
 
-    /// The number for people: `%.17Lf` without trailing zeros (`ld2string` with `LD_STR_HUMAN` in util.c).
+    /// The number for people: `%.17Lf` without trailing zeros (`ld2string` with `LD_STR_HUMAN` in
+    /// util.c).
     pub(crate) fn text(self) -> String {
         let scale = 10_u128.pow(DECIMALS);
         let digits = if self.exponent >= 0 {

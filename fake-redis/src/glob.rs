@@ -3,10 +3,11 @@
 /// How deep Redis nests (`stringmatchlen_impl` in util.c).
 const STARS_MAX: usize = 1_000;
 
-/// Whether `text` matches `pattern`, as `stringmatchlen` in util.c: `*`, `?`, `[a-z]`, `[^a]`, and `\` before anything.
+/// Whether `text` matches `pattern`, as `stringmatchlen` in util.c: `*`, `?`, `[a-z]`, `[^a]`, and
+/// `\` before anything.
 ///
-/// The time is bounded by the product of both lengths: only the last `*` is ever tried again. Redis recurs for each run of `*` and gives
-/// up at a depth of 1,000.
+/// The time is bounded by the product of both lengths: only the last `*` is ever tried again. Redis
+/// recurs for each run of `*` and gives up at a depth of 1,000.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut position) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
@@ -52,8 +53,8 @@ fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// Matches one byte against what follows a `[`; the length up to and with the `]` if it does. A class that is never closed ends with
-/// the pattern.
+/// Matches one byte against what follows a `[`; the length up to and with the `]` if it does. A
+/// class that is never closed ends with the pattern.
 fn match_class(class: &[u8], byte: u8) -> Option<usize> {
     let negated = class.first() == Some(&b'^');
     let mut at = usize::from(negated);

@@ -1,6 +1,7 @@
 //! Words of an inline command, quoted as in a shell. Must never know where the line comes from.
 
-/// Splits a line as `sdssplitargs` in sds.c: blanks separate, `"..."` knows escapes, `'...'` only `\'`. `None` if quotes are unbalanced.
+/// Splits a line as `sdssplitargs` in sds.c: blanks separate, `"..."` knows escapes, `'...'` only
+/// `\'`. `None` if quotes are unbalanced.
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();
@@ -36,7 +37,8 @@ fn read_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((word, rest))
 }
 
-/// The rest of a word from its opening quote on. A closing quote must be followed by a blank or by nothing.
+/// The rest of a word from its opening quote on. A closing quote must be followed by a blank or by
+/// nothing.
 fn quoted(mut word: Vec<u8>, mut rest: &[u8], quote: u8) -> Option<(Vec<u8>, &[u8])> {
     loop {
         let (&byte, after) = rest.split_first()?;
@@ -45,7 +47,9 @@ fn quoted(mut word: Vec<u8>, mut rest: &[u8], quote: u8) -> Option<(Vec<u8>, &[u
             return closed.then_some((word, after));
         }
         let (byte, after) = match (quote, byte, after) {
-            (b'"', b'\\', [b'x', high, low, after @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+            (b'"', b'\\', [b'x', high, low, after @ ..])
+                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
                 (hex_digit(*high) * 16 + hex_digit(*low), after)
             }
             (b'"', b'\\', [escaped, after @ ..]) => (unescaped(*escaped), after),

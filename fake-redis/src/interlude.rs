@@ -1,8 +1,10 @@
-//! What happens in the middle of a long script: a driver with a real clock is asked from time to time to look at its sockets, and those
-//! who are there are answered `-BUSY` or, if that is what they want, end the script. Must never know scripts or sockets.
+//! What happens in the middle of a long script: a driver with a real clock is asked from time to
+//! time to look at its sockets, and those who are there are answered `-BUSY` or, if that is what
+//! they want, end the script. Must never know scripts or sockets.
 //!
-//! This is `processEventsWhileBlocked` in networking.c. The script's commands are whole when the driver is asked: between two of them
-//! everything may be done that changes no data, and nothing else is.
+//! This is `processEventsWhileBlocked` in networking.c. The script's commands are whole when the
+//! driver is asked: between two of them everything may be done that changes no data, and nothing
+//! else is.
 
 use crate::client::ClientKey;
 use crate::machine::{ConnectionId, Input, Outputs};
@@ -10,7 +12,8 @@ use crate::server::Server;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// A driver that can be asked in the middle of an input. A machine without one is a function of its inputs, and ends long scripts itself.
+/// A driver that can be asked in the middle of an input. A machine without one is a function of its
+/// inputs, and ends long scripts itself.
 pub trait Attendant: Debug {
     /// A real clock that only goes forward, from any origin.
     fn now(&self) -> Duration;
@@ -40,15 +43,15 @@ pub(crate) struct Busy {
 }
 
 impl Interlude<'_> {
-    /// Whether bytes of this connection can be handed on now. Those of the script's own client and of connections that the server
-    /// opened itself have to stay where they are.
+    /// Whether bytes of this connection can be handed on now. Those of the script's own client and
+    /// of connections that the server opened itself have to stay where they are.
     pub fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.connections.get(&connection);
         key.is_some_and(|key| self.server.busy.is_some_and(|busy| busy.caller != *key))
     }
 
-    /// As [`crate::Machine::handle`], at the instant at which the script began. Only `Accepted`, `Received`, `Continue` and
-    /// `DiskSynced` mean anything.
+    /// As [`crate::Machine::handle`], at the instant at which the script began. Only `Accepted`,
+    /// `Received`, `Continue` and `DiskSynced` mean anything.
     pub fn handle(&mut self, input: Input<'_>, out: &mut Outputs) {
         let server = &mut *self.server;
         let (acting, offset_before) = (server.acting, server.replication.offset_before);

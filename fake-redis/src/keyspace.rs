@@ -1,10 +1,12 @@
-//! The databases: keys with their values and times of expiry. Must never know the clock: what is expired is decided elsewhere.
+//! The databases: keys with their values and times of expiry. Must never know the clock: what is
+//! expired is decided elsewhere.
 
 use crate::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// What a key costs besides its own bytes and its value's: about what Redis pays for a dictionary entry and an object.
+/// What a key costs besides its own bytes and its value's: about what Redis pays for a dictionary
+/// entry and an object.
 const ENTRY_OVERHEAD: usize = 72;
 
 /// A key's content and what is known of it.
@@ -12,7 +14,8 @@ const ENTRY_OVERHEAD: usize = 72;
 pub(crate) struct Entry {
     /// The content.
     pub(crate) value: Value,
-    /// When it ends, in wall-clock milliseconds since the Unix epoch; `None` is never. Set through [`Database::set_expiry`].
+    /// When it ends, in wall-clock milliseconds since the Unix epoch; `None` is never. Set through
+    /// [`Database::set_expiry`].
     expires_at_ms: Option<i64>,
     /// When it was last used, in wall-clock milliseconds.
     pub(crate) used_at_ms: i64,
@@ -36,7 +39,8 @@ impl Entry {
 
 type Entries = IndexMap<Box<[u8]>, Entry, FxBuildHasher>;
 
-/// One numbered database. Its order is repeatable: that of insertion, but a removed key's place goes to the last one.
+/// One numbered database. Its order is repeatable: that of insertion, but a removed key's place
+/// goes to the last one.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Database {
     entries: Entries,
@@ -75,7 +79,8 @@ impl Database {
         self.entries.get_index(position).map(|(key, entry)| (&**key, entry))
     }
 
-    /// The entry at a position, to be changed in place; call [`Database::account`] after its size changed.
+    /// The entry at a position, to be changed in place; call [`Database::account`] after its size
+    /// changed.
     pub(crate) fn at_mut(&mut self, position: usize) -> Option<&mut Entry> {
         self.entries.get_index_mut(position).map(|(_, entry)| entry)
     }
@@ -120,7 +125,8 @@ impl Database {
     /// Counts the memory of the key at a position anew.
     pub(crate) fn account(&mut self, position: usize) {
         let Some((key, entry)) = self.entries.get_index_mut(position) else { return };
-        let size = u32::try_from(ENTRY_OVERHEAD + key.len() + entry.value.memory()).unwrap_or(u32::MAX);
+        let size =
+            u32::try_from(ENTRY_OVERHEAD + key.len() + entry.value.memory()).unwrap_or(u32::MAX);
         self.memory = self.memory - entry.accounted as usize + size as usize;
         entry.accounted = size;
     }
@@ -166,7 +172,9 @@ impl Keyspace {
     /// Every key of every database: number, key, entry. What a snapshot is made of.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &[u8], &Entry)> {
         let numbered = self.databases.iter().enumerate();
-        numbered.flat_map(|(number, database)| database.iter().map(move |(key, entry)| (number, key, entry)))
+        numbered.flat_map(|(number, database)| {
+            database.iter().map(move |(key, entry)| (number, key, entry))
+        })
     }
 
     /// About how many bytes all keys take.

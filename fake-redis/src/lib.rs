@@ -1,7 +1,8 @@
 //! A Redis server as a pure state machine: (state, input, wall clock) -> outputs.
 //!
-//! Owns the keyspace, expiry, scripts, replication, persistence and Sentinel, and the one adapter to real TCP. Must never know the
-//! simulator, lock algorithms or faults. No async, no I/O, no clock and no ambient randomness in the machine itself.
+//! Owns the keyspace, expiry, scripts, replication, persistence and Sentinel, and the one adapter
+//! to real TCP. Must never know the simulator, lock algorithms or faults. No async, no I/O, no
+//! clock and no ambient randomness in the machine itself.
 
 pub mod config;
 pub mod disk;
@@ -50,9 +51,14 @@ mod value;
 #[cfg(test)]
 mod world;
 
-pub use config::{Fsync, MaxmemoryPolicy, NodeConfig, OutputLimit, OutputLimits, Persistence, RedisVersion, SavePoint};
+pub use config::{
+    Fsync, MaxmemoryPolicy, NodeConfig, OutputLimit, OutputLimits, Persistence, RedisVersion,
+    SavePoint,
+};
 pub use disk::{Disk, DiskReply};
 pub use interlude::{Attendant, Interlude};
-pub use machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime};
+pub use machine::{
+    ConnectionId, DiskImage, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime,
+};
 pub use node::Node;
 pub use sentinel::{Sentinel, SentinelConfig};

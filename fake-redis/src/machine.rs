@@ -7,7 +7,8 @@ use bytes::Bytes;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);
 
-/// The wall clock of the server's host: microseconds since the Unix epoch. It may be stepped in either direction between two inputs.
+/// The wall clock of the server's host: microseconds since the Unix epoch. It may be stepped in
+/// either direction between two inputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);
 
@@ -28,7 +29,8 @@ pub enum Input<'a> {
         /// Where it comes from.
         peer: &'a str,
     },
-    /// Bytes arrived. At most one complete command is served; if more are buffered, `Outputs::more` is set.
+    /// Bytes arrived. At most one complete command is served; if more are buffered, `Outputs::more`
+    /// is set.
     Received {
         /// On which connection.
         connection: ConnectionId,
@@ -37,7 +39,8 @@ pub enum Input<'a> {
     },
     /// Serve the next buffered command, asked for by `Outputs::more`.
     Continue,
-    /// The peer closed the connection, or it was reset. Not sent for connections that the server closed itself.
+    /// The peer closed the connection, or it was reset. Not sent for connections that the server
+    /// closed itself.
     Closed {
         /// Which connection.
         connection: ConnectionId,
@@ -54,10 +57,12 @@ pub enum Input<'a> {
     },
     /// The time asked for by [`Output::WakeAfter`] has passed.
     Timer,
-    /// Everything appended to the disk before the matching [`Output::DiskSync`] is now safe from power loss.
+    /// Everything appended to the disk before the matching [`Output::DiskSync`] is now safe from
+    /// power loss.
     DiskSynced,
-    /// So many bytes that were sent on a connection have not been taken by the network: its peer does not read, or not fast enough. Told
-    /// anew when the number changes; never told by a driver whose network takes everything.
+    /// So many bytes that were sent on a connection have not been taken by the network: its peer
+    /// does not read, or not fast enough. Told anew when the number changes; never told by a driver
+    /// whose network takes everything.
     Unsent {
         /// On which connection.
         connection: ConnectionId,
@@ -91,8 +96,8 @@ pub enum Output {
         /// Which connection.
         connection: ConnectionId,
     },
-    /// Open a connection; answered by `Connected` or `ConnectFailed`. The server picks the id, counting down from `u32::MAX`, while
-    /// the driver counts accepted connections up from 0.
+    /// Open a connection; answered by `Connected` or `ConnectFailed`. The server picks the id,
+    /// counting down from `u32::MAX`, while the driver counts accepted connections up from 0.
     Connect {
         /// The id of the new connection.
         connection: ConnectionId,
@@ -101,12 +106,14 @@ pub enum Output {
         /// TCP port.
         port: u16,
     },
-    /// Send `Timer` after this many microseconds of the host's monotonic clock. The latest request replaces all earlier ones.
+    /// Send `Timer` after this many microseconds of the host's monotonic clock. The latest request
+    /// replaces all earlier ones.
     WakeAfter {
         /// The span.
         micros: u64,
     },
-    /// Append to the append-only file (in the page cache: safe from a process crash, not from power loss).
+    /// Append to the append-only file (in the page cache: safe from a process crash, not from power
+    /// loss).
     DiskAppend {
         /// What to append.
         bytes: Bytes,
@@ -134,7 +141,8 @@ pub struct DiskImage {
     pub snapshot: Option<Bytes>,
     /// The append-only file.
     pub append_only: Bytes,
-    /// The configuration file, if it was ever rewritten: it takes the place of the one that the server was first started with.
+    /// The configuration file, if it was ever rewritten: it takes the place of the one that the
+    /// server was first started with.
     pub config: Option<Box<NodeConfig>>,
 }
 
@@ -145,9 +153,11 @@ pub struct TapEvent {
     pub key: Bytes,
     /// What happened to it.
     pub change: KeyChange,
-    /// The string value after the change, or before it if the key is gone. For other types, a short rendering of the content.
+    /// The string value after the change, or before it if the key is gone. For other types, a short
+    /// rendering of the content.
     pub value: Option<Bytes>,
-    /// The connection whose command did it; `None` for the server itself, its primary, its disk or an operator.
+    /// The connection whose command did it; `None` for the server itself, its primary, its disk or
+    /// an operator.
     pub by: Option<ConnectionId>,
     /// When the key will expire, in wall-clock milliseconds; `None` for never or gone.
     pub expires_at_ms: Option<i64>,
@@ -183,10 +193,11 @@ pub struct Outputs {
     pub list: Vec<Output>,
     /// How many commands were executed: each costs the host its service time.
     pub commands: u32,
-    /// Whether a complete command is still buffered: send `Continue` once the service time has passed.
+    /// Whether a complete command is still buffered: send `Continue` once the service time has
+    /// passed.
     pub more: bool,
-    /// Whether the server has ended by its own will (SHUTDOWN). Nothing can be asked of it any more; a driver that knows better than to
-    /// ask may end the process.
+    /// Whether the server has ended by its own will (SHUTDOWN). Nothing can be asked of it any
+    /// more; a driver that knows better than to ask may end the process.
     pub stopped: bool,
 }
 
@@ -200,8 +211,10 @@ impl Outputs {
     }
 }
 
-/// A server without a world of its own: the same machine runs in unit tests, in both engines and behind real TCP.
+/// A server without a world of its own: the same machine runs in unit tests, in both engines and
+/// behind real TCP.
 pub trait Machine {
-    /// Takes one input at the instant `now` of the host's wall clock and says what is to be done about it.
+    /// Takes one input at the instant `now` of the host's wall clock and says what is to be done
+    /// about it.
     fn handle(&mut self, input: Input<'_>, now: WallTime, out: &mut Outputs);
 }

@@ -8,15 +8,17 @@ use std::rc::Rc;
 
 /// A Redis server. It has no world of its own: time, bytes and the disk are handed to it.
 ///
-/// The driver sends [`Input::Timer`] once when the server boots. A restart is a new node with what the disk held.
+/// The driver sends [`Input::Timer`] once when the server boots. A restart is a new node with what
+/// the disk held.
 #[derive(Debug)]
 pub struct Node {
     server: Server,
 }
 
 impl Node {
-    /// A server that is about to boot with what its disk holds; a configuration file that was rewritten counts for more than `config`. All its randomness follows from `seed`, which should differ between
-    /// servers and between the lives of one server.
+    /// A server that is about to boot with what its disk holds; a configuration file that was
+    /// rewritten counts for more than `config`. All its randomness follows from `seed`, which
+    /// should differ between servers and between the lives of one server.
     pub fn new(config: NodeConfig, mut disk: DiskImage, seed: u64, now: WallTime) -> Node {
         let config = disk.config.take().map_or(config, |rewritten| *rewritten);
         let mut server = Server::new(config, seed, now);

@@ -68,9 +68,16 @@ impl EventClasses {
         if is_all {
             letters.push('A');
         }
-        let classes = LETTERS[2..].iter().filter(|(_, bit)| self.0 & bit != 0 && !(is_all && bit & ALL_CLASSES != 0));
+        let classes = LETTERS[2..]
+            .iter()
+            .filter(|(_, bit)| self.0 & bit != 0 && !(is_all && bit & ALL_CLASSES != 0));
         letters.extend(classes.map(|(letter, _)| char::from(*letter)));
-        letters.extend(LETTERS[..2].iter().filter(|(_, bit)| self.0 & bit != 0).map(|(letter, _)| char::from(*letter)));
+        letters.extend(
+            LETTERS[..2]
+                .iter()
+                .filter(|(_, bit)| self.0 & bit != 0)
+                .map(|(letter, _)| char::from(*letter)),
+        );
         letters
     }
 
@@ -95,7 +102,8 @@ impl EventClasses {
 }
 
 impl Server {
-    /// Publishes that something happened to a key, if anybody may want to know. This is `notifyKeyspaceEvent` in notify.c.
+    /// Publishes that something happened to a key, if anybody may want to know. This is
+    /// `notifyKeyspaceEvent` in notify.c.
     pub(crate) fn notify(&mut self, class: EventClass, event: &str, db: usize, key: &[u8]) {
         if !self.events.has(class) {
             return;

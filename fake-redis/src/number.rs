@@ -80,7 +80,11 @@ pub(crate) fn general(value: f64, digits: usize) -> String {
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if exponent < -4 || exponent >= digits as i32 {
         let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{}e{sign}{:02}", without_trailing_zeros(mantissa), exponent.unsigned_abs());
+        return format!(
+            "{}e{sign}{:02}",
+            without_trailing_zeros(mantissa),
+            exponent.unsigned_abs()
+        );
     }
     let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
     without_trailing_zeros(&format!("{value:.decimals$}")).to_owned()
@@ -100,7 +104,8 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     (!value.is_nan()).then_some(value)
 }
 
-/// A hexadecimal double such as `0x1.8p3`, which `strtod` reads too. Digits beyond the precision of a double are not rounded correctly.
+/// A hexadecimal double such as `0x1.8p3`, which `strtod` reads too. Digits beyond the precision of
+/// a double are not rounded correctly.
 fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
@@ -115,24 +120,30 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    let digit = |value: f64, letter: char| letter.to_digit(16).map(|digit| value * 16.0 + f64::from(digit));
+    let digit =
+        |value: f64, letter: char| letter.to_digit(16).map(|digit| value * 16.0 + f64::from(digit));
     let value = whole.chars().chain(fraction.chars()).try_fold(0.0, digit)?;
     let shift = exponent.saturating_sub(i32::try_from(fraction.len()).ok()?.saturating_mul(4));
     Some(sign * value * 2.0_f64.powi(shift))
 }
 
-/// The double that a text begins with and how long it is, as `strtod` without leading spaces; `None` if there is none.
+/// The double that a text begins with and how long it is, as `strtod` without leading spaces;
+/// `None` if there is none.
 pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
     let rest = &text[sign..];
-    let has_word = |word: &[u8]| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    for (word, value) in [(b"infinity".as_slice(), f64::INFINITY), (b"inf", f64::INFINITY), (b"nan", f64::NAN)] {
+    let has_word =
+        |word: &[u8]| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    for (word, value) in
+        [(b"infinity".as_slice(), f64::INFINITY), (b"inf", f64::INFINITY), (b"nan", f64::NAN)]
+    {
         if has_word(word) {
             let value = if text[0] == b'-' { -value } else { value };
             return Some((value, sign + word.len()));
         }
     }
-    let hexadecimal = if has_word(b"0x") { length_of(&rest[2..], u8::is_ascii_hexdigit, b"pP") } else { None };
+    let hexadecimal =
+        if has_word(b"0x") { length_of(&rest[2..], u8::is_ascii_hexdigit, b"pP") } else { None };
     let length = match hexadecimal {
         Some(length) => sign + 2 + length,
         None => sign + length_of(rest, u8::is_ascii_digit, b"eE")?,
@@ -144,7 +155,9 @@ pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
 
 /// How long a number with a point and an exponent is; `None` if there is no digit.
 fn length_of(text: &[u8], is_digit: fn(&u8) -> bool, exponent: &[u8]) -> Option<usize> {
-    let count = |from: usize, is_digit: fn(&u8) -> bool| text[from..].iter().take_while(|byte| is_digit(byte)).count();
+    let count = |from: usize, is_digit: fn(&u8) -> bool| {
+        text[from..].iter().take_while(|byte| is_digit(byte)).count()
+    };
     let whole = count(0, is_digit);
     let mut length = whole;
     if text.get(length) == Some(&b'.') {

@@ -1,6 +1,8 @@
-//! A connection that a server opens to another one: pipelined commands, each with what its reply is expected to be.
+//! A connection that a server opens to another one: pipelined commands, each with what its reply is
+//! expected to be.
 //!
-//! Used by Sentinel for its links and by a replica for the handshake with its primary. Must never know what a reply means.
+//! Used by Sentinel for its links and by a replica for the handshake with its primary. Must never
+//! know what a reply means.
 
 use crate::machine::{ConnectionId, Output, Outputs};
 use crate::reply::put_header;
@@ -10,7 +12,8 @@ use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Hands out the ids of outgoing connections, counting down from `u32::MAX` as [`Output::Connect`] demands.
+/// Hands out the ids of outgoing connections, counting down from `u32::MAX` as [`Output::Connect`]
+/// demands.
 #[derive(Debug)]
 pub(crate) struct OutgoingIds {
     next: u32,
@@ -30,8 +33,8 @@ impl OutgoingIds {
     }
 }
 
-/// A connection to another server, from the attempt to open it until it breaks. Commands may be sent from the start: they leave once it
-/// is open, as hiredis does it.
+/// A connection to another server, from the attempt to open it until it breaks. Commands may be
+/// sent from the start: they leave once it is open, as hiredis does it.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     /// Its id towards the driver.
@@ -52,7 +55,13 @@ impl<Expected> Outgoing<Expected> {
     pub(crate) fn connect(ids: &mut OutgoingIds, host: &str, port: u16, out: &mut Outputs) -> Self {
         let id = ids.draw();
         out.list.push(Output::Connect { connection: id, host: host.to_owned(), port });
-        Self { id, open: false, unsent: BytesMut::new(), received: BytesMut::new(), expected: VecDeque::new() }
+        Self {
+            id,
+            open: false,
+            unsent: BytesMut::new(),
+            received: BytesMut::new(),
+            expected: VecDeque::new(),
+        }
     }
 
     /// The driver says that the connection is open.
@@ -60,7 +69,8 @@ impl<Expected> Outgoing<Expected> {
         self.open = true;
     }
 
-    /// Queues a command whose reply will be handed back with `expected`. It leaves at the next [`Outgoing::flush`].
+    /// Queues a command whose reply will be handed back with `expected`. It leaves at the next
+    /// [`Outgoing::flush`].
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) {
         self.command_without_reply(words);
         self.expected.push_back(expected);
@@ -94,7 +104,8 @@ impl<Expected> Outgoing<Expected> {
         self.received.extend_from_slice(bytes);
     }
 
-    /// The next frame if it is complete, with what was expected: `None` for a frame that answers no command (a published message).
+    /// The next frame if it is complete, with what was expected: `None` for a frame that answers no
+    /// command (a published message).
     pub(crate) fn next_reply(&mut self) -> Result<Option<(Option<Expected>, BytesFrame)>, NotResp> {
         if self.received.is_empty() {
             return Ok(None);
@@ -109,7 +120,8 @@ impl<Expected> Outgoing<Expected> {
         }
     }
 
-    /// The bytes that were received and not yet decoded, for a stream that stops being RESP (the payload that follows `PSYNC`).
+    /// The bytes that were received and not yet decoded, for a stream that stops being RESP (the
+    /// payload that follows `PSYNC`).
     pub(crate) fn undecoded(&mut self) -> &mut BytesMut {
         &mut self.received
     }
@@ -122,10 +134,13 @@ impl<Expected> Outgoing<Expected> {
 
 /// Appends a command in the form in which clients send it, an array of bulk strings.
 ///
-/// Of our own because every command of a Sentinel, a stream or a file is written here; redis-protocol's encoder is what the tests hold it to.
+/// Of our own because every command of a Sentinel, a stream or a file is written here;
+/// redis-protocol's encoder is what the tests hold it to.
 pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     const HEADER_LENGTH_MAX: usize = 26;
-    buffer.reserve(words.iter().map(|word| word.len() + HEADER_LENGTH_MAX).sum::<usize>() + HEADER_LENGTH_MAX);
+    buffer.reserve(
+        words.iter().map(|word| word.len() + HEADER_LENGTH_MAX).sum::<usize>() + HEADER_LENGTH_MAX,
+    );
     put_header(buffer, b'*', words.len());
     for word in words {
         put_header(buffer, b'$', word.len());
@@ -134,12 +149,13 @@ pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     }
 }
 
-/// Takes off a whole reply of a kind that is nearly every one: a status line, or an array of a few bulk strings, as messages of a channel are.
-/// `None` leaves it to the decoder.
+/// Takes off a whole reply of a kind that is nearly every one: a status line, or an array of a few
+/// bulk strings, as messages of a channel are. `None` leaves it to the decoder.
 fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     match received.first()? {
         b'+' => {
-            let end = memchr::memchr(b'\r', received).filter(|end| received.get(end + 1) == Some(&b'\n'))?;
+            let end = memchr::memchr(b'\r', received)
+                .filter(|end| received.get(end + 1) == Some(&b'\n'))?;
             let line = received.split_to(end + 2).freeze();
             Some(BytesFrame::SimpleString(line.slice(1..end)))
         }
@@ -153,7 +169,8 @@ fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     }
 }
 
-/// Where the elements of an array of at most four bulk strings are, and how long the array is, if it is there from end to end.
+/// Where the elements of an array of at most four bulk strings are, and how long the array is, if
+/// it is there from end to end.
 fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
     let (mut spans, mut at) = ([const { None }; 4], 0);
     let count = exact_header(bytes, &mut at, b'*')?;
@@ -200,13 +217,22 @@ mod tests {
 
     /// Replies as servers send them, and pieces of them.
     fn reply() -> impl Strategy<Value = Vec<u8>> {
-        let text = proptest::collection::vec(prop_oneof![any::<u8>(), Just(b'\r'), Just(b'\n'), Just(b'$')], 0..40);
-        let bulk = text.prop_map(|text| [format!("${}\r\n", text.len()).into_bytes(), text, b"\r\n".to_vec()].concat());
-        let array = proptest::collection::vec(bulk.clone(), 0..6)
-            .prop_map(|elements| [format!("*{}\r\n", elements.len()).into_bytes(), elements.concat()].concat());
+        let text = proptest::collection::vec(
+            prop_oneof![any::<u8>(), Just(b'\r'), Just(b'\n'), Just(b'$')],
+            0..40,
+        );
+        let bulk = text.prop_map(|text| {
+            [format!("${}\r\n", text.len()).into_bytes(), text, b"\r\n".to_vec()].concat()
+        });
+        let array = proptest::collection::vec(bulk.clone(), 0..6).prop_map(|elements| {
+            [format!("*{}\r\n", elements.len()).into_bytes(), elements.concat()].concat()
+        });
         let line = "[+:-][A-Z\r0-9 ]{0,12}".prop_map(|line| format!("{line}\r\n").into_bytes());
-        let others =
-            prop_oneof![Just(b"$-1\r\n".to_vec()), Just(b"*2\r\n:1\r\n+a\r\n".to_vec()), Just(b"*-1\r\n".to_vec())];
+        let others = prop_oneof![
+            Just(b"$-1\r\n".to_vec()),
+            Just(b"*2\r\n:1\r\n+a\r\n".to_vec()),
+            Just(b"*-1\r\n".to_vec())
+        ];
         let whole = prop_oneof![line, bulk, array, others];
         (whole, 0..200_usize).prop_map(|(bytes, cut)| bytes[..bytes.len().min(cut + 1)].to_vec())
     }

@@ -1,5 +1,6 @@
-//! How much may wait for a client that does not read: `client-output-buffer-limit` (`checkClientOutputBufferLimits` in networking.c).
-//! Must never know how bytes leave: the driver says how many wait.
+//! How much may wait for a client that does not read: `client-output-buffer-limit`
+//! (`checkClientOutputBufferLimits` in networking.c). Must never know how bytes leave: the driver
+//! says how many wait.
 
 use crate::client::{Client, ClientKey, Role};
 use crate::config::{OutputLimit, OutputLimits};
@@ -18,12 +19,14 @@ pub(crate) struct Unread {
 }
 
 impl Unread {
-    /// Whether a limit is broken now, in seconds of the wall clock; notes since when it is more than the soft one.
+    /// Whether a limit is broken now, in seconds of the wall clock; notes since when it is more
+    /// than the soft one.
     fn breaks(&mut self, limit: OutputLimit, now: i64) -> bool {
         let exceeds = |bound: u64| bound > 0 && self.bytes as u64 >= bound;
         let (over_hard, over_soft) = (exceeds(limit.hard), exceeds(limit.soft));
         self.over_soft_since = over_soft.then(|| self.over_soft_since.unwrap_or(now));
-        let for_too_long = self.over_soft_since.is_some_and(|since| now - since > limit.soft_seconds);
+        let for_too_long =
+            self.over_soft_since.is_some_and(|since| now - since > limit.soft_seconds);
         over_hard || for_too_long
     }
 }
@@ -59,7 +62,8 @@ impl Server {
 
     fn check_output_limit(&mut self, key: ClientKey) {
         let now = self.now.0.div_euclid(1_000_000);
-        let limit = limit_of(self.client(key), &self.config.output_limits, self.config.backlog_size);
+        let limit =
+            limit_of(self.client(key), &self.config.output_limits, self.config.backlog_size);
         let output = &mut self.client_mut(key).output;
         if output.breaks(limit, now) {
             return self.abort_client(key);
@@ -81,11 +85,14 @@ impl Server {
 /// As CONFIG GET shows it.
 pub(crate) fn show(limits: &OutputLimits) -> String {
     let classes = [("normal", limits.normal), ("slave", limits.replica), ("pubsub", limits.pubsub)];
-    let shown = classes.map(|(name, limit)| format!("{name} {} {} {}", limit.hard, limit.soft, limit.soft_seconds));
+    let shown = classes.map(|(name, limit)| {
+        format!("{name} {} {} {}", limit.hard, limit.soft, limit.soft_seconds)
+    });
     shown.join(" ")
 }
 
-/// `class hard soft seconds`, so many times: other classes keep theirs. All or nothing (`setConfigOutputBufferLimitOption` in config.c).
+/// `class hard soft seconds`, so many times: other classes keep theirs. All or nothing
+/// (`setConfigOutputBufferLimitOption` in config.c).
 pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimits, &'static str> {
     let words: Vec<&str> = value.split(' ').filter(|word| !word.is_empty()).collect();
     if !words.len().is_multiple_of(4) {
@@ -99,9 +106,12 @@ pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimit
             _ => return Err("Invalid client class specified in buffer limit configuration."),
         };
         let seconds = group[3].parse().ok().filter(|seconds| *seconds >= 0);
-        let (Some(hard), Some(soft), Some(soft_seconds)) = (parse_memory(group[1]), parse_memory(group[2]), seconds)
+        let (Some(hard), Some(soft), Some(soft_seconds)) =
+            (parse_memory(group[1]), parse_memory(group[2]), seconds)
         else {
-            return Err("Error in hard, soft or soft_seconds setting in buffer limit configuration.");
+            return Err(
+                "Error in hard, soft or soft_seconds setting in buffer limit configuration.",
+            );
         };
         *limit = OutputLimit { hard, soft, soft_seconds };
     }

@@ -1,4 +1,5 @@
-//! The parameters of redis.conf that mean something here: how each is shown and changed. Must never know commands.
+//! The parameters of redis.conf that mean something here: how each is shown and changed. Must never
+//! know commands.
 
 use crate::config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, SavePoint};
 use crate::notify::EventClasses;
@@ -43,7 +44,11 @@ impl Change {
             Change::Switch(set) => set(config, parse_switch(value)?),
             Change::Count(limit, set) => set(config, parse_count(value, *limit)?),
             Change::Memory(set) => {
-                set(config, parse_memory(value).ok_or_else(|| Refusal::because("argument must be a memory value"))?);
+                set(
+                    config,
+                    parse_memory(value)
+                        .ok_or_else(|| Refusal::because("argument must be a memory value"))?,
+                );
             }
             Change::Text(set) => set(config, value)?,
         }
@@ -61,9 +66,12 @@ fn parse_switch(value: &str) -> Result<bool, Refusal> {
 
 fn parse_count<N: TryFrom<i64>>(value: &str, limit: i64) -> Result<N, Refusal> {
     let number = crate::number::parse_integer(value.as_bytes());
-    let number = number.ok_or_else(|| Refusal::because("argument couldn't be parsed into an integer"))?;
+    let number =
+        number.ok_or_else(|| Refusal::because("argument couldn't be parsed into an integer"))?;
     let fitting = N::try_from(number).ok().filter(|_| (0..=limit).contains(&number));
-    fitting.ok_or_else(|| Refusal::Because(format!("argument must be between 0 and {limit} inclusive")))
+    fitting.ok_or_else(|| {
+        Refusal::Because(format!("argument must be between 0 and {limit} inclusive"))
+    })
 }
 
 /// Reads bytes as `memtoull` in util.c.
@@ -93,7 +101,11 @@ pub(crate) struct Parameter {
     pub(crate) change: Change,
 }
 
-const fn row(names: &'static [&'static str], show: fn(&NodeConfig) -> String, change: Change) -> Parameter {
+const fn row(
+    names: &'static [&'static str],
+    show: fn(&NodeConfig) -> String,
+    change: Change,
+) -> Parameter {
     Parameter { names, show, change }
 }
 
@@ -115,7 +127,11 @@ pub(crate) static ALL: &[Parameter] = &[
             Ok(())
         }),
     ),
-    row(&["client-output-buffer-limit"], |c| output_limit::show(&c.output_limits), Change::Text(set_output_limits)),
+    row(
+        &["client-output-buffer-limit"],
+        |c| output_limit::show(&c.output_limits),
+        Change::Text(set_output_limits),
+    ),
     row(
         &["client-query-buffer-limit"],
         |c| c.client_query_buffer_limit.to_string(),
@@ -132,7 +148,11 @@ pub(crate) static ALL: &[Parameter] = &[
             Ok(())
         }),
     ),
-    row(&["maxclients"], |c| c.max_clients.to_string(), Change::Count(ANY, |c, n| c.max_clients = n as usize)),
+    row(
+        &["maxclients"],
+        |c| c.max_clients.to_string(),
+        Change::Count(ANY, |c, n| c.max_clients = n as usize),
+    ),
     row(&["maxmemory"], |c| c.maxmemory.to_string(), Change::Memory(|c, n| c.maxmemory = n)),
     row(&["maxmemory-policy"], show_policy, Change::Text(set_policy)),
     row(
@@ -175,13 +195,21 @@ pub(crate) static ALL: &[Parameter] = &[
         |c| yes_or_no(c.replica_serve_stale_data),
         Change::Switch(|c, on| c.replica_serve_stale_data = on),
     ),
-    row(&["repl-backlog-size"], |c| c.backlog_size.to_string(), Change::Memory(|c, n| c.backlog_size = to_size(n))),
+    row(
+        &["repl-backlog-size"],
+        |c| c.backlog_size.to_string(),
+        Change::Memory(|c, n| c.backlog_size = to_size(n)),
+    ),
     row(
         &["repl-ping-replica-period", "repl-ping-slave-period"],
         |c| c.repl_ping_period.to_string(),
         Change::Count(ANY, |c, n| c.repl_ping_period = n),
     ),
-    row(&["repl-timeout"], |c| c.repl_timeout.to_string(), Change::Count(ANY, |c, n| c.repl_timeout = n)),
+    row(
+        &["repl-timeout"],
+        |c| c.repl_timeout.to_string(),
+        Change::Count(ANY, |c, n| c.repl_timeout = n),
+    ),
     row(&["requirepass"], show_password, Change::Text(set_password)),
     row(&["save"], show_save_points, Change::Text(set_save_points)),
     row(&["timeout"], |c| c.timeout.to_string(), Change::Count(ANY, |c, n| c.timeout = n)),
@@ -209,13 +237,18 @@ fn show_fsync(config: &NodeConfig) -> String {
     name.to_owned()
 }
 
-/// Without an append-only file there is nothing to remember the answer in, and nothing that it changes.
+/// Without an append-only file there is nothing to remember the answer in, and nothing that it
+/// changes.
 fn set_fsync(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let wanted = match value.to_ascii_lowercase().as_str() {
         "always" => Fsync::Always,
         "everysec" => Fsync::EverySec,
         "no" => Fsync::No,
-        _ => return Err(Refusal::because("argument(s) must be one of the following: everysec, always, no")),
+        _ => {
+            return Err(Refusal::because(
+                "argument(s) must be one of the following: everysec, always, no",
+            ));
+        }
     };
     if let Persistence::Aof { fsync } = &mut config.persistence {
         *fsync = wanted;
@@ -224,19 +257,22 @@ fn set_fsync(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
 }
 
 fn set_output_limits(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
-    config.output_limits = output_limit::parse(config.output_limits, value).map_err(Refusal::because)?;
+    config.output_limits =
+        output_limit::parse(config.output_limits, value).map_err(Refusal::because)?;
     Ok(())
 }
 
 fn set_append_only(config: &mut NodeConfig, on: bool) {
     let is_on = matches!(config.persistence, Persistence::Aof { .. });
     if on != is_on {
-        config.persistence = if on { Persistence::Aof { fsync: Fsync::EverySec } } else { Persistence::None };
+        config.persistence =
+            if on { Persistence::Aof { fsync: Fsync::EverySec } } else { Persistence::None };
     }
 }
 
 fn show_policy(config: &NodeConfig) -> String {
-    let named = MaxmemoryPolicy::NAMES.iter().find(|(_, policy)| *policy == config.maxmemory_policy);
+    let named =
+        MaxmemoryPolicy::NAMES.iter().find(|(_, policy)| *policy == config.maxmemory_policy);
     named.map_or("noeviction", |(name, _)| name).to_owned()
 }
 
@@ -244,7 +280,8 @@ fn set_policy(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let named = MaxmemoryPolicy::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(value));
     let (_, policy) = named.ok_or_else(|| {
         Refusal::because(
-            "argument(s) must be one of the following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, \
+            "argument(s) must be one of the following: volatile-lru, volatile-lfu, \
+             volatile-random, volatile-ttl, \
              allkeys-lru, allkeys-lfu, allkeys-random, noeviction",
         )
     })?;
@@ -282,8 +319,11 @@ fn password(value: &str) -> Option<Bytes> {
 }
 
 fn show_save_points(config: &NodeConfig) -> String {
-    let points: Vec<String> =
-        config.save_points.iter().map(|point| format!("{} {}", point.seconds, point.changes)).collect();
+    let points: Vec<String> = config
+        .save_points
+        .iter()
+        .map(|point| format!("{} {}", point.seconds, point.changes))
+        .collect();
     points.join(" ")
 }
 
@@ -299,6 +339,7 @@ fn set_save_points(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> 
         let changes = u64::try_from(changes).ok()?;
         (seconds >= 1).then_some(SavePoint { seconds, changes })
     };
-    config.save_points = words.chunks_exact(2).map(point).collect::<Option<_>>().ok_or_else(invalid)?;
+    config.save_points =
+        words.chunks_exact(2).map(point).collect::<Option<_>>().ok_or_else(invalid)?;
     Ok(())
 }

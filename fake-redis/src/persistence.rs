@@ -1,6 +1,8 @@
-//! What the disk is told and what it gave back at the start. Must never know replication or commands.
+//! What the disk is told and what it gave back at the start. Must never know replication or
+//! commands.
 //!
-//! `append_only` is the file of effects and when it is synced, `progress` how far that has come, `load` the start, `save` snapshots.
+//! `append_only` is the file of effects and when it is synced, `progress` how far that has come,
+//! `load` the start, `save` snapshots.
 
 mod append_only;
 mod load;
@@ -63,7 +65,8 @@ impl PersistenceState {
         matches!(self.mode, Persistence::Aof { .. })
     }
 
-    /// Up to which offset of the replication stream everything is safe from power loss; `None` without an append-only file.
+    /// Up to which offset of the replication stream everything is safe from power loss; `None`
+    /// without an append-only file.
     pub(crate) fn synced_offset(&self) -> Option<u64> {
         self.wants_stream().then(|| self.progress.synced())
     }
@@ -75,7 +78,8 @@ impl PersistenceState {
 
     /// Whether a sync must be done before a reply may leave, and is not.
     fn awaits_sync(&self) -> bool {
-        self.mode == (Persistence::Aof { fsync: Fsync::Always }) && self.syncs_done < self.syncs_begun
+        self.mode == (Persistence::Aof { fsync: Fsync::Always })
+            && self.syncs_done < self.syncs_begun
     }
 }
 
@@ -85,7 +89,8 @@ impl Server {
         self.persistence.found = Some(image);
     }
 
-    /// Lets the messages of this input go: with `appendfsync always` not before the disk has synced what they promise.
+    /// Lets the messages of this input go: with `appendfsync always` not before the disk has synced
+    /// what they promise.
     pub(crate) fn release_sends(&mut self) {
         let persistence = &mut self.persistence;
         if persistence.awaits_sync() {
@@ -104,7 +109,9 @@ impl Server {
         persistence.syncs_done += 1;
         persistence.progress.finish_sync();
         while persistence.held.front().is_some_and(|(sync, _)| *sync <= persistence.syncs_done) {
-            self.outputs.list.extend(persistence.held.pop_front().into_iter().flat_map(|(_, sends)| sends));
+            self.outputs
+                .list
+                .extend(persistence.held.pop_front().into_iter().flat_map(|(_, sends)| sends));
         }
     }
 

@@ -1,4 +1,5 @@
-//! Channels: who listens, and how messages reach them. Must never know the commands that subscribe or publish.
+//! Channels: who listens, and how messages reach them. Must never know the commands that subscribe
+//! or publish.
 
 use crate::client::{ClientKey, Subscriptions};
 use crate::glob;
@@ -61,12 +62,16 @@ impl PubSub {
     pub(crate) fn forget(&mut self, client: ClientKey, subscriptions: &Subscriptions) {
         subscriptions.channels.iter().for_each(|name| self.remove(Kind::Channel, name, client));
         subscriptions.patterns.iter().for_each(|name| self.remove(Kind::Pattern, name, client));
-        subscriptions.shard_channels.iter().for_each(|name| self.remove(Kind::ShardChannel, name, client));
+        subscriptions
+            .shard_channels
+            .iter()
+            .for_each(|name| self.remove(Kind::ShardChannel, name, client));
     }
 }
 
 impl Server {
-    /// Sends a message to everybody who listens to a channel; returns to how many. This is `pubsubPublishMessage` in pubsub.c.
+    /// Sends a message to everybody who listens to a channel; returns to how many. This is
+    /// `pubsubPublishMessage` in pubsub.c.
     pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> usize {
         let listeners = self.pubsub.channels.get(channel).cloned().unwrap_or_default();
         self.deliver(&listeners, &[b"message", channel, message]);
@@ -74,8 +79,10 @@ impl Server {
         if self.pubsub.patterns.is_empty() {
             return receivers;
         }
-        let matching = self.pubsub.patterns.iter().filter(|(pattern, _)| glob::matches(pattern, channel));
-        let matching: Vec<_> = matching.map(|(pattern, clients)| (pattern.clone(), clients.clone())).collect();
+        let matching =
+            self.pubsub.patterns.iter().filter(|(pattern, _)| glob::matches(pattern, channel));
+        let matching: Vec<_> =
+            matching.map(|(pattern, clients)| (pattern.clone(), clients.clone())).collect();
         for (pattern, clients) in matching {
             self.deliver(&clients, &[b"pmessage", &pattern, channel, message]);
             receivers += clients.len();

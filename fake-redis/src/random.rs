@@ -16,7 +16,8 @@ impl Random {
         Random(ChaCha8Rng::from_seed(key))
     }
 
-    /// A number below `bound`, which is not 0; by widening multiplication, whose bias does not matter here.
+    /// A number below `bound`, which is not 0; by widening multiplication, whose bias does not
+    /// matter here.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
     }

@@ -1,7 +1,9 @@
-//! Snapshots in Redis's RDB format: version 10 (Redis 7.0) written, and versions 1 to 12 read for the types that exist here.
+//! Snapshots in Redis's RDB format: version 10 (Redis 7.0) written, and versions 1 to 12 read for
+//! the types that exist here.
 //!
-//! Layout: `REDIS0010`, auxiliary fields, then for each database a selector and its keys, an end mark, and a CRC-64 (rdb.c, `rdbSaveRio`
-//! and `rdbLoadRioWithLoadingCtx`). Must never know where a snapshot is kept or sent.
+//! Layout: `REDIS0010`, auxiliary fields, then for each database a selector and its keys, an end
+//! mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`). Must never know where a
+//! snapshot is kept or sent.
 
 mod collections;
 mod crc64;

@@ -1,4 +1,5 @@
-//! Commands that were called lately, found without a search: most clients and scripts call few. Must never know who called them.
+//! Commands that were called lately, found without a search: most clients and scripts call few.
+//! Must never know who called them.
 
 use crate::command::Command;
 
@@ -48,7 +49,10 @@ mod tests {
             let found = recent.find(command.name.to_uppercase().as_bytes());
             assert_eq!(found, command.subcommands.is_empty().then_some(command), "{command:?}");
             let others = command::all().filter(|other| *other != command);
-            assert!(others.into_iter().all(|other| recent.find(other.name.as_bytes()).is_none()), "{command:?}");
+            assert!(
+                others.into_iter().all(|other| recent.find(other.name.as_bytes()).is_none()),
+                "{command:?}"
+            );
         }
     }
 }

@@ -1,8 +1,10 @@
-//! A primary and its replicas, after Redis 7.0's replication.c. Must never know commands or persistence.
+//! A primary and its replicas, after Redis 7.0's replication.c. Must never know commands or
+//! persistence.
 //!
-//! Where to look: `history` is the stream and who may continue it; `primary` feeds replicas, `follower` and `handshake` are a replica's
-//! link, `transfer` is the snapshot on its way, `wait` are clients that wait for acknowledgements, `failover` hands the primary's place
-//! to a replica, `report` is INFO and ROLE.
+//! Where to look: `history` is the stream and who may continue it; `primary` feeds replicas,
+//! `follower` and `handshake` are a replica's link, `transfer` is the snapshot on its way, `wait`
+//! are clients that wait for acknowledgements, `failover` hands the primary's place to a replica,
+//! `report` is INFO and ROLE.
 
 mod failover;
 mod follower;
@@ -56,7 +58,8 @@ pub(crate) struct Replication {
     introductions: BTreeMap<ClientKey, Introduction>,
     /// The connection to the primary.
     link: Link,
-    /// Whether this server's data is the history up to its offset, so that it may ask a primary to go on from there.
+    /// Whether this server's data is the history up to its offset, so that it may ask a primary to
+    /// go on from there.
     may_continue: bool,
     /// Since when there is no link to the primary, in seconds of the wall clock.
     down_since: Option<i64>,
@@ -108,12 +111,14 @@ impl Replication {
         self.link.is_up()
     }
 
-    /// Whether effects are to be given to [`Server::feed_replicas`]. A replica passes its primary's stream on instead.
+    /// Whether effects are to be given to [`Server::feed_replicas`]. A replica passes its primary's
+    /// stream on instead.
     pub(crate) fn wants_stream(&self) -> bool {
         self.primary.is_none() && self.history.has_backlog()
     }
 
-    /// Counts an effect of a primary that nobody follows, so that WAITAOF can tell what is on disk from what is not.
+    /// Counts an effect of a primary that nobody follows, so that WAITAOF can tell what is on disk
+    /// from what is not.
     pub(crate) fn count_unfollowed(&mut self) {
         if self.primary.is_none() {
             self.history.count();
@@ -130,16 +135,19 @@ impl Replication {
         if self.is_failing_over() { FAILOVER_PERIOD_MICROS } else { CRON_PERIOD_MICROS }
     }
 
-    /// Whether enough replicas acknowledged lately for writes to be taken (`min-replicas-to-write`). The age is counted in whole seconds,
-    /// as in `refreshGoodSlavesCount`.
+    /// Whether enough replicas acknowledged lately for writes to be taken
+    /// (`min-replicas-to-write`). The age is counted in whole seconds, as in
+    /// `refreshGoodSlavesCount`.
     pub(crate) fn has_enough_replicas(&self, config: &NodeConfig, now: WallTime) -> bool {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return true;
         }
-        self.good_replicas(config.min_replicas_max_lag, seconds(now)) >= config.min_replicas_to_write as usize
+        self.good_replicas(config.min_replicas_max_lag, seconds(now))
+            >= config.min_replicas_to_write as usize
     }
 
-    /// Where in the history the data stands, for a snapshot; `None` if that means nothing (`rdbPopulateSaveInfo`).
+    /// Where in the history the data stands, for a snapshot; `None` if that means nothing
+    /// (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),
@@ -163,15 +171,20 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Takes up the place in the replication history that a loaded snapshot states (`loadDataFromDisk`): a replica may go on from
-    /// there, a primary may serve those who were with it at that time.
+    /// Takes up the place in the replication history that a loaded snapshot states
+    /// (`loadDataFromDisk`): a replica may go on from there, a primary may serve those who were
+    /// with it at that time.
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         if self.is_replica() {
             self.replication.history.adopt(&origin.id, origin.offset);
             self.replication.may_continue = true;
             self.client_mut(ClientKey::PRIMARY).db = origin.stream_db;
         } else {
-            self.replication.history.continue_from(&origin.id, origin.offset, self.config.backlog_size);
+            self.replication.history.continue_from(
+                &origin.id,
+                origin.offset,
+                self.config.backlog_size,
+            );
         }
     }
 
@@ -188,11 +201,15 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Sees to it that the cron goes on after a step back of the wall clock, by which its deadline now lies far ahead: Redis runs it by
-    /// the monotonic clock.
+    /// Sees to it that the cron goes on after a step back of the wall clock, by which its deadline
+    /// now lies far ahead: Redis runs it by the monotonic clock.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.is_replica() || !self.replication.replicas.is_empty() {
-            self.timers.limit(Timer::Replication, WallTime(self.now.0 + self.replication.period_micros()), self.now);
+            self.timers.limit(
+                Timer::Replication,
+                WallTime(self.now.0 + self.replication.period_micros()),
+                self.now,
+            );
         }
     }
 
@@ -217,7 +234,8 @@ impl Server {
         self.replication.primary = Some((host.to_owned(), port));
         self.disconnect_waiting();
         self.disconnect_blocked();
-        // A former primary offers its own history: the new primary may be its former replica and know it.
+        // A former primary offers its own history: the new primary may be its former replica and
+        // know it.
         self.replication.may_continue |= was_primary;
         self.connect_to_primary();
         self.schedule_replication();
@@ -234,7 +252,8 @@ impl Server {
         self.client(key).role == Role::Replica
     }
 
-    /// Notes, after a command, up to where a client's WAIT will wait: from 7.2 on for its own writes only, before that for everybody's.
+    /// Notes, after a command, up to where a client's WAIT will wait: from 7.2 on for its own
+    /// writes only, before that for everybody's.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let client = self.client(key);
@@ -244,7 +263,8 @@ impl Server {
         }
     }
 
-    /// Becomes a primary (`replicationUnsetMaster`): the old history stays valid up to this point, under its own id.
+    /// Becomes a primary (`replicationUnsetMaster`): the old history stays valid up to this point,
+    /// under its own id.
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;
@@ -276,7 +296,8 @@ impl Server {
         }
     }
 
-    /// Ends an input: what the stream has gained leaves for the replicas, and acknowledgements for the primary.
+    /// Ends an input: what the stream has gained leaves for the replicas, and acknowledgements for
+    /// the primary.
     pub(crate) fn flush_replication(&mut self) {
         self.flush_stream();
         if let Some(message) = self.replication.link.take_message() {

@@ -1,8 +1,9 @@
 //! Replies on their way out, in RESP2 or RESP3. Must never know commands or connections.
 //!
-//! Headers of aggregates are written here, since a command states a length and then writes its elements one by one; so are errors (which
-//! may hold any byte), doubles (which Redis prints with 17 digits), and the values of RESP2, which every command answers with and which
-//! the tests hold to redis-protocol. Everything else is encoded by redis-protocol.
+//! Headers of aggregates are written here, since a command states a length and then writes its
+//! elements one by one; so are errors (which may hold any byte), doubles (which Redis prints with
+//! 17 digits), and the values of RESP2, which every command answers with and which the tests hold
+//! to redis-protocol. Everything else is encoded by redis-protocol.
 
 use crate::number;
 use bytes::{Bytes, BytesMut};
@@ -47,7 +48,8 @@ impl Reply {
         &self.buffer
     }
 
-    /// Hands out what was written, without copying it. The commonest replies of all leave the buffer where it is.
+    /// Hands out what was written, without copying it. The commonest replies of all leave the
+    /// buffer where it is.
     pub(crate) fn take(&mut self) -> Bytes {
         const COMMONEST: [&[u8]; 4] = [b"$-1\r\n", b"+OK\r\n", b":1\r\n", b":0\r\n"];
         match COMMONEST.into_iter().find(|reply| self.buffer == *reply) {
@@ -218,7 +220,8 @@ impl Reply {
         }
     }
 
-    /// An array whose length is known only after its elements were written by `write`, which returns it.
+    /// An array whose length is known only after its elements were written by `write`, which
+    /// returns it.
     pub(crate) fn deferred_array(&mut self, write: impl FnOnce(&mut Reply) -> usize) {
         let start = self.buffer.len();
         let length = write(self);

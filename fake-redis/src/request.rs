@@ -1,8 +1,10 @@
-//! Requests on their way in: framing with Redis's own limits and errors, for any split of the bytes. Must never know what a command means.
+//! Requests on their way in: framing with Redis's own limits and errors, for any split of the
+//! bytes. Must never know what a command means.
 //!
-//! This follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in networking.c, down to what they do not
-//! check: the bytes after a `\r`, and those after a bulk's content, are skipped unread. A general RESP decoder is stricter there and
-//! more lenient elsewhere, so that only a reader of our own can be told apart from no real server.
+//! This follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
+//! networking.c, down to what they do not check: the bytes after a `\r`, and those after a bulk's
+//! content, are skipped unread. A general RESP decoder is stricter there and more lenient
+//! elsewhere, so that only a reader of our own can be told apart from no real server.
 
 use crate::args::{Args, Span};
 use crate::inline;
@@ -62,7 +64,8 @@ pub(crate) struct RequestReader {
     bulk_length: Option<usize>,
     /// Whether `spans` is a complete command.
     complete: bool,
-    /// How many bytes of the current line were searched for its end, so that a slow sender costs no more than a fast one.
+    /// How many bytes of the current line were searched for its end, so that a slow sender costs no
+    /// more than a fast one.
     searched: usize,
 }
 
@@ -109,8 +112,9 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Reads a command that is there from end to end, as nearly all are, in one go. False leaves everything as it was, for the other
-    /// functions: they know what is wrong with a command, or what is still to come of it.
+    /// Reads a command that is there from end to end, as nearly all are, in one go. False leaves
+    /// everything as it was, for the other functions: they know what is wrong with a command, or
+    /// what is still to come of it.
     fn read_whole(&mut self, limits: Limits) -> bool {
         let mut rest = &self.buffer[self.position..];
         let Some((count @ 1.., header)) = short_header(rest, b'*') else { return false };
@@ -134,7 +138,8 @@ impl RequestReader {
         true
     }
 
-    /// Takes out the command that is ready, with the buffer it lies in. The reader must not be fed before `give_back`.
+    /// Takes out the command that is ready, with the buffer it lies in. The reader must not be fed
+    /// before `give_back`.
     pub(crate) fn take(&mut self) -> Request {
         self.complete = false;
         Request { buffer: std::mem::take(&mut self.buffer), spans: std::mem::take(&mut self.spans) }
@@ -161,7 +166,8 @@ impl RequestReader {
         }
     }
 
-    /// Where the line at `position` ends, if it does; as C's `strchr`, the search sees nothing behind a NUL byte.
+    /// Where the line at `position` ends, if it does; as C's `strchr`, the search sees nothing
+    /// behind a NUL byte.
     fn find_line_end(&mut self, end: u8) -> Option<usize> {
         let from = self.position + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == end || *byte == 0);
@@ -178,10 +184,15 @@ impl RequestReader {
         }
     }
 
-    /// The span of a header line without its kind byte, once the line and the byte after its `\r` are there.
+    /// The span of a header line without its kind byte, once the line and the byte after its `\r`
+    /// are there.
     fn header(&mut self, too_big: &str) -> Result<Option<Span>, ProtocolError> {
         let Some(end) = self.find_line_end(b'\r') else {
-            return if self.pending() > LINE_LENGTH_MAX { Err(ProtocolError::of(too_big)) } else { Ok(None) };
+            return if self.pending() > LINE_LENGTH_MAX {
+                Err(ProtocolError::of(too_big))
+            } else {
+                Ok(None)
+            };
         };
         if end + 2 > self.buffer.len() {
             return Ok(None);
@@ -198,7 +209,9 @@ impl RequestReader {
     fn read_count(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         let Some(line) = self.header("too big mbulk count string")? else { return Ok(false) };
         match self.pass_line(line) {
-            Some(count) if count > i64::from(i32::MAX) => Err(ProtocolError::of("invalid multibulk length")),
+            Some(count) if count > i64::from(i32::MAX) => {
+                Err(ProtocolError::of("invalid multibulk length"))
+            }
             None => Err(ProtocolError::of("invalid multibulk length")),
             Some(count) if count > 10 && limits.unauthenticated => {
                 Err(ProtocolError::of("unauthenticated multibulk length"))
@@ -238,7 +251,9 @@ impl RequestReader {
             return Err(ProtocolError(text));
         }
         match self.pass_line(line).and_then(|length| usize::try_from(length).ok()) {
-            Some(length) if length > limits.bulk_length_max => Err(ProtocolError::of("invalid bulk length")),
+            Some(length) if length > limits.bulk_length_max => {
+                Err(ProtocolError::of("invalid bulk length"))
+            }
             None => Err(ProtocolError::of("invalid bulk length")),
             Some(length) if length > 16_384 && limits.unauthenticated => {
                 Err(ProtocolError::of("unauthenticated bulk length"))
@@ -253,11 +268,16 @@ impl RequestReader {
     fn read_inline(&mut self) -> Result<bool, ProtocolError> {
         let Some(end) = self.find_line_end(b'\n') else {
             let too_big = self.pending() > LINE_LENGTH_MAX;
-            return if too_big { Err(ProtocolError::of("too big inline request")) } else { Ok(false) };
+            return if too_big {
+                Err(ProtocolError::of("too big inline request"))
+            } else {
+                Ok(false)
+            };
         };
         let line = &self.buffer[self.position..end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let words = inline::split_words(line).ok_or_else(|| ProtocolError::of("unbalanced quotes in request"))?;
+        let words = inline::split_words(line)
+            .ok_or_else(|| ProtocolError::of("unbalanced quotes in request"))?;
         self.spans.clear();
         let line_start = std::mem::replace(&mut self.position, end + 1);
         self.searched = 0;
@@ -269,7 +289,8 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Writes the words over the line that they came from: quotes and escapes only make them shorter.
+    /// Writes the words over the line that they came from: quotes and escapes only make them
+    /// shorter.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -292,12 +313,14 @@ impl RequestReader {
 /// The greatest number that [`short_header`] reads.
 const SHORT_LENGTH_MAX: usize = 999;
 
-/// The number in the header line of that kind with which bytes begin, and how many bytes the line has. `None` if there is none, or it has more than
-/// three digits or any oddity, or if next to nothing follows it.
+/// The number in the header line of that kind with which bytes begin, and how many bytes the line
+/// has. `None` if there is none, or it has more than three digits or any oddity, or if next to
+/// nothing follows it.
 #[inline(always)]
 pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
-    // Whatever follows a header has two bytes at least, so that six are there if more than the header is.
+    // Whatever follows a header has two bytes at least, so that six are there if more than the
+    // header is.
     let [first, a, b, c, d, _] = *bytes.first_chunk()?;
     if first != kind {
         return None;
@@ -317,7 +340,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Feeds pieces and serves what is complete after each: the commands in order, and the error that ended it.
+    /// Feeds pieces and serves what is complete after each: the commands in order, and the error
+    /// that ended it.
     fn served<'b>(
         pieces: impl IntoIterator<Item = &'b [u8]>,
         limits: Limits,
@@ -361,7 +385,8 @@ mod tests {
             Just(b"*1\r\n:4\r\n".to_vec()),
             Just(b"*1\r\n$9999\r\n".to_vec()),
         ];
-        proptest::collection::vec(prop_oneof![4 => command, 1 => oddity], 1..4).prop_map(|parts| parts.concat())
+        proptest::collection::vec(prop_oneof![4 => command, 1 => oddity], 1..4)
+            .prop_map(|parts| parts.concat())
     }
 
     proptest! {

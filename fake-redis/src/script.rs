@@ -1,4 +1,5 @@
-//! Scripts: which ones a server knows, and running them. Must never know what the commands do that they call.
+//! Scripts: which ones a server knows, and running them. Must never know what the commands do that
+//! they call.
 
 mod convert;
 mod engine;
@@ -53,7 +54,11 @@ pub(crate) struct ScriptCache {
 
 impl Default for ScriptCache {
     fn default() -> Self {
-        ScriptCache { scripts: IndexMap::default(), random_state: random::INITIAL_STATE, json: Settings::default() }
+        ScriptCache {
+            scripts: IndexMap::default(),
+            random_state: random::INITIAL_STATE,
+            json: Settings::default(),
+        }
     }
 }
 
@@ -94,7 +99,8 @@ pub(crate) fn keys_of(args: Args<'_>) -> Vec<&[u8]> {
 }
 
 impl Run<'_> {
-    /// Where `math.random` begins: before 7.0 anew in every script, since replicas ran the same scripts.
+    /// Where `math.random` begins: before 7.0 anew in every script, since replicas ran the same
+    /// scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.random_state }
@@ -116,9 +122,17 @@ impl Call<'_> {
         Ok(sha)
     }
 
-    /// Runs a script that is known, for EVAL and its like: the keys follow their number at argument 2.
-    pub(crate) fn run_script(&mut self, sha: Sha, keys: usize, read_only: bool) -> Result<(), CommandError> {
-        let Some((_, script)) = self.server.scripts.get(&sha) else { return Err(crate::error::NO_SCRIPT) };
+    /// Runs a script that is known, for EVAL and its like: the keys follow their number at argument
+    /// 2.
+    pub(crate) fn run_script(
+        &mut self,
+        sha: Sha,
+        keys: usize,
+        read_only: bool,
+    ) -> Result<(), CommandError> {
+        let Some((_, script)) = self.server.scripts.get(&sha) else {
+            return Err(crate::error::NO_SCRIPT);
+        };
         let declared = script.declared;
         let mut permissions = declared.unwrap_or_default();
         if declared.is_some() {
@@ -132,11 +146,18 @@ impl Call<'_> {
         let mut run = Run::begin(server, self.client, permissions);
         let start = reply.bytes().len();
         let result = engine::with(|engine| {
-            let text = || run.server.scripts.scripts.get(&sha).map_or_else(Default::default, |script| &*script.body);
+            let text = || {
+                run.server
+                    .scripts
+                    .scripts
+                    .get(&sha)
+                    .map_or_else(Default::default, |script| &*script.body)
+            };
             let compiled = engine.compile(sha, text)?;
             engine.random_state().set(run.first_random_state());
             engine.json().set(run.server.scripts.json);
-            let outcome = lend::lend(&mut run, || engine.run(compiled, (keys, arguments), version, reply))?;
+            let outcome =
+                lend::lend(&mut run, || engine.run(compiled, (keys, arguments), version, reply))?;
             run.server.scripts.random_state = engine.random_state().get();
             run.server.scripts.json = engine.json().get();
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
@@ -146,7 +167,9 @@ impl Call<'_> {
             match outcome {
                 Outcome::Replied => Ok(()),
                 Outcome::Returned(value) => convert::to_reply(&value, protocol, reply),
-                Outcome::Failed(problem) if version < RedisVersion::V7_0 => write_old_problem(&problem, &sha, reply),
+                Outcome::Failed(problem) if version < RedisVersion::V7_0 => {
+                    write_old_problem(&problem, &sha, reply)
+                }
                 Outcome::Failed(problem) => write_problem(&problem, &sha, reply),
             }
         });
@@ -155,10 +178,13 @@ impl Call<'_> {
         result.map_err(|error| CommandError::text(format!("ERR Error running script: {error}")))
     }
 
-    /// Scripts that say what they do are checked before they run, as `scriptPrepareForRun` in script.c.
+    /// Scripts that say what they do are checked before they run, as `scriptPrepareForRun` in
+    /// script.c.
     fn check_declared(&self, declared: Permissions, read_only: bool) -> Result<(), CommandError> {
         if read_only && !declared.read_only {
-            return Err(CommandError::fixed("ERR Can not execute a script with write flag using *_ro command."));
+            return Err(CommandError::fixed(
+                "ERR Can not execute a script with write flag using *_ro command.",
+            ));
         }
         if self.server.is_stale() && !declared.allow_stale {
             return Err(crate::error::MASTER_DOWN);
@@ -173,15 +199,16 @@ impl Call<'_> {
             }
         }
         if self.server.is_out_of_memory && !declared.allow_oom && !declared.read_only {
-            let text = "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
+            let text = "OOM allow-oom flag is not set on the script, can not run it when used \
+             memory > 'maxmemory'";
             return Err(CommandError::fixed(text));
         }
         Ok(())
     }
 }
 
-/// The error that a script answers with, unless it came from a command and was counted with that (`luaReplyToRedisReply`,
-/// `luaCallFunction` in script_lua.c).
+/// The error that a script answers with, unless it came from a command and was counted with that
+/// (`luaReplyToRedisReply`, `luaCallFunction` in script_lua.c).
 fn uncounted_error(outcome: &Outcome) -> mlua::Result<Option<CommandError>> {
     let (table, must_be_said) = match outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),
@@ -196,7 +223,8 @@ fn uncounted_error(outcome: &Outcome) -> mlua::Result<Option<CommandError>> {
     Ok(text.as_string().map(|text| CommandError::text(&*text.as_bytes())))
 }
 
-/// The error reply for a script that failed: where, if that is known, is added to what. See `luaCallFunction` in script_lua.c.
+/// The error reply for a script that failed: where, if that is known, is added to what. See
+/// `luaCallFunction` in script_lua.c.
 fn write_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<()> {
     let Value::Table(problem) = problem else {
         reply.error(b"ERR unknown error");
@@ -207,8 +235,16 @@ fn write_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<
         Value::Integer(number) => number.to_string().into_bytes(),
         _ => b"ERR unknown error".to_vec(),
     };
-    if let (Value::String(source), Some(line)) = (problem.raw_get("source")?, problem.raw_get::<Option<i64>>("line")?) {
-        for part in [b" script: ".as_slice(), sha, b", on ", &source.as_bytes(), format!(":{line}.").as_bytes()] {
+    if let (Value::String(source), Some(line)) =
+        (problem.raw_get("source")?, problem.raw_get::<Option<i64>>("line")?)
+    {
+        for part in [
+            b" script: ".as_slice(),
+            sha,
+            b", on ",
+            &source.as_bytes(),
+            format!(":{line}.").as_bytes(),
+        ] {
             text.extend_from_slice(part);
         }
     }
@@ -251,11 +287,15 @@ fn read_header(text: &[u8]) -> Result<(Option<Permissions>, &[u8]), CommandError
     }
     let end = text.iter().position(|byte| *byte == b'\n');
     let end = end.ok_or(CommandError::fixed("ERR Invalid script shebang"))?;
-    let words: Vec<&[u8]> =
-        text[..end].split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&[u8]> = text[..end]
+        .split(|byte| byte.is_ascii_whitespace())
+        .filter(|word| !word.is_empty())
+        .collect();
     if words.first() != Some(&b"#!lua".as_slice()) {
         let engine = words.first().copied().unwrap_or_default();
-        return Err(CommandError::text([b"ERR Unexpected engine in script shebang: ", engine].concat()));
+        return Err(CommandError::text(
+            [b"ERR Unexpected engine in script shebang: ", engine].concat(),
+        ));
     }
     let mut permissions = Permissions::default();
     for word in &words[1..] {
@@ -274,7 +314,11 @@ fn read_flags(flags: &[u8], permissions: &mut Permissions) -> Result<(), Command
             b"allow-oom" => permissions.allow_oom = true,
             b"allow-stale" => permissions.allow_stale = true,
             b"no-cluster" | b"allow-cross-slot-keys" => {}
-            _ => return Err(CommandError::text([b"ERR Unexpected flag in script shebang: ", flag].concat())),
+            _ => {
+                return Err(CommandError::text(
+                    [b"ERR Unexpected flag in script shebang: ", flag].concat(),
+                ));
+            }
         }
     }
     Ok(())

@@ -1,8 +1,10 @@
-//! The one adapter to the real world: the same machines behind real TCP, on real files, by the real clock. Must never know a command.
+//! The one adapter to the real world: the same machines behind real TCP, on real files, by the real
+//! clock. Must never know a command.
 //!
-//! A machine and its connections are a [`host::Host`], on one thread of its own; each connection is a task that reads when its socket is
-//! readable and hands on at most one buffer at a time, so that whoever floods the server waits for its turn like everybody else. In the
-//! middle of a long script the host looks at its sockets itself (`meanwhile`).
+//! A machine and its connections are a [`host::Host`], on one thread of its own; each connection is
+//! a task that reads when its socket is readable and hands on at most one buffer at a time, so that
+//! whoever floods the server waits for its turn like everybody else. In the middle of a long script
+//! the host looks at its sockets itself (`meanwhile`).
 
 mod connection;
 mod deployment;
@@ -51,7 +53,10 @@ pub enum ServeError {
 /// # Errors
 /// If the servers cannot start, or a disk fails.
 pub fn serve(options: ServeOptions, ready: impl FnOnce(&Serving)) -> Result<(), ServeError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::System)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::System)?;
     runtime.block_on(async {
         let stop = stop_signal().map_err(ServeError::System)?;
         let serving = Serving::start(options)?;
@@ -62,7 +67,8 @@ pub fn serve(options: ServeOptions, ready: impl FnOnce(&Serving)) -> Result<(), 
 
 /// SIGINT or SIGTERM.
 fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     Ok(async move {
         tokio::select! {
             biased;

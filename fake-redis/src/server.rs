@@ -1,7 +1,8 @@
 //! The state of one server and its parts. Must never know who drives it, nor do any I/O.
 //!
-//! Where to look: `dispatch` chooses, admits and executes commands; `access` is how commands reach keys; `propagation` is where
-//! effects go; `connections` is how clients come and go; `cron` is what happens by itself.
+//! Where to look: `dispatch` chooses, admits and executes commands; `access` is how commands reach
+//! keys; `propagation` is where effects go; `connections` is how clients come and go; `cron` is
+//! what happens by itself.
 
 mod access;
 mod admission;
@@ -95,7 +96,8 @@ pub(crate) struct Server {
     pub(crate) loading: bool,
     /// Who looks after others while a script runs, if anybody does.
     pub(crate) attendant: Option<Rc<dyn Attendant>>,
-    /// While others are looked after in the middle of a script: everything but SCRIPT KILL and the like is refused with `-BUSY`.
+    /// While others are looked after in the middle of a script: everything but SCRIPT KILL and the
+    /// like is refused with `-BUSY`.
     pub(crate) busy: Option<Busy>,
     /// SHUTDOWN: nobody is served any more.
     pub(crate) stopped: bool,
@@ -167,7 +169,8 @@ impl Server {
             pause: None,
             asleep_until: None,
             pubsub: PubSub::default(),
-            events: EventClasses::parse(config.notify_keyspace_events.as_bytes()).unwrap_or_default(),
+            events: EventClasses::parse(config.notify_keyspace_events.as_bytes())
+                .unwrap_or_default(),
             watches: Watches::default(),
             blocking: Blocking::default(),
             monitors: Vec::new(),

@@ -1,4 +1,5 @@
-//! Parameters of redis.conf that CONFIG keeps and shows although they change nothing here. Must never know those that do.
+//! Parameters of redis.conf that CONFIG keeps and shows although they change nothing here. Must
+//! never know those that do.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -50,7 +51,9 @@ pub(crate) struct Settings {
 impl Settings {
     /// All names with their values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        DEFAULTS.iter().map(|(name, default)| (*name, self.values.get(name).map_or(*default, String::as_str)))
+        DEFAULTS
+            .iter()
+            .map(|(name, default)| (*name, self.values.get(name).map_or(*default, String::as_str)))
     }
 
     /// Sets a parameter; false if there is none of this name.

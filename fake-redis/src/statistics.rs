@@ -35,7 +35,8 @@ pub(crate) struct Statistics {
     pub(crate) errors_total: u64,
     /// Of those, how many were made before the current command, or by commands that it called.
     errors_accounted: u64,
-    /// Whether the current command answers with an error that was counted with a command that it called.
+    /// Whether the current command answers with an error that was counted with a command that it
+    /// called.
     pub(crate) repeats_error: bool,
     /// The commands by the addresses of their rows, in the order in which they were first sent.
     calls: IndexMap<usize, (&'static Command, Calls), FxBuildHasher>,
@@ -67,7 +68,8 @@ impl Statistics {
     fn calls_of(&mut self, command: &'static Command) -> &mut Calls {
         let address = std::ptr::from_ref(command).addr();
         let recent = &mut self.recent[address / size_of::<Command>() % RECENT_MAX];
-        let is_recent = self.calls.get_index(usize::from(*recent)).is_some_and(|(known, _)| *known == address);
+        let is_recent =
+            self.calls.get_index(usize::from(*recent)).is_some_and(|(known, _)| *known == address);
         if !is_recent {
             let entry = self.calls.entry(address);
             *recent = entry.index() as u16;
@@ -81,10 +83,11 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// A command ends; it failed if there was an error that no command it called was to blame for. This is `incrCommandStatsOnError` in
-    /// server.c.
+    /// A command ends; it failed if there was an error that no command it called was to blame for.
+    /// This is `incrCommandStatsOnError` in server.c.
     pub(crate) fn end_call(&mut self, command: &'static Command) {
-        let has_failed = std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;
+        let has_failed =
+            std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;
         self.errors_accounted = self.errors_total;
         let calls = self.calls_of(command);
         calls.executed += 1;

@@ -1,4 +1,5 @@
-//! What the judge is told of keys, and nobody else sees. Must never know what the judge makes of it.
+//! What the judge is told of keys, and nobody else sees. Must never know what the judge makes of
+//! it.
 
 use crate::keyspace::Entry;
 use crate::machine::{KeyChange, Output, TapEvent};
@@ -10,7 +11,8 @@ use bytes::Bytes;
 impl Server {
     /// What is loaded is told at the end, once for each key.
     fn is_tapped(&self, key: &[u8]) -> bool {
-        !self.loading && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
+        !self.loading
+            && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
     }
 
     /// Tells of a key that is there.
@@ -30,7 +32,13 @@ impl Server {
         }
     }
 
-    fn tap_event(&self, key: &[u8], entry: &Entry, expires_at_ms: Option<i64>, change: KeyChange) -> TapEvent {
+    fn tap_event(
+        &self,
+        key: &[u8],
+        entry: &Entry,
+        expires_at_ms: Option<i64>,
+        change: KeyChange,
+    ) -> TapEvent {
         TapEvent {
             key: Bytes::copy_from_slice(key),
             change,
@@ -42,18 +50,22 @@ impl Server {
     }
 }
 
-/// A string as it is; a hash as `field=value` and a sorted set as `member=score`, separated by blanks; elements separated by blanks.
+/// A string as it is; a hash as `field=value` and a sorted set as `member=score`, separated by
+/// blanks; elements separated by blanks.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),
         Value::Hash(hash) => {
-            let fields: Vec<Vec<u8>> = hash.iter().map(|(field, value)| [field, b"=", value].concat()).collect();
+            let fields: Vec<Vec<u8>> =
+                hash.iter().map(|(field, value)| [field, b"=", value].concat()).collect();
             Bytes::from(fields.join(&b' '))
         }
         Value::List(list) => Bytes::from(list.iter().collect::<Vec<_>>().join(&b' ')),
         Value::Set(set) => Bytes::from(set.iter().collect::<Vec<_>>().join(&b' ')),
         Value::SortedSet(set) => {
-            let scored = set.iter().map(|(member, score)| [member, b"=", double_text(score).as_bytes()].concat());
+            let scored = set
+                .iter()
+                .map(|(member, score)| [member, b"=", double_text(score).as_bytes()].concat());
             Bytes::from(scored.collect::<Vec<_>>().join(&b' '))
         }
     }

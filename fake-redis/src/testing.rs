@@ -1,7 +1,10 @@
-//! A server in a test: commands in, replies out, with the clock in the test's hand. Must never know what is tested.
+//! A server in a test: commands in, replies out, with the clock in the test's hand. Must never know
+//! what is tested.
 
 use crate::config::NodeConfig;
-use crate::machine::{ConnectionId, DiskImage, Input, Machine, Output, Outputs, TapEvent, WallTime};
+use crate::machine::{
+    ConnectionId, DiskImage, Input, Machine, Output, Outputs, TapEvent, WallTime,
+};
 use crate::node::Node;
 use bytes::Bytes;
 use std::fmt::Write;
@@ -35,11 +38,21 @@ impl Bench {
     pub(crate) fn with(config: NodeConfig) -> Self {
         let now = WallTime(START_MS * 1_000);
         let node = Node::new(config, DiskImage::default(), 1, now);
-        let mut bench = Bench { node, now, taps: Vec::new(), sent: Vec::new(), closed: Vec::new(), wake_at: None };
+        let mut bench = Bench {
+            node,
+            now,
+            taps: Vec::new(),
+            sent: Vec::new(),
+            closed: Vec::new(),
+            wake_at: None,
+        };
         bench.input(Input::Timer);
         for client in 0..3 {
             bench.sent.push(Vec::new());
-            bench.input(Input::Accepted { connection: ConnectionId(client), peer: "127.0.0.1:50000" });
+            bench.input(Input::Accepted {
+                connection: ConnectionId(client),
+                peer: "127.0.0.1:50000",
+            });
         }
         bench
     }
@@ -84,9 +97,15 @@ impl Bench {
 
     fn take_output(&mut self, output: Output) {
         match output {
-            Output::Send { connection, bytes } => self.sent[connection.0 as usize].extend_from_slice(&bytes),
-            Output::Close { connection } | Output::Abort { connection } => self.closed.push(connection),
-            Output::WakeAfter { micros } => self.wake_at = Some(WallTime(self.now.0 + micros as i64)),
+            Output::Send { connection, bytes } => {
+                self.sent[connection.0 as usize].extend_from_slice(&bytes)
+            }
+            Output::Close { connection } | Output::Abort { connection } => {
+                self.closed.push(connection)
+            }
+            Output::WakeAfter { micros } => {
+                self.wake_at = Some(WallTime(self.now.0 + micros as i64))
+            }
             Output::Tap(event) => self.taps.push(event),
             _ => {}
         }
@@ -127,12 +146,14 @@ impl Bench {
         readable(&std::mem::take(&mut self.sent[client as usize]))
     }
 
-    /// What was propagated since this was last asked, a command a line, with its database in front unless it is 0.
+    /// What was propagated since this was last asked, a command a line, with its database in front
+    /// unless it is 0.
     pub(crate) fn propagated(&mut self) -> String {
         let propagated = self.node.take_propagated();
         let mut text = Vec::new();
         for (db, parts) in propagated {
-            let words: Vec<_> = parts.iter().map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+            let words: Vec<_> =
+                parts.iter().map(|part| String::from_utf8_lossy(part).into_owned()).collect();
             let prefix = if db == 0 { String::new() } else { format!("{db}: ") };
             text.push(prefix + &words.join(" "));
         }
@@ -146,8 +167,14 @@ impl Bench {
         for event in std::mem::take(&mut self.taps) {
             let value = event.value.as_ref().map(show).unwrap_or_default();
             let by = event.by.map_or(String::from("-"), |by| by.0.to_string());
-            let expiry = event.expires_at_ms.map_or(String::from("-"), |at| (at - START_MS).to_string());
-            let _ = writeln!(text, "{:?} {}={value} by {by} until {expiry}", event.change, show(&event.key));
+            let expiry =
+                event.expires_at_ms.map_or(String::from("-"), |at| (at - START_MS).to_string());
+            let _ = writeln!(
+                text,
+                "{:?} {}={value} by {by} until {expiry}",
+                event.change,
+                show(&event.key)
+            );
         }
         text.trim_end().to_owned()
     }
@@ -166,7 +193,8 @@ pub(crate) fn check(script: &[(&str, &str)]) {
     check_on(&mut bench, script);
 }
 
-/// As [`check`], on a server that is there. A line `+100` lets 100 ms pass, `1>GET k` types at client 1.
+/// As [`check`], on a server that is there. A line `+100` lets 100 ms pass, `1>GET k` types at
+/// client 1.
 #[track_caller]
 pub(crate) fn check_on(bench: &mut Bench, script: &[(&str, &str)]) {
     for (line, expected) in script {

@@ -1,4 +1,5 @@
-//! When a server has to be woken, one deadline for each thing that happens by itself. Must never know what those things do.
+//! When a server has to be woken, one deadline for each thing that happens by itself. Must never
+//! know what those things do.
 
 use crate::machine::WallTime;
 
@@ -25,8 +26,9 @@ impl Timer {
     const COUNT: usize = 7;
 }
 
-/// The deadlines, by the host's wall clock as Redis keeps them. The driver wakes by the monotonic clock, so that a stepped wall clock
-/// makes a wake-up come early or late; each is then checked against the clock as it is and set anew.
+/// The deadlines, by the host's wall clock as Redis keeps them. The driver wakes by the monotonic
+/// clock, so that a stepped wall clock makes a wake-up come early or late; each is then checked
+/// against the clock as it is and set anew.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],
@@ -77,7 +79,8 @@ impl Timers {
         self.armed = None;
     }
 
-    /// The span in microseconds to ask the driver for, if what it was asked for is missing or too late.
+    /// The span in microseconds to ask the driver for, if what it was asked for is missing or too
+    /// late.
     pub(crate) fn rearm(&mut self, now: WallTime) -> Option<u64> {
         let next = self.soonest?;
         if self.armed.is_some_and(|armed| armed <= next) {

@@ -55,20 +55,24 @@ impl Server {
         }
     }
 
-    /// Exchanges two databases; keys that are watched in either and exist in either count as changed.
+    /// Exchanges two databases; keys that are watched in either and exist in either count as
+    /// changed.
     pub(crate) fn swap_databases(&mut self, one: usize, other: usize) {
         if one == other {
             return;
         }
         let places = self.watches.by_key.keys().filter(|(db, _)| *db == one || *db == other);
-        let exists = |key: &[u8]| self.database(one).get(key).is_some() || self.database(other).get(key).is_some();
+        let exists = |key: &[u8]| {
+            self.database(one).get(key).is_some() || self.database(other).get(key).is_some()
+        };
         let touched: Vec<_> = places.filter(|(_, key)| exists(key)).cloned().collect();
         touched.iter().for_each(|(db, key)| self.touch_watched(*db, key));
         self.keyspace.swap(one, other);
         self.note_all_ready();
     }
 
-    /// Whether a key that a client watches has expired since, though nobody noticed. This is `isWatchedKeyExpired` in multi.c.
+    /// Whether a key that a client watches has expired since, though nobody noticed. This is
+    /// `isWatchedKeyExpired` in multi.c.
     pub(crate) fn has_expired_watch(&self, client: ClientKey) -> bool {
         self.client(client).watching.iter().any(|watch| {
             let entry = self.database(watch.db).get(&watch.key);

@@ -11,7 +11,8 @@ pub(crate) use sorted_set::SortedSet;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Redis keeps hashes up to this many fields as a list, in order of insertion: `hash-max-listpack-entries`.
+/// Redis keeps hashes up to this many fields as a list, in order of insertion:
+/// `hash-max-listpack-entries`.
 const LISTED_FIELDS_MAX: usize = 512;
 /// Redis keeps hashes with fields and values up to this long as a list: `hash-max-listpack-value`.
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
@@ -71,7 +72,8 @@ impl Value {
     }
 }
 
-/// A hash: in order of insertion while it is small, as Redis's listpacks are; in a repeatable order beyond.
+/// A hash: in order of insertion while it is small, as Redis's listpacks are; in a repeatable order
+/// beyond.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
@@ -109,7 +111,8 @@ impl Hash {
 
     /// Sets a field; true if it is new.
     pub(crate) fn set(&mut self, field: &[u8], value: &[u8]) -> bool {
-        self.table |= field.len() > LISTED_VALUE_LENGTH_MAX || value.len() > LISTED_VALUE_LENGTH_MAX;
+        self.table |=
+            field.len() > LISTED_VALUE_LENGTH_MAX || value.len() > LISTED_VALUE_LENGTH_MAX;
         self.bytes += value.len();
         if let Some(old) = self.fields.get_mut(field) {
             self.bytes -= old.len();
@@ -125,7 +128,11 @@ impl Hash {
 
     /// Removes a field; false if there is none.
     pub(crate) fn remove(&mut self, field: &[u8]) -> bool {
-        let removed = if self.table { self.fields.swap_remove(field) } else { self.fields.shift_remove(field) };
+        let removed = if self.table {
+            self.fields.swap_remove(field)
+        } else {
+            self.fields.shift_remove(field)
+        };
         let Some(value) = removed else { return false };
         self.bytes -= field.len() + value.len();
         true

@@ -1,4 +1,5 @@
-//! A tiny discrete-event world for tests: machines on hosts, connections of a fixed latency, crashes, cuts and stepped clocks.
+//! A tiny discrete-event world for tests: machines on hosts, connections of a fixed latency,
+//! crashes, cuts and stepped clocks.
 //!
 //! Must never know what the machines are, nor be used outside tests.
 
@@ -108,7 +109,8 @@ impl World {
     /// Starts a machine on a host, a new one or one that crashed.
     pub(crate) fn start(&mut self, host: &str, machine: impl Machine + 'static) {
         let old = self.hosts.remove(host);
-        let (clock_us, generation) = old.as_ref().map_or((0, 0), |old| (old.clock_us, old.generation + 1));
+        let (clock_us, generation) =
+            old.as_ref().map_or((0, 0), |old| (old.clock_us, old.generation + 1));
         let new = Host {
             machine: Box::new(machine),
             up: true,
@@ -123,7 +125,8 @@ impl World {
         self.input(host, Input::Timer);
     }
 
-    /// Starts a server on a host with what the disk of the host holds; the configuration gets the host's name.
+    /// Starts a server on a host with what the disk of the host holds; the configuration gets the
+    /// host's name.
     pub(crate) fn start_node(&mut self, host: &str, config: NodeConfig) {
         let config = NodeConfig { host: host.to_owned(), tap_prefix: Some(Bytes::new()), ..config };
         let seed = self.happened + host.bytes().map(u64::from).sum::<u64>();
@@ -145,7 +148,11 @@ impl World {
         dead.up = false;
         dead.generation += 1;
         for (connection, peer) in std::mem::take(&mut dead.peers) {
-            self.send((host.to_owned(), connection), peer.0.clone(), Happening::Closed { to: peer });
+            self.send(
+                (host.to_owned(), connection),
+                peer.0.clone(),
+                Happening::Closed { to: peer },
+            );
         }
     }
 
@@ -167,7 +174,8 @@ impl World {
 
     /// Holds everything between a host and all others, the test's clients excepted.
     pub(crate) fn isolate(&mut self, host: &str) {
-        let others: Vec<String> = self.hosts.keys().filter(|other| *other != host).cloned().collect();
+        let others: Vec<String> =
+            self.hosts.keys().filter(|other| *other != host).cloned().collect();
         others.iter().for_each(|other| self.cut(host, other));
     }
 
@@ -221,7 +229,9 @@ impl World {
 
     /// Sends any bytes.
     pub(crate) fn send_raw(&mut self, client: ClientId, bytes: &[u8]) {
-        let Some(to) = self.clients[client.0].server.clone() else { panic!("{client:?} is not connected") };
+        let Some(to) = self.clients[client.0].server.clone() else {
+            panic!("{client:?} is not connected")
+        };
         let from = (TEST_HOST.to_owned(), ConnectionId(client.0 as u32));
         self.send(from, to.0.clone(), Happening::Bytes { to, bytes: bytes.to_vec() });
     }
@@ -274,7 +284,9 @@ impl World {
     }
 
     fn step(&mut self, end_us: u64) -> bool {
-        let Some(entry) = self.queue.first_entry().filter(|entry| entry.key().0 <= end_us) else { return false };
+        let Some(entry) = self.queue.first_entry().filter(|entry| entry.key().0 <= end_us) else {
+            return false;
+        };
         let ((at, _), happening) = entry.remove_entry();
         self.now_us = at;
         self.happen(happening);
@@ -298,8 +310,12 @@ impl World {
             Happening::Knock { from, host } => self.knock(from, &host),
             Happening::Opened { to } if to.0 == TEST_HOST => self.client(&to).open = true,
             Happening::Opened { to } => self.input(&to.0, Input::Connected { connection: to.1 }),
-            Happening::Refused { to } => self.input(&to.0, Input::ConnectFailed { connection: to.1 }),
-            Happening::Bytes { to, bytes } if to.0 == TEST_HOST => self.client(&to).received.extend_from_slice(&bytes),
+            Happening::Refused { to } => {
+                self.input(&to.0, Input::ConnectFailed { connection: to.1 })
+            }
+            Happening::Bytes { to, bytes } if to.0 == TEST_HOST => {
+                self.client(&to).received.extend_from_slice(&bytes)
+            }
             Happening::Bytes { to, bytes } if self.knows(&to) => {
                 self.input(&to.0, Input::Received { connection: to.1, bytes: &bytes });
             }
@@ -363,7 +379,11 @@ impl World {
         match output {
             Output::Send { connection, bytes } => {
                 let Some(to) = host.peers.get(&connection).cloned() else { return };
-                self.send((name.to_owned(), connection), to.0.clone(), Happening::Bytes { to, bytes: bytes.to_vec() });
+                self.send(
+                    (name.to_owned(), connection),
+                    to.0.clone(),
+                    Happening::Bytes { to, bytes: bytes.to_vec() },
+                );
             }
             Output::Close { connection } | Output::Abort { connection } => {
                 let Some(to) = host.peers.remove(&connection) else { return };
@@ -411,7 +431,9 @@ impl World {
 /// A frame as text, the elements of an array separated by blanks.
 pub(crate) fn text(frame: &BytesFrame) -> String {
     match frame {
-        BytesFrame::SimpleString(bytes) | BytesFrame::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        BytesFrame::SimpleString(bytes) | BytesFrame::BulkString(bytes) => {
+            String::from_utf8_lossy(bytes).into_owned()
+        }
         BytesFrame::Error(text) => format!("-{text}"),
         BytesFrame::Integer(number) => number.to_string(),
         BytesFrame::Array(frames) => frames.iter().map(text).collect::<Vec<_>>().join(" "),

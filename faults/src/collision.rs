@@ -5,8 +5,8 @@ use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
 
 impl FaultPlan {
-    /// The first two faults that hold the same thing of the same node or link at once, in order of the plan. Drawn plans have none; in a
-    /// plan that a person wrote they are best refused.
+    /// The first two faults that hold the same thing of the same node or link at once, in order of
+    /// the plan. Drawn plans have none; in a plan that a person wrote they are best refused.
     pub fn collision(&self) -> Option<(&TimedFault, &TimedFault)> {
         self.faults.iter().enumerate().find_map(|(index, later)| {
             let earlier = self.faults[..index].iter().find(|earlier| collide(earlier, later))?;

@@ -13,13 +13,20 @@ impl fmt::Display for Fault {
             Fault::Pause { node, duration_us } => write!(f, "pause {node} for {duration_us}"),
             Fault::Suspend { node, duration_us } => write!(f, "suspend {node} for {duration_us}"),
             Fault::Crash { node, down_us } => write!(f, "crash {node}, {}", Return(*down_us)),
-            Fault::PowerLoss { node, down_us } => write!(f, "power loss at {node}, {}", Return(*down_us)),
+            Fault::PowerLoss { node, down_us } => {
+                write!(f, "power loss at {node}, {}", Return(*down_us))
+            }
             Fault::Partition { side_a, side_b, direction, duration_us } => {
                 let arrow = if *direction == Direction::Both { "|" } else { "-|->" };
                 write!(f, "partition {} {arrow} {} for {duration_us}", Names(side_a), Names(side_b))
             }
             Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us } => {
-                write!(f, "delay {} -> {} by {extra_us_min}..{extra_us_max}", Names(from), Names(to))?;
+                write!(
+                    f,
+                    "delay {} -> {} by {extra_us_min}..{extra_us_max}",
+                    Names(from),
+                    Names(to)
+                )?;
                 write!(f, " for {duration_us}")
             }
             Fault::LostReply { server, client, duration_us } => {
@@ -30,7 +37,11 @@ impl fmt::Display for Fault {
             }
             Fault::ClockJump { node, offset_us } => {
                 let sign = if *offset_us < 0 { '-' } else { '+' };
-                write!(f, "wall clock of {node} jumps by {sign}{}", Micros(offset_us.unsigned_abs()))
+                write!(
+                    f,
+                    "wall clock of {node} jumps by {sign}{}",
+                    Micros(offset_us.unsigned_abs())
+                )
             }
             Fault::SlowServer { node, extra_us, duration_us } => {
                 write!(f, "commands at {node} take {extra_us} longer for {duration_us}")

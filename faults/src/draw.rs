@@ -1,13 +1,13 @@
 //! Drawing integers from a random stream. Must never know what they stand for.
 //!
-//! These few lines are our own because a plan drawn from a seed must stay the same for years, and the sampling of the `rand`
-//! crate is documented as not stable between its versions.
+//! These few lines are our own because a plan drawn from a seed must stay the same for years, and
+//! the sampling of the `rand` crate is documented as not stable between its versions.
 
 use rand_core::Rng;
 use std::ops::RangeInclusive;
 
-/// A uniform integer of the range, by widening multiplication (Lemire 2019, without the rejection step: the bias is below 2^-32 for
-/// every range used here). An empty range gives its start.
+/// A uniform integer of the range, by widening multiplication (Lemire 2019, without the rejection
+/// step: the bias is below 2^-32 for every range used here). An empty range gives its start.
 pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = (*range.start(), *range.end());
     let width = u128::from(high.saturating_sub(low)) + 1;
@@ -15,12 +15,13 @@ pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     low + u64::try_from(offset).unwrap_or(u64::MAX)
 }
 
-/// A log-uniform integer of the range: each doubling is equally likely. Integers only, so the same on every machine: a power of two is
-/// drawn first, then a place within it. `low` is raised to 1.
+/// A log-uniform integer of the range: each doubling is equally likely. Integers only, so the same
+/// on every machine: a power of two is drawn first, then a place within it. `low` is raised to 1.
 pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let low = (*range.start()).max(1);
     let high = (*range.end()).max(low);
-    // log2 in 16.16 fixed point, linear within an octave: exact at the powers of two, and monotone in between.
+    // log2 in 16.16 fixed point, linear within an octave: exact at the powers of two, and monotone
+    // in between.
     let fixed_log2 = |x: u64| {
         let whole = u64::from(x.ilog2());
         let fraction = (u128::from(x) << 16 >> whole) as u64 - (1 << 16);
@@ -48,7 +49,8 @@ pub fn any<T: Copy>(rng: &mut impl Rng, items: &[T]) -> Option<T> {
     if items.is_empty() { None } else { Some(*pick(rng, items)) }
 }
 
-/// A random subset of exactly `count` items (all of them if there are fewer), in their original order.
+/// A random subset of exactly `count` items (all of them if there are fewer), in their original
+/// order.
 pub fn subset<T: Copy>(rng: &mut impl Rng, items: &[T], count: usize) -> Vec<T> {
     let mut wanted = count.min(items.len());
     let mut chosen = Vec::with_capacity(wanted);

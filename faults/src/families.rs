@@ -1,4 +1,5 @@
-//! Which families a run combines, as people write it: `pause+failover`. Must never know what the families draw.
+//! Which families a run combines, as people write it: `pause+failover`. Must never know what the
+//! families draw.
 
 use crate::family::{Drawing, FAMILIES, Family};
 use schemars::JsonSchema;
@@ -17,13 +18,16 @@ pub struct Families {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum UnknownFamily {
     /// A name that is not in the table.
-    #[error("unknown fault '{name}'{hint}: expected one of {valid}, or several joined by '+'", hint = hint(.name), valid = valid())]
+    #[error("unknown fault '{name}'{hint}: expected one of {valid}, or several joined by \
+     '+'", hint = hint(.name), valid = valid())]
     Name {
         /// The name.
         name: String,
     },
     /// `none` or `all` in a combination.
-    #[error("fault '{name}' in '{text}' stands alone: expected '{name}', or a combination without it")]
+    #[error(
+        "fault '{name}' in '{text}' stands alone: expected '{name}', or a combination without it"
+    )]
     NotAlone {
         /// `none` or `all`.
         name: &'static str,
@@ -65,9 +69,14 @@ impl FromStr for Families {
             .collect::<Result<Vec<_>, _>>()?;
         places.sort_unstable();
         places.dedup();
-        let alone = places.iter().map(|&place| FAMILIES[place].name).find(|name| matches!(*name, "none" | "all"));
+        let alone = places
+            .iter()
+            .map(|&place| FAMILIES[place].name)
+            .find(|name| matches!(*name, "none" | "all"));
         match alone {
-            Some(name) if places.len() > 1 => Err(UnknownFamily::NotAlone { name, text: text.to_owned() }),
+            Some(name) if places.len() > 1 => {
+                Err(UnknownFamily::NotAlone { name, text: text.to_owned() })
+            }
             _ => Ok(Families { places }),
         }
     }
@@ -98,7 +107,8 @@ impl JsonSchema for Families {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "Names of fault families joined by '+'.", "pattern": "^[a-z+-]+$" })
+        schemars::json_schema!({ "type": "string", "description": "Names of fault families joined \
+         by '+'.", "pattern": "^[a-z+-]+$" })
     }
 }
 
@@ -113,10 +123,14 @@ fn valid() -> String {
 
 /// ` (did you mean 'pause'?)`, if a name is near enough to be a slip of the fingers.
 fn hint(name: &str) -> String {
-    let names = FAMILIES.iter().flat_map(|family| [family.name].into_iter().chain(family.aliases.iter().copied()));
+    let names = FAMILIES
+        .iter()
+        .flat_map(|family| [family.name].into_iter().chain(family.aliases.iter().copied()));
     let near = names.map(|valid| (distance(name, valid), valid)).min();
     match near {
-        Some((edits, valid)) if edits <= 1 + valid.len() / 4 => format!(" (did you mean '{valid}'?)"),
+        Some((edits, valid)) if edits <= 1 + valid.len() / 4 => {
+            format!(" (did you mean '{valid}'?)")
+        }
         _ => String::new(),
     }
 }

@@ -5,40 +5,46 @@ use crate::time::Micros;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One fault with its own end, so that a begin and its heal are never apart: shrinking removes both or neither.
+/// One fault with its own end, so that a begin and its heal are never apart: shrinking removes both
+/// or neither.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Fault {
-    /// Nothing of the node runs (a stop-the-world collection, SIGSTOP, a starved core); its clocks go on, bytes pile up.
+    /// Nothing of the node runs (a stop-the-world collection, SIGSTOP, a starved core); its clocks
+    /// go on, bytes pile up.
     Pause {
         /// Who stands still.
         node: Node,
         /// For how long.
         duration_us: Micros,
     },
-    /// As [`Fault::Pause`], and the monotonic clock stands still too (a virtual machine frozen and thawed). The wall clock goes on.
+    /// As [`Fault::Pause`], and the monotonic clock stands still too (a virtual machine frozen and
+    /// thawed). The wall clock goes on.
     Suspend {
         /// Who stands still.
         node: Node,
         /// For how long.
         duration_us: Micros,
     },
-    /// The process dies; the kernel lives on, so peers see a reset or an end of file and new connections are refused.
-    /// What a restart finds is what the process had written (persistence decides).
+    /// The process dies; the kernel lives on, so peers see a reset or an end of file and new
+    /// connections are refused. What a restart finds is what the process had written (persistence
+    /// decides).
     Crash {
         /// Who dies.
         node: Node,
         /// How long until it is started again; `None` for never.
         down_us: Option<Micros>,
     },
-    /// The machine loses power: peers see silence, new connections hang, and only fsynced data is found again.
+    /// The machine loses power: peers see silence, new connections hang, and only fsynced data is
+    /// found again.
     PowerLoss {
         /// Who goes dark.
         node: Node,
         /// How long until it is started again; `None` for never.
         down_us: Option<Micros>,
     },
-    /// Nothing passes between the two sides. Messages are retransmitted, so a healed link may stay silent for up to the cap.
+    /// Nothing passes between the two sides. Messages are retransmitted, so a healed link may stay
+    /// silent for up to the cap.
     Partition {
         /// One side.
         side_a: Vec<Node>,
@@ -49,7 +55,8 @@ pub enum Fault {
         /// For how long.
         duration_us: Micros,
     },
-    /// Every message from one node to another takes this much longer. Between a primary and its replica this is replication lag.
+    /// Every message from one node to another takes this much longer. Between a primary and its
+    /// replica this is replication lag.
     Delay {
         /// Senders.
         from: Vec<Node>,
@@ -62,8 +69,8 @@ pub enum Fault {
         /// For how long messages that are sent are delayed.
         duration_us: Micros,
     },
-    /// The server applies a command of this client, and the connection is reset before the reply leaves. Hits the first
-    /// command that arrives within the window, once.
+    /// The server applies a command of this client, and the connection is reset before the reply
+    /// leaves. Hits the first command that arrives within the window, once.
     LostReply {
         /// Whose command is applied.
         server: Node,
@@ -81,7 +88,8 @@ pub enum Fault {
         /// For how long. The error that has built up stays.
         duration_us: Micros,
     },
-    /// The wall clock of the node is stepped at once; it is not stepped back. The monotonic clock does not notice.
+    /// The wall clock of the node is stepped at once; it is not stepped back. The monotonic clock
+    /// does not notice.
     ClockJump {
         /// Whose wall clock.
         node: Node,
@@ -153,7 +161,8 @@ impl Fault {
         }
     }
 
-    /// How long after its end the fault may still be felt: a message that was sent under a delay arrives late.
+    /// How long after its end the fault may still be felt: a message that was sent under a delay
+    /// arrives late.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -179,14 +188,16 @@ impl Fault {
         }
     }
 
-    /// Every directed link that the fault acts on. A fault of a node acts on the node's link with itself, one of a reply on the link
-    /// from server to client.
+    /// Every directed link that the fault acts on. A fault of a node acts on the node's link with
+    /// itself, one of a reply on the link from server to client.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()
         };
         match self {
-            Fault::Partition { side_a, side_b, direction: Direction::AToB, .. } => every(side_a, side_b),
+            Fault::Partition { side_a, side_b, direction: Direction::AToB, .. } => {
+                every(side_a, side_b)
+            }
             Fault::Partition { side_a, side_b, direction: Direction::Both, .. } => {
                 [every(side_a, side_b), every(side_b, side_a)].concat()
             }

@@ -1,4 +1,5 @@
-//! From a seed to a fault plan. Must never know any one family: it only puts together what they draw.
+//! From a seed to a fault plan. Must never know any one family: it only puts together what they
+//! draw.
 
 use crate::collision::collide;
 use crate::families::Families;
@@ -9,10 +10,11 @@ use crate::setting::Setting;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
-/// Each family draws from a stream of its own. Where two faults would hold the same thing of the same node or link at once (a crash of a
-/// server that is already down), the one that begins later is left out, and of two that begin together the one whose family stands later
-/// in the table: first within each family, then among the families. So a combination holds nothing that its families would not
-/// have drawn alone.
+/// Each family draws from a stream of its own. Where two faults would hold the same thing of the
+/// same node or link at once (a crash of a server that is already down), the one that begins later
+/// is left out, and of two that begin together the one whose family stands later in the table:
+/// first within each family, then among the families. So a combination holds nothing that its
+/// families would not have drawn alone.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let mut drawn = Drawn::new();
     for (place, family) in families.chosen() {

@@ -1,7 +1,8 @@
 //! Seeds, virtual time and fault plans: what goes wrong in a run, when, and for how long, as data.
 //!
-//! Owns [`Seed`] and its named random streams, [`SimTime`], [`Node`] names, [`Fault`], [`FaultPlan`], drawing a plan from a
-//! seed ([`generate`]) and shrinking one against a predicate. Must never know async, sockets, Redis or files.
+//! Owns [`Seed`] and its named random streams, [`SimTime`], [`Node`] names, [`Fault`],
+//! [`FaultPlan`], drawing a plan from a seed ([`generate`]) and shrinking one against a predicate.
+//! Must never know async, sockets, Redis or files.
 
 mod collision;
 mod describe;

@@ -1,7 +1,8 @@
-//! The names of the machines in a run, and of the threads of a process. Must never know what runs on them or where they are in memory.
+//! The names of the machines in a run, and of the threads of a process. Must never know what runs
+//! on them or where they are in memory.
 //!
-//! Faults hit machines. What a process asks for, believes and is told is a thread's: the first one has the name of its machine, so that a process
-//! of one thread is its machine.
+//! Faults hit machines. What a process asks for, believes and is told is a thread's: the first one
+//! has the name of its machine, so that a process of one thread is its machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,8 +10,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A machine of the simulated deployment, or a thread of the process on one. Numbers start at 1, as people count: `redis-1`, `client-3`,
-/// `client-3.2`. The order is that of the variants, but a thread stands right behind its process.
+/// A machine of the simulated deployment, or a thread of the process on one. Numbers start at 1, as
+/// people count: `redis-1`, `client-3`, `client-3.2`. The order is that of the variants, but a
+/// thread stands right behind its process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// A Redis server. In a deployment with Sentinel, `redis-1` is the first primary.
@@ -41,7 +43,8 @@ impl Node {
         }
     }
 
-    /// The thread of this number of the process here, counted from 1. What is no client has no threads and stays what it is.
+    /// The thread of this number of the process here, counted from 1. What is no client has no
+    /// threads and stays what it is.
     pub const fn of_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
@@ -82,7 +85,8 @@ impl PartialOrd for Node {
 /// A name that is no machine's and no thread's.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "unknown node '{0}': expected redis-N, sentinel-N, client-N, its thread client-N.T, storage or probe, with N from 1 and T from 2 to 65535"
+    "unknown node '{0}': expected redis-N, sentinel-N, client-N, its thread client-N.T, storage \
+     or probe, with N from 1 and T from 2 to 65535"
 )]
 pub struct UnknownNode(pub String);
 
@@ -148,7 +152,8 @@ impl JsonSchema for Node {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "description": "A machine of the simulated deployment, or a thread of the process on one: client-1.2 is the second of client-1.",
+            "description": "A machine of the simulated deployment, or a thread of the process on \
+             one: client-1.2 is the second of client-1.",
             "pattern": "^(redis-[1-9][0-9]*|sentinel-[1-9][0-9]*|client-[1-9][0-9]*(\\.([2-9]|[1-9][0-9]+))?|storage|probe)$"
         })
     }

@@ -1,4 +1,5 @@
-//! The fault plan: everything that will go wrong in a run. Must never know how it was drawn or how it is fired.
+//! The fault plan: everything that will go wrong in a run. Must never know how it was drawn or how
+//! it is fired.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -44,22 +45,30 @@ impl FaultPlan {
 
     /// The instant by which every fault that ends has ended.
     pub fn ends_at(&self) -> SimTime {
-        self.faults.iter().filter_map(|timed| timed.ends_at().or(Some(timed.at_us))).max().unwrap_or(SimTime::ZERO)
+        self.faults
+            .iter()
+            .filter_map(|timed| timed.ends_at().or(Some(timed.at_us)))
+            .max()
+            .unwrap_or(SimTime::ZERO)
     }
 
-    /// The instant by which the world is whole again, except for clients that died for good: every fault has ended and the last message
-    /// that a delay held up may have arrived. Retransmission after a cut may take longer; that is the network's business.
+    /// The instant by which the world is whole again, except for clients that died for good: every
+    /// fault has ended and the last message that a delay held up may have arrived. Retransmission
+    /// after a cut may take longer; that is the network's business.
     pub fn heals_at(&self) -> SimTime {
-        let healed = |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();
+        let healed =
+            |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// How far the wall clock of any one Redis server is stepped back over the whole plan, at most: by so much may a lease outlive its
-    /// time to live.
+    /// How far the wall clock of any one Redis server is stepped back over the whole plan, at most:
+    /// by so much may a lease outlive its time to live.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {
-            if let Fault::ClockJump { node: node @ Node::Redis(_), offset_us: offset @ ..0 } = timed.fault {
+            if let Fault::ClockJump { node: node @ Node::Redis(_), offset_us: offset @ ..0 } =
+                timed.fault
+            {
                 let sum = back.entry(node).or_default();
                 *sum = *sum + Micros(offset.unsigned_abs());
             }
@@ -67,7 +76,8 @@ impl FaultPlan {
         back.into_values().max().unwrap_or_default()
     }
 
-    /// The first node named by the plan that is not in the deployment, with the id of the fault that names it.
+    /// The first node named by the plan that is not in the deployment, with the id of the fault
+    /// that names it.
     pub fn stranger(&self, deployment: &[Node]) -> Option<(u32, Node)> {
         self.faults.iter().find_map(|timed| {
             let node = timed.fault.nodes().into_iter().find(|node| !deployment.contains(node))?;

@@ -1,7 +1,8 @@
 //! One seed, many independent random streams. Must never know what is drawn from them.
 //!
-//! The seed is a ChaCha8 key and every consumer has its own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`), so that
-//! removing one consumer leaves every other draw as it was: shrinking a plan depends on it.
+//! The seed is a ChaCha8 key and every consumer has its own stream id (RFC 8439's nonce;
+//! `ChaCha8Rng::set_stream`), so that removing one consumer leaves every other draw as it was:
+//! shrinking a plan depends on it.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The number that a whole run follows from. Written as a decimal string in JSON: a u64 does not survive as a JSON number.
+/// The number that a whole run follows from. Written as a decimal string in JSON: a u64 does not
+/// survive as a JSON number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
@@ -31,7 +33,8 @@ pub enum Stream {
     Server(Node),
     /// The initial skew of a node's clocks.
     Clock(Node),
-    /// The latency of the messages of one direction of a link. Message `n` takes the `n`th draw, whatever other links do.
+    /// The latency of the messages of one direction of a link. Message `n` takes the `n`th draw,
+    /// whatever other links do.
     Latency(Node, Node),
     /// How long leases, holds and waits are in a swarm run.
     Lengths,
@@ -50,7 +53,8 @@ impl Seed {
 }
 
 impl Stream {
-    /// The ChaCha stream id: eight bits of kind, then two codes of 28 bits: those of both machines of a link, or of a machine and its thread.
+    /// The ChaCha stream id: eight bits of kind, then two codes of 28 bits: those of both machines
+    /// of a link, or of a machine and its thread.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),
@@ -102,8 +106,9 @@ impl Serialize for Seed {
 impl<'de> Deserialize<'de> for Seed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Seed, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let number =
-            text.parse().map_err(|_| serde::de::Error::custom(format!("seed '{text}' is not a decimal u64")))?;
+        let number = text
+            .parse()
+            .map_err(|_| serde::de::Error::custom(format!("seed '{text}' is not a decimal u64")))?;
         Ok(Seed(number))
     }
 }
@@ -114,6 +119,7 @@ impl JsonSchema for Seed {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "A u64 in decimal.", "pattern": "^[0-9]{1,20}$" })
+        schemars::json_schema!({ "type": "string", "description": "A u64 in \
+         decimal.", "pattern": "^[0-9]{1,20}$" })
     }
 }

@@ -1,5 +1,6 @@
-//! What a fault plan may hit and how hard: the deployment, the window, and every range that families draw from.
-//! Must never know how a plan is drawn, nor which algorithm runs on the deployment.
+//! What a fault plan may hit and how hard: the deployment, the window, and every range that
+//! families draw from. Must never know how a plan is drawn, nor which algorithm runs on the
+//! deployment.
 
 use crate::node::Node;
 use crate::time::{Micros, SimTime};
@@ -58,7 +59,8 @@ pub struct Window {
     pub end_us: SimTime,
 }
 
-/// A range of spans, both ends included. Drawn log-uniformly (each doubling equally likely), or uniformly if it starts at zero.
+/// A range of spans, both ends included. Drawn log-uniformly (each doubling equally likely), or
+/// uniformly if it starts at zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spans {
@@ -82,20 +84,22 @@ pub struct Counts {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Knobs {
-    /// Strikes of each family per plan. Default 1 to 4. A strike of `restart`, `clock-jump` or `eviction` may hit several nodes, and
-    /// `failover` strikes at most twice.
+    /// Strikes of each family per plan. Default 1 to 4. A strike of `restart`, `clock-jump` or
+    /// `eviction` may hit several nodes, and `failover` strikes at most twice.
     pub counts: Counts,
     /// How long a process is paused or suspended. Default 100 ms to 2.5 leases.
     pub pause: Spans,
     /// How far replicas lag behind. Default 50 ms to 5 s.
     pub replication_lag: Spans,
-    /// The largest relative drift between the clocks of any two hosts, in parts per million. Default 30,000 (3 %).
+    /// The largest relative drift between the clocks of any two hosts, in parts per million.
+    /// Default 30,000 (3 %).
     pub drift_ppm: u32,
     /// How far a clock jumps, either way. Default a fifth of a lease to 2 leases.
     pub clock_jump: Spans,
     /// How long a restarted server stays away. Default 0 to 0: it is back at once.
     pub restart_delay: Spans,
-    /// How many in a thousand server crashes are power losses rather than deaths of the process. Default 500.
+    /// How many in a thousand server crashes are power losses rather than deaths of the process.
+    /// Default 500.
     pub power_loss_per_mille: u16,
     /// What `latency` adds to a message. Default 1 ms to 1 s.
     pub latency: Spans,
@@ -109,7 +113,8 @@ pub struct Knobs {
     pub service: Spans,
     /// How long a crashed client that comes back stays away. Default 100 ms to 2 leases.
     pub client_down: Spans,
-    /// How long delays, lag and slow commands go on, and drift where it does not fill the window. Default 1 s to 2 leases.
+    /// How long delays, lag and slow commands go on, and drift where it does not fill the window.
+    /// Default 1 s to 2 leases.
     pub spell: Spans,
 }
 
@@ -117,10 +122,12 @@ pub struct Knobs {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSetting {
     /// The window ends before it begins.
-    #[error("fault window {begin}..{end}: expected an end that is not before the beginning", begin = .0.begin_us, end = .0.end_us)]
+    #[error("fault window {begin}..{end}: expected an end that is not before the \
+     beginning", begin = .0.begin_us, end = .0.end_us)]
     Window(Window),
     /// A range of spans is reversed.
-    #[error("range {name} {min}..{max}: expected a minimum not above the maximum", min = .spans.min_us, max = .spans.max_us)]
+    #[error("range {name} {min}..{max}: expected a minimum not above the \
+     maximum", min = .spans.min_us, max = .spans.max_us)]
     Spans {
         /// Which knob.
         name: &'static str,
@@ -128,7 +135,8 @@ pub enum InvalidSetting {
         spans: Spans,
     },
     /// The range of counts is reversed.
-    #[error("fault counts {min}..{max}: expected a minimum not above the maximum", min = .0.min, max = .0.max)]
+    #[error("fault counts {min}..{max}: expected a minimum not above the \
+     maximum", min = .0.min, max = .0.max)]
     Counts(Counts),
     /// More than a thousand in a thousand.
     #[error("power_loss_per_mille {0}: expected 0 to 1000")]
@@ -149,7 +157,13 @@ pub enum InvalidSetting {
 impl Setting {
     /// A setting with the default window and knobs.
     pub fn new(topology: Topology, processes: u16, ttl_us: Micros) -> Setting {
-        Setting { topology, processes, ttl_us, window: Window::default(), knobs: Knobs::for_ttl(ttl_us) }
+        Setting {
+            topology,
+            processes,
+            ttl_us,
+            window: Window::default(),
+            knobs: Knobs::for_ttl(ttl_us),
+        }
     }
 
     /// Every process that takes the lock.
@@ -175,7 +189,8 @@ impl Setting {
         }
     }
 
-    /// Every host that a plan may name: servers, Sentinels, the storage and the clients. The probe is no target.
+    /// Every host that a plan may name: servers, Sentinels, the storage and the clients. The probe
+    /// is no target.
     pub fn targets(&self) -> Vec<Node> {
         [self.redis(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
@@ -185,15 +200,19 @@ impl Setting {
         matches!(self.topology, Topology::Replicated { .. })
     }
 
-    /// How many independent masters may be away while the rest still make a quorum; zero in other deployments.
+    /// How many independent masters may be away while the rest still make a quorum; zero in other
+    /// deployments.
     pub fn spare_masters(&self) -> usize {
         match self.topology {
-            Topology::Independent { masters, quorum } => usize::from(masters.saturating_sub(quorum)),
+            Topology::Independent { masters, quorum } => {
+                usize::from(masters.saturating_sub(quorum))
+            }
             Topology::Standalone | Topology::Replicated { .. } => 0,
         }
     }
 
-    /// Checks that a plan can be drawn. Errors: the first range that is reversed or number that is out of bounds.
+    /// Checks that a plan can be drawn. Errors: the first range that is reversed or number that is
+    /// out of bounds.
     pub fn validate(&self) -> Result<(), InvalidSetting> {
         if self.window.begin_us > self.window.end_us {
             return Err(InvalidSetting::Window(self.window));

@@ -1,4 +1,5 @@
-//! True time and spans of it, in whole microseconds. Must never know whose clock shows what: that is a node clock's business.
+//! True time and spans of it, in whole microseconds. Must never know whose clock shows what: that
+//! is a node clock's business.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,12 +8,38 @@ use std::ops::{Add, Sub};
 use std::time::Duration;
 
 /// An instant of true time, in microseconds since the start of the run.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
 #[serde(transparent)]
 pub struct SimTime(pub u64);
 
 /// A span of time, in microseconds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Micros(pub u64);
 
@@ -97,7 +124,8 @@ impl fmt::Display for SimTime {
     }
 }
 
-/// Prints the largest unit that shows the span exactly to the millisecond or, below that, to the microsecond: `250us`, `12ms`, `3.250s`.
+/// Prints the largest unit that shows the span exactly to the millisecond or, below that, to the
+/// microsecond: `250us`, `12ms`, `3.250s`.
 impl fmt::Display for Micros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {

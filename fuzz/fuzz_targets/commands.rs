@@ -1,4 +1,5 @@
-//! Any commands with any arguments, while time passes: the server does not panic and serves a newcomer afterwards.
+//! Any commands with any arguments, while time passes: the server does not panic and serves a
+//! newcomer afterwards.
 //!
 //! Twin in `cargo test`: fake-redis/src/tests/anything.rs.
 
@@ -29,8 +30,10 @@ enum Argument {
 const WORDS: &[&str] = &[
     "NX", "XX", "GT", "LT", "CH", "INCR", "EX", "PX", "EXAT", "PXAT", "KEEPTTL", "GET", "MATCH", "COUNT", "TYPE", "LIMIT", "BYSCORE",
     "BYLEX", "REV", "WITHSCORES", "LEFT", "RIGHT", "BEFORE", "RANK", "+inf", "(1", "[a", "-", "*", "LOAD", "KILL", "PAUSE", "KILL", "NO",
-    "ONE", "return redis.call(ARGV[1], KEYS[1])", "return cjson.decode(ARGV[1])", "return {cmsgpack.unpack(ARGV[1])}",
-    "return {struct.unpack(ARGV[1], ARGV[2])}", "return struct.pack(ARGV[1], ARGV[2])", "return bit.tohex(ARGV[1], ARGV[2])",
+    "ONE", "return redis.call(ARGV[1], KEYS[1])", "return cjson.decode(ARGV[1])", "return \
+     {cmsgpack.unpack(ARGV[1])}",
+    "return {struct.unpack(ARGV[1], ARGV[2])}", "return struct.pack(ARGV[1], ARGV[2])", "return \
+     bit.tohex(ARGV[1], ARGV[2])",
 ];
 
 impl Argument {

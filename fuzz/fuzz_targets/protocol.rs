@@ -1,4 +1,5 @@
-//! Any bytes, cut anywhere, on any of three connections: the server neither panics nor answers with anything but RESP.
+//! Any bytes, cut anywhere, on any of three connections: the server neither panics nor answers with
+//! anything but RESP.
 //!
 //! Twins in `cargo test`: fake-redis/src/tests/protocol.rs.
 

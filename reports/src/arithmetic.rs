@@ -1,7 +1,9 @@
-//! What arithmetic alone says of a boundary: no run with less can break the rule. Must never know how a boundary was found.
+//! What arithmetic alone says of a boundary: no run with less can break the rule. Must never know
+//! how a boundary was found.
 //!
-//! Each bound is a necessary amount, derived from when the lease was granted, when its holder left and when the next one came, as the history of
-//! the minimal run has them. What runs find lies beyond it by what the other party still had to do (its next attempt, its messages).
+//! Each bound is a necessary amount, derived from when the lease was granted, when its holder left
+//! and when the next one came, as the history of the minimal run has them. What runs find lies
+//! beyond it by what the other party still had to do (its next attempt, its messages).
 
 use crate::cause::{Cause, classify};
 use crate::checker::CHECKERS;
@@ -29,18 +31,32 @@ pub struct Question<'q> {
     pub latency_max: Micros,
 }
 
-/// The bound, in the unit of the magnitude and signed like it; `None` where these rules know none: two acquisitions must stand against each
-/// other, and no other fault may act on the same clocks or processes.
+/// The bound, in the unit of the magnitude and signed like it; `None` where these rules know none:
+/// two acquisitions must stand against each other, and no other fault may act on the same clocks or
+/// processes.
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;
-    let case = Case { timeline: &timeline, question, clash, holder: &timeline.acquisitions[clash.earlier] };
+    let case = Case {
+        timeline: &timeline,
+        question,
+        clash,
+        holder: &timeline.acquisitions[clash.earlier],
+    };
     match (&question.fault.fault, question.magnitude) {
-        (Fault::Pause { node, .. } | Fault::Suspend { node, .. }, Magnitude::DurationUs) => case.pause(*node),
+        (Fault::Pause { node, .. } | Fault::Suspend { node, .. }, Magnitude::DurationUs) => {
+            case.pause(*node)
+        }
         (Fault::ClockJump { node, offset_us: 1.. }, Magnitude::OffsetUs) => case.clock_jump(*node),
-        (Fault::ClockDrift { node, rate_ppm, .. }, Magnitude::RatePpm) => case.clock_drift(*node, *rate_ppm),
-        (Fault::Crash { node, .. } | Fault::PowerLoss { node, .. }, Magnitude::DownUs) => case.absence(*node),
-        (Fault::Delay { to, .. }, Magnitude::ExtraUsMax) if to.contains(&Node::Storage) => case.storage_delay(),
+        (Fault::ClockDrift { node, rate_ppm, .. }, Magnitude::RatePpm) => {
+            case.clock_drift(*node, *rate_ppm)
+        }
+        (Fault::Crash { node, .. } | Fault::PowerLoss { node, .. }, Magnitude::DownUs) => {
+            case.absence(*node)
+        }
+        (Fault::Delay { to, .. }, Magnitude::ExtraUsMax) if to.contains(&Node::Storage) => {
+            case.storage_delay()
+        }
         (Fault::Delay { from, .. }, Magnitude::ExtraUsMax) => case.replication_lag(from),
         _ => None,
     }
@@ -49,7 +65,8 @@ pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
 /// The first finding of this kind and cause.
 fn first(timeline: &Timeline<'_>, kind: Kind, cause: Cause) -> Option<Finding> {
     let findings = CHECKERS.iter().flat_map(|checker| (checker.check)(timeline));
-    let same = findings.filter(|finding| finding.kind == kind && classify(timeline, finding) == cause);
+    let same =
+        findings.filter(|finding| finding.kind == kind && classify(timeline, finding) == cause);
     same.min_by_key(|finding| finding.at)
 }
 
@@ -66,22 +83,26 @@ impl Case<'_, '_> {
         if node != self.holder.process || self.others_than(&[]) {
             return None;
         }
-        let resumed = self.timeline.faults.iter().find(|fault| fault.id == self.question.fault.id)?.to?.time;
+        let resumed =
+            self.timeline.faults.iter().find(|fault| fault.id == self.question.fault.id)?.to?.time;
         let work_left = span(resumed, self.until()?);
         Some((span(self.began(), self.lease_end(None)?) - work_left - SERVER_TICK_US).max(0))
     }
 
     /// The jump must take what is left of the lease when the holder leaves.
     fn clock_jump(&self, node: Node) -> Option<i64> {
-        let applies =
-            self.question.cause == Cause::ClockJump && !self.others_than(&["partition", "crash", "power-loss"]);
+        let applies = self.question.cause == Cause::ClockJump
+            && !self.others_than(&["partition", "crash", "power-loss"]);
         let left = span(self.until()?, self.lease_end(Some(node))?) - SERVER_TICK_US;
         applies.then_some(left.max(0))
     }
 
-    /// A server's clock must run so fast that the lease is over when the holder leaves; a holder's so slow that it leaves when the lease is over.
+    /// A server's clock must run so fast that the lease is over when the holder leaves; a holder's
+    /// so slow that it leaves when the lease is over.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
-        if self.question.cause != Cause::ClockDrift || self.others_than(&["partition", "crash", "power-loss"]) {
+        if self.question.cause != Cause::ClockDrift
+            || self.others_than(&["partition", "crash", "power-loss"])
+        {
             return None;
         }
         let (from, to, own_time) = if node == self.holder.process && rate_ppm < 0 {
@@ -90,11 +111,16 @@ impl Case<'_, '_> {
         } else if rate_ppm > 0 {
             let lease_end = self.lease_end(Some(node))?;
             let ttl = self.timeline.history.header.ttl_us;
-            (SimTime(lease_end.0.saturating_sub(ttl.0)), self.until()?, signed(ttl) - SERVER_TICK_US)
+            (
+                SimTime(lease_end.0.saturating_sub(ttl.0)),
+                self.until()?,
+                signed(ttl) - SERVER_TICK_US,
+            )
         } else {
             return None;
         };
-        // Before the fault, the clock ran right; in true time `drifting` it must pass what is left of its own time.
+        // Before the fault, the clock ran right; in true time `drifting` it must pass what is left
+        // of its own time.
         let before = span(from, self.began()).max(0);
         let drifting = span(from.max(self.began()), to);
         let left = own_time - before;
@@ -103,7 +129,8 @@ impl Case<'_, '_> {
 
     /// A server must be back before the lease that it forgot is over, and before its holder leaves.
     fn absence(&self, node: Node) -> Option<i64> {
-        let early = matches!(self.question.cause, Cause::RestartWithoutDelay | Cause::RestartDataLoss);
+        let early =
+            matches!(self.question.cause, Cause::RestartWithoutDelay | Cause::RestartDataLoss);
         let clocks = self.timeline.faults.iter().any(|fault| fault.kind.starts_with("clock"));
         if !early || clocks || self.question.kind != Kind::Overlap {
             return None;
@@ -114,18 +141,32 @@ impl Case<'_, '_> {
     /// The write must reach the storage after the next holder's first request did.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
-        let request = self.timeline.storage.iter().find(|request| request.moment.index == landed)?;
+        let request =
+            self.timeline.storage.iter().find(|request| request.moment.index == landed)?;
         let sent = self.timeline.invocation_of(request.operation)?.time;
-        let touched = self.timeline.storage.iter().find(|request| request.acquisition == Some(self.clash.later))?;
+        let touched = self
+            .timeline
+            .storage
+            .iter()
+            .find(|request| request.acquisition == Some(self.clash.later))?;
         let applies = self.question.cause == Cause::StorageDelay && !self.others_than(&[]);
-        applies.then(|| (span(sent, touched.moment.time) - signed(self.question.latency_max) - SERVER_TICK_US).max(0))
+        applies.then(|| {
+            (span(sent, touched.moment.time) - signed(self.question.latency_max) - SERVER_TICK_US)
+                .max(0)
+        })
     }
 
-    /// The write that granted the lock must still be on its way to the replica when the primary dies.
+    /// The write that granted the lock must still be on its way to the replica when the primary
+    /// dies.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
-        let applies = self.question.cause == Cause::AsyncReplicationLoss && from.contains(&grant.node);
-        let mut deaths = self.timeline.faults.iter().filter(|fault| fault.hits(grant.node, &["crash", "power-loss"]));
+        let applies =
+            self.question.cause == Cause::AsyncReplicationLoss && from.contains(&grant.node);
+        let mut deaths = self
+            .timeline
+            .faults
+            .iter()
+            .filter(|fault| fault.hits(grant.node, &["crash", "power-loss"]));
         let died = deaths.find(|fault| fault.from >= grant.moment)?.from.time;
         let only = !self.others_than(&["crash", "power-loss"]);
         let lag = span(grant.moment.time, died) - signed(self.question.latency_max);
@@ -138,23 +179,36 @@ impl Case<'_, '_> {
 
     /// Whether a fault acted that is neither the one in question nor of one of these kinds.
     fn others_than(&self, kinds: &[&str]) -> bool {
-        let mut others = self.timeline.faults.iter().filter(|fault| fault.id != self.question.fault.id);
+        let mut others =
+            self.timeline.faults.iter().filter(|fault| fault.id != self.question.fault.id);
         others.any(|fault| !kinds.contains(&fault.kind))
     }
 
     /// When the earlier holder left, or its late write landed.
     fn until(&self) -> Option<SimTime> {
         let landed = self.clash.late_write.map(|index| self.timeline.moment(index).time);
-        let left = self.timeline.section_of(self.clash.earlier).map(|section| section.ends(self.timeline.end));
+        let left = self
+            .timeline
+            .section_of(self.clash.earlier)
+            .map(|section| section.ends(self.timeline.end));
         landed.or(left)
     }
 
-    /// When the earlier holder's lease is over by true time: at this server, or where it is over first.
+    /// When the earlier holder's lease is over by true time: at this server, or where it is over
+    /// first.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref()?;
-        let servers = grant.servers.iter().map(|(node, _)| *node).filter(|node| at.is_none_or(|at| at == *node));
+        let servers = grant
+            .servers
+            .iter()
+            .map(|(node, _)| *node)
+            .filter(|node| at.is_none_or(|at| at == *node));
         let set = servers.filter_map(|server| {
-            let spans = self.timeline.keys.iter().filter(|key| key.node == server && key.value == self.holder.owner);
+            let spans = self
+                .timeline
+                .keys
+                .iter()
+                .filter(|key| key.node == server && key.value == self.holder.owner);
             spans.flat_map(|key| &key.set).map(|set| set.time).max()
         });
         Some(set.min()? + self.timeline.history.header.ttl_us)

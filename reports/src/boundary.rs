@@ -1,7 +1,8 @@
-//! The `fencepost.boundary` format, version 1: from which value of one number of the scenario on a lock breaks, as seeds show it and as arithmetic
-//! demands it. Must never know how a probe is run.
+//! The `fencepost.boundary` format, version 1: from which value of one number of the scenario on a
+//! lock breaks, as seeds show it and as arithmetic demands it. Must never know how a probe is run.
 //!
-//! A search over values assumes that the violations are monotone: if a value is bad, every worse one is. The probes say whether they were.
+//! A search over values assumes that the violations are monotone: if a value is bad, every worse
+//! one is. The probes say whether they were.
 
 mod explain;
 mod plot;
@@ -35,7 +36,8 @@ pub struct BoundaryReport {
     pub version: u32,
     /// What wrote it.
     pub tool: Tool,
-    /// Everything else that the runs have in common; of the scenario, the value that was varied is the one before the search.
+    /// Everything else that the runs have in common; of the scenario, the value that was varied is
+    /// the one before the search.
     pub config: serde_json::Value,
     /// The lock, as `--client` names it.
     pub client: String,
@@ -53,7 +55,8 @@ pub struct BoundaryReport {
     pub probes: Vec<Probe>,
     /// Where the violations begin; `null` if the probes show no such place.
     pub found: Option<Found>,
-    /// Whether every probe that is worse than a violated one is violated too, as the search assumes.
+    /// Whether every probe that is worse than a violated one is violated too, as the search
+    /// assumes.
     pub monotone: bool,
     /// What arithmetic says, the tightest first; empty if nothing is known.
     pub bounds: Vec<Bound>,
@@ -139,7 +142,8 @@ impl Probe {
             None => cell.violated,
         };
         let exercised = cell.valid + cell.violated;
-        let first = cell.first_seed.iter().filter(|(known, _)| kind.is_none_or(|kind| kind == **known));
+        let first =
+            cell.first_seed.iter().filter(|(known, _)| kind.is_none_or(|kind| kind == **known));
         Probe {
             value,
             runs: cell.runs,
@@ -170,7 +174,8 @@ impl Quantity {
     }
 }
 
-/// Where the violations begin among these probes: the mildest violated one and its next milder neighbour.
+/// Where the violations begin among these probes: the mildest violated one and its next milder
+/// neighbour.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;
@@ -207,7 +212,15 @@ pub(crate) mod tests {
     pub(crate) fn probe(value: u64, violated: u64) -> Probe {
         let rate = Rate::of(violated, 10);
         let violations_by_kind = BTreeMap::new();
-        Probe { value, runs: 10, exercised: 10, violated, rate, violations_by_kind, first_seed: None }
+        Probe {
+            value,
+            runs: 10,
+            exercised: 10,
+            violated,
+            rate,
+            violations_by_kind,
+            first_seed: None,
+        }
     }
 
     #[test]
@@ -223,7 +236,11 @@ pub(crate) mod tests {
         assert_eq!(found(&quantity(Worse::More), &[probe(1, 0), probe(2, 0)]), None);
         assert_eq!(found(&quantity(Worse::More), &[probe(1, 1), probe(2, 0)]), None);
         let unexercised = Probe { exercised: 0, ..probe(1, 0) };
-        assert_eq!(found(&quantity(Worse::More), &[unexercised, probe(2, 3)]), None, "nothing was exercised there");
+        assert_eq!(
+            found(&quantity(Worse::More), &[unexercised, probe(2, 3)]),
+            None,
+            "nothing was exercised there"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Why it happened, decided from what the servers did and which faults acted. Must never know how a cause is worded.
+//! Why it happened, decided from what the servers did and which faults acted. Must never know how a
+//! cause is worded.
 
 mod classify;
 mod early_loss;
@@ -16,14 +17,17 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why a rule was broken. What the rules cannot decide is `unexplained`, never a guess.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The holder's host stood still while its lease ran out.
     HolderPause,
     /// The holder worked longer than its lease, without any fault.
     HoldTooLong,
-    /// The server that granted the lock again had never received it, or had discarded it in a resynchronisation.
+    /// The server that granted the lock again had never received it, or had discarded it in a
+    /// resynchronisation.
     AsyncReplicationLoss,
     /// A server came back without what it had granted and granted it again within the lease.
     RestartWithoutDelay,

@@ -1,4 +1,5 @@
-//! The table of checkers. Must never know how a run was made: a checker sees a history, digested as a [`Timeline`], and nothing else.
+//! The table of checkers. Must never know how a run was made: a checker sees a history, digested as
+//! a [`Timeline`], and nothing else.
 //!
 //! One invariant is one file. A new checker is a file and a line in [`CHECKERS`].
 
@@ -49,5 +50,6 @@ pub const CHECKERS: &[Checker] = &[
 /// The deciding grants of two acquisitions, as indices into the history.
 fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {
     let both = clash.iter().flat_map(|clash| [clash.earlier, clash.later]);
-    both.filter_map(|index| Some(timeline.acquisitions[index].grant.as_ref()?.moment.index)).collect()
+    both.filter_map(|index| Some(timeline.acquisitions[index].grant.as_ref()?.moment.index))
+        .collect()
 }

@@ -1,11 +1,12 @@
-//! The digest of a history: two runs with one digest are one run. Must never know what the events mean.
+//! The digest of a history: two runs with one digest are one run. Must never know what the events
+//! mean.
 
 use crate::history::History;
 use sha2::{Digest, Sha256};
 
-/// SHA-256, in hex, over one line for each event that takes part in the digest: the JSON array `[sequence, time_us, node, what]`
-/// and a line feed. The sequence counts the digested events only, so that faults and phases, which the digest leaves out, do not
-/// show in it either.
+/// SHA-256, in hex, over one line for each event that takes part in the digest: the JSON array
+/// `[sequence, time_us, node, what]` and a line feed. The sequence counts the digested events only,
+/// so that faults and phases, which the digest leaves out, do not show in it either.
 pub fn digest(history: &History) -> String {
     let mut hasher = Sha256::new();
     let mut line = Vec::with_capacity(256);
@@ -41,7 +42,12 @@ mod tests {
 
     #[test]
     fn faults_and_phases_do_not_show() {
-        let told = story().fault_began(2, 1, "pause", &[Node::Client(1)]).fault_ended(3, 1, "pause", Node::Client(1));
+        let told = story().fault_began(2, 1, "pause", &[Node::Client(1)]).fault_ended(
+            3,
+            1,
+            "pause",
+            Node::Client(1),
+        );
         assert_eq!(digest(&told.healed(5).build()), digest(&story().build()));
     }
 

@@ -1,7 +1,9 @@
-//! What the literature says about a lock under a fault. Must never know what this tool finds: the two are shown side by side.
+//! What the literature says about a lock under a fault. Must never know what this tool finds: the
+//! two are shown side by side.
 //!
-//! A source is named with the section that says it. What a section says of Redlock's masters is taken to hold of the one server of a lock on one
-//! server where it is about a server's own behaviour: what it forgets in a restart, which clock its keys expire by.
+//! A source is named with the section that says it. What a section says of Redlock's masters is
+//! taken to hold of the one server of a lock on one server where it is about a server's own
+//! behaviour: what it forgets in a restart, which clock its keys expire by.
 
 mod stated;
 
@@ -33,34 +35,46 @@ pub struct Conditions<'c> {
 }
 
 // The sections of "Distributed Locks with Redis".
-const REDIS_GUARANTEES: &str = "Redis documentation, Distributed Locks with Redis, Safety and Liveness Guarantees";
-const REDIS_FAILOVER: &str =
-    "Redis documentation, Distributed Locks with Redis, Why Failover-based Implementations Are Not Enough";
-const REDIS_SINGLE: &str =
-    "Redis documentation, Distributed Locks with Redis, Correct Implementation with a Single Instance";
-const REDIS_REDLOCK: &str = "Redis documentation, Distributed Locks with Redis, The Redlock Algorithm";
-const REDIS_CLOCKS: &str = "Redis documentation, Distributed Locks with Redis, Is the Algorithm Asynchronous?";
+const REDIS_GUARANTEES: &str =
+    "Redis documentation, Distributed Locks with Redis, Safety and Liveness Guarantees";
+const REDIS_FAILOVER: &str = "Redis documentation, Distributed Locks with Redis, Why \
+ Failover-based Implementations Are Not Enough";
+const REDIS_SINGLE: &str = "Redis documentation, Distributed Locks with Redis, Correct \
+ Implementation with a Single Instance";
+const REDIS_REDLOCK: &str =
+    "Redis documentation, Distributed Locks with Redis, The Redlock Algorithm";
+const REDIS_CLOCKS: &str =
+    "Redis documentation, Distributed Locks with Redis, Is the Algorithm Asynchronous?";
 const REDIS_SAFETY: &str = "Redis documentation, Distributed Locks with Redis, Safety Arguments";
-const REDIS_LIVENESS: &str = "Redis documentation, Distributed Locks with Redis, Liveness Arguments";
-const REDIS_FSYNC: &str = "Redis documentation, Distributed Locks with Redis, Performance, Crash Recovery and fsync";
-const REDIS_DISCLAIMER: &str = "Redis documentation, Distributed Locks with Redis, Disclaimer about consistency";
+const REDIS_LIVENESS: &str =
+    "Redis documentation, Distributed Locks with Redis, Liveness Arguments";
+const REDIS_FSYNC: &str =
+    "Redis documentation, Distributed Locks with Redis, Performance, Crash Recovery and fsync";
+const REDIS_DISCLAIMER: &str =
+    "Redis documentation, Distributed Locks with Redis, Disclaimer about consistency";
 // The sections of "How to do distributed locking".
-const KLEPPMANN_RESOURCE: &str = "Kleppmann 2016, How to do distributed locking, Protecting a resource with a lock";
-const KLEPPMANN_FENCING: &str = "Kleppmann 2016, How to do distributed locking, Making the lock safe with fencing";
-const KLEPPMANN_TIMINGS: &str = "Kleppmann 2016, How to do distributed locking, Breaking Redlock with bad timings";
+const KLEPPMANN_RESOURCE: &str =
+    "Kleppmann 2016, How to do distributed locking, Protecting a resource with a lock";
+const KLEPPMANN_FENCING: &str =
+    "Kleppmann 2016, How to do distributed locking, Making the lock safe with fencing";
+const KLEPPMANN_TIMINGS: &str =
+    "Kleppmann 2016, How to do distributed locking, Breaking Redlock with bad timings";
 const EVICTION: &str = "Redis documentation, Key eviction, Eviction policies";
-const FLUSH: &str = "Redis documentation, FLUSHALL; for the counter, Kleppmann 2016, Making the lock safe with fencing";
+const FLUSH: &str = "Redis documentation, FLUSHALL; for the counter, Kleppmann 2016, Making the \
+ lock safe with fencing";
 const REDLOCK_RB: &str = "antirez, redlock-rb, ClockDriftFactor";
 const REPLICATION: &str = "Redis documentation, Redis replication, Read-only replica";
-const SUSPENSION: &str =
-    "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for the pause, Kleppmann 2016, Breaking Redlock with bad timings";
+const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for the pause, \
+ Kleppmann 2016, Breaking Redlock with bad timings";
 
 /// Why, and who says so.
 type Grounds = (&'static str, &'static str);
 
-/// The verdict known for a client under a fault family; families may be joined with `+`. `None` where the literature is silent.
+/// The verdict known for a client under a fault family; families may be joined with `+`. `None`
+/// where the literature is silent.
 pub fn expected(client: &str, fault: &str, conditions: Conditions<'_>) -> Option<Expected> {
-    // Of most locks the sources treat a few faults only, and nothing follows from those for all of them together.
+    // Of most locks the sources treat a few faults only, and nothing follows from those for all of
+    // them together.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault == "all" && !is_treated {
         return None;
@@ -74,7 +88,11 @@ pub fn expected(client: &str, fault: &str, conditions: Conditions<'_>) -> Option
     }
     let (_, (because, source)) = dangerous.or(known.first())?;
     let kinds: BTreeSet<Kind> = known.iter().flat_map(|(kinds, _)| kinds).copied().collect();
-    Some(Expected { kinds: kinds.into_iter().collect(), because: (*because).to_owned(), source: (*source).to_owned() })
+    Some(Expected {
+        kinds: kinds.into_iter().collect(),
+        because: (*because).to_owned(),
+        source: (*source).to_owned(),
+    })
 }
 
 /// Every family that `all` may switch on.
@@ -95,10 +113,15 @@ const FAMILIES: [&str; 14] = [
     "eviction",
 ];
 
-fn of_family(client: &str, family: &str, conditions: Conditions<'_>) -> Option<(Vec<Kind>, Grounds)> {
+fn of_family(
+    client: &str,
+    family: &str,
+    conditions: Conditions<'_>,
+) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // Asking all masters at once is what the documentation recommends for the same algorithm ("Retry on Failure").
+        // Asking all masters at once is what the documentation recommends for the same algorithm
+        // ("Retry on Failure").
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
     };
@@ -106,7 +129,8 @@ fn of_family(client: &str, family: &str, conditions: Conditions<'_>) -> Option<(
         (_, "storage-delay") => harm(client, conditions),
         (false, _) => Vec::new(),
         (true, _) => {
-            let loses_counter = client == "fencing" && matches!(family, "failover" | "restart" | "eviction");
+            let loses_counter =
+                client == "fencing" && matches!(family, "failover" | "restart" | "eviction");
             let counter = if loses_counter { harm_by_counter() } else { harm(client, conditions) };
             [vec![Kind::Overlap], counter].concat()
         }
@@ -118,7 +142,9 @@ fn of_family(client: &str, family: &str, conditions: Conditions<'_>) -> Option<(
         ("fencing", "failover" | "restart") if breaks_exclusion => {
             ("a counter on one node is lost with the node, and the lock with it", KLEPPMANN_FENCING)
         }
-        ("fencing", "eviction") => ("a flush deletes every key, the counter of the tokens too", FLUSH),
+        ("fencing", "eviction") => {
+            ("a flush deletes every key, the counter of the tokens too", FLUSH)
+        }
         _ => grounds,
     };
     Some((kinds, grounds))
@@ -138,31 +164,61 @@ fn harm_by_counter() -> Vec<Kind> {
     vec![Kind::StaleWrite, Kind::LostUpdate, Kind::TokenRegression, Kind::FencedOut]
 }
 
-/// One Redis, or one primary with replicas: whether two processes can hold the lock at once, and why.
+/// One Redis, or one primary with replicas: whether two processes can hold the lock at once, and
+/// why.
 fn primary(family: &str, conditions: Conditions<'_>) -> Option<(bool, Grounds)> {
     Some(match family {
-        "none" => (false, ("one server decides, and holds are shorter than the lease", REDIS_SINGLE)),
-        "pause" | "suspend" => {
-            (true, ("a holder that stands still does not notice that its lease ran out", KLEPPMANN_RESOURCE))
+        "none" => {
+            (false, ("one server decides, and holds are shorter than the lease", REDIS_SINGLE))
         }
-        "failover" => {
-            (true, ("the primary may fail before the lock has reached the replica that is promoted", REDIS_FAILOVER))
+        "pause" | "suspend" => (
+            true,
+            (
+                "a holder that stands still does not notice that its lease ran out",
+                KLEPPMANN_RESOURCE,
+            ),
+        ),
+        "failover" => (
+            true,
+            (
+                "the primary may fail before the lock has reached the replica that is promoted",
+                REDIS_FAILOVER,
+            ),
+        ),
+        "replication-lag" => (
+            false,
+            ("a replica is read-only: it grants nothing while its primary lives", REPLICATION),
+        ),
+        "clock-drift" => (
+            false,
+            ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS),
+        ),
+        "clock-jump" => (
+            true,
+            (
+                "keys expire by the wall clock, so a step lets a lock run out too early",
+                REDIS_DISCLAIMER,
+            ),
+        ),
+        "restart" if conditions.restart_loses => {
+            (true, ("a server that comes back empty grants again", REDIS_FSYNC))
         }
-        "replication-lag" => {
-            (false, ("a replica is read-only: it grants nothing while its primary lives", REPLICATION))
-        }
-        "clock-drift" => (false, ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS)),
-        "clock-jump" => {
-            (true, ("keys expire by the wall clock, so a step lets a lock run out too early", REDIS_DISCLAIMER))
-        }
-        "restart" if conditions.restart_loses => (true, ("a server that comes back empty grants again", REDIS_FSYNC)),
         "restart" => (false, ("with every write synced, a restart forgets nothing", REDIS_FSYNC)),
         "partition" => (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS)),
-        "lost-reply" => {
-            (false, ("a process that does not know whether it was granted the lock gives it back", REDIS_REDLOCK))
+        "lost-reply" => (
+            false,
+            (
+                "a process that does not know whether it was granted the lock gives it back",
+                REDIS_REDLOCK,
+            ),
+        ),
+        "storage-delay" => (
+            false,
+            ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
+        ),
+        "client-crash" => {
+            (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
         }
-        "storage-delay" => (false, ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE)),
-        "client-crash" => (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES)),
         "eviction" => (true, ("under volatile-ttl, locks are the first to be evicted", EVICTION)),
         _ => return None,
     })
@@ -173,32 +229,64 @@ fn redlock(family: &str, conditions: Conditions<'_>) -> Option<(bool, Grounds)> 
     Some(match family {
         "none" => (false, ("two majorities share a master", REDIS_SAFETY)),
         "pause" => {
-            let because = "a holder that stands still after the quorum does not notice that its lease ran out";
+            let because = "a holder that stands still after the quorum does not notice that its \
+             lease ran out";
             (true, (because, KLEPPMANN_TIMINGS))
         }
-        "suspend" => (true, ("a process whose clock stood still finds its lease valid though it ran out", SUSPENSION)),
+        "suspend" => (
+            true,
+            (
+                "a process whose clock stood still finds its lease valid though it ran out",
+                SUSPENSION,
+            ),
+        ),
         "clock-drift" if conditions.until_validity => {
             (true, ("the drift margin of 1 % covers no more than it does", REDLOCK_RB))
         }
-        "clock-drift" => (false, ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS)),
-        "clock-jump" => {
-            (true, ("a master whose clock is stepped forward forgets its grant and decides again", KLEPPMANN_TIMINGS))
+        "clock-drift" => (
+            false,
+            ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS),
+        ),
+        "clock-jump" => (
+            true,
+            (
+                "a master whose clock is stepped forward forgets its grant and decides again",
+                KLEPPMANN_TIMINGS,
+            ),
+        ),
+        "restart" if conditions.restart_loses => {
+            (true, ("a master that comes back empty decides again", REDIS_FSYNC))
         }
-        "restart" if conditions.restart_loses => (true, ("a master that comes back empty decides again", REDIS_FSYNC)),
         "restart" => {
-            let because = "a master that stays away for a lease, or has synced every write, grants nothing twice";
+            let because = "a master that stays away for a lease, or has synced every write, \
+             grants nothing twice";
             (false, (because, REDIS_FSYNC))
         }
         "partition" => (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS)),
-        "lost-reply" => {
-            (false, ("masters that were not believed to be locked are unlocked all the same", REDIS_REDLOCK))
+        "lost-reply" => (
+            false,
+            (
+                "masters that were not believed to be locked are unlocked all the same",
+                REDIS_REDLOCK,
+            ),
+        ),
+        "slow-server" => {
+            (false, ("a master that does not answer in time is left out", REDIS_REDLOCK))
         }
-        "slow-server" => (false, ("a master that does not answer in time is left out", REDIS_REDLOCK)),
-        "latency" => {
-            (false, ("a majority that took as long as the lease is given back, so nobody enters late", REDIS_SAFETY))
+        "latency" => (
+            false,
+            (
+                "a majority that took as long as the lease is given back, so nobody enters late",
+                REDIS_SAFETY,
+            ),
+        ),
+        "storage-delay" => (
+            false,
+            ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
+        ),
+        "client-crash" => {
+            (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
         }
-        "storage-delay" => (false, ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE)),
-        "client-crash" => (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES)),
         "eviction" => (true, ("a master that evicts its grant decides again", EVICTION)),
         _ => return None,
     })
@@ -220,7 +308,8 @@ impl Expected {
 mod tests {
     use super::*;
 
-    const DEFAULT: Conditions<'_> = Conditions { restart_loses: true, until_validity: false, storage: "fenced" };
+    const DEFAULT: Conditions<'_> =
+        Conditions { restart_loses: true, until_validity: false, storage: "fenced" };
 
     fn kinds(client: &str, fault: &str, conditions: Conditions<'_>) -> Option<Vec<Kind>> {
         expected(client, fault, conditions).map(|expected| expected.kinds)
@@ -249,7 +338,10 @@ mod tests {
         assert_eq!(kinds("fencing", "pause", DEFAULT), Some(vec![Kind::Overlap]));
         assert_eq!(kinds("fencing", "storage-delay", DEFAULT), Some(vec![]));
         let unchecked = Conditions { storage: "unchecked", ..DEFAULT };
-        assert_eq!(kinds("fencing", "storage-delay", unchecked), Some(vec![Kind::StaleWrite, Kind::LostUpdate]));
+        assert_eq!(
+            kinds("fencing", "storage-delay", unchecked),
+            Some(vec![Kind::StaleWrite, Kind::LostUpdate])
+        );
     }
 
     #[test]
@@ -263,7 +355,8 @@ mod tests {
 
     #[test]
     fn a_sentence_is_about_the_locks_that_it_names() {
-        let foreign = |client: &str| kinds(client, "pause", DEFAULT).unwrap().contains(&Kind::ForeignRelease);
+        let foreign =
+            |client: &str| kinds(client, "pause", DEFAULT).unwrap().contains(&Kind::ForeignRelease);
         assert!(foreign("set-ex-del") && !foreign("set-px-get-del"));
         assert_eq!(kinds("setnx", "client-crash", DEFAULT), Some(vec![Kind::Stuck]));
         assert_eq!(kinds("setnx", "pause", DEFAULT), None, "it has no lease");
@@ -275,7 +368,10 @@ mod tests {
     fn a_restart_that_forgets_nothing_is_safe() {
         let synced = Conditions { restart_loses: false, ..DEFAULT };
         assert_eq!(kinds("redlock", "restart", synced), Some(vec![]));
-        assert!(kinds("redlock", "restart", DEFAULT).is_some_and(|kinds| kinds.contains(&Kind::Overlap)));
+        assert!(
+            kinds("redlock", "restart", DEFAULT)
+                .is_some_and(|kinds| kinds.contains(&Kind::Overlap))
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The words of a violation: what happened, why, and what it rests on. Must never know how a cause was found.
+//! The words of a violation: what happened, why, and what it rests on. Must never know how a cause
+//! was found.
 
 use crate::cause::Cause;
 use crate::finding::{Finding, Kind};
@@ -8,7 +9,9 @@ use fencepost_faults::{Micros, Node, SimTime};
 /// Two or three sentences: the fact, its cause, and where it matters what became of it.
 pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
     let mut sentences = vec![finding.what.clone()];
-    sentences.push(alone(finding.kind, cause).unwrap_or_else(|| Scene::new(timeline, finding).why(cause)));
+    sentences.push(
+        alone(finding.kind, cause).unwrap_or_else(|| Scene::new(timeline, finding).why(cause)),
+    );
     sentences.extend(consequence(timeline, finding));
     sentences.join(" ")
 }
@@ -16,16 +19,23 @@ pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) 
 /// The cause of what needs no second acquisition, where it is told in other words.
 fn alone(kind: Kind, cause: Cause) -> Option<String> {
     let sentence = match (kind, cause) {
-        (Kind::HeldForever, Cause::HoldTooLong) => "It was at work all the time, and its lock did not run out.",
-        (Kind::HeldForever, Cause::HolderPause) => "It stood still most of the time, and its lock did not run out.",
+        (Kind::HeldForever, Cause::HoldTooLong) => {
+            "It was at work all the time, and its lock did not run out."
+        }
+        (Kind::HeldForever, Cause::HolderPause) => {
+            "It stood still most of the time, and its lock did not run out."
+        }
         (Kind::Stuck, Cause::AsyncReplicationLoss) => {
-            "The lock had been given back, but the server that was promoted never received that: replication is asynchronous."
+            "The lock had been given back, but the server that was promoted never received that: \
+             replication is asynchronous."
         }
         (Kind::Stuck, Cause::LostRelease) => {
-            "Its holder gave the lock back, but that never reached the server, and nothing else removes it."
+            "Its holder gave the lock back, but that never reached the server, and nothing else \
+             removes it."
         }
         (Kind::Stuck, Cause::Interleaving) => {
-            "Several processes divided the servers among them, gave them back and tried again in step, so that none ever had a majority."
+            "Several processes divided the servers among them, gave them back and tried again in \
+             step, so that none ever had a majority."
         }
         _ => return None,
     };
@@ -45,7 +55,8 @@ impl<'t, 'h> Scene<'t, 'h> {
     fn new(timeline: &'t Timeline<'h>, finding: &Finding) -> Scene<'t, 'h> {
         let one = |index: Option<usize>| index.map(|index| &timeline.acquisitions[index]);
         let clash = finding.clash;
-        let (holder, taker) = (one(clash.map(|clash| clash.earlier)), one(clash.map(|clash| clash.later)));
+        let (holder, taker) =
+            (one(clash.map(|clash| clash.earlier)), one(clash.map(|clash| clash.later)));
         Scene { timeline, kind: finding.kind, holder, taker, at: finding.at + finding.duration }
     }
 
@@ -55,24 +66,42 @@ impl<'t, 'h> Scene<'t, 'h> {
         let (held_at, taken_at) = (server(self.holder), server(self.taker));
         match cause {
             Cause::HolderPause => self.pause(&holder),
-            Cause::HoldTooLong => format!("{holder} worked longer than its lease of {}.", self.ttl()),
-            Cause::AsyncReplicationLoss if held_at == taken_at && self.kind == Kind::ForeignRelease => format!(
-                "{holder} had been granted its lock by {held_at}, which a failover had replaced, and released what stood at another server."
+            Cause::HoldTooLong => format!(
+                "{holder} worked longer than its lease of \
+             {}.",
+                self.ttl()
             ),
+            Cause::AsyncReplicationLoss
+                if held_at == taken_at && self.kind == Kind::ForeignRelease =>
+            {
+                format!(
+                    "{holder} had been granted its lock by {held_at}, which a failover had replaced, \
+                 and released what stood at another server."
+                )
+            }
             Cause::AsyncReplicationLoss if held_at == taken_at => {
-                format!("{held_at} discarded what it had granted when it resynchronised with another primary.")
+                format!(
+                    "{held_at} discarded what it had granted when it resynchronised with \
+                 another primary."
+                )
             }
             Cause::AsyncReplicationLoss => format!(
-                "{held_at} had granted {holder}, but {taken_at}, which granted {taker}, never had that write: replication is \
+                "{held_at} had granted {holder}, but {taken_at}, which granted {taker}, never had \
+                 that write: replication is \
                  asynchronous."
             ),
             Cause::RestartWithoutDelay => {
                 let server = self.shared_server().unwrap_or(taken_at);
-                format!("{server} restarted without the lock of {holder} and granted it again within the lease.")
+                format!(
+                    "{server} restarted without the lock of {holder} and granted it again \
+                 within the lease."
+                )
             }
             Cause::RestartDataLoss => format!("{held_at} restarted without its counter of tokens."),
             Cause::UnorderedTokens => {
-                "The tokens are not drawn from one counter, so that their order is not that of the grants.".to_owned()
+                "The tokens are not drawn from one counter, so that their order is not that of \
+                 the grants."
+                    .to_owned()
             }
             Cause::ClockJump => format!(
                 "{}, so the lock of {holder} ran out too early.",
@@ -86,34 +115,59 @@ impl<'t, 'h> Scene<'t, 'h> {
             Cause::Flush => format!("{held_at} was flushed."),
             Cause::ForeignRelease => format!("Another process had removed the lock of {holder}."),
             Cause::StaleTakeover => {
-                "A process that waited for the lock held it to be stale and removed it, whoever had it by then."
+                "A process that waited for the lock held it to be stale and removed it, whoever \
+                 had it by then."
                     .to_owned()
             }
             Cause::EarlyRelease => {
-                format!("A command of {holder} itself had removed its lock while it was in its section.")
+                format!(
+                    "A command of {holder} itself had removed its lock while it was in its \
+                 section."
+                )
             }
-            Cause::LostReply => "A server applied a command whose sender never heard of it.".to_owned(),
+            Cause::LostReply => "A server applied a command whose sender never heard of \
+             it."
+            .to_owned(),
             Cause::LostRelease if self.kind != Kind::ForeignRelease => {
                 let process = self.holder.map_or(holder, |one| one.process.machine().to_string());
-                format!("A release that {process} had sent for an earlier lock arrived late and removed this one.")
+                format!(
+                    "A release that {process} had sent for an earlier lock arrived late and \
+                 removed this one."
+                )
             }
             Cause::LostRelease => format!(
-                "{holder} had sent its release before {taker} was granted the lock, and the network delivered it after that."
+                "{holder} had sent its release before {taker} was granted the lock, and the \
+                 network delivered it after that."
             ),
             Cause::StorageDelay => {
-                format!("The write was still on its way to the storage when the lock passed from {holder} to {taker}.")
+                format!(
+                    "The write was still on its way to the storage when the lock passed from \
+                 {holder} to {taker}."
+                )
             }
             Cause::Latency => {
-                format!("The answer that {holder} was granted the lock came so late that most of the lease was over.")
+                format!(
+                    "The answer that {holder} was granted the lock came so late that most of \
+                 the lease was over."
+                )
             }
-            Cause::HolderCrash => "The process that holds the lock died, and nothing frees it.".to_owned(),
+            Cause::HolderCrash => "The process that holds the lock died, and nothing frees \
+             it."
+            .to_owned(),
             Cause::WaiterCrash => {
-                "A process that waited for the lock died, and those behind it waited until its place in the queue ran out."
+                "A process that waited for the lock died, and those behind it waited until its \
+                 place in the queue ran out."
                     .to_owned()
             }
-            Cause::Interleaving => format!("The steps of {holder} and {taker} interleaved; no fault was needed."),
+            Cause::Interleaving => format!(
+                "The steps of {holder} and {taker} interleaved; no \
+             fault was needed."
+            ),
             Cause::SharedOwner => {
-                format!("{holder} and {taker} have one owner value, and the server took the one for the other.")
+                format!(
+                    "{holder} and {taker} have one owner value, and the server took the one \
+                 for the other."
+                )
             }
             Cause::Unexplained => "The recorded events do not say why.".to_owned(),
         }
@@ -121,12 +175,20 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     fn pause(&self, holder: &str) -> String {
         let Some(acquisition) = self.holder else { return format!("{holder} stood still.") };
-        let from = acquisition.grant.as_ref().map_or(acquisition.invoked, |grant| grant.moment).time;
-        let pauses = self.timeline.faults.iter().filter(|fault| fault.hits(acquisition.process, &["pause", "suspend"]));
+        let from =
+            acquisition.grant.as_ref().map_or(acquisition.invoked, |grant| grant.moment).time;
+        let pauses = self
+            .timeline
+            .faults
+            .iter()
+            .filter(|fault| fault.hits(acquisition.process, &["pause", "suspend"]));
         let longest = pauses.max_by_key(|fault| fault.within(from, self.at));
         let Some(fault) = longest else { return format!("{holder} stood still.") };
-        let suspended =
-            if fault.kind == "suspend" { "was suspended, its monotonic clock with it," } else { "stood still" };
+        let suspended = if fault.kind == "suspend" {
+            "was suspended, its monotonic clock with it,"
+        } else {
+            "stood still"
+        };
         format!(
             "{holder} {suspended} for {} from {} on, and its lease of {} ran out unnoticed.",
             length(fault, self.timeline.end),
@@ -137,12 +199,22 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     /// The last fault of a kind before the end of the finding, as the beginning of a sentence.
     fn fault(&self, kind: &str, subject: &str, verb: &str) -> String {
-        let mut faults =
-            self.timeline.faults.iter().rev().filter(|fault| fault.kind == kind && fault.from.time <= self.at);
-        let relevant = |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|machine| self.involves(*machine));
+        let mut faults = self
+            .timeline
+            .faults
+            .iter()
+            .rev()
+            .filter(|fault| fault.kind == kind && fault.from.time <= self.at);
+        let relevant =
+            |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|machine| self.involves(*machine));
         match faults.find(relevant) {
             Some(fault) => {
-                format!("{subject} of {} {verb} at {} (fault {})", names(fault.nodes), fault.from.time, fault.id)
+                format!(
+                    "{subject} of {} {verb} at {} (fault {})",
+                    names(fault.nodes),
+                    fault.from.time,
+                    fault.id
+                )
             }
             None => format!("{subject} of a host {verb}"),
         }
@@ -152,7 +224,10 @@ impl<'t, 'h> Scene<'t, 'h> {
         let both = [self.holder, self.taker];
         both.iter().flatten().any(|one| {
             one.process.machine() == machine
-                || one.grant.as_ref().is_some_and(|grant| grant.servers.iter().any(|(server, _)| *server == machine))
+                || one
+                    .grant
+                    .as_ref()
+                    .is_some_and(|grant| grant.servers.iter().any(|(server, _)| *server == machine))
         })
     }
 
@@ -160,11 +235,14 @@ impl<'t, 'h> Scene<'t, 'h> {
     fn shared_server(&self) -> Option<String> {
         let (held, taken) = (self.holder?.grant.as_ref()?, self.taker?.grant.as_ref()?);
         let mut lost = self.timeline.history.events.iter().filter_map(|event| match &event.what {
-            crate::history::What::Server { change: crate::history::Change::Forgotten, .. } => Some(event.node),
+            crate::history::What::Server { change: crate::history::Change::Forgotten, .. } => {
+                Some(event.node)
+            }
             _ => None,
         });
-        let granted =
-            |grant: &crate::timeline::Grant, node: Node| grant.servers.iter().any(|(server, _)| *server == node);
+        let granted = |grant: &crate::timeline::Grant, node: Node| {
+            grant.servers.iter().any(|(server, _)| *server == node)
+        };
         lost.find(|node| granted(held, *node) && granted(taken, *node)).map(|node| node.to_string())
     }
 
@@ -183,14 +261,15 @@ fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
         return None;
     }
     let until = finding.at + finding.duration;
-    let rejected = timeline
-        .storage
-        .iter()
-        .filter(|request| !request.accepted && request.moment.time >= finding.at && request.moment.time <= until);
+    let rejected = timeline.storage.iter().filter(|request| {
+        !request.accepted && request.moment.time >= finding.at && request.moment.time <= until
+    });
     match rejected.count() {
         0 => None,
         1 => Some("The storage rejected one request meanwhile for its old token.".to_owned()),
-        many => Some(format!("The storage rejected {many} requests meanwhile for their old tokens.")),
+        many => {
+            Some(format!("The storage rejected {many} requests meanwhile for their old tokens."))
+        }
     }
 }
 

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The rule that was broken.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Two processes were in their critical sections at one true instant.
@@ -34,7 +36,9 @@ pub enum Kind {
 }
 
 /// How bad it is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The lock's promise was broken; what it guards may have been lucky.
@@ -106,10 +110,13 @@ impl Kind {
         }
     }
 
-    /// Damage at the storage and loss of progress are harms; a broken promise that has not hurt anyone yet is a hazard.
+    /// Damage at the storage and loss of progress are harms; a broken promise that has not hurt
+    /// anyone yet is a hazard.
     pub fn severity(self) -> Severity {
         match self {
-            Kind::Overlap | Kind::TokenRegression | Kind::ForeignRelease | Kind::HeldForever => Severity::Hazard,
+            Kind::Overlap | Kind::TokenRegression | Kind::ForeignRelease | Kind::HeldForever => {
+                Severity::Hazard
+            }
             Kind::StaleWrite
             | Kind::LostUpdate
             | Kind::Oversold

@@ -1,4 +1,5 @@
-//! The table of output formats. Must never know what a verdict rests on: a format only shows what a report says.
+//! The table of output formats. Must never know what a verdict rests on: a format only shows what a
+//! report says.
 //!
 //! One format is one file. A new format is a file and a line in [`FORMATS`].
 
@@ -53,7 +54,8 @@ pub trait Format: Sync {
         Needs::Findings
     }
 
-    /// Writes what one seed showed. Colour is written as ANSI sequences; whoever owns the terminal strips them where they are not wanted.
+    /// Writes what one seed showed. Colour is written as ANSI sequences; whoever owns the terminal
+    /// strips them where they are not wanted.
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()>;
 
     /// Writes what many seeds showed.

@@ -1,4 +1,5 @@
-//! A page of the gallery: one anomaly, told from one pinned seed. Must never know how the seed was run.
+//! A page of the gallery: one anomaly, told from one pinned seed. Must never know how the seed was
+//! run.
 
 use crate::format::markdown::cell;
 use crate::format::{plan_text, text_timeline};
@@ -32,7 +33,8 @@ pub struct Page<'p> {
     pub source: &'p str,
 }
 
-/// The page as Markdown. `run` is the minimal run; `violation` is the one of it that the page is about.
+/// The page as Markdown. `run` is the minimal run; `violation` is the one of it that the page is
+/// about.
 pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
     let mut text = format!("# {}\n\n*{}*\n\n## The protocol\n\n", page.title, page.question);
     for (place, line) in page.protocol.iter().enumerate() {
@@ -79,7 +81,11 @@ fn timeline(run: &RunReport, violation: &Violation) -> String {
     let written = text_timeline::write(run, violation, &mut BTreeSet::new(), &mut bytes);
     written.expect("a growing buffer takes everything");
     let lines = plain(&String::from_utf8_lossy(&bytes));
-    lines.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("{}\n", line.trim_end())).collect()
+    lines
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect()
 }
 
 /// Text without escape sequences, of which ours are all of the form `ESC [ ... m`.
@@ -118,8 +124,18 @@ mod tests {
             source: "SOURCE",
         };
         let text = page(&facts, run, violation);
-        for part in ["# TITLE", "*QUESTION?*", "2. two", "SEEN", "┏", "MARGIN", "REMEDY", "TRIED", "SOURCE", "--seed 1"]
-        {
+        for part in [
+            "# TITLE",
+            "*QUESTION?*",
+            "2. two",
+            "SEEN",
+            "┏",
+            "MARGIN",
+            "REMEDY",
+            "TRIED",
+            "SOURCE",
+            "--seed 1",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains('\u{1b}'));

@@ -1,7 +1,9 @@
-//! What happened in one run, in true time. Must never know what is right or wrong about it: that is the checkers' business.
+//! What happened in one run, in true time. Must never know what is right or wrong about it: that is
+//! the checkers' business.
 //!
-//! Operations follow Jepsen's `invoke / ok / fail / info`: `info` is an outcome that the process does not know. Beside them stand what each
-//! server did with the lock's keys (told by a tap that no client sees), what the storage accepted and rejected, and the faults.
+//! Operations follow Jepsen's `invoke / ok / fail / info`: `info` is an outcome that the process
+//! does not know. Beside them stand what each server did with the lock's keys (told by a tap that
+//! no client sees), what the storage accepted and rejected, and the faults.
 
 use fencepost_faults::{Micros, Node, Seed, SimTime};
 use schemars::JsonSchema;
@@ -52,7 +54,8 @@ pub struct Header {
     pub progress_bound_us: Micros,
     /// How many faults the plan holds.
     pub faults_planned: u32,
-    /// No live process may keep the lock longer than this, if the run demands it; a watchdog that renews for ever breaks it.
+    /// No live process may keep the lock longer than this, if the run demands it; a watchdog that
+    /// renews for ever breaks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_bound_us: Option<Micros>,
 }
@@ -64,8 +67,8 @@ pub struct Event {
     pub sequence: u64,
     /// True time.
     pub time_us: SimTime,
-    /// Where it happened: a process or a thread of one, a server, the storage. A process of several threads has one history for each; it starts
-    /// and dies as a whole, which is told of its first.
+    /// Where it happened: a process or a thread of one, a server, the storage. A process of several
+    /// threads has one history for each; it starts and dies as a whole, which is told of its first.
     pub node: Node,
     /// What happened.
     #[serde(flatten)]
@@ -94,7 +97,8 @@ pub enum What {
         /// The fencing token of a granted acquire.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// How long a granted lease says it is valid, by the clock of the process; absent if it states nothing.
+        /// How long a granted lease says it is valid, by the clock of the process; absent if it
+        /// states nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         valid_for_us: Option<Micros>,
         /// The value that a read returned.
@@ -130,7 +134,8 @@ pub enum What {
         /// The value (owner) that the key has now, or had before it went.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
-        /// Who asked for it; absent if the server did it by itself or a replica followed its primary.
+        /// Who asked for it; absent if the server did it by itself or a replica followed its
+        /// primary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Node>,
         /// Whether the server was acting as a primary.
@@ -219,7 +224,9 @@ pub enum Access {
 }
 
 /// What a server did with a key.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// The key came to be, or changed hands: it has a new value.
@@ -243,7 +250,8 @@ pub enum Change {
 }
 
 impl What {
-    /// Whether the event takes part in the history digest: operations, servers and storage do, faults and phases do not.
+    /// Whether the event takes part in the history digest: operations, servers and storage do,
+    /// faults and phases do not.
     pub fn is_digested(&self) -> bool {
         !matches!(self, What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed)
     }

@@ -1,5 +1,5 @@
-//! The `fencepost.load` format, version 1: what waiting for a lock costs the server and those who wait, for several ways of waiting. Must never
-//! know how it was run.
+//! The `fencepost.load` format, version 1: what waiting for a lock costs the server and those who
+//! wait, for several ways of waiting. Must never know how it was run.
 
 mod plot;
 mod text;
@@ -103,7 +103,11 @@ mod tests {
             requests_per_second: 50.0,
             commands_per_second: 10_000.0,
             busy: 0.98,
-            latency_us: Latencies { acquire: latency(2_000_000), hold: latency(10_000), release: latency(release) },
+            latency_us: Latencies {
+                acquire: latency(2_000_000),
+                hold: latency(10_000),
+                release: latency(release),
+            },
             commands_over_time: vec![10_000; 20],
         }
     }

@@ -1,5 +1,5 @@
-//! The `fencepost.matrix` format, version 1: every lock under every fault, what came of it, and what the literature says. Must never know how the
-//! seeds were run: a matrix is made from a sweep.
+//! The `fencepost.matrix` format, version 1: every lock under every fault, what came of it, and
+//! what the literature says. Must never know how the seeds were run: a matrix is made from a sweep.
 
 mod html;
 mod markdown;
@@ -68,7 +68,8 @@ pub struct MatrixCell {
     pub kinds: BTreeMap<Kind, u64>,
     /// The lowest seed that broke each rule.
     pub first_seed: BTreeMap<Kind, Seed>,
-    /// How many seeds it takes to see a violation, the median; absent if there were too few seeds to say.
+    /// How many seeds it takes to see a violation, the median; absent if there were too few seeds
+    /// to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
     /// What the literature says; `null` where it is silent.
@@ -90,7 +91,9 @@ pub enum CellVerdict {
 }
 
 /// How the seeds and the literature go together.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
     /// Only what it names was found, or nothing where it says that nothing can be.
@@ -169,7 +172,11 @@ impl MatrixCell {
     }
 }
 
-fn agreement(verdict: CellVerdict, kinds: &BTreeMap<Kind, u64>, expected: Option<&Expected>) -> Agreement {
+fn agreement(
+    verdict: CellVerdict,
+    kinds: &BTreeMap<Kind, u64>,
+    expected: Option<&Expected>,
+) -> Agreement {
     if verdict == CellVerdict::Unknown {
         return Agreement::NotExercised;
     }
@@ -228,7 +235,8 @@ fn literature(expected: &Expected) -> String {
 
 /// The kinds with the number of runs of each.
 fn kinds(cell: &MatrixCell) -> String {
-    let kinds: Vec<String> = cell.kinds.iter().map(|(kind, runs)| format!("{kind} {runs}")).collect();
+    let kinds: Vec<String> =
+        cell.kinds.iter().map(|(kind, runs)| format!("{kind} {runs}")).collect();
     kinds.join(", ")
 }
 
@@ -249,14 +257,18 @@ pub(crate) mod tests {
     /// A cell in which so many of 100 runs overlapped.
     pub(crate) fn cell(client: &str, fault: &str, violated: u64) -> MatrixCell {
         let mut sum = Cell::new(client, fault);
-        (sum.runs, sum.valid, sum.violated, sum.rate) = (100, 100 - violated, violated, Rate::of(violated, 100));
+        (sum.runs, sum.valid, sum.violated, sum.rate) =
+            (100, 100 - violated, violated, Rate::of(violated, 100));
         if violated > 0 {
             sum.violations_by_kind.insert(Kind::Overlap, violated);
             sum.first_seed.insert(Kind::Overlap, Seed(17));
         } else {
             sum.quiet_bound = Some(0.03);
         }
-        MatrixCell::of(&sum, Conditions { restart_loses: true, until_validity: false, storage: "fenced" })
+        MatrixCell::of(
+            &sum,
+            Conditions { restart_loses: true, until_validity: false, storage: "fenced" },
+        )
     }
 
     pub(crate) fn matrix(cells: Vec<MatrixCell>) -> Matrix {
@@ -286,18 +298,29 @@ pub(crate) mod tests {
         let pause = cell("fencing", "pause", 5).expected.unwrap();
         let kinds = BTreeMap::from([(Kind::Overlap, 5), (Kind::Stuck, 1)]);
         assert_eq!(agreement(CellVerdict::Violated, &kinds, Some(&pause)), Agreement::More);
-        assert_eq!(agreement(CellVerdict::Unknown, &BTreeMap::new(), Some(&pause)), Agreement::NotExercised);
+        assert_eq!(
+            agreement(CellVerdict::Unknown, &BTreeMap::new(), Some(&pause)),
+            Agreement::NotExercised
+        );
     }
 
     #[test]
     fn every_exporter_names_every_cell() {
-        let matrix =
-            matrix(vec![cell("redlock", "none", 0), cell("redlock", "pause", 40), cell("a<b|c", "failover", 2)]);
+        let matrix = matrix(vec![
+            cell("redlock", "none", 0),
+            cell("redlock", "pause", 40),
+            cell("a<b|c", "failover", 2),
+        ]);
         let (text, markdown, html) = (text(&matrix), markdown(&matrix), html(&matrix));
         for page in [&text, &markdown, &html] {
-            assert!(page.contains("40 %") && page.contains("pause") && page.contains("failover"), "{page}");
+            assert!(
+                page.contains("40 %") && page.contains("pause") && page.contains("failover"),
+                "{page}"
+            );
         }
-        assert!(markdown.contains("a&lt;b\\|c") && html.contains("a&lt;b|c") && !html.contains("a<b"));
+        assert!(
+            markdown.contains("a&lt;b\\|c") && html.contains("a&lt;b|c") && !html.contains("a<b")
+        );
         assert!(text.contains("1 cell agrees") || text.contains("agrees"), "{text}");
     }
 }

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 /// How many events are shown around one violation at most; its witness is always shown.
 const SHOWN_MAX: usize = 40;
 
-/// The events around every violation: its witness, what its processes, the servers and the storage did meanwhile, and the faults.
+/// The events around every violation: its witness, what its processes, the servers and the storage
+/// did meanwhile, and the faults.
 pub(crate) fn timeline(history: &History, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     let mut convicts: BTreeSet<u64> = BTreeSet::new();
@@ -36,16 +37,22 @@ fn entry(history: &History, event: &Event, witness: bool) -> TimelineEntry {
 /// The indices of the events to show for one violation.
 fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
     let witness: BTreeSet<u64> = violation.witness.iter().map(|event| event.sequence).collect();
-    let (Some(first), Some(last)) = (witness.first(), witness.last()) else { return BTreeSet::new() };
+    let (Some(first), Some(last)) = (witness.first(), witness.last()) else {
+        return BTreeSet::new();
+    };
     let telling = |(index, event): (usize, &Event)| {
         let at = event.sequence;
         let within = *first <= at && at <= *last;
         let convicts = witness.contains(&at);
         let fault = is_fault(event) && (within || (at < *first && acts_on(history, index, *first)));
-        (convicts || fault || (within && tells(history, event, violation))).then_some((rank(event, convicts), index))
+        (convicts || fault || (within && tells(history, event, violation)))
+            .then_some((rank(event, convicts), index))
     };
-    let mut chosen: Vec<(u8, usize)> = history.events.iter().enumerate().filter_map(telling).collect();
-    chosen.sort_by_key(|(rank, index)| (*rank, history.events[*index].time_us.since(violation.at_us), *index));
+    let mut chosen: Vec<(u8, usize)> =
+        history.events.iter().enumerate().filter_map(telling).collect();
+    chosen.sort_by_key(|(rank, index)| {
+        (*rank, history.events[*index].time_us.since(violation.at_us), *index)
+    });
     chosen.truncate(SHOWN_MAX.max(witness.len()));
     chosen.into_iter().map(|(_, index)| index).collect()
 }
@@ -69,9 +76,9 @@ fn is_fault(event: &Event) -> bool {
 /// Whether the fault that begins at `index` still acts at event number `at`.
 fn acts_on(history: &History, index: usize, at: u64) -> bool {
     let What::FaultBegan { fault, .. } = &history.events[index].what else { return false };
-    let ends = history.events[index..]
-        .iter()
-        .find(|event| matches!(&event.what, What::FaultEnded { fault: ended, .. } if ended == fault));
+    let ends = history.events[index..].iter().find(
+        |event| matches!(&event.what, What::FaultEnded { fault: ended, .. } if ended == fault),
+    );
     ends.is_some_and(|event| event.sequence > at)
 }
 
@@ -79,13 +86,18 @@ fn acts_on(history: &History, index: usize, at: u64) -> bool {
 fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
     let involved = |node: Node| violation.processes.contains(&node);
     match &event.what {
-        What::Crashed | What::Started | What::Healed | What::FaultBegan { .. } | What::FaultEnded { .. } => true,
-        What::Lost | What::Ok { owner: Some(_), .. } | What::Invoke { action: Action::Release, .. } => {
-            involved(event.node)
-        }
+        What::Crashed
+        | What::Started
+        | What::Healed
+        | What::FaultBegan { .. }
+        | What::FaultEnded { .. } => true,
+        What::Lost
+        | What::Ok { owner: Some(_), .. }
+        | What::Invoke { action: Action::Release, .. } => involved(event.node),
         What::Invoke { .. } | What::Ok { .. } | What::Fail { .. } | What::Info { .. } => false,
         What::Server { key, change, primary, .. } => {
-            *key == history.header.resource && (*primary || !matches!(change, Change::Granted | Change::Removed))
+            *key == history.header.resource
+                && (*primary || !matches!(change, Change::Granted | Change::Removed))
         }
         What::Storage { by, accepted, .. } => involved(*by) || !accepted,
     }
@@ -97,7 +109,8 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Invoke { action, .. } => invoked(action),
         What::Ok { owner: Some(_), token, valid_for_us, .. } => {
             let token = token.map_or(String::new(), |token| format!(", token {token}"));
-            let validity = valid_for_us.map_or(String::new(), |validity| format!(", valid for {validity}"));
+            let validity =
+                valid_for_us.map_or(String::new(), |validity| format!(", valid for {validity}"));
             format!("is granted the lock{token}{validity}")
         }
         What::Ok { value: Some(value), .. } => format!("has read {value}"),
@@ -111,7 +124,8 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Storage { .. } => storage(&event.what),
         What::FaultBegan { fault, kind, nodes } => {
             let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
-            let on = if nodes.is_empty() { String::new() } else { format!(" on {}", nodes.join(", ")) };
+            let on =
+                if nodes.is_empty() { String::new() } else { format!(" on {}", nodes.join(", ")) };
             format!("fault {fault} begins: {kind}{on}")
         }
         What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
@@ -145,7 +159,10 @@ fn server(history: &History, what: &What) -> String {
         (Change::Granted, Some(by), _) => format!("grants {whose} to {by}"),
         (Change::Granted, None, _) => {
             let owner = value.as_deref().and_then(|value| grantee(history, value));
-            format!("receives {whose}{}", owner.map_or(String::new(), |owner| format!(" of {owner}")))
+            format!(
+                "receives {whose}{}",
+                owner.map_or(String::new(), |owner| format!(" of {owner}"))
+            )
         }
         (Change::Extended, ..) => format!("extends {whose}{asked}"),
         (Change::Removed, ..) => format!("removes {whose}{asked}"),
@@ -161,13 +178,19 @@ fn server(history: &History, what: &What) -> String {
 /// The process that was first granted this value.
 fn grantee(history: &History, wanted: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
-        What::Server { change: Change::Granted, value: Some(value), by: Some(by), .. } if value == wanted => Some(*by),
+        What::Server { change: Change::Granted, value: Some(value), by: Some(by), .. }
+            if value == wanted =>
+        {
+            Some(*by)
+        }
         _ => None,
     })
 }
 
 fn storage(what: &What) -> String {
-    let What::Storage { by, access, token, accepted, before, after, based_on, .. } = what else { return String::new() };
+    let What::Storage { by, access, token, accepted, before, after, based_on, .. } = what else {
+        return String::new();
+    };
     let token = token.map_or(String::new(), |token| format!(" with token {token}"));
     match (accepted, access) {
         (false, Access::Read) => format!("rejects a read of {by}{token}"),

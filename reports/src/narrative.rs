@@ -1,6 +1,8 @@
-//! What happened, step by step, in at most twelve sentences, each of which rests on one event. Must never know how they are laid out.
+//! What happened, step by step, in at most twelve sentences, each of which rests on one event. Must
+//! never know how they are laid out.
 //!
-//! The sentences are made by rules from the events alone: nothing is said that no event says, and the number of the event stands beside it.
+//! The sentences are made by rules from the events alone: nothing is said that no event says, and
+//! the number of the event stands beside it.
 
 use crate::finding::{Clash, Finding};
 use crate::history::{Change, What};
@@ -68,24 +70,36 @@ impl Story<'_, '_> {
         self.told.truncate(LINES_MAX);
         self.told.sort_by_key(|(_, index, _)| *index);
         let events = &self.timeline.history.events;
-        self.told.into_iter().map(|(_, index, text)| Line { text, event: events[index].sequence }).collect()
+        self.told
+            .into_iter()
+            .map(|(_, index, text)| Line { text, event: events[index].sequence })
+            .collect()
     }
 
-    /// Two acquisitions that stood against each other: how the first was granted, what befell it, and how the second came in.
+    /// Two acquisitions that stood against each other: how the first was granted, what befell it,
+    /// and how the second came in.
     fn clash(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
-        let (holder, taker) = (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+        let (holder, taker) =
+            (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
         self.granted(holder);
         if let Some(heard) = holder.completed {
-            let believing = holder.valid_for.map_or(String::new(), |valid| format!(", with a lease that says {valid}"));
-            self.tell(Weight::Turn, heard.index, format!("{} enters its critical section{believing}.", holder.process));
+            let believing = holder
+                .valid_for
+                .map_or(String::new(), |valid| format!(", with a lease that says {valid}"));
+            self.tell(
+                Weight::Turn,
+                heard.index,
+                format!("{} enters its critical section{believing}.", holder.process),
+            );
         }
         self.faults(clash, finding);
         self.lost(holder, taker);
         self.granted(taker);
         self.enters(clash);
         if let Some(late) = clash.late_write {
-            let touched = timeline.storage.iter().find(|request| request.acquisition == Some(clash.later));
+            let touched =
+                timeline.storage.iter().find(|request| request.acquisition == Some(clash.later));
             if let Some(touched) = touched {
                 self.plainly(Weight::Turn, touched.moment.index);
             }
@@ -102,13 +116,17 @@ impl Story<'_, '_> {
         let text = match header.quorum {
             0 | 1 => format!("{node} grants the lock to {process} for {ttl}."),
             quorum => {
-                format!("{node} grants the lock to {process} for {ttl}: with it, {process} has its quorum of {quorum}.")
+                format!(
+                    "{node} grants the lock to {process} for {ttl}: with it, {process} has its \
+                     quorum of {quorum}."
+                )
             }
         };
         self.tell(Weight::Turn, grant.moment.index, text);
     }
 
-    /// The faults that acted on anybody involved between the first grant and the end of the finding.
+    /// The faults that acted on anybody involved between the first grant and the end of the
+    /// finding.
     fn faults(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
         let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
@@ -117,11 +135,13 @@ impl Story<'_, '_> {
             *machine == Node::Storage
                 || both.iter().any(|one| {
                     let servers = one.grant.iter().flat_map(|grant| &grant.servers);
-                    one.process.machine() == *machine || servers.into_iter().any(|(server, _)| server == machine)
+                    one.process.machine() == *machine
+                        || servers.into_iter().any(|(server, _)| server == machine)
                 })
         };
         let until = finding.at + finding.duration;
-        let acted = |fault: &&FaultSpan<'_>| fault.touches(from, until) && fault.nodes.iter().any(involved);
+        let acted =
+            |fault: &&FaultSpan<'_>| fault.touches(from, until) && fault.nodes.iter().any(involved);
         // The latest speak first: what began long before is the scenery.
         for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
             let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
@@ -133,11 +153,13 @@ impl Story<'_, '_> {
         }
     }
 
-    /// How the holder's lock went at its servers before the other was granted, and the restarts in between.
+    /// How the holder's lock went at its servers before the other was granted, and the restarts in
+    /// between.
     fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
-        let ends = timeline.keys.iter().filter(|key| key.value.is_some() && key.value == holder.owner);
+        let ends =
+            timeline.keys.iter().filter(|key| key.value.is_some() && key.value == holder.owner);
         let ends: Vec<(Moment, bool)> = ends
             .filter_map(|key| match key.to {
                 Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
@@ -145,13 +167,18 @@ impl Story<'_, '_> {
             })
             .filter(|(at, _)| *at < taken.moment)
             .collect();
-        let section = timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
+        let section =
+            timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
         for (at, expired) in ends {
             let still = section.is_some_and(|section| section.covers(at));
-            let while_inside =
-                if still { format!(", while {} is in its critical section", holder.process) } else { String::new() };
+            let while_inside = if still {
+                format!(", while {} is in its critical section", holder.process)
+            } else {
+                String::new()
+            };
             let event = &timeline.history.events[at.index];
-            let weight = if expired && held.servers.len() > 1 { Weight::Witness } else { Weight::Turn };
+            let weight =
+                if expired && held.servers.len() > 1 { Weight::Witness } else { Weight::Turn };
             let text = narrate::text(timeline.history, event);
             self.tell(weight, at.index, format!("{} {text}{while_inside}.", event.node));
         }
@@ -167,24 +194,41 @@ impl Story<'_, '_> {
     /// The other holder goes in.
     fn enters(&mut self, clash: Clash) {
         let timeline = self.timeline;
-        let (holder, taker) = (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+        let (holder, taker) =
+            (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
         let Some(heard) = taker.completed else { return };
-        let inside = timeline.section_of(clash.earlier).is_some_and(|section| section.covers(heard));
-        let beside = if inside { format!(" while {} is still in its own", holder.process) } else { String::new() };
-        self.tell(Weight::Turn, heard.index, format!("{} enters its critical section{beside}.", taker.process));
+        let inside =
+            timeline.section_of(clash.earlier).is_some_and(|section| section.covers(heard));
+        let beside = if inside {
+            format!(" while {} is still in its own", holder.process)
+        } else {
+            String::new()
+        };
+        self.tell(
+            Weight::Turn,
+            heard.index,
+            format!("{} enters its critical section{beside}.", taker.process),
+        );
     }
 
     /// The holder goes out.
     fn leaves(&mut self, clash: Clash) {
         let timeline = self.timeline;
         let holder = &timeline.acquisitions[clash.earlier];
-        let Some(left) = timeline.section_of(clash.earlier).and_then(|section| section.to) else { return };
-        let lease = holder.grant.as_ref().map(|grant| grant.moment.time + timeline.history.header.ttl_us);
+        let Some(left) = timeline.section_of(clash.earlier).and_then(|section| section.to) else {
+            return;
+        };
+        let lease =
+            holder.grant.as_ref().map(|grant| grant.moment.time + timeline.history.header.ttl_us);
         let late = match lease.filter(|end| *end < left.time) {
             Some(end) => format!(", {} after its lease was over", left.time.since(end)),
             None => String::new(),
         };
-        self.tell(Weight::Detail, left.index, format!("{} leaves its critical section{late}.", holder.process));
+        self.tell(
+            Weight::Detail,
+            left.index,
+            format!("{} leaves its critical section{late}.", holder.process),
+        );
     }
 }
 
@@ -198,7 +242,9 @@ fn begins(fault: &FaultSpan<'_>) -> String {
         "power-loss" => format!("{nodes} loses power (fault {id})."),
         "partition" => format!("The network is cut between some of {nodes} (fault {id})."),
         "delay" => format!("Messages between some of {nodes} are delayed (fault {id})."),
-        "clock-drift" => format!("The clocks of {nodes} begin to run at a wrong rate (fault {id})."),
+        "clock-drift" => {
+            format!("The clocks of {nodes} begin to run at a wrong rate (fault {id}).")
+        }
         "clock-jump" => format!("The wall clock of {nodes} is stepped (fault {id})."),
         "lost-reply" => format!("A reply between {nodes} is lost (fault {id})."),
         "slow-server" => format!("{nodes} becomes slow (fault {id})."),
@@ -222,14 +268,16 @@ mod tests {
     #[test]
     fn a_paused_holder_is_told_of_step_by_step() {
         let judgement = judge(&samples::paused_holder().build());
-        let told: Vec<&str> = judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+        let told: Vec<&str> =
+            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(
             told,
             [
                 "redis-1 grants the lock to client-1 for 10s.",
                 "client-1 enters its critical section.",
                 "client-1 stands still (fault 1).",
-                "redis-1 lets the lock of client-1 run out, while client-1 is in its critical section.",
+                "redis-1 lets the lock of client-1 run out, while client-1 is in its critical \
+                 section.",
                 "redis-1 grants the lock to client-2 for 10s.",
                 "client-2 enters its critical section while client-1 is still in its own.",
                 "client-1 runs again.",
@@ -244,10 +292,15 @@ mod tests {
         for story in [samples::paused_holder(), samples::failover()] {
             let history = story.build();
             for violation in judge(&history).violations {
-                assert!((1..=LINES_MAX).contains(&violation.narrative.len()), "{}", violation.narrative.len());
+                assert!(
+                    (1..=LINES_MAX).contains(&violation.narrative.len()),
+                    "{}",
+                    violation.narrative.len()
+                );
                 for line in &violation.narrative {
                     let event = &history.events[line.event as usize];
-                    let fault = matches!(event.what, What::FaultBegan { .. } | What::FaultEnded { .. });
+                    let fault =
+                        matches!(event.what, What::FaultBegan { .. } | What::FaultEnded { .. });
                     assert!(
                         fault || line.text.starts_with(&event.node.to_string()),
                         "{} rests on {event:?}",

@@ -1,5 +1,5 @@
-//! The order that a violation needs: two events of its smallest run, and what becomes of it if the second comes first. Must never know how
-//! they are made to change places.
+//! The order that a violation needs: two events of its smallest run, and what becomes of it if the
+//! second comes first. Must never know how they are made to change places.
 
 use crate::history::History;
 use crate::narrate;
@@ -14,8 +14,9 @@ pub struct OrderedPair {
     pub first: Step,
     /// What comes after it.
     pub then: Step,
-    /// What held the first one up until the other had happened: a fault that was added to the minimal plan or, under an id that the plan has, one
-    /// of its own that was put off. With it, anybody can run the swap again.
+    /// What held the first one up until the other had happened: a fault that was added to the
+    /// minimal plan or, under an id that the plan has, one of its own that was put off. With it,
+    /// anybody can run the swap again.
     pub swap: TimedFault,
     /// Whether the rule is broken all the same. False makes the order necessary.
     pub violation_if_swapped: bool,
@@ -46,6 +47,10 @@ impl Step {
 impl std::fmt::Display for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let begins_with_fault = self.text.starts_with("fault ");
-        if begins_with_fault { f.write_str(&self.text) } else { write!(f, "{} {}", self.process, self.text) }
+        if begins_with_fault {
+            f.write_str(&self.text)
+        } else {
+            write!(f, "{} {}", self.process, self.text)
+        }
     }
 }

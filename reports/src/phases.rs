@@ -1,4 +1,5 @@
-//! Which phase of the protocol each fault met: the record of how thorough a quiet cell was. Must never know what the fault did.
+//! Which phase of the protocol each fault met: the record of how thorough a quiet cell was. Must
+//! never know what the fault did.
 
 use crate::history::{Action, Event, History, What};
 use fencepost_faults::Node;
@@ -28,16 +29,22 @@ impl Phase {
     }
 }
 
-/// For every fault that began, its kind and the phase that it met: that of the process that it names (of its threads, the one that was furthest), or
-/// else that of the process that was furthest in the protocol.
+/// For every fault that began, its kind and the phase that it met: that of the process that it
+/// names (of its threads, the one that was furthest), or else that of the process that was furthest
+/// in the protocol.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();
     for event in &history.events {
         match &event.what {
             What::FaultBegan { kind, nodes, .. } => {
-                let named = at.iter().filter(|(node, _)| nodes.contains(&node.machine())).map(|(_, phase)| phase).max();
-                let phase = named.or_else(|| at.values().max()).copied().unwrap_or(Phase::BeforeAcquire);
+                let named = at
+                    .iter()
+                    .filter(|(node, _)| nodes.contains(&node.machine()))
+                    .map(|(_, phase)| phase)
+                    .max();
+                let phase =
+                    named.or_else(|| at.values().max()).copied().unwrap_or(Phase::BeforeAcquire);
                 met.push((kind.clone(), phase.name().to_owned()));
             }
             _ => follow(&mut at, event),
@@ -59,7 +66,9 @@ fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
             _ => Phase::Idle,
         },
         What::Crashed => {
-            at.iter_mut().filter(|(node, _)| node.machine() == event.node).for_each(|(_, phase)| *phase = Phase::Idle);
+            at.iter_mut()
+                .filter(|(node, _)| node.machine() == event.node)
+                .for_each(|(_, phase)| *phase = Phase::Idle);
             return;
         }
         What::Lost if was.is_some() => Phase::Idle,
@@ -86,9 +95,12 @@ mod tests {
             .fault_began(7, 4, "crash", &[Node::Redis(1)])
             .build();
         let met: Vec<(String, String)> = phases(&history);
-        let expected = [("pause", "acquiring"), ("pause", "holding"), ("pause", "holding"), ("crash", "idle")];
-        let expected: Vec<(String, String)> =
-            expected.iter().map(|(kind, phase)| ((*kind).to_owned(), (*phase).to_owned())).collect();
+        let expected =
+            [("pause", "acquiring"), ("pause", "holding"), ("pause", "holding"), ("crash", "idle")];
+        let expected: Vec<(String, String)> = expected
+            .iter()
+            .map(|(kind, phase)| ((*kind).to_owned(), (*phase).to_owned()))
+            .collect();
         assert_eq!(met, expected);
     }
 

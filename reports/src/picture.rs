@@ -1,5 +1,6 @@
-//! The space-time picture of one run as data: lanes, who held when, what stood at the servers, faults, events, messages, clocks. Must never know
-//! pixels or colours; every format that shows a run as a picture or a trace draws it from here.
+//! The space-time picture of one run as data: lanes, who held when, what stood at the servers,
+//! faults, events, messages, clocks. Must never know pixels or colours; every format that shows a
+//! run as a picture or a trace draws it from here.
 
 mod clocks;
 mod focus;
@@ -19,7 +20,8 @@ use crate::timeline::{KeyEnd, SectionEnd, Timeline};
 use crate::trace::WireMessage;
 use fencepost_faults::{FaultPlan, Micros, Node, Seed};
 
-/// Everything that a picture of one run shows. Times are true microseconds since the start of the run.
+/// Everything that a picture of one run shows. Times are true microseconds since the start of the
+/// run.
 pub(crate) struct Scene {
     /// From top to bottom.
     pub(crate) lanes: Vec<Lane>,
@@ -76,7 +78,8 @@ pub(crate) struct FaultBar {
 }
 
 impl Scene {
-    /// The picture of a run. Without its history it shows what the report's timeline holds; `None` if that is empty too.
+    /// The picture of a run. Without its history it shows what the report's timeline holds; `None`
+    /// if that is empty too.
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));
@@ -187,8 +190,11 @@ fn word(value: &impl serde::Serialize) -> String {
 fn faults(timeline: &Timeline<'_>, plan: &FaultPlan) -> Vec<FaultBar> {
     let bars = timeline.faults.iter().map(|span| {
         let planned = plan.faults.iter().find(|timed| timed.id == span.id);
-        let lasts = planned.is_none_or(|timed| !matches!(timed.fault.kind(), "clock-jump" | "evict" | "flush-all"));
-        let end = span.to.map_or(if lasts { timeline.end } else { span.from.time }, |moment| moment.time);
+        let lasts = planned.is_none_or(|timed| {
+            !matches!(timed.fault.kind(), "clock-jump" | "evict" | "flush-all")
+        });
+        let end =
+            span.to.map_or(if lasts { timeline.end } else { span.from.time }, |moment| moment.time);
         FaultBar {
             id: span.id,
             kind: span.kind.to_owned(),

@@ -1,4 +1,5 @@
-//! Reading published formats back. Must never know where a text came from: the caller names the file.
+//! Reading published formats back. Must never know where a text came from: the caller names the
+//! file.
 
 mod event_line;
 
@@ -36,7 +37,10 @@ pub enum ReadError {
         expected: String,
     },
     /// It was written by a newer build.
-    #[error("version {found} of {format} is newer than version {supported}, which this build reads: use a newer build")]
+    #[error(
+        "version {found} of {format} is newer than version {supported}, which this build reads: \
+         use a newer build"
+    )]
     NewerVersion {
         /// The format.
         format: String,
@@ -86,7 +90,8 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
         // Reading the text itself again tells the line too.
         ReadError::Invalid { format, problem } => {
-            let located = serde_json::from_str::<History>(text).err().map(|error| error.to_string());
+            let located =
+                serde_json::from_str::<History>(text).err().map(|error| error.to_string());
             ReadError::Invalid { format, problem: located.unwrap_or(problem) }
         }
         other => other,
@@ -107,12 +112,21 @@ pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
 pub fn read_any(text: &str) -> Result<Document, ReadError> {
     let value = parse(text)?;
     match value.get("format").and_then(Value::as_str) {
-        Some(report::FORMAT) => Ok(Document::Report(typed(value, report::FORMAT, report::VERSION)?)),
-        Some(history::FORMAT) => Ok(Document::History(typed(value, history::FORMAT, history::VERSION)?)),
+        Some(report::FORMAT) => {
+            Ok(Document::Report(typed(value, report::FORMAT, report::VERSION)?))
+        }
+        Some(history::FORMAT) => {
+            Ok(Document::History(typed(value, history::FORMAT, history::VERSION)?))
+        }
         Some(sweep::FORMAT) => Ok(Document::Sweep(typed(value, sweep::FORMAT, sweep::VERSION)?)),
         None if value.get("faults").is_some() => Ok(Document::Plan(holding(value, "fault plan")?)),
         _ => {
-            let expected = format!("{}, {}, {} or a fault plan", report::FORMAT, history::FORMAT, sweep::FORMAT);
+            let expected = format!(
+                "{}, {}, {} or a fault plan",
+                report::FORMAT,
+                history::FORMAT,
+                sweep::FORMAT
+            );
             Err(ReadError::WrongFormat { found: found(&value, "format"), expected })
         }
     }
@@ -121,14 +135,19 @@ pub fn read_any(text: &str) -> Result<Document, ReadError> {
 fn parse(text: &str) -> Result<Value, ReadError> {
     serde_json::from_str(text).map_err(|error| match error.classify() {
         // Nothing at all is not a text that was cut short.
-        Category::Eof if !text.trim().is_empty() => ReadError::CutShort { line: error.line(), column: error.column() },
+        Category::Eof if !text.trim().is_empty() => {
+            ReadError::CutShort { line: error.line(), column: error.column() }
+        }
         _ => ReadError::NotJson(error.to_string().to_lowercase()),
     })
 }
 
 fn typed<T: DeserializeOwned>(value: Value, format: &str, supported: u32) -> Result<T, ReadError> {
     if value.get("format").and_then(Value::as_str) != Some(format) {
-        return Err(ReadError::WrongFormat { found: found(&value, "format"), expected: format.to_owned() });
+        return Err(ReadError::WrongFormat {
+            found: found(&value, "format"),
+            expected: format.to_owned(),
+        });
     }
     let format_name = format.to_owned();
     match value.get("version").and_then(Value::as_u64) {
@@ -141,8 +160,10 @@ fn typed<T: DeserializeOwned>(value: Value, format: &str, supported: u32) -> Res
 }
 
 fn holding<T: DeserializeOwned>(value: Value, format: &str) -> Result<T, ReadError> {
-    serde_json::from_value(value)
-        .map_err(|error| ReadError::Invalid { format: format.to_owned(), problem: error.to_string() })
+    serde_json::from_value(value).map_err(|error| ReadError::Invalid {
+        format: format.to_owned(),
+        problem: error.to_string(),
+    })
 }
 
 fn found(value: &Value, field: &str) -> String {
@@ -174,7 +195,8 @@ mod tests {
     #[test]
     fn any_format_is_told_from_the_others() {
         assert!(matches!(read_any(&report()), Ok(Document::Report(_))));
-        let plan = serde_json::to_string(&samples::report(vec![samples::failover()]).runs[0].plan).unwrap();
+        let plan = serde_json::to_string(&samples::report(vec![samples::failover()]).runs[0].plan)
+            .unwrap();
         assert!(matches!(read_any(&plan), Ok(Document::Plan(plan)) if plan.faults.len() == 2));
         let history = serde_json::to_string(&samples::failover().build()).unwrap();
         assert!(matches!(read_any(&history), Ok(Document::History(_))));
@@ -182,7 +204,8 @@ mod tests {
         assert!(matches!(read_any(&sweep), Ok(Document::Sweep(_))));
         assert_eq!(
             read_any("{}").unwrap_err().to_string(),
-            "format absent is not fencepost.report, fencepost.history, fencepost.sweep or a fault plan"
+            "format absent is not fencepost.report, fencepost.history, fencepost.sweep or a fault \
+             plan"
         );
     }
 
@@ -197,7 +220,10 @@ mod tests {
         let report = report();
         for end in (1..report.len()).step_by(97) {
             let said = refused(&report[..end]);
-            assert!(said.starts_with("cut short: the JSON ends in the middle, at line 1, column "), "{end}: {said}");
+            assert!(
+                said.starts_with("cut short: the JSON ends in the middle, at line 1, column "),
+                "{end}: {said}"
+            );
         }
     }
 
@@ -206,14 +232,18 @@ mod tests {
         let newer = report().replace("\"version\":1,\"tool\"", "\"version\":3,\"tool\"");
         assert_eq!(
             refused(&newer),
-            "version 3 of fencepost.report is newer than version 1, which this build reads: use a newer build"
+            "version 3 of fencepost.report is newer than version 1, which this build reads: use a \
+             newer build"
         );
     }
 
     #[test]
     fn a_version_that_never_was_is_refused() {
         let odd = report().replace("\"version\":1,\"tool\"", "\"version\":\"one\",\"tool\"");
-        assert_eq!(refused(&odd), "version \"one\" of fencepost.report does not exist: versions count from 1");
+        assert_eq!(
+            refused(&odd),
+            "version \"one\" of fencepost.report does not exist: versions count from 1"
+        );
     }
 
     #[test]
@@ -226,6 +256,9 @@ mod tests {
     #[test]
     fn a_report_without_what_it_promises_is_refused() {
         let bad = report().replace("\"seed\":\"7\"", "\"seed\":\"seven\"");
-        assert!(refused(&bad).starts_with("not a valid fencepost.report: seed 'seven' is not a decimal u64"));
+        assert!(
+            refused(&bad)
+                .starts_with("not a valid fencepost.report: seed 'seven' is not a decimal u64")
+        );
     }
 }

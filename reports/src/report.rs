@@ -1,4 +1,5 @@
-//! The `fencepost.report` format, version 1: what `run --format json` prints. Must never know how it is shown to people.
+//! The `fencepost.report` format, version 1: what `run --format json` prints. Must never know how
+//! it is shown to people.
 
 use crate::expected::Expected;
 use crate::history::{History, What};
@@ -75,7 +76,8 @@ pub struct RunReport {
     pub faults_fired: u32,
     /// The plan.
     pub plan: FaultPlan,
-    /// How long leases, holds and waits were, by key of the scenario, where the seed draws that (`all`). They come before the report's config.
+    /// How long leases, holds and waits were, by key of the scenario, where the seed draws that
+    /// (`all`). They come before the report's config.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lengths: BTreeMap<String, String>,
     /// How long the steps of a cycle took.
@@ -97,7 +99,8 @@ pub struct RunReport {
     pub trace: Option<Trace>,
 }
 
-/// How long acquiring, holding and releasing took, in true microseconds; `null` where it never happened.
+/// How long acquiring, holding and releasing took, in true microseconds; `null` where it never
+/// happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Latencies {
     /// From an acquire's invocation to its ok.
@@ -108,7 +111,8 @@ pub struct Latencies {
     pub release: Option<Latency>,
 }
 
-/// A distribution of spans, in microseconds. Percentiles are nearest-rank: each is a span that was measured.
+/// A distribution of spans, in microseconds. Percentiles are nearest-rank: each is a span that was
+/// measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Half are no longer.
@@ -138,16 +142,18 @@ pub struct ViolationReport {
     pub violation: Violation,
     /// The smallest plan that still shows it; `null` if it was not searched.
     pub minimal_plan: Option<FaultPlan>,
-    /// How much smaller the run of the minimal plan is, and what it showed; absent if it was not searched.
+    /// How much smaller the run of the minimal plan is, and what it showed; absent if it was not
+    /// searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimal_run: Option<MinimalRun>,
-    /// How much of the decisive magnitude is just enough; `null` if it was not searched or there is none.
+    /// How much of the decisive magnitude is just enough; `null` if it was not searched or there is
+    /// none.
     pub boundary: Option<Boundary>,
     /// Each fault of the minimal plan, and whether the violation is there without it.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events of the minimal run, and whether the violation is there if they change places; absent if it was not
-    /// searched.
+    /// Pairs of neighbouring events of the minimal run, and whether the violation is there if they
+    /// change places; absent if it was not searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
     /// Each safeguard, and whether it prevents the violation.
@@ -157,7 +163,8 @@ pub struct ViolationReport {
     pub replay: String,
 }
 
-/// The run of the minimal plan: everything else as in the report's config and the run's lengths, but with fewer processes and cycles.
+/// The run of the minimal plan: everything else as in the report's config and the run's lengths,
+/// but with fewer processes and cycles.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MinimalRun {
     /// How many processes take the lock.
@@ -168,8 +175,8 @@ pub struct MinimalRun {
     pub history_digest: String,
     /// How many runs the search took.
     pub searched_runs: u32,
-    /// Whether the plan is locally minimal. False if the search ended at its bound of runs: then the plan shows the violation all the
-    /// same, but may not be the smallest.
+    /// Whether the plan is locally minimal. False if the search ended at its bound of runs: then
+    /// the plan shows the violation all the same, but may not be the smallest.
     pub complete: bool,
 }
 
@@ -178,13 +185,16 @@ pub struct MinimalRun {
 pub struct Boundary {
     /// The fault whose magnitude it is.
     pub fault: u32,
-    /// Which of its fields: `duration_us`, `offset_us`, `rate_ppm`, `down_us`; the name says the unit.
+    /// Which of its fields: `duration_us`, `offset_us`, `rate_ppm`, `down_us`; the name says the
+    /// unit.
     pub quantity: String,
     /// With this much the violation is there.
     pub enough: i64,
-    /// With this, one step on, it is not: a step less, or, where less is worse (how long a server stays away), a step more.
+    /// With this, one step on, it is not: a step less, or, where less is worse (how long a server
+    /// stays away), a step more.
     pub not_enough: i64,
-    /// What arithmetic demands, whatever else happens: the violation cannot be there with less (where less is worse: with more).
+    /// What arithmetic demands, whatever else happens: the violation cannot be there with less
+    /// (where less is worse: with more).
     pub analytic: Option<i64>,
 }
 
@@ -213,15 +223,18 @@ pub struct Remedy {
 }
 
 /// What a safeguard does to a violation.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
-    /// The faults met the same operation, the rule was kept, and no variation of the plan that was tried breaks it.
+    /// The faults met the same operation, the rule was kept, and no variation of the plan that was
+    /// tried breaks it.
     Prevents,
     /// The same rule is broken all the same.
     DoesNot,
-    /// The rule was kept only because the run took another course: the faults met another operation or none, or a variation of the plan
-    /// breaks it again.
+    /// The rule was kept only because the run took another course: the faults met another operation
+    /// or none, or a variation of the plan breaks it again.
     ChangesTheSchedule,
 }
 

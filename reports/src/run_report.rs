@@ -28,11 +28,13 @@ pub struct RunFacts {
 }
 
 impl RunReport {
-    /// The report of a judged history. What only re-running can show (minimal plans, remedies) is left open, and the history is
-    /// not included; set `history` to include it.
+    /// The report of a judged history. What only re-running can show (minimal plans, remedies) is
+    /// left open, and the history is not included; set `history` to include it.
     pub fn new(history: &History, judgement: Judgement, facts: RunFacts) -> RunReport {
         let timeline = Timeline::new(history);
-        let count = |wanted: fn(&What) -> bool| history.events.iter().filter(|event| wanted(&event.what)).count();
+        let count = |wanted: fn(&What) -> bool| {
+            history.events.iter().filter(|event| wanted(&event.what)).count()
+        };
         RunReport {
             client: history.header.client.clone(),
             fault: history.header.fault.clone(),
@@ -41,7 +43,11 @@ impl RunReport {
             history_digest: digest(history),
             virtual_time_us: timeline.end,
             operations: count(|what| matches!(what, What::Invoke { .. })) as u64,
-            acquisitions: timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted).count() as u64,
+            acquisitions: timeline
+                .acquisitions
+                .iter()
+                .filter(|one| one.outcome == Outcome::Granted)
+                .count() as u64,
             messages: facts.messages,
             faults_fired: u32::try_from(timeline.faults.len()).unwrap_or(u32::MAX),
             plan: facts.plan,
@@ -50,7 +56,11 @@ impl RunReport {
             storage: tally(&timeline, &judgement.violations),
             expectation: None,
             timeline: narrate::timeline(history, &judgement.violations),
-            violations: judgement.violations.into_iter().map(|one| ViolationReport::new(one, &facts.replay)).collect(),
+            violations: judgement
+                .violations
+                .into_iter()
+                .map(|one| ViolationReport::new(one, &facts.replay))
+                .collect(),
             history: None,
             trace: None,
         }
@@ -74,7 +84,9 @@ impl ViolationReport {
 }
 
 fn tally(timeline: &Timeline<'_>, violations: &[Violation]) -> StorageTally {
-    let answered = |accepted: bool| timeline.storage.iter().filter(|request| request.accepted == accepted).count();
+    let answered = |accepted: bool| {
+        timeline.storage.iter().filter(|request| request.accepted == accepted).count()
+    };
     let stale = violations.iter().filter(|violation| violation.kind == Kind::StaleWrite);
     StorageTally {
         accepted: answered(true) as u64,
@@ -85,9 +97,13 @@ fn tally(timeline: &Timeline<'_>, violations: &[Violation]) -> StorageTally {
 
 fn latencies(timeline: &Timeline<'_>) -> Latencies {
     let granted = timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted);
-    let acquire = granted.filter_map(|one| Some(one.completed?.time.since(one.invoked.time).0)).collect();
-    let hold =
-        timeline.sections.iter().filter_map(|section| Some(section.to?.time.since(section.from.time).0)).collect();
+    let acquire =
+        granted.filter_map(|one| Some(one.completed?.time.since(one.invoked.time).0)).collect();
+    let hold = timeline
+        .sections
+        .iter()
+        .filter_map(|section| Some(section.to?.time.since(section.from.time).0))
+        .collect();
     let (acquire, hold) = (Latency::of(acquire), Latency::of(hold));
     Latencies { acquire, hold, release: Latency::of(releases(timeline.history)) }
 }
@@ -101,7 +117,9 @@ fn releases(history: &History) -> Vec<u64> {
             What::Invoke { operation, action: Action::Release } => {
                 open.insert(*operation, event.time_us);
             }
-            What::Ok { operation, .. } | What::Fail { operation, .. } | What::Info { operation, .. } => {
+            What::Ok { operation, .. }
+            | What::Fail { operation, .. }
+            | What::Info { operation, .. } => {
                 spans.extend(open.remove(operation).map(|from| event.time_us.since(from).0));
             }
             _ => {}
@@ -149,7 +167,12 @@ mod tests {
 
     #[test]
     fn a_report_counts_what_the_history_holds() {
-        let story = Story::new().acquires(1, 1).grants(2, 1, "a").hears(3, 1, "a").reads(4, 1, 0).writes(5, 1, 0, 1);
+        let story = Story::new()
+            .acquires(1, 1)
+            .grants(2, 1, "a")
+            .hears(3, 1, "a")
+            .reads(4, 1, 0)
+            .writes(5, 1, 0, 1);
         let run = report(story.releases(9, 1).acquires(10, 2).fails(20, 2));
         assert_eq!((run.operations, run.acquisitions, run.messages), (5, 1, 5));
         assert_eq!(run.latency_us.acquire, Some(Latency { p50: 2_000, p99: 2_000, max: 2_000 }));
@@ -160,10 +183,17 @@ mod tests {
 
     #[test]
     fn the_timeline_shows_the_witness_and_leaves_out_the_uninvolved() {
-        let story = Story::new().takes(1, 3, "z").releases(2, 3).removed(2, "z", 3).takes(3, 1, "a").expires(13, "a");
-        let story = story.takes(14, 2, "b").acquires(14, 3).fails(15, 3).releases(16, 1).releases(17, 2);
+        let story = Story::new()
+            .takes(1, 3, "z")
+            .releases(2, 3)
+            .removed(2, "z", 3)
+            .takes(3, 1, "a")
+            .expires(13, "a");
+        let story =
+            story.takes(14, 2, "b").acquires(14, 3).fails(15, 3).releases(16, 1).releases(17, 2);
         let run = report(story);
-        let shown: Vec<String> = run.timeline.iter().map(|entry| format!("{} {}", entry.process, entry.text)).collect();
+        let shown: Vec<String> =
+            run.timeline.iter().map(|entry| format!("{} {}", entry.process, entry.text)).collect();
         assert_eq!(
             shown,
             [

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 
 const CLIENT: Node = Node::Client(1);
 
-/// A holder stands still across its lease, another takes the lock, and the first writes over it: overlap, stale write, lost update.
+/// A holder stands still across its lease, another takes the lock, and the first writes over it:
+/// overlap, stale write, lost update.
 pub(crate) fn paused_holder() -> Story {
     let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
     story
@@ -108,7 +109,8 @@ pub(crate) fn lonely() -> Story {
 pub(crate) fn run(story: Story) -> RunReport {
     let history = story.build();
     let header = &history.header;
-    let conditions = Conditions { restart_loses: true, until_validity: false, storage: &header.storage };
+    let conditions =
+        Conditions { restart_loses: true, until_validity: false, storage: &header.storage };
     let facts = RunFacts {
         plan: plan(&header.fault),
         messages: 1_204,
@@ -156,11 +158,15 @@ pub(crate) fn report(stories: Vec<Story>) -> Report {
     }
 }
 
-/// A sweep of seeds `from..to` in which every third run of single-node is violated and redlock is quiet.
+/// A sweep of seeds `from..to` in which every third run of single-node is violated and redlock is
+/// quiet.
 pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
     let (violated, valid, unknown) = (run(paused_holder()), run(quiet()), run(lonely()));
-    let mut cells =
-        vec![Cell::new("single-node", "pause"), Cell::new("redlock", "pause"), Cell::new("fencing", "pause")];
+    let mut cells = vec![
+        Cell::new("single-node", "pause"),
+        Cell::new("redlock", "pause"),
+        Cell::new("fencing", "pause"),
+    ];
     for seed in from..to {
         let quiet_single = RunReport { client: "single-node".to_owned(), ..valid.clone() };
         let single = if seed % 3 == 2 { &violated } else { &quiet_single };

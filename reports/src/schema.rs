@@ -37,8 +37,10 @@ mod tests {
     fn accepts(name: &str, value: &impl Serialize) {
         let validator = jsonschema::validator_for(&schema(name).unwrap()).unwrap();
         let value = serde_json::to_value(value).unwrap();
-        let errors: Vec<String> =
-            validator.iter_errors(&value).map(|error| format!("{} at {}", error, error.instance_path())).collect();
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|error| format!("{} at {}", error, error.instance_path()))
+            .collect();
         assert_eq!(errors, Vec::<String>::new());
     }
 
@@ -53,7 +55,9 @@ mod tests {
 
     #[test]
     fn accepts_what_runs_produce() {
-        for story in [samples::paused_holder(), samples::failover(), samples::quiet(), samples::lonely()] {
+        for story in
+            [samples::paused_holder(), samples::failover(), samples::quiet(), samples::lonely()]
+        {
             accepts("history", &story.clone().build());
             accepts("report", &samples::report(vec![story.clone()]));
             let mut whole = samples::report(vec![story.clone()]);
@@ -72,7 +76,9 @@ mod tests {
         rejects("history", &history, |value| value["events"][0]["node"] = json!("redis-0"));
         rejects("history", &history, |value| value["events"][0]["event"] = json!("guessed"));
         rejects("history", &history, |value| value["events"][0]["time_us"] = json!(-1));
-        rejects("history", &history, |value| drop(value["header"].as_object_mut().unwrap().remove("quorum")));
+        rejects("history", &history, |value| {
+            drop(value["header"].as_object_mut().unwrap().remove("quorum"))
+        });
     }
 
     #[test]
@@ -80,23 +86,33 @@ mod tests {
         let report = samples::report(vec![samples::paused_holder()]);
         rejects("report", &report, |value| value["seed"] = json!(7));
         rejects("report", &report, |value| value["runs"][0]["verdict"] = json!("fine"));
-        rejects("report", &report, |value| value["runs"][0]["violations"][0]["kind"] = json!("bad-luck"));
-        rejects("report", &report, |value| value["runs"][0]["violations"][0]["cause"] = json!("gremlins"));
-        rejects("report", &report, |value| value["runs"][0]["timeline"][0]["process"] = json!("nobody"));
+        rejects("report", &report, |value| {
+            value["runs"][0]["violations"][0]["kind"] = json!("bad-luck")
+        });
+        rejects("report", &report, |value| {
+            value["runs"][0]["violations"][0]["cause"] = json!("gremlins")
+        });
+        rejects("report", &report, |value| {
+            value["runs"][0]["timeline"][0]["process"] = json!("nobody")
+        });
         rejects("report", &report, |value| drop(value.as_object_mut().unwrap().remove("runs")));
     }
 
     #[test]
     fn an_unknown_verdict_states_its_reason() {
         let report = samples::report(vec![samples::lonely()]);
-        rejects("report", &report, |value| drop(value["runs"][0].as_object_mut().unwrap().remove("reason")));
+        rejects("report", &report, |value| {
+            drop(value["runs"][0].as_object_mut().unwrap().remove("reason"))
+        });
     }
 
     #[test]
     fn rejects_a_sweep_or_a_plan_that_is_not_one() {
         let sweep = samples::sweep(0, 10);
         rejects("sweep", &sweep, |value| value["seeds"]["from"] = json!(0));
-        rejects("sweep", &sweep, |value| value["cells"][0]["violations_by_kind"] = json!({ "overlap": "many" }));
+        rejects("sweep", &sweep, |value| {
+            value["cells"][0]["violations_by_kind"] = json!({ "overlap": "many" })
+        });
         rejects("sweep", &sweep, |value| value["cells"][0]["rate"]["low"] = json!(null));
         let plan = samples::report(vec![samples::failover()]).runs[0].plan.clone();
         rejects("plan", &plan, |value| value["faults"][0]["fault"]["kind"] = json!("earthquake"));

@@ -1,5 +1,5 @@
-//! Small histories for tests, told in whole milliseconds. Events may be told in any order: they are sorted by time, and within one
-//! instant they keep the order in which they were told.
+//! Small histories for tests, told in whole milliseconds. Events may be told in any order: they are
+//! sorted by time, and within one instant they keep the order in which they were told.
 
 use crate::history::{Access, Action, Change, Event, FORMAT, Header, History, VERSION, What};
 use fencepost_faults::{Micros, Node, Seed, SimTime};
@@ -86,7 +86,12 @@ impl Story {
         for (sequence, event) in self.events.iter_mut().enumerate() {
             event.sequence = sequence as u64;
         }
-        History { format: FORMAT.to_owned(), version: VERSION, header: self.header, events: self.events }
+        History {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            header: self.header,
+            events: self.events,
+        }
     }
 
     /// Any event.
@@ -124,7 +129,14 @@ impl Story {
         self.ok(ms, Node::Client(client), owner, None, Some(Micros::from_millis(valid_ms)))
     }
 
-    fn ok(mut self, ms: u64, node: Node, owner: &str, token: Option<u64>, valid_for_us: Option<Micros>) -> Story {
+    fn ok(
+        mut self,
+        ms: u64,
+        node: Node,
+        owner: &str,
+        token: Option<u64>,
+        valid_for_us: Option<Micros>,
+    ) -> Story {
         let operation = self.close(node);
         if let Some(before) = self.held.insert(node, (operation, token)) {
             self.held_before.insert(node, before);
@@ -135,12 +147,20 @@ impl Story {
 
     pub(crate) fn fails(mut self, ms: u64, client: impl Who) -> Story {
         let operation = self.close(client.node());
-        self.event(ms, client.node(), What::Fail { operation, reason: "held by another".to_owned() })
+        self.event(
+            ms,
+            client.node(),
+            What::Fail { operation, reason: "held by another".to_owned() },
+        )
     }
 
     pub(crate) fn info(mut self, ms: u64, client: impl Who) -> Story {
         let operation = self.close(client.node());
-        self.event(ms, client.node(), What::Info { operation, reason: "the reply was lost".to_owned() })
+        self.event(
+            ms,
+            client.node(),
+            What::Info { operation, reason: "the reply was lost".to_owned() },
+        )
     }
 
     /// An acquire that is invoked, granted by redis-1 and known to be so at one instant.
@@ -148,7 +168,13 @@ impl Story {
         self.grants(ms, client, owner).hears(ms, client, owner)
     }
 
-    pub(crate) fn takes_with_token(self, ms: u64, client: impl Who, owner: &str, token: u64) -> Story {
+    pub(crate) fn takes_with_token(
+        self,
+        ms: u64,
+        client: impl Who,
+        owner: &str,
+        token: u64,
+    ) -> Story {
         self.grants(ms, client, owner).hears_token(ms, client, owner, token)
     }
 
@@ -186,7 +212,13 @@ impl Story {
     }
 
     pub(crate) fn probe_ok(self, ms: u64, owner: &str) -> Story {
-        self.server(ms, 1, Change::Granted, owner, Some(Node::Probe)).ok(ms, Node::Probe, owner, None, None)
+        self.server(ms, 1, Change::Granted, owner, Some(Node::Probe)).ok(
+            ms,
+            Node::Probe,
+            owner,
+            None,
+            None,
+        )
     }
 
     pub(crate) fn probe_fails(mut self, ms: u64) -> Story {
@@ -203,14 +235,25 @@ impl Story {
     // Servers.
 
     /// What a server did, as a primary.
-    pub(crate) fn server(self, ms: u64, redis: u16, change: Change, value: &str, by: Option<Node>) -> Story {
+    pub(crate) fn server(
+        self,
+        ms: u64,
+        redis: u16,
+        change: Change,
+        value: &str,
+        by: Option<Node>,
+    ) -> Story {
         let (key, value) = (KEY.to_owned(), Some(value.to_owned()));
         self.event(ms, Node::Redis(redis), What::Server { key, change, value, by, primary: true })
     }
 
     fn replica(self, ms: u64, redis: u16, change: Change, value: &str) -> Story {
         let (key, value) = (KEY.to_owned(), Some(value.to_owned()));
-        self.event(ms, Node::Redis(redis), What::Server { key, change, value, by: None, primary: false })
+        self.event(
+            ms,
+            Node::Redis(redis),
+            What::Server { key, change, value, by: None, primary: false },
+        )
     }
 
     /// redis-1 grants; the acquire is invoked at that instant unless it is open already.
@@ -267,7 +310,12 @@ impl Story {
 
     pub(crate) fn writes(self, ms: u64, client: impl Who, based_on: i64, value: i64) -> Story {
         let acquisition = self.acquisition(client.node());
-        self.access(ms, client.node(), acquisition, Request::Write { based_on, value, accepted: true })
+        self.access(
+            ms,
+            client.node(),
+            acquisition,
+            Request::Write { based_on, value, accepted: true },
+        )
     }
 
     pub(crate) fn rejects_write(self, ms: u64, client: u16, based_on: i64, value: i64) -> Story {
@@ -276,14 +324,26 @@ impl Story {
     }
 
     /// A write under the acquisition before the last, invoked at `sent`.
-    pub(crate) fn late_write(mut self, ms: u64, client: u16, sent: u64, based_on: i64, value: i64) -> Story {
+    pub(crate) fn late_write(
+        mut self,
+        ms: u64,
+        client: u16,
+        sent: u64,
+        based_on: i64,
+        value: i64,
+    ) -> Story {
         let node = Node::Client(client);
-        let (acquisition, token) = *self.held_before.get(&node).or(self.held.get(&node)).expect("it was granted");
+        let (acquisition, token) =
+            *self.held_before.get(&node).or(self.held.get(&node)).expect("it was granted");
         self.operations += 1;
         let operation = self.operations;
         let action = Action::Write { acquisition, value, based_on };
         let told = self.event(sent, node, What::Invoke { operation, action });
-        let told = told.event(sent, node, What::Info { operation, reason: "no answer in time".to_owned() });
+        let told = told.event(
+            sent,
+            node,
+            What::Info { operation, reason: "no answer in time".to_owned() },
+        );
         let before = told.value_at(ms);
         let what = What::Storage {
             operation,
@@ -303,7 +363,8 @@ impl Story {
         *self.held.get(&process).expect("the process was granted the lock")
     }
 
-    /// The stored value just before an instant: that of the last accepted write; of none, what the first access says.
+    /// The stored value just before an instant: that of the last accepted write; of none, what the
+    /// first access says.
     fn value_at(&self, ms: u64) -> i64 {
         let writes = self.events.iter().filter(|event| event.time_us <= SimTime(ms * 1_000));
         let after = writes.filter_map(|event| match event.what {
@@ -313,26 +374,50 @@ impl Story {
         after.max_by_key(|(time, _)| *time).map_or(0, |(_, after)| after)
     }
 
-    fn access(mut self, ms: u64, node: Node, acquisition: (u64, Option<u64>), request: Request) -> Story {
+    fn access(
+        mut self,
+        ms: u64,
+        node: Node,
+        acquisition: (u64, Option<u64>),
+        request: Request,
+    ) -> Story {
         let (acquisition, token) = acquisition;
         let untouched = !self.events.iter().any(|event| matches!(event.what, What::Storage { .. }));
         let (action, access, accepted, based_on, value) = match request {
             Request::Read(value) => (Action::Read { acquisition }, Access::Read, true, None, value),
-            Request::Write { based_on, value, accepted } => {
-                (Action::Write { acquisition, value, based_on }, Access::Write, accepted, Some(based_on), value)
-            }
+            Request::Write { based_on, value, accepted } => (
+                Action::Write { acquisition, value, based_on },
+                Access::Write,
+                accepted,
+                Some(based_on),
+                value,
+            ),
         };
         let before = if untouched { based_on.unwrap_or(value) } else { self.value_at(ms) };
         let after = if accepted && access == Access::Write { value } else { before };
         self = self.invoke(ms, node, action);
         let operation = self.close(node);
         let by = node;
-        let what = What::Storage { operation, by, access, token, acquisition, accepted, before, after, based_on };
+        let what = What::Storage {
+            operation,
+            by,
+            access,
+            token,
+            acquisition,
+            accepted,
+            before,
+            after,
+            based_on,
+        };
         let read = (access == Access::Read).then_some(value);
         let told = self.event(ms, Node::Storage, what);
         match accepted {
             true => told.event(ms, node, ok(operation, read)),
-            false => told.event(ms, node, What::Fail { operation, reason: "the token is old".to_owned() }),
+            false => told.event(
+                ms,
+                node,
+                What::Fail { operation, reason: "the token is old".to_owned() },
+            ),
         }
     }
 

@@ -1,4 +1,5 @@
-//! The `fencepost.sweep` format, version 1: many seeds, added up. Must never know how the runs were spread over threads.
+//! The `fencepost.sweep` format, version 1: many seeds, added up. Must never know how the runs were
+//! spread over threads.
 
 mod cell;
 mod expectation;
@@ -57,7 +58,9 @@ pub struct Sweep {
 }
 
 /// A range of seeds, the end excluded.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 pub struct SeedRange {
     /// The first.
     pub from: Seed,
@@ -92,8 +95,8 @@ impl Shard {
     /// The whole.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
-    /// The seeds of this slice: contiguous, and together the slices are the range. Their sizes differ by at most one.
-    /// An index beyond the count has no seeds.
+    /// The seeds of this slice: contiguous, and together the slices are the range. Their sizes
+    /// differ by at most one. An index beyond the count has no seeds.
     pub fn slice(self, range: SeedRange) -> SeedRange {
         let width = u128::from(range.to.0.saturating_sub(range.from.0));
         let count = u128::from(self.count.max(1));

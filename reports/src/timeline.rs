@@ -1,5 +1,5 @@
-//! A history, digested once for all checkers: acquisitions, critical sections, what stood at each server, the storage's log, the faults.
-//! Must never know what is right or wrong about any of it.
+//! A history, digested once for all checkers: acquisitions, critical sections, what stood at each
+//! server, the storage's log, the faults. Must never know what is right or wrong about any of it.
 
 mod acquisition;
 mod fault_span;
@@ -17,7 +17,8 @@ use crate::history::{Action, Event, History, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A place in a history. The order is that of time, and within one instant that of the event sequence.
+/// A place in a history. The order is that of time, and within one instant that of the event
+/// sequence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
     /// True time.
@@ -35,7 +36,8 @@ pub struct Timeline<'h> {
     pub acquisitions: Vec<Acquisition<'h>>,
     /// Every critical section, in the order in which they began.
     pub sections: Vec<Section>,
-    /// What stood under the lock's key at each server and for how long, in the order in which it came to stand.
+    /// What stood under the lock's key at each server and for how long, in the order in which it
+    /// came to stand.
     pub keys: Vec<KeySpan<'h>>,
     /// What the storage answered, without repeated requests.
     pub storage: Vec<StorageRequest>,
@@ -50,12 +52,16 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// Digests a history. Takes any history, but means something only for one that `validate` passes.
+    /// Digests a history. Takes any history, but means something only for one that `validate`
+    /// passes.
     pub fn new(history: &'h History) -> Timeline<'h> {
         let acquisitions = acquisition::all(history);
-        let by_operation = acquisitions.iter().enumerate().map(|(index, one)| (one.operation, index)).collect();
+        let by_operation =
+            acquisitions.iter().enumerate().map(|(index, one)| (one.operation, index)).collect();
         let sections = section::all(history, &acquisitions);
-        let healed = moments(history).find(|(_, event)| matches!(event.what, What::Healed)).map(|(moment, _)| moment);
+        let healed = moments(history)
+            .find(|(_, event)| matches!(event.what, What::Healed))
+            .map(|(moment, _)| moment);
         Timeline {
             history,
             sections,
@@ -90,7 +96,8 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// The two acquisitions in the order in which the servers granted them; where a grant is not known, in the order of completion.
+    /// The two acquisitions in the order in which the servers granted them; where a grant is not
+    /// known, in the order of completion.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -113,16 +120,21 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Whether what stood at a server was the lock of this acquisition. The value alone does not tell: some locks write the same for all, others
-    /// the same each time; and what a server has from another is whose grant of that value came last.
+    /// Whether what stood at a server was the lock of this acquisition. The value alone does not
+    /// tell: some locks write the same for all, others the same each time; and what a server has
+    /// from another is whose grant of that value came last.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
-        let Some(value) = span.value.filter(|value| acquisition.owner.is_some_and(|owner| same_owner(value, owner)))
+        let Some(value) = span
+            .value
+            .filter(|value| acquisition.owner.is_some_and(|owner| same_owner(value, owner)))
         else {
             return false;
         };
         let by = span.by.or_else(|| self.last_granted(value, span.from).map(|grant| grant.0));
-        let granted =
-            acquisition.grant.as_ref().and_then(|grant| grant.servers.iter().map(|(_, moment)| *moment).min());
+        let granted = acquisition
+            .grant
+            .as_ref()
+            .and_then(|grant| grant.servers.iter().map(|(_, moment)| *moment).min());
         by.is_none_or(|by| by.machine() == acquisition.process.machine())
             && granted.is_none_or(|granted| granted <= span.from)
     }
@@ -130,40 +142,51 @@ impl<'h> Timeline<'h> {
     /// The process that was last granted this value at any server.
     pub(crate) fn last_granted(&self, value: &str, before: Moment) -> Option<(Node, Moment)> {
         let granted = |span: &&KeySpan<'_>| {
-            span.from < before && span.by.is_some() && span.value.is_some_and(|other| same_owner(other, value))
+            span.from < before
+                && span.by.is_some()
+                && span.value.is_some_and(|other| same_owner(other, value))
         };
         let span = self.keys.iter().rev().find(granted)?;
         Some((span.by?, span.from))
     }
 
-    /// The process that was last granted this value under the lock's key, at this server if it ever was, else at any.
+    /// The process that was last granted this value under the lock's key, at this server if it ever
+    /// was, else at any.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let granted = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before && span.by.is_some();
             is_earlier && span.value.is_some_and(|other| same_owner(other, value))
         };
-        let here = self.keys.iter().rev().find(granted).and_then(|span| Some((span.by?, span.from)));
+        let here =
+            self.keys.iter().rev().find(granted).and_then(|span| Some((span.by?, span.from)));
         here.or_else(|| self.last_granted(value, before))
     }
 }
 
-/// Whether two values name one owner. A lock that counts how often it is held is a hash of its owner and the count, `owner=count`: the count
-/// is not part of who it is.
+/// Whether two values name one owner. A lock that counts how often it is held is a hash of its
+/// owner and the count, `owner=count`: the count is not part of who it is.
 fn same_owner(one: &str, other: &str) -> bool {
-    // Most values differ in their first byte, and so do the owners at their fronts: their ends need not be looked at.
-    let may_be_same = one.is_empty() || other.is_empty() || one.as_bytes()[0] == other.as_bytes()[0];
+    // Most values differ in their first byte, and so do the owners at their fronts: their ends need
+    // not be looked at.
+    let may_be_same =
+        one.is_empty() || other.is_empty() || one.as_bytes()[0] == other.as_bytes()[0];
     may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))
 }
 
 /// A value without the count of a hash.
 fn owner_of_value(value: &str) -> &str {
-    let is_count = |count: &str| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+    let is_count =
+        |count: &str| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
     value.rsplit_once('=').filter(|(_, count)| is_count(count)).map_or(value, |(owner, _)| owner)
 }
 
 /// The events with their places.
 fn moments(history: &History) -> impl DoubleEndedIterator<Item = (Moment, &Event)> {
-    history.events.iter().enumerate().map(|(index, event)| (Moment { time: event.time_us, index }, event))
+    history
+        .events
+        .iter()
+        .enumerate()
+        .map(|(index, event)| (Moment { time: event.time_us, index }, event))
 }
 
 /// The index of the invocation of every operation.

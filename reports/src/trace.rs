@@ -1,5 +1,5 @@
-//! What passed the wire in one run, if somebody asked for it. Must never know what a verdict rests on: nothing is judged from it, and it
-//! takes no part in the history digest.
+//! What passed the wire in one run, if somebody asked for it. Must never know what a verdict rests
+//! on: nothing is judged from it, and it takes no part in the history digest.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
@@ -27,6 +27,7 @@ pub struct WireMessage {
     /// When it reached its host, in true time; absent if it never did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived_us: Option<SimTime>,
-    /// What it says: a command or a reply in words, or `connect`, `accepted`, `refused`, `end`, `reset`.
+    /// What it says: a command or a reply in words, or `connect`, `accepted`, `refused`, `end`,
+    /// `reset`.
     pub label: String,
 }

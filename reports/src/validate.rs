@@ -1,6 +1,8 @@
-//! Whether a history can have been recorded at all. Must never know what is right or wrong about the lock.
+//! Whether a history can have been recorded at all. Must never know what is right or wrong about
+//! the lock.
 //!
-//! A history edited by hand is refused with the event at fault named, so that no checker has to doubt what it sees.
+//! A history edited by hand is refused with the event at fault named, so that no checker has to
+//! doubt what it sees.
 
 use crate::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
@@ -31,8 +33,9 @@ pub enum InvalidHistory {
     },
 }
 
-/// Checks that a history is one that a run can have recorded: the order of time and sequence, operations that are invoked once and
-/// completed once by a process that has none other open, and events where they belong.
+/// Checks that a history is one that a run can have recorded: the order of time and sequence,
+/// operations that are invoked once and completed once by a process that has none other open, and
+/// events where they belong.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));
@@ -78,10 +81,15 @@ struct Past<'h> {
 impl<'h> Past<'h> {
     fn admit(&mut self, position: usize, event: &'h Event) -> Result<(), String> {
         if event.sequence != position as u64 {
-            return Err(format!("its sequence should be {position}: sequences count from 0 without gaps"));
+            return Err(format!(
+                "its sequence should be {position}: sequences count from 0 without gaps"
+            ));
         }
         if event.time_us < self.now {
-            return Err(format!("time goes back: the event before it happened at {} us", self.now.as_micros()));
+            return Err(format!(
+                "time goes back: the event before it happened at {} us",
+                self.now.as_micros()
+            ));
         }
         self.now = event.time_us;
         match &event.what {
@@ -104,9 +112,13 @@ impl<'h> Past<'h> {
                 Node::Redis(_) => Ok(()),
                 node => Err(format!("{node} is no server: only redis-N changes keys")),
             },
-            What::Storage { operation, by, acquisition, .. } => self.storage(event.node, *operation, *by, *acquisition),
+            What::Storage { operation, by, acquisition, .. } => {
+                self.storage(event.node, *operation, *by, *acquisition)
+            }
             What::FaultBegan { fault, nodes, .. } => match self.faults.insert(*fault) {
-                true => nodes.iter().try_for_each(|node| machine(*node, &format!("is hit by fault {fault}"))),
+                true => nodes
+                    .iter()
+                    .try_for_each(|node| machine(*node, &format!("is hit by fault {fault}"))),
                 false => Err(format!("fault {fault} begins a second time")),
             },
             What::FaultEnded { fault, .. } => match self.faults.contains(fault) {
@@ -123,10 +135,14 @@ impl<'h> Past<'h> {
     fn invoke(&mut self, node: Node, operation: u64, action: &'h Action) -> Result<(), String> {
         process(node, "invokes operations")?;
         if self.down.contains(&node.machine()) {
-            return Err(format!("{node} invokes operation {operation} though it has crashed and not started again"));
+            return Err(format!(
+                "{node} invokes operation {operation} though it has crashed and not started again"
+            ));
         }
         if let Some(open) = self.open.get(&node) {
-            return Err(format!("{node} invokes operation {operation} while its operation {open} is open"));
+            return Err(format!(
+                "{node} invokes operation {operation} while its operation {open} is open"
+            ));
         }
         if self.actions.contains_key(&operation) {
             return Err(format!("operation {operation} is invoked a second time"));
@@ -134,7 +150,9 @@ impl<'h> Past<'h> {
         if let Action::Read { acquisition } | Action::Write { acquisition, .. } = action
             && self.granted.get(acquisition) != Some(&node)
         {
-            return Err(format!("{node} uses acquisition {acquisition}, which it was not granted before"));
+            return Err(format!(
+                "{node} uses acquisition {acquisition}, which it was not granted before"
+            ));
         }
         self.actions.insert(operation, (node, action));
         self.open.insert(node, operation);
@@ -155,11 +173,19 @@ impl<'h> Past<'h> {
         Ok(action)
     }
 
-    fn granted(&mut self, node: Node, operation: u64, action: &Action, states_grant: bool) -> Result<(), String> {
+    fn granted(
+        &mut self,
+        node: Node,
+        operation: u64,
+        action: &Action,
+        states_grant: bool,
+    ) -> Result<(), String> {
         if *action == Action::Acquire {
             self.granted.insert(operation, node);
         } else if states_grant {
-            return Err(format!("operation {operation} states an owner or a token though it is no acquire"));
+            return Err(format!(
+                "operation {operation} states an owner or a token though it is no acquire"
+            ));
         }
         Ok(())
     }
@@ -173,19 +199,27 @@ impl<'h> Past<'h> {
         }
     }
 
-    fn storage(&self, node: Node, operation: u64, by: Node, acquisition: u64) -> Result<(), String> {
+    fn storage(
+        &self,
+        node: Node,
+        operation: u64,
+        by: Node,
+        acquisition: u64,
+    ) -> Result<(), String> {
         if node != Node::Storage {
             return Err(format!("{node} is not the storage"));
         }
         match self.actions.get(&operation) {
-            Some((invoker, Action::Read { acquisition: own } | Action::Write { acquisition: own, .. })) => {
-                match *invoker == by && *own == acquisition {
-                    true => Ok(()),
-                    false => Err(format!(
-                        "operation {operation} is {invoker}'s under acquisition {own}, not {by}'s under {acquisition}"
-                    )),
-                }
-            }
+            Some((
+                invoker,
+                Action::Read { acquisition: own } | Action::Write { acquisition: own, .. },
+            )) => match *invoker == by && *own == acquisition {
+                true => Ok(()),
+                false => Err(format!(
+                    "operation {operation} is {invoker}'s under acquisition {own}, not {by}'s \
+                     under {acquisition}"
+                )),
+            },
             _ => Err(format!("operation {operation} is no read or write that was invoked")),
         }
     }
@@ -194,14 +228,20 @@ impl<'h> Past<'h> {
 fn process(node: Node, does: &str) -> Result<(), String> {
     match node.is_process() {
         true => Ok(()),
-        false => Err(format!("{node} is no process: only client-N and probe {}", does.replacen("s ", " ", 1))),
+        false => Err(format!(
+            "{node} is no process: only client-N and probe {}",
+            does.replacen("s ", " ", 1)
+        )),
     }
 }
 
 fn machine(node: Node, does: &str) -> Result<(), String> {
     match node.machine() == node {
         true => Ok(()),
-        false => Err(format!("{node} {does}, but it is a thread: it is {} to which that happens", node.machine())),
+        false => Err(format!(
+            "{node} {does}, but it is a thread: it is {} to which that happens",
+            node.machine()
+        )),
     }
 }
 
@@ -211,8 +251,18 @@ mod tests {
     use crate::story::Story;
 
     fn good() -> History {
-        let story = Story::new().takes(1, 1, "a").reads(2, 1, 0).writes(3, 1, 0, 1).releases(4, 1).crashes(5, 1);
-        story.starts(6, 1).fault_began(7, 1, "pause", &[Node::Client(1)]).takes(8, 2, "b").healed(9).build()
+        let story = Story::new()
+            .takes(1, 1, "a")
+            .reads(2, 1, 0)
+            .writes(3, 1, 0, 1)
+            .releases(4, 1)
+            .crashes(5, 1);
+        story
+            .starts(6, 1)
+            .fault_began(7, 1, "pause", &[Node::Client(1)])
+            .takes(8, 2, "b")
+            .healed(9)
+            .build()
     }
 
     /// What is said of the good history after one edit.
@@ -240,21 +290,35 @@ mod tests {
     #[test]
     fn rejects_another_format_or_version() {
         let other = History { format: "fencepost.sweep".to_owned(), ..good() };
-        assert_eq!(validate(&other).unwrap_err().to_string(), "format 'fencepost.sweep' is not 'fencepost.history'");
+        assert_eq!(
+            validate(&other).unwrap_err().to_string(),
+            "format 'fencepost.sweep' is not 'fencepost.history'"
+        );
         let newer = History { version: 2, ..good() };
-        assert!(validate(&newer).unwrap_err().to_string().starts_with("version 2 of fencepost.history is unknown"));
+        assert!(
+            validate(&newer)
+                .unwrap_err()
+                .to_string()
+                .starts_with("version 2 of fencepost.history is unknown")
+        );
     }
 
     #[test]
     fn rejects_time_that_goes_back() {
         let said = edited(|events| events[4].time_us = SimTime(1));
-        assert_eq!(said, "event 4 (1 us, storage): time goes back: the event before it happened at 2000 us");
+        assert_eq!(
+            said,
+            "event 4 (1 us, storage): time goes back: the event before it happened at 2000 us"
+        );
     }
 
     #[test]
     fn rejects_a_gap_in_the_sequence() {
         let said = edited(|events| drop(events.remove(3)));
-        assert!(said.starts_with("event 4 ") && said.contains("its sequence should be 3"), "{said}");
+        assert!(
+            said.starts_with("event 4 ") && said.contains("its sequence should be 3"),
+            "{said}"
+        );
     }
 
     #[test]
@@ -264,7 +328,10 @@ mod tests {
             events.remove(2);
             renumber(events);
         });
-        assert!(said.contains("client-1 invokes operation 2 while its operation 1 is open"), "{said}");
+        assert!(
+            said.contains("client-1 invokes operation 2 while its operation 1 is open"),
+            "{said}"
+        );
     }
 
     #[test]
@@ -287,7 +354,10 @@ mod tests {
         let server = edited(|events| events[1].node = Node::Client(1));
         assert!(server.contains("client-1 is no server"), "{server}");
         let process = edited(|events| events[0].node = Node::Redis(1));
-        assert!(process.contains("redis-1 is no process: only client-N and probe invoke operations"), "{process}");
+        assert!(
+            process.contains("redis-1 is no process: only client-N and probe invoke operations"),
+            "{process}"
+        );
         let storage = edited(|events| {
             let at = place(events, |what| matches!(what, What::Storage { .. }));
             events[at].node = Node::Redis(1);
@@ -298,8 +368,11 @@ mod tests {
     #[test]
     fn rejects_a_request_under_an_acquisition_that_was_never_granted() {
         let said = edited(|events| {
-            let at = place(events, |what| matches!(what, What::Invoke { action: Action::Read { .. }, .. }));
-            events[at].what = What::Invoke { operation: 2, action: Action::Read { acquisition: 77 } };
+            let at = place(events, |what| {
+                matches!(what, What::Invoke { action: Action::Read { .. }, .. })
+            });
+            events[at].what =
+                What::Invoke { operation: 2, action: Action::Read { acquisition: 77 } };
         });
         assert!(said.contains("client-1 uses acquisition 77"), "{said}");
     }
@@ -316,7 +389,8 @@ mod tests {
         assert!(said.contains("client-2 invokes operation 5 though it has crashed"), "{said}");
     }
 
-    /// Two threads of one process, each with an operation open when it dies and one after it is back.
+    /// Two threads of one process, each with an operation open when it dies and one after it is
+    /// back.
     fn threaded() -> Story {
         let (first, second) = (Node::Client(1), Node::Client(1).of_thread(2));
         let story = Story::new().acquires(1, first).acquires(2, second).crashes(3, 1).starts(4, 1);

@@ -1,4 +1,5 @@
-//! The verdict over one history. Must never know how the history was made or how the verdict is shown.
+//! The verdict over one history. Must never know how the history was made or how the verdict is
+//! shown.
 
 use crate::cause::{Cause, classify};
 use crate::checker::CHECKERS;
@@ -49,10 +50,12 @@ pub struct Judgement {
     pub violations: Vec<Violation>,
 }
 
-/// Runs every checker over a history. Whatever is found makes it violated; otherwise it is unknown unless it exercised the lock.
+/// Runs every checker over a history. Whatever is found makes it violated; otherwise it is unknown
+/// unless it exercised the lock.
 pub fn judge(history: &History) -> Judgement {
     let timeline = Timeline::new(history);
-    let findings: Vec<Finding> = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline)).collect();
+    let findings: Vec<Finding> =
+        CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline)).collect();
     let violations = grouped(&timeline, findings);
     let verdict = match (violations.is_empty(), unexercised(&timeline)) {
         (false, _) => Verdict::Violated,
@@ -90,15 +93,21 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
         processes: first.processes.clone(),
         cause,
         summary: explain::summary(timeline, first, cause),
-        witness: first.witness.iter().map(|index| timeline.history.events[*index].clone()).collect(),
+        witness: first
+            .witness
+            .iter()
+            .map(|index| timeline.history.events[*index].clone())
+            .collect(),
         narrative: narrative::narrative(timeline, first),
     }
 }
 
-/// Why a history without findings proves nothing, if so. The probe does not count: no fault ever meets it.
+/// Why a history without findings proves nothing, if so. The probe does not count: no fault ever
+/// meets it.
 fn unexercised(timeline: &Timeline<'_>) -> Option<String> {
     let granted = timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted);
-    let processes: BTreeSet<Node> = granted.map(|one| one.process).filter(|node| *node != Node::Probe).collect();
+    let processes: BTreeSet<Node> =
+        granted.map(|one| one.process).filter(|node| *node != Node::Probe).collect();
     if processes.len() < 2 {
         let who = processes.first().map_or("no process".to_owned(), |only| format!("only {only}"));
         return Some(format!("{who} acquired the lock; at least two must compete for it"));
@@ -113,27 +122,32 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
         return None;
     }
     let busy = |fault: &crate::timeline::FaultSpan<'_>| {
-        let acquiring = timeline
-            .acquisitions
-            .iter()
-            .any(|one| one.invoked < fault.from && one.completed.is_none_or(|completed| fault.from < completed));
+        let acquiring = timeline.acquisitions.iter().any(|one| {
+            one.invoked < fault.from && one.completed.is_none_or(|completed| fault.from < completed)
+        });
         acquiring || timeline.sections.iter().any(|section| section.covers(fault.from))
     };
     match timeline.faults.iter().any(busy) {
         true => None,
-        false if timeline.faults.is_empty() => Some(format!("no fault of '{}' was fired", header.fault)),
-        false => Some("no fault began while a process was holding or acquiring the lock".to_owned()),
+        false if timeline.faults.is_empty() => {
+            Some(format!("no fault of '{}' was fired", header.fault))
+        }
+        false => {
+            Some("no fault began while a process was holding or acquiring the lock".to_owned())
+        }
     }
 }
 
-/// Where the storage was asked under an acquisition that no server tells of granting, the order of grants is not known.
+/// Where the storage was asked under an acquisition that no server tells of granting, the order of
+/// grants is not known.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let stranger = timeline.storage.iter().find_map(|request| {
         let acquisition = &timeline.acquisitions[request.acquisition?];
         acquisition.grant.is_none().then_some(acquisition)
     })?;
     Some(format!(
-        "no quorum of servers tells of granting acquisition {} of {}, so its place in the order of grants is not known",
+        "no quorum of servers tells of granting acquisition {} of {}, so its place in the order \
+         of grants is not known",
         stranger.operation, stranger.process
     ))
 }
@@ -141,8 +155,12 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
 /// Progress is judged only if somebody tried for the whole bound after healing, or got in before.
 fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
     let bound = timeline.history.header.progress_bound_us;
-    (progress(timeline) == Progress::Unjudged)
-        .then(|| format!("after healing nobody got the lock, but nobody tried for the whole bound of {bound} either"))
+    (progress(timeline) == Progress::Unjudged).then(|| {
+        format!(
+            "after healing nobody got the lock, but nobody tried for the whole bound \
+         of {bound} either"
+        )
+    })
 }
 
 #[cfg(test)]
@@ -152,11 +170,21 @@ mod tests {
 
     /// Two processes, one after the other.
     fn quiet() -> Story {
-        Story::new().takes(1, 1, "a").releases(5, 1).removed(5, "a", 1).takes(6, 2, "b").releases(9, 2)
+        Story::new()
+            .takes(1, 1, "a")
+            .releases(5, 1)
+            .removed(5, "a", 1)
+            .takes(6, 2, "b")
+            .releases(9, 2)
     }
 
     fn overlapping() -> Story {
-        Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b").releases(14, 1).releases(15, 2)
+        Story::new()
+            .takes(1, 1, "a")
+            .expires(11, "a")
+            .takes(12, 2, "b")
+            .releases(14, 1)
+            .releases(15, 2)
     }
 
     fn reason(story: Story) -> String {
@@ -174,8 +202,16 @@ mod tests {
 
     #[test]
     fn a_single_process_proves_nothing_and_the_probe_does_not_count() {
-        let story = Story::new().takes(1, 1, "a").releases(5, 1).probe_acquires(6).probe_ok(7, "p").probe_releases(8);
-        assert_eq!(reason(story), "only client-1 acquired the lock; at least two must compete for it");
+        let story = Story::new()
+            .takes(1, 1, "a")
+            .releases(5, 1)
+            .probe_acquires(6)
+            .probe_ok(7, "p")
+            .probe_releases(8);
+        assert_eq!(
+            reason(story),
+            "only client-1 acquired the lock; at least two must compete for it"
+        );
         assert!(reason(Story::new()).starts_with("no process acquired"));
     }
 
@@ -186,7 +222,8 @@ mod tests {
         assert!(reason(between).starts_with("no fault began while"));
         let met = quiet().under("pause").fault_began(3, 1, "pause", &[Node::Client(1)]);
         assert_eq!(judge(&met.build()).verdict, Verdict::Valid);
-        let acquiring = quiet().acquires(20, 3).fault_began(21, 1, "pause", &[Node::Client(1)]).fails(22, 3);
+        let acquiring =
+            quiet().acquires(20, 3).fault_began(21, 1, "pause", &[Node::Client(1)]).fails(22, 3);
         assert_eq!(judge(&acquiring.under("pause").build()).verdict, Verdict::Valid);
     }
 
@@ -205,12 +242,16 @@ mod tests {
 
     #[test]
     fn a_history_that_ends_before_the_bound_after_healing_proves_nothing() {
-        assert!(reason(quiet().healed(20).probe_acquires(21)).starts_with("after healing nobody got the lock"));
+        assert!(
+            reason(quiet().healed(20).probe_acquires(21))
+                .starts_with("after healing nobody got the lock")
+        );
     }
 
     #[test]
     fn occurrences_of_one_kind_and_cause_are_one_violation() {
-        let again = overlapping().expires(22, "b").takes(23, 1, "c").expires(33, "c").takes(34, 2, "d");
+        let again =
+            overlapping().expires(22, "b").takes(23, 1, "c").expires(33, "c").takes(34, 2, "d");
         let judgement = judge(&again.releases(35, 1).releases(36, 2).build());
         assert_eq!(judgement.violations.len(), 1);
         let violation = &judgement.violations[0];

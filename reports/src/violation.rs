@@ -1,4 +1,5 @@
-//! A violation as it is published: the finding, its cause, its words and its stable name. Must never know how either was found.
+//! A violation as it is published: the finding, its cause, its words and its stable name. Must
+//! never know how either was found.
 
 use crate::cause::Cause;
 use crate::finding::{Kind, Severity};
@@ -9,10 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A broken rule in one run, with all its occurrences of one cause; times and witness are those of the first occurrence.
+/// A broken rule in one run, with all its occurrences of one cause; times and witness are those of
+/// the first occurrence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
-    /// The stable fingerprint of client, kind and cause: the same anomaly has the same id in every run.
+    /// The stable fingerprint of client, kind and cause: the same anomaly has the same id in every
+    /// run.
     pub id: String,
     /// The rule that was broken.
     pub kind: Kind,
@@ -41,7 +44,8 @@ pub struct Violation {
     pub narrative: Vec<Line>,
 }
 
-/// The stable name of an anomaly: twelve hex digits of SHA-256 over client, kind and cause, separated by line feeds.
+/// The stable name of an anomaly: twelve hex digits of SHA-256 over client, kind and cause,
+/// separated by line feeds.
 pub fn fingerprint(client: &str, kind: Kind, cause: Cause) -> String {
     let text = format!("{client}\n{kind}\n{cause}");
     Sha256::digest(text.as_bytes())[..6].iter().map(|byte| format!("{byte:02x}")).collect()
@@ -53,7 +57,8 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_stable_across_builds() {
-        // Computed with coreutils: printf 'redlock\noverlap\nholder-pause' | sha256sum | cut -c1-12.
+        // Computed with coreutils: printf 'redlock\noverlap\nholder-pause' | sha256sum | cut
+        // -c1-12.
         assert_eq!(fingerprint("redlock", Kind::Overlap, Cause::HolderPause), "2bab58c3e826");
     }
 

@@ -1,8 +1,10 @@
-//! Writes the table of docs/anomalies.md: for every anomaly the median over 20 disjoint ranges of seeds of how many it takes to see it, and in how
-//! many of the same runs its twin shows it; and what locks make of their time.
+//! Writes the table of docs/anomalies.md: for every anomaly the median over 20 disjoint ranges of
+//! seeds of how many it takes to see it, and in how many of the same runs its twin shows it; and
+//! what locks make of their time.
 //!
-//! `cargo run --release --example anomalies > docs/anomalies.md`; an argument sets the length of a range (100), a second one the number of threads (all
-//! cores). stderr tells how far it is; the table is the same for any number of threads.
+//! `cargo run --release --example anomalies > docs/anomalies.md`; an argument sets the length of a
+//! range (100), a second one the number of threads (all cores). stderr tells how far it is; the
+//! table is the same for any number of threads.
 
 #[path = "../tests/anomalies/measure.rs"]
 mod measure;
@@ -27,37 +29,59 @@ fn main() {
     let length: u64 = argument(1).unwrap_or(100);
     // 0 is as many threads as there are cores.
     let threads = argument(2).unwrap_or(0) as usize;
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("there are threads to be had");
-    let lines = in_parallel(&pool, ROWS, |row| (line(row, length), format!("{} {}", row.id, row.flawed.client)));
-    let slow_lines = in_parallel(&pool, SLOW, |row| (slow_line(row), format!("{} {}", row.id, row.flawed.client)));
+    let pool =
+        ThreadPoolBuilder::new().num_threads(threads).build().expect("there are threads to be had");
+    let lines = in_parallel(&pool, ROWS, |row| {
+        (line(row, length), format!("{} {}", row.id, row.flawed.client))
+    });
+    let slow_lines = in_parallel(&pool, SLOW, |row| {
+        (slow_line(row), format!("{} {}", row.id, row.flawed.client))
+    });
     println!("# How many seeds an anomaly takes\n");
     println!(
-        "Over {RANGES} disjoint ranges of {length} seeds from 0; a range in which nothing shows counts as longer than {length}. The twin ran the seeds that the ranges of"
+        "Over {RANGES} disjoint ranges of {length} seeds from 0; a range in which nothing shows \
+         counts as longer than {length}. The twin ran the seeds that the ranges of"
     );
     println!(
-        "the flawed lock took, {RANGES} at least. Made by `cargo run --release --example anomalies -- {length}`.\n"
+        "the flawed lock took, {RANGES} at least. Made by `cargo run --release --example \
+         anomalies -- {length}`.\n"
     );
-    println!("`cargo test --test anomalies` looks at the seeds from 0 to the number in the last column.\n");
-    println!("| | lock | fault | settings | shows | median | least and most | twin | shows it in | tested |");
+    println!(
+        "`cargo test --test anomalies` looks at the seeds from 0 to the number in the last \
+         column.\n"
+    );
+    println!(
+        "| | lock | fault | settings | shows | median | least and most | twin | shows it in | \
+         tested |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     lines.iter().for_each(|line| println!("{line}"));
     println!("\n## What is a matter of time\n");
     println!(
-        "Over {RANGES} seeds: the part of the time in which some process wanted the lock and none had it, the longest such stretch, and the acquires"
+        "Over {RANGES} seeds: the part of the time in which some process wanted the lock and none \
+         had it, the longest such stretch, and the acquires"
     );
     println!(
-        "that did not bring the lock. A dead waiter of a fair lock delays the queue by its timeout (40 s), and two of them by twice that.\n"
+        "that did not bring the lock. A dead waiter of a fair lock delays the queue by its \
+         timeout (40 s), and two of them by twice that.\n"
     );
-    println!("Of the attempts in which some server granted its part, `split` did not bring the lock.\n");
     println!(
-        "| | lock | fault | settings | idle | longest | missed | split | twin | idle | longest | missed | split |"
+        "Of the attempts in which some server granted its part, `split` did not bring the lock.\n"
+    );
+    println!(
+        "| | lock | fault | settings | idle | longest | missed | split | twin | idle | longest | \
+         missed | split |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     slow_lines.iter().for_each(|line| println!("{line}"));
 }
 
 /// What becomes of each item, in their order; says on stderr which are done.
-fn in_parallel<T: Sync>(pool: &ThreadPool, items: &[T], make: impl Fn(&T) -> (String, String) + Sync) -> Vec<String> {
+fn in_parallel<T: Sync>(
+    pool: &ThreadPool,
+    items: &[T],
+    make: impl Fn(&T) -> (String, String) + Sync,
+) -> Vec<String> {
     let done = AtomicUsize::new(0);
     let told = |item| {
         let (line, name) = make(item);
@@ -102,7 +126,8 @@ fn line(row: &Row, length: u64) -> String {
     sorted.sort_unstable();
     // Of an even number of ranges, the later of the two in the middle.
     let (median, least, most) = (sorted[sorted.len() / 2], sorted[0], sorted[sorted.len() - 1]);
-    let text = |count: u64| if count == u64::MAX { format!("> {length}") } else { count.to_string() };
+    let text =
+        |count: u64| if count == u64::MAX { format!("> {length}") } else { count.to_string() };
     let (twin, shows) = match row.twin {
         Some(twin) => (name(twin), quiet(row, twin, &firsts, length)),
         None => ("none".to_owned(), String::new()),

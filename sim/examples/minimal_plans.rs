@@ -1,8 +1,9 @@
-//! Prints how small plans become: before and after, over N random violations. `cargo run --release --example minimal_plans -- 200`
+//! Prints how small plans become: before and after, over N random violations. `cargo run --release
+//! --example minimal_plans -- 200`
 //!
-//! Seeds are taken from 0 upwards, each with every lock and every family of faults, until N violations are found. The table on stdout
-//! depends on N and the table of locks alone; how long it took goes to stderr, in time of this thread's processor, so that a busy machine does
-//! not show.
+//! Seeds are taken from 0 upwards, each with every lock and every family of faults, until N
+//! violations are found. The table on stdout depends on N and the table of locks alone; how long it
+//! took goes to stderr, in time of this thread's processor, so that a busy machine does not show.
 
 use fencepost::inquest::{Minimal, Target, inquire_one, minimise};
 use fencepost::sweep::ThreadClock;
@@ -25,7 +26,8 @@ fn main() {
     let count = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(200);
     let (rows, times) = violations(count);
     println!(
-        "| lock and cause | violations | faults before | faults after | cycles before | cycles after | runs searched | cut short |"
+        "| lock and cause | violations | faults before | faults after | cycles before | cycles \
+         after | runs searched | cut short |"
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for (name, rows) in &rows {
@@ -46,9 +48,16 @@ fn main() {
 fn tell(what: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
     let total: Duration = times.iter().sum();
-    let at = |per_cent: usize| times.get(times.len() * per_cent / 100).or(times.last()).map_or(0, Duration::as_millis);
+    let at = |per_cent: usize| {
+        times.get(times.len() * per_cent / 100).or(times.last()).map_or(0, Duration::as_millis)
+    };
     let (count, mean) = (times.len(), total.as_millis() / times.len().max(1) as u128);
-    eprintln!("{count} {what}: {mean} ms each on average, median {}, 99 % {}, slowest {}", at(50), at(99), at(100));
+    eprintln!(
+        "{count} {what}: {mean} ms each on average, median {}, 99 % {}, slowest {}",
+        at(50),
+        at(99),
+        at(100)
+    );
 }
 
 fn span(micros: Option<u64>) -> Duration {
@@ -58,7 +67,8 @@ fn span(micros: Option<u64>) -> Duration {
 /// What a search took, and what the whole inquest.
 type Spent = (Duration, Duration);
 
-/// The first violations of random seeds, by lock and cause, with what the search and the whole inquest took.
+/// The first violations of random seeds, by lock and cause, with what the search and the whole
+/// inquest took.
 fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
     let scenario = Rc::new(Scenario::default());
     let (mut rows, mut times) = (BTreeMap::<String, Vec<Row>>::new(), Vec::new());
@@ -68,9 +78,13 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
                 let Ok(families) = family.name.parse() else { continue };
                 let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
                 let Ok(outcome) = spec.run(Engine::Fast) else { continue };
-                // The harms of one run mostly go with its first hazard: one violation of a run keeps the sample varied.
-                let Some(mut first) =
-                    Findings { spec: &spec, outcome: &outcome }.report().violations.into_iter().next()
+                // The harms of one run mostly go with its first hazard: one violation of a run
+                // keeps the sample varied.
+                let Some(mut first) = Findings { spec: &spec, outcome: &outcome }
+                    .report()
+                    .violations
+                    .into_iter()
+                    .next()
                 else {
                     continue;
                 };
@@ -81,7 +95,11 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
                 let whole = ThreadClock::start();
                 inquire_one(&spec, &mut first);
                 times.push((span(search), span(whole.micros())));
-                let row = Row { faults_before: spec.plan.faults.len(), cycles_before: scenario.cycles, minimal };
+                let row = Row {
+                    faults_before: spec.plan.faults.len(),
+                    cycles_before: scenario.cycles,
+                    minimal,
+                };
                 rows.entry(format!("{}, {kind} by {cause}", client.name)).or_default().push(row);
                 if times.len() == count {
                     return (rows, times);
@@ -98,7 +116,8 @@ fn columns<'r>(rows: impl IntoIterator<Item = &'r Row>) -> String {
     let spread = |of: fn(&Row) -> u64| {
         let mut sizes: Vec<u64> = rows.iter().map(|row| of(row)).collect();
         sizes.sort_unstable();
-        let (median, most) = (sizes.get(sizes.len() / 2).copied().unwrap_or(0), sizes.last().copied().unwrap_or(0));
+        let (median, most) =
+            (sizes.get(sizes.len() / 2).copied().unwrap_or(0), sizes.last().copied().unwrap_or(0));
         format!("{median} ({most})")
     };
     let cut_short = rows.iter().filter(|row| !row.minimal.complete).count();

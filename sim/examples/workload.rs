@@ -1,9 +1,12 @@
-//! Runs workload W a number of times and says what it did: what `benches/instructions.sh` counts the instructions of.
+//! Runs workload W a number of times and says what it did: what `benches/instructions.sh` counts
+//! the instructions of.
 //!
-//! `workload KIND RUNS`, where KIND is `fast`, `turmoil`, `bare` (the fast engine with a byte for each command and reply, without locks and
-//! servers), `stock` and `stock-bare` (both on stock turmoil, which does not say how many commands and events that were), `direct` (the same commands told to a server without any world), `failover` (one
-//! primary, two replicas, three Sentinels, a storage and three processes), `masters` (Redlock over five) or `judged` (as `failover`, and then judged,
-//! digested and added up as a sweep does).
+//! `workload KIND RUNS`, where KIND is `fast`, `turmoil`, `bare` (the fast engine with a byte for
+//! each command and reply, without locks and servers), `stock` and `stock-bare` (both on stock
+//! turmoil, which does not say how many commands and events that were), `direct` (the same commands
+//! told to a server without any world), `failover` (one primary, two replicas, three Sentinels, a
+//! storage and three processes), `masters` (Redlock over five) or `judged` (as `failover`, and then
+//! judged, digested and added up as a sweep does).
 
 #[path = "../benches/engines/stock.rs"]
 mod stock;

@@ -1,13 +1,18 @@
-//! A lock of one's own, tested from one's own tests: copy this file into `tests/` of a crate that depends on fencepost.
+//! A lock of one's own, tested from one's own tests: copy this file into `tests/` of a crate that
+//! depends on fencepost.
 //!
-//! `cargo test -p fencepost --example your_lock` runs the tests; `cargo run --example your_lock` shows what a failing one prints.
+//! `cargo test -p fencepost --example your_lock` runs the tests; `cargo run --example your_lock`
+//! shows what a failing one prints.
 //!
-//! The lock is the one that many a code base has: SET NX PX with a random value, GET and compare before DEL. Two questions are put to it: does
-//! it keep what it promises, and is the release as careful as it looks?
+//! The lock is the one that many a code base has: SET NX PX with a random value, GET and compare
+//! before DEL. Two questions are put to it: does it keep what it promises, and is the release as
+//! careful as it looks?
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{fresh_owner, set_if_absent};
-use fencepost::clients::{Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Retry, Session, Settings};
+use fencepost::clients::{
+    Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Retry, Session, Settings,
+};
 use fencepost::testing::{Expect, LockTest};
 
 /// What a table of locks would hold of it.

@@ -1,5 +1,6 @@
-//! Workload W, for benchmarks only: one Redis, three processes that acquire, hold and release twenty times, and idle hosts besides. No storage,
-//! no judge: what an engine costs, and nothing else. Must never be part of a run.
+//! Workload W, for benchmarks only: one Redis, three processes that acquire, hold and release
+//! twenty times, and idle hosts besides. No storage, no judge: what an engine costs, and nothing
+//! else. Must never be part of a run.
 
 pub mod bare;
 
@@ -98,7 +99,12 @@ pub struct Workload {
 
 impl Default for Workload {
     fn default() -> Workload {
-        Workload { processes: PROCESSES, cycles: CYCLES, idle: 0, quantum: Duration::from_millis(1) }
+        Workload {
+            processes: PROCESSES,
+            cycles: CYCLES,
+            idle: 0,
+            quantum: Duration::from_millis(1),
+        }
     }
 }
 
@@ -110,7 +116,9 @@ impl Workload {
 
     /// Runs it without locks and servers: see [`bare`].
     pub fn run_bare(&self, seed: u64, engine: Engine) -> Figures {
-        let process = async |env: Env, cycles| bare::process(env, cycles).await.expect("nothing fails in workload W");
+        let process = async |env: Env, cycles| {
+            bare::process(env, cycles).await.expect("nothing fails in workload W")
+        };
         self.run_with(seed, engine, |_, _| Box::new(bare::Server::default()), process)
     }
 
@@ -118,8 +126,16 @@ impl Workload {
     pub fn record(&self, seed: u64) -> Vec<Told> {
         let told = Rc::new(RefCell::new(Vec::new()));
         let log = told.clone();
-        let recording = move |image, wall| Recording { machine: Box::new(machine(image, wall)), told: log.clone() };
-        self.run_with(seed, Engine::Fast, move |image, wall| Box::new(recording(image, wall)), process);
+        let recording = move |image, wall| Recording {
+            machine: Box::new(machine(image, wall)),
+            told: log.clone(),
+        };
+        self.run_with(
+            seed,
+            Engine::Fast,
+            move |image, wall| Box::new(recording(image, wall)),
+            process,
+        );
         told.take()
     }
 
@@ -136,7 +152,9 @@ impl Workload {
         let roster = Rc::new(Roster::new(seed, &clients, self.cycles));
         let server = Server::new(Micros(0), Micros(0), Box::new(make));
         let mut hosts = vec![(Node::Redis(1), Software::Machine(Box::new(server)))];
-        hosts.extend(clients.iter().map(|client| (*client, self.program(*client, &roster, process))));
+        hosts.extend(
+            clients.iter().map(|client| (*client, self.program(*client, &roster, process))),
+        );
         hosts.extend((0..self.idle).map(|number| {
             let boot = |_: Env| -> TaskFuture { Box::pin(std::future::pending()) };
             (Node::Client(self.processes + 1 + number), Software::Program(Rc::new(boot)))
@@ -144,7 +162,14 @@ impl Workload {
         let nodes: Vec<Node> = hosts.iter().map(|(node, _)| *node).collect();
         let (carrier, runner) = engine.prepare(&nodes);
         let latency = (Micros::from_millis(1), Micros::from_millis(5));
-        let kernel = Kernel::new(Parts { seed, quantum: self.quantum.into(), latency, hosts, carrier, recorder });
+        let kernel = Kernel::new(Parts {
+            seed,
+            quantum: self.quantum.into(),
+            latency,
+            hosts,
+            carrier,
+            recorder,
+        });
         let nemesis = Nemesis::new(FaultPlan::default(), SimTime::ZERO, roster.clone(), &kernel);
         let course = Course { nemesis, roster, limit: LIMIT };
         runner.run(&kernel, &course).expect("workload W runs to its end");
@@ -156,7 +181,12 @@ impl Workload {
         })
     }
 
-    fn program(&self, client: Node, roster: &Rc<Roster>, process: impl AsyncFn(Env, u32) + Copy + 'static) -> Software {
+    fn program(
+        &self,
+        client: Node,
+        roster: &Rc<Roster>,
+        process: impl AsyncFn(Env, u32) + Copy + 'static,
+    ) -> Software {
         let (roster, cycles) = (roster.clone(), self.cycles);
         Software::Program(Rc::new(move |env: Env| -> TaskFuture {
             let roster = roster.clone();
@@ -189,9 +219,11 @@ enum What {
     Continue,
 }
 
-/// Tells a new server the same without any world around it; returns how many commands it carried out.
+/// Tells a new server the same without any world around it; returns how many commands it carried
+/// out.
 pub fn replay(told: &[Told]) -> u64 {
-    let mut node = machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at));
+    let mut node =
+        machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at));
     let (mut out, mut commands) = (Outputs::default(), 0);
     for Told { at, what } in told {
         let input = match what {

@@ -1,8 +1,9 @@
-//! From which value of one number of the scenario on a lock breaks: a grid over the range first, then bisection between the two neighbours where
-//! it turns. Must never know how the answer is shown.
+//! From which value of one number of the scenario on a lock breaks: a grid over the range first,
+//! then bisection between the two neighbours where it turns. Must never know how the answer is
+//! shown.
 //!
-//! Every probe runs the same seeds with another value. Bisection assumes that a worse value breaks whatever a milder one breaks; the report says
-//! whether the probes bear that out.
+//! Every probe runs the same seeds with another value. Bisection assumes that a worse value breaks
+//! whatever a milder one breaks; the report says whether the probes bear that out.
 
 mod livelock;
 pub mod quantity;
@@ -59,12 +60,17 @@ impl Search {
     }
 
     /// Searches. Fails if a run does, or if a value makes no sense in the scenario.
-    pub fn search(&self, listener: &dyn Listener, stop: &Stop) -> Result<BoundaryReport, SearchError> {
+    pub fn search(
+        &self,
+        listener: &dyn Listener,
+        stop: &Stop,
+    ) -> Result<BoundaryReport, SearchError> {
         let facts = self.facts()?;
         let quantity = self.quantity.quantity();
         let mut probes = Vec::new();
         for part in 0..=self.parts {
-            let width = u128::from(self.range.1 - self.range.0) * u128::from(part) / u128::from(self.parts);
+            let width =
+                u128::from(self.range.1 - self.range.0) * u128::from(part) / u128::from(self.parts);
             let value = self.round(self.range.0 + width as u64);
             probes.push(self.probe(value, listener, stop)?);
         }
@@ -102,7 +108,10 @@ impl Search {
     /// What the bounds follow from.
     pub fn facts(&self) -> Result<Facts, SearchError> {
         let validity = stated_validity(self.client, &self.scenario)?;
-        Ok(Facts { longest_hold: longest_hold(&self.scenario, validity), scenario: self.scenario.clone() })
+        Ok(Facts {
+            longest_hold: longest_hold(&self.scenario, validity),
+            scenario: self.scenario.clone(),
+        })
     }
 
     /// Spans in whole milliseconds are easier to read.
@@ -110,12 +119,19 @@ impl Search {
         if self.quantity.unit == Unit::Us && value > 1_000 { value - value % 1_000 } else { value }
     }
 
-    fn probe(&self, value: u64, listener: &dyn Listener, stop: &Stop) -> Result<Probe, SearchError> {
+    fn probe(
+        &self,
+        value: u64,
+        listener: &dyn Listener,
+        stop: &Stop,
+    ) -> Result<Probe, SearchError> {
         // Arithmetic is about the lengths of the scenario, so `all` draws none of its own.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
-        scenario.validate().map_err(|error| SearchError::Value { value: shown(), why: error.to_string() })?;
+        scenario
+            .validate()
+            .map_err(|error| SearchError::Value { value: shown(), why: error.to_string() })?;
         let unfit = fits(&scenario, self.client, &self.families);
         unfit.map_err(|error| SearchError::Value { value: shown(), why: error.to_string() })?;
         let spec = SweepSpec {
@@ -146,26 +162,38 @@ pub enum SearchError {
         why: String,
     },
     /// The simulation failed.
-    #[error("seed {seed}, client {client}, fault {fault}: {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
+    #[error("seed {seed}, client {client}, fault {fault}: \
+     {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
     Run(FailedRun),
 }
 
-/// The longest validity that the lock can state for a lease; `None` if it states none. Found by running it alone, with messages as fast as they get.
-fn stated_validity(client: &'static Definition, scenario: &Scenario) -> Result<Option<Micros>, SearchError> {
+/// The longest validity that the lock can state for a lease; `None` if it states none. Found by
+/// running it alone, with messages as fast as they get.
+fn stated_validity(
+    client: &'static Definition,
+    scenario: &Scenario,
+) -> Result<Option<Micros>, SearchError> {
     let families: Families = "none".parse().expect("none is a family");
     let latency = SpanRange::new(scenario.latency.min, scenario.latency.min);
-    let scenario = Rc::new(Scenario { processes: 1, cycles: scenario.cycles.min(5), latency, ..scenario.clone() });
+    let scenario = Rc::new(Scenario {
+        processes: 1,
+        cycles: scenario.cycles.min(5),
+        latency,
+        ..scenario.clone()
+    });
     let spec = RunSpec::draw(Seed(0), client, &families, scenario);
     let outcome = spec.run(Engine::Fast).map_err(|error| {
         let (client, fault) = (client.name.to_owned(), families.to_string());
         SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
     })?;
-    let stated = |what: &What| if let What::Ok { valid_for_us, .. } = what { *valid_for_us } else { None };
+    let stated =
+        |what: &What| if let What::Ok { valid_for_us, .. } = what { *valid_for_us } else { None };
     Ok(outcome.history.events.iter().filter_map(|event| stated(&event.what)).max())
 }
 
-/// How long a process is in its critical section at most, if nothing holds it up: the longest hold, which ends with the stated validity (with the
-/// ttl if none is stated), and the messages to and from the storage.
+/// How long a process is in its critical section at most, if nothing holds it up: the longest hold,
+/// which ends with the stated validity (with the ttl if none is stated), and the messages to and
+/// from the storage.
 fn longest_hold(scenario: &Scenario, validity: Option<Micros>) -> Micros {
     let valid = validity.unwrap_or(scenario.ttl.0);
     match scenario.hold {

@@ -1,4 +1,5 @@
-//! Sets a world up: which hosts there are and what each runs. Must never know what happens afterwards.
+//! Sets a world up: which hosts there are and what each runs. Must never know what happens
+//! afterwards.
 
 use crate::recorder::Recorder;
 use crate::roster::Roster;
@@ -61,7 +62,8 @@ impl Deployment {
         let setting = this.scenario.setting(this.topology);
         let redis = setting.redis().into_iter().map(|node| (node, this.redis(node)));
         let sentinels = setting.sentinels().into_iter().map(|node| (node, this.sentinel(node)));
-        let processes = processes(&this.scenario).map(|node| (node, Deployment::process(&this, node)));
+        let processes =
+            processes(&this.scenario).map(|node| (node, Deployment::process(&this, node)));
         redis.chain(sentinels).chain([(Node::Storage, this.storage())]).chain(processes).collect()
     }
 
@@ -92,7 +94,8 @@ impl Deployment {
 
     fn sentinel(&self, node: Node) -> Software {
         let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
-        // A deployment that has been running for a while: its Sentinels have long found the replicas and written them down.
+        // A deployment that has been running for a while: its Sentinels have long found the
+        // replicas and written them down.
         let replicas = (2..=self.scenario.replicas + 1).map(Node::Redis);
         let config = SentinelConfig {
             master_name: MASTER_NAME.to_owned(),
@@ -103,7 +106,9 @@ impl Deployment {
             ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), REDIS_PORT))
         };
         let mut ids = self.seed.stream(Stream::Server(node));
-        self.server(Box::new(move |_, wall| Box::new(Sentinel::new(config.clone(), ids.next_u64(), wall))))
+        self.server(Box::new(move |_, wall| {
+            Box::new(Sentinel::new(config.clone(), ids.next_u64(), wall))
+        }))
     }
 
     fn storage(&self) -> Software {
@@ -136,11 +141,14 @@ impl Deployment {
         }))
     }
 
-    /// Starts a further thread of the process that `env` and `lock` are of. Panics if the lock knows no threads: the run was set up wrong.
+    /// Starts a further thread of the process that `env` and `lock` are of. Panics if the lock
+    /// knows no threads: the run was set up wrong.
     fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
         let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
         let env = env.of_thread(thread);
-        let lock = lock.of_thread(env.clone()).unwrap_or_else(|| panic!("{} has no threads", self.client.name));
+        let lock = lock
+            .of_thread(env.clone())
+            .unwrap_or_else(|| panic!("{} has no threads", self.client.name));
         env.spawn(work(self.thread(node, env.clone(), lock)));
     }
 
@@ -164,10 +172,13 @@ impl Deployment {
             Topology::Standalone => Servers::One(address(Node::Redis(1), REDIS_PORT)),
             Topology::Replicated { sentinels, .. } => Servers::Sentinels {
                 name: MASTER_NAME.to_owned(),
-                sentinels: (1..=sentinels).map(|n| address(Node::Sentinel(n), SENTINEL_PORT)).collect(),
+                sentinels: (1..=sentinels)
+                    .map(|n| address(Node::Sentinel(n), SENTINEL_PORT))
+                    .collect(),
             },
             Topology::Independent { masters, .. } => {
-                let mut known: Vec<_> = (1..=masters).map(|n| address(Node::Redis(n), REDIS_PORT)).collect();
+                let mut known: Vec<_> =
+                    (1..=masters).map(|n| address(Node::Redis(n), REDIS_PORT)).collect();
                 known.rotate_left(self.first_master(process));
                 Servers::Independent(known)
             }

@@ -18,7 +18,10 @@ pub enum Unfit {
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
     /// The processes are to have threads, and the lock knows none.
-    #[error("threads '{threads}': expected 1 for {client}, which knows no threads of one process; {others} do")]
+    #[error(
+        "threads '{threads}': expected 1 for {client}, which knows no threads of one process; \
+         {others} do"
+    )]
     Threads {
         /// How many are asked for.
         threads: u16,
@@ -35,8 +38,13 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
     if scenario.threads == 1 || knows_threads(client) {
         return Ok(());
     }
-    let others: Vec<&str> = CLIENTS.iter().filter(|one| knows_threads(one)).map(|one| one.name).collect();
-    Err(Unfit::Threads { threads: scenario.threads, client: client.name, others: others.join(", ") })
+    let others: Vec<&str> =
+        CLIENTS.iter().filter(|one| knows_threads(one)).map(|one| one.name).collect();
+    Err(Unfit::Threads {
+        threads: scenario.threads,
+        client: client.name,
+        others: others.join(", "),
+    })
 }
 
 /// Whether a lock makes that of another thread of its process: one is built, and asked.
@@ -73,7 +81,8 @@ mod tests {
 
     #[test]
     fn the_locks_that_know_threads_are_those_of_java_libraries() {
-        let names: Vec<&str> = CLIENTS.iter().filter(|one| knows_threads(one)).map(|one| one.name).collect();
+        let names: Vec<&str> =
+            CLIENTS.iter().filter(|one| knows_threads(one)).map(|one| one.name).collect();
         let java = |name: &&str| name.starts_with("redisson") || *name == "spring-registry";
         assert_eq!(names, CLIENTS.iter().map(|one| one.name).filter(java).collect::<Vec<_>>());
         assert_eq!(names.len(), 6);
@@ -84,7 +93,8 @@ mod tests {
         let said = |threads, client: &str| {
             let scenario = Scenario { threads, ..Scenario::default() };
             let client = fencepost_clients::find(client).expect("the lock is in the table");
-            fits(&scenario, client, &"none".parse().expect("a family")).map_err(|unfit| unfit.to_string())
+            fits(&scenario, client, &"none".parse().expect("a family"))
+                .map_err(|unfit| unfit.to_string())
         };
         assert_eq!(said(1, "redlock"), Ok(()));
         assert_eq!(said(2, "spring-registry"), Ok(()));

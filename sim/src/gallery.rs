@@ -1,6 +1,7 @@
 //! `docs/gallery`: a page for each anomaly, made from pinned seeds. Must never know Markdown.
 //!
-//! Everything follows from the table of exhibits, so the pages are the same on every machine; a test makes them again and compares.
+//! Everything follows from the table of exhibits, so the pages are the same on every machine; a
+//! test makes them again and compares.
 
 pub mod exhibits;
 mod protocols;
@@ -26,7 +27,9 @@ const TRIED: u64 = 20;
 
 /// Every page with the name of its file, and the index, which is the first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
-    let made = in_parallel(jobs, &all(), |exhibit| Ok((format!("{}.md", exhibit.name), page_of(exhibit)?)));
+    let made = in_parallel(jobs, &all(), |exhibit| {
+        Ok((format!("{}.md", exhibit.name), page_of(exhibit)?))
+    });
     std::iter::once(Ok(("README.md".to_owned(), index()))).chain(made).collect()
 }
 
@@ -34,7 +37,9 @@ pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GalleryError {
     /// The seed no longer shows what it was pinned for.
-    #[error("exhibit {0}: the seed no longer shows it: pin another one in sim/src/gallery/exhibits.rs")]
+    #[error(
+        "exhibit {0}: the seed no longer shows it: pin another one in sim/src/gallery/exhibits.rs"
+    )]
     NotShown(&'static str),
     /// The table names what there is not.
     #[error("exhibit {exhibit}: {what}")]
@@ -45,19 +50,28 @@ pub enum GalleryError {
         what: String,
     },
     /// The simulation failed.
-    #[error("seed {seed}, client {client}, fault {fault}: {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
+    #[error("seed {seed}, client {client}, fault {fault}: \
+     {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
     Run(FailedRun),
 }
 
 fn index() -> String {
-    let mut text = "# Gallery\n\nWhat can go wrong with a lock: one page for each anomaly, with the question, the protocol, the timeline of the smallest run that shows it, and what \
-         helps. Every page is made from a pinned seed by `fencepost gallery --out docs/gallery`; the command at its end shows the run again.\n\n\
+    let mut text = "# Gallery\n\nWhat can go wrong with a lock: one page for each anomaly, with \
+     the question, the protocol, the timeline of the smallest run that shows it, and what \
+         helps. Every page is made from a pinned seed by `fencepost gallery --out docs/gallery`; \
+         the command at its end shows the run again.\n\n\
          | anomaly | question | lock | fault | what breaks |\n| --- | --- | --- | --- | --- |\n"
         .to_owned();
     for exhibit in all() {
         text.push_str(&format!(
             "| [{}]({}.md) | {} | {} | {} | {} by {} |\n",
-            exhibit.title, exhibit.name, exhibit.question, exhibit.client, exhibit.fault, exhibit.kind, exhibit.cause
+            exhibit.title,
+            exhibit.name,
+            exhibit.question,
+            exhibit.client,
+            exhibit.fault,
+            exhibit.kind,
+            exhibit.cause
         ));
     }
     text
@@ -92,24 +106,30 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
 /// The run that an exhibit pins.
 fn spec(exhibit: &'static Exhibit) -> Result<RunSpec, GalleryError> {
     let wrong = |what: String| GalleryError::Wrong { exhibit: exhibit.name, what };
-    let client = find(exhibit.client).ok_or_else(|| wrong(format!("unknown client '{}'", exhibit.client)))?;
-    let families: Families =
-        exhibit.fault.parse().map_err(|error: fencepost_faults::UnknownFamily| wrong(error.to_string()))?;
+    let client = find(exhibit.client)
+        .ok_or_else(|| wrong(format!("unknown client '{}'", exhibit.client)))?;
+    let families: Families = exhibit
+        .fault
+        .parse()
+        .map_err(|error: fencepost_faults::UnknownFamily| wrong(error.to_string()))?;
     let scenario = scenario(exhibit.settings).map_err(wrong)?;
     Ok(RunSpec::draw(Seed(exhibit.seed), client, &families, Rc::new(scenario)))
 }
 
 fn scenario(settings: &[(&str, &str)]) -> Result<Scenario, String> {
     let value = |text: &str| text.parse::<i64>().map_or_else(|_| text.into(), toml::Value::Integer);
-    let table: toml::Table = settings.iter().map(|(key, text)| ((*key).to_owned(), value(text))).collect();
-    let scenario: Scenario = table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+    let table: toml::Table =
+        settings.iter().map(|(key, text)| ((*key).to_owned(), value(text))).collect();
+    let scenario: Scenario =
+        table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
     scenario.validate().map_err(|error| error.to_string())?;
     Ok(scenario)
 }
 
 fn report(spec: &RunSpec) -> Result<RunReport, GalleryError> {
     let failed = |error| {
-        let (client, fault, seed) = (spec.client.name.to_owned(), spec.families.to_string(), spec.seed);
+        let (client, fault, seed) =
+            (spec.client.name.to_owned(), spec.families.to_string(), spec.seed);
         GalleryError::Run(FailedRun { client, fault, seed, error })
     };
     let outcome = spec.run(Engine::Fast).map_err(failed)?;
@@ -118,7 +138,8 @@ fn report(spec: &RunSpec) -> Result<RunReport, GalleryError> {
 
 fn workload(minimal: &Minimal) -> String {
     let scenario = &minimal.spec.scenario;
-    let counted = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let counted =
+        |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let processes = counted(u64::from(scenario.processes), "process");
     let processes = processes.replace("processs", "processes");
     format!("{processes}, {} of each.", counted(u64::from(scenario.cycles), "cycle"))
@@ -128,7 +149,8 @@ fn workload(minimal: &Minimal) -> String {
 fn margins(minimal: &Minimal) -> Vec<String> {
     let margin = |found: &fencepost_faults::shrink::Boundary| {
         let (name, not_enough) = (found.magnitude.name(), found.not_enough?);
-        let (quantity, unit) = name.split_once("_us").map_or((name, ""), |(quantity, _)| (quantity, "us"));
+        let (quantity, unit) =
+            name.split_once("_us").map_or((name, ""), |(quantity, _)| (quantity, "us"));
         let show = |value: i64| match unit {
             "us" => format!("{}{}", if value < 0 { "-" } else { "" }, Micros(value.unsigned_abs())),
             _ => value.to_string(),
@@ -147,10 +169,12 @@ fn margins(minimal: &Minimal) -> Vec<String> {
 fn tried(exhibit: &'static Exhibit, mended: &Mended) -> Result<String, GalleryError> {
     let before = counted(exhibit, exhibit.client, exhibit.settings, mended)?;
     let after = counted(exhibit, mended.client, mended.settings, mended)?;
-    let settings: String = mended.settings.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
+    let settings: String =
+        mended.settings.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
     let broken = |cell: &Cell| cell.violations_by_kind.get(&mended.kind).copied().unwrap_or(0);
     Ok(format!(
-        "Tried over seeds {}..{} under `{}`: {} in {} of {} runs without it, in {} of {} with it (`--client {}{settings}`).",
+        "Tried over seeds {}..{} under `{}`: {} in {} of {} runs without it, in {} of {} with it \
+         (`--client {}{settings}`).",
         exhibit.seed,
         exhibit.seed + TRIED,
         exhibit.fault,
@@ -170,7 +194,8 @@ fn counted(
     mended: &Mended,
 ) -> Result<Cell, GalleryError> {
     let wrong = |what: String| GalleryError::Wrong { exhibit: exhibit.name, what };
-    let client = find(client).ok_or_else(|| wrong(format!("unknown client '{}'", mended.client)))?;
+    let client =
+        find(client).ok_or_else(|| wrong(format!("unknown client '{}'", mended.client)))?;
     let spec = SweepSpec {
         cells: vec![(client, spec(exhibit)?.families)],
         scenario: scenario(settings).map_err(wrong)?,

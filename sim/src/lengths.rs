@@ -1,7 +1,9 @@
-//! What `all` draws besides the faults: how long leases, holds and waits are. Must never know which faults are drawn.
+//! What `all` draws besides the faults: how long leases, holds and waits are. Must never know which
+//! faults are drawn.
 //!
-//! A length that is always the same hides what another would show (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012). A length that
-//! somebody asked for is left as it is, and holds stay as far below the lease as those of the built-in scenario do: a run in which no fault
+//! A length that is always the same hides what another would show (Groce, Zhang, Eide, Chen and
+//! Regehr, "Swarm Testing", ISSTA 2012). A length that somebody asked for is left as it is, and
+//! holds stay as far below the lease as those of the built-in scenario do: a run in which no fault
 //! strikes is as safe as one without faults.
 
 use crate::scenario::{Hold, Scenario};
@@ -13,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A length that a swarm draws, under its key in the scenario.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Length {
     /// How long a lock lives at the server: 4 s to 30 s.
@@ -22,7 +26,8 @@ pub enum Length {
     Hold,
     /// How long a process waits between two cycles: up to something between 2 ms and 1 s.
     Think,
-    /// The delay between two attempts to acquire: up to something between 100 ms and 1 s, and a quarter of that at least.
+    /// The delay between two attempts to acquire: up to something between 100 ms and 1 s, and a
+    /// quarter of that at least.
     Retry,
 }
 
@@ -60,15 +65,18 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Whether a swarm leaves it alone. Who states how long holds are, or how long servers stay away, states it against the lease.
+    /// Whether a swarm leaves it alone. Who states how long holds are, or how long servers stay
+    /// away, states it against the lease.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
-            && (Length::Hold.is_asked_for(scenario) || scenario.restart_delay != Scenario::default().restart_delay);
+            && (Length::Hold.is_asked_for(scenario)
+                || scenario.restart_delay != Scenario::default().restart_delay);
         self.is_asked_for(scenario) || stated_against
     }
 }
 
-/// The scenario with the lengths that the seed draws. A length that is kept takes its draw all the same, so that it changes no other.
+/// The scenario with the lengths that the seed draws. A length that is kept takes its draw all the
+/// same, so that it changes no other.
 pub(crate) fn drawn(seed: Seed, scenario: &Scenario) -> Scenario {
     let mut rng = seed.stream(Stream::Lengths);
     let ttl = Span::secs(log_uniform(&mut rng, 4..=30));
@@ -81,21 +89,28 @@ pub(crate) fn drawn(seed: Seed, scenario: &Scenario) -> Scenario {
             Length::Ttl => drawn.ttl = ttl,
             Length::Hold => drawn.hold = Hold::Drawn(hold_within(drawn.ttl, hold_per_mille)),
             Length::Think => drawn.think = SpanRange::new(Span::millis(1), Span::millis(think_ms)),
-            Length::Retry => drawn.retry = SpanRange::new(Span::millis(retry_ms / 4), Span::millis(retry_ms)),
+            Length::Retry => {
+                drawn.retry = SpanRange::new(Span::millis(retry_ms / 4), Span::millis(retry_ms))
+            }
         }
     }
     drawn
 }
 
-/// Holds of up to this part of the lease, in whole milliseconds if there are any; a built-in hold is 10 ms at least.
+/// Holds of up to this part of the lease, in whole milliseconds if there are any; a built-in hold
+/// is 10 ms at least.
 fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     let max_us = ttl.0.as_micros() * per_mille / 1_000;
     let max = if max_us < 1_000 { Span(Micros(max_us)) } else { Span::millis(max_us / 1_000) };
     SpanRange::new(Span::millis(10).min(max), max)
 }
 
-/// The scenario with the lengths that a report states in place of its own. Errors name what is wrong in a fragment.
-pub(crate) fn with_stated(scenario: &Scenario, lengths: &BTreeMap<String, String>) -> Result<Scenario, String> {
+/// The scenario with the lengths that a report states in place of its own. Errors name what is
+/// wrong in a fragment.
+pub(crate) fn with_stated(
+    scenario: &Scenario,
+    lengths: &BTreeMap<String, String>,
+) -> Result<Scenario, String> {
     let mut json = serde_json::to_value(scenario).map_err(|error| error.to_string())?;
     for (key, value) in lengths {
         json[key] = serde_json::Value::String(value.clone());
@@ -105,7 +120,10 @@ pub(crate) fn with_stated(scenario: &Scenario, lengths: &BTreeMap<String, String
 
 /// The lengths of a scenario by key, as a report states them where a seed may have drawn them.
 pub(crate) fn stated(scenario: &Scenario) -> BTreeMap<String, String> {
-    Length::ALL.into_iter().map(|length| (length.key().to_owned(), length.value(scenario))).collect()
+    Length::ALL
+        .into_iter()
+        .map(|length| (length.key().to_owned(), length.value(scenario)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -124,8 +142,13 @@ mod tests {
     fn a_seed_draws_every_length_and_another_seed_others() {
         let built_in = Scenario::default();
         for length in Length::ALL {
-            let values: Vec<String> = (0..20).map(|seed| length.value(&of(seed, &built_in))).collect();
-            assert!(values.iter().any(|value| *value != values[0]), "{length:?} is always {}", values[0]);
+            let values: Vec<String> =
+                (0..20).map(|seed| length.value(&of(seed, &built_in))).collect();
+            assert!(
+                values.iter().any(|value| *value != values[0]),
+                "{length:?} is always {}",
+                values[0]
+            );
             assert_eq!(values[3], length.value(&of(3, &built_in)), "{length:?}");
         }
     }
@@ -148,7 +171,8 @@ mod tests {
 
     #[test]
     fn a_length_that_was_asked_for_stays_and_changes_no_other_draw() {
-        let asked = Scenario { think: SpanRange::new(Span::secs(1), Span::secs(2)), ..Scenario::default() };
+        let asked =
+            Scenario { think: SpanRange::new(Span::secs(1), Span::secs(2)), ..Scenario::default() };
         let (free, bound) = (of(5, &Scenario::default()), of(5, &asked));
         assert_eq!(bound.think, asked.think);
         assert_eq!(bound, Scenario { think: asked.think, ..free });
@@ -172,7 +196,9 @@ mod tests {
         let once = of(7, &Scenario::default());
         assert_eq!(with_stated(&Scenario::default(), &stated(&once)), Ok(once));
         let wrong = BTreeMap::from([("leese".to_owned(), "2s".to_owned())]);
-        assert!(with_stated(&Scenario::default(), &wrong).is_err_and(|error| error.contains("leese")));
+        assert!(
+            with_stated(&Scenario::default(), &wrong).is_err_and(|error| error.contains("leese"))
+        );
     }
 
     #[test]

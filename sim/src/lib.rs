@@ -1,7 +1,9 @@
-//! Runs distributed locks in a deterministic simulation under injected faults, and reports every violation of mutual exclusion.
+//! Runs distributed locks in a deterministic simulation under injected faults, and reports every
+//! violation of mutual exclusion.
 //!
-//! One value walks one way: a seed draws a fault plan, the plan is run to a history, the history is judged. Owns the world, engines, the
-//! nemesis, workloads, the storage, sweeps and the command line; knows everything, and nothing below knows it.
+//! One value walks one way: a seed draws a fault plan, the plan is run to a history, the history is
+//! judged. Owns the world, engines, the nemesis, workloads, the storage, sweeps and the command
+//! line; knows everything, and nothing below knows it.
 
 #[doc(hidden)]
 pub mod bench;

@@ -1,8 +1,9 @@
-//! What waiting for a lock costs: many processes ask one server for one lock, and wait between two attempts in different ways. Must never know how
-//! the figures are shown.
+//! What waiting for a lock costs: many processes ask one server for one lock, and wait between two
+//! attempts in different ways. Must never know how the figures are shown.
 //!
-//! After an article that people copy from, which measured 1,000 requests of 100 processes with and without a sleep between two attempts.
-//! A world without storage and without faults: nothing here is judged.
+//! After an article that people copy from, which measured 1,000 requests of 100 processes with and
+//! without a sleep between two attempts. A world without storage and without faults: nothing here
+//! is judged.
 
 mod waiting;
 
@@ -62,7 +63,8 @@ impl Load {
     /// Runs every way of waiting, and one process alone.
     pub fn run(&self, waitings: &[Waiting]) -> Result<LoadReport, EngineError> {
         let alone = Load { processes: 1, requests: 100, ..self.clone() };
-        let cases: Result<Vec<LoadCase>, EngineError> = waitings.iter().map(|waiting| self.case(*waiting)).collect();
+        let cases: Result<Vec<LoadCase>, EngineError> =
+            waitings.iter().map(|waiting| self.case(*waiting)).collect();
         Ok(LoadReport {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -88,11 +90,20 @@ impl Load {
         let nodes: Vec<Node> = (1..=self.processes).map(Node::Client).collect();
         let roster = Rc::new(Roster::new(self.seed, &nodes, 1));
         let mut hosts = vec![(Node::Redis(1), self.server(&book))];
-        hosts.extend(nodes.iter().map(|node| (*node, self.program(*node, waiting, &book, &roster))));
+        hosts
+            .extend(nodes.iter().map(|node| (*node, self.program(*node, waiting, &book, &roster))));
         let all: Vec<Node> = hosts.iter().map(|(node, _)| *node).collect();
         let (carrier, runner) = Engine::Fast.prepare(&all);
-        let (latency, recorder) = ((self.latency.min.0, self.latency.max.0), Rc::new(Recorder::default()));
-        let kernel = Kernel::new(Parts { seed: self.seed, quantum: QUANTUM, latency, hosts, carrier, recorder });
+        let (latency, recorder) =
+            ((self.latency.min.0, self.latency.max.0), Rc::new(Recorder::default()));
+        let kernel = Kernel::new(Parts {
+            seed: self.seed,
+            quantum: QUANTUM,
+            latency,
+            hosts,
+            carrier,
+            recorder,
+        });
         let nemesis = Nemesis::new(FaultPlan::default(), SimTime::ZERO, roster.clone(), &kernel);
         runner.run(&kernel, &Course { nemesis, roster, limit: LIMIT })?;
         Ok(self.sum(waiting, &book))
@@ -101,15 +112,29 @@ impl Load {
     /// One Redis that writes down when it carries out commands.
     fn server(&self, book: &Rc<Book>) -> Software {
         let book = book.clone();
-        let config = NodeConfig { host: "redis-1".to_owned(), active_expire: false, ..NodeConfig::default() };
+        let config = NodeConfig {
+            host: "redis-1".to_owned(),
+            active_expire: false,
+            ..NodeConfig::default()
+        };
         let factory = move |image, wall| -> Box<dyn Machine> {
             let node = fake_redis::Node::new(config.clone(), image, 1, wall);
             Box::new(Counting { node, started: wall, book: book.clone() })
         };
-        Software::Machine(Box::new(Server::new(self.service_time.0, Micros::ZERO, Box::new(factory))))
+        Software::Machine(Box::new(Server::new(
+            self.service_time.0,
+            Micros::ZERO,
+            Box::new(factory),
+        )))
     }
 
-    fn program(&self, node: Node, waiting: Waiting, book: &Rc<Book>, roster: &Rc<Roster>) -> Software {
+    fn program(
+        &self,
+        node: Node,
+        waiting: Waiting,
+        book: &Rc<Book>,
+        roster: &Rc<Roster>,
+    ) -> Software {
         let (load, book, roster) = (self.clone(), book.clone(), roster.clone());
         Software::Program(Rc::new(move |env: Env| -> TaskFuture {
             let (load, book, roster) = (load.clone(), book.clone(), roster.clone());
@@ -150,7 +175,12 @@ impl Load {
     }
 
     /// Tries until it is granted; `None` when the patience is over.
-    async fn acquire(&self, env: &Env, lock: &mut dyn Lock, waiting: Waiting) -> Option<fencepost_clients::Lease> {
+    async fn acquire(
+        &self,
+        env: &Env,
+        lock: &mut dyn Lock,
+        waiting: Waiting,
+    ) -> Option<fencepost_clients::Lease> {
         let deadline = env.monotonic_clock().plus(self.patience.into());
         for attempt in 0.. {
             if let Acquisition::Granted(lease) = lock.acquire("lock").await {
@@ -238,7 +268,10 @@ impl Machine for Counting {
         self.node.handle(input, now, out);
         if out.commands > 0 {
             let at = now.0.saturating_sub(self.started.0);
-            self.book.commands.borrow_mut().push((u64::try_from(at).unwrap_or(0), u64::from(out.commands)));
+            self.book
+                .commands
+                .borrow_mut()
+                .push((u64::try_from(at).unwrap_or(0), u64::from(out.commands)));
         }
     }
 }

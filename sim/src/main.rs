@@ -3,7 +3,8 @@
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// A run makes and drops many small things; this allocator does it in half the instructions of the system's.
+/// A run makes and drops many small things; this allocator does it in half the instructions of the
+/// system's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,7 +1,8 @@
-//! Makes the faults of a plan happen, and undoes them. Must never know why a plan holds what it holds.
+//! Makes the faults of a plan happen, and undoes them. Must never know why a plan holds what it
+//! holds.
 //!
-//! The nemesis comes first in every instant. All that decides where messages can go changes at its turn; what dies or starts does so at the
-//! turn of its own host, in the same instant.
+//! The nemesis comes first in every instant. All that decides where messages can go changes at its
+//! turn; what dies or starts does so at the turn of its own host, in the same instant.
 
 use crate::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};
@@ -30,11 +31,22 @@ pub(crate) struct Nemesis {
 
 impl Nemesis {
     /// Enters every fault of the plan into the agenda, and the end of all faults.
-    pub(crate) fn new(plan: FaultPlan, healed_at: SimTime, roster: Rc<Roster>, kernel: &Kernel) -> Nemesis {
+    pub(crate) fn new(
+        plan: FaultPlan,
+        healed_at: SimTime,
+        roster: Rc<Roster>,
+        kernel: &Kernel,
+    ) -> Nemesis {
         kernel.with(|state| {
             let quantum = state.quantum;
             let mut enter = |at: SimTime, occurrence| {
-                state.agenda.enter(align_up(at, quantum), NEMESIS, Class::Fault, NEMESIS, occurrence);
+                state.agenda.enter(
+                    align_up(at, quantum),
+                    NEMESIS,
+                    Class::Fault,
+                    NEMESIS,
+                    occurrence,
+                );
             };
             for (index, timed) in plan.faults.iter().enumerate() {
                 enter(timed.at_us, Occurrence::FaultBegins(index as u32));
@@ -52,8 +64,12 @@ impl Nemesis {
         kernel.with(|state| {
             while let Some(occurrence) = state.take_due(NEMESIS) {
                 match occurrence {
-                    Occurrence::FaultBegins(index) => self.begin(state, &self.plan.faults[index as usize]),
-                    Occurrence::FaultEnds(index) => self.end(state, &self.plan.faults[index as usize]),
+                    Occurrence::FaultBegins(index) => {
+                        self.begin(state, &self.plan.faults[index as usize])
+                    }
+                    Occurrence::FaultEnds(index) => {
+                        self.end(state, &self.plan.faults[index as usize])
+                    }
                     Occurrence::Healed => state.recorder.record(Node::Probe, What::Healed),
                     _ => {}
                 }
@@ -86,7 +102,9 @@ impl Nemesis {
     fn act(&self, state: &mut State, timed: &TimedFault) -> bool {
         let now = state.now;
         match &timed.fault {
-            Fault::Pause { node, .. } => on(state, *node, |state, host| state.host(host).pauses += 1),
+            Fault::Pause { node, .. } => {
+                on(state, *node, |state, host| state.host(host).pauses += 1)
+            }
             Fault::Suspend { node, .. } => on(state, *node, suspend),
             Fault::Crash { node, down_us } => self.kill(state, *node, *down_us, Death::Process),
             Fault::PowerLoss { node, down_us } => self.kill(state, *node, *down_us, Death::Power),
@@ -263,7 +281,12 @@ fn enter_now(state: &mut State, host: HostIndex, class: Class, occurrence: Occur
 }
 
 /// The directions of links that a partition cuts, as places in the network.
-fn cut_directions(state: &State, side_a: &[Node], side_b: &[Node], direction: Direction) -> Vec<(usize, usize)> {
+fn cut_directions(
+    state: &State,
+    side_a: &[Node],
+    side_b: &[Node],
+    direction: Direction,
+) -> Vec<(usize, usize)> {
     let mut directions = pairs(state, side_a, side_b);
     if direction == Direction::Both {
         directions.extend(pairs(state, side_b, side_a));

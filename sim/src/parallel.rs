@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-/// What comes of each item, in the order of the items, whichever thread came first. A machine that gives no threads does it alone.
+/// What comes of each item, in the order of the items, whichever thread came first. A machine that
+/// gives no threads does it alone.
 pub(crate) fn in_parallel<'i, I: Sync, T: Send>(
     jobs: usize,
     items: &'i [I],

@@ -51,7 +51,10 @@ impl Recorder {
 
     /// The operation succeeded, and there is nothing more to say.
     pub(crate) fn ok(&self, node: Node, operation: u64) {
-        self.record(node, What::Ok { operation, owner: None, token: None, valid_for_us: None, value: None });
+        self.record(
+            node,
+            What::Ok { operation, owner: None, token: None, valid_for_us: None, value: None },
+        );
     }
 
     pub(crate) fn lost(&self, node: Node) {
@@ -98,13 +101,20 @@ impl Recorder {
         self.record(node, What::Server { key, change, value, by, primary: tap.primary });
     }
 
-    /// A server has loaded what its disk held: what it held before and has not found again is forgotten.
+    /// A server has loaded what its disk held: what it held before and has not found again is
+    /// forgotten.
     pub(crate) fn after_restart(&self, node: Node) {
         let Some(before) = self.before_restart.borrow_mut().remove(&node) else { return };
         let now = self.held.borrow().get(&node).cloned().unwrap_or_default();
         for (key, value) in before {
             if !now.contains_key(&key) {
-                let what = What::Server { key, change: Change::Forgotten, value: Some(value), by: None, primary: true };
+                let what = What::Server {
+                    key,
+                    change: Change::Forgotten,
+                    value: Some(value),
+                    by: None,
+                    primary: true,
+                };
                 self.record(node, what);
             }
         }

@@ -1,12 +1,13 @@
-//! Who takes part in a run, how far each has come, and so when the run is over. Must never know what anyone does. Each thread of a process is
-//! a member of its own.
+//! Who takes part in a run, how far each has come, and so when the run is over. Must never know
+//! what anyone does. Each thread of a process is a member of its own.
 
 use fencepost_faults::{Node, Seed, Stream};
 use rand_chacha::ChaCha8Rng;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// The threads of all processes of a run. What one has done and drawn survives the crashes of its process here.
+/// The threads of all processes of a run. What one has done and drawn survives the crashes of its
+/// process here.
 pub(crate) struct Roster {
     members: BTreeMap<Node, Member>,
     unfinished: Cell<usize>,
@@ -47,7 +48,10 @@ impl Roster {
 
     /// A machine will not come back, and no thread of it.
     pub(crate) fn dies_for_good(&self, machine: Node) {
-        self.members.keys().filter(|node| node.machine() == machine).for_each(|node| self.finishes(*node));
+        self.members
+            .keys()
+            .filter(|node| node.machine() == machine)
+            .for_each(|node| self.finishes(*node));
     }
 
     /// Whether nobody has anything left to do.

@@ -27,7 +27,8 @@ pub struct RunSpec {
     pub client: &'static Definition,
     /// The families that the plan was drawn from.
     pub families: Families,
-    /// The deployment, the workload and the habits, with the lengths that the seed drew if the families are a swarm.
+    /// The deployment, the workload and the habits, with the lengths that the seed drew if the
+    /// families are a swarm.
     pub scenario: Rc<Scenario>,
     /// What goes wrong.
     pub plan: FaultPlan,
@@ -64,7 +65,10 @@ pub enum InvalidRun {
     #[error(transparent)]
     Unfit(#[from] Unfit),
     /// The plan names a node that is not in the deployment.
-    #[error("fault {fault} of the plan names {node}, which is not in the deployment: expected one of {valid}")]
+    #[error(
+        "fault {fault} of the plan names {node}, which is not in the deployment: expected one of \
+         {valid}"
+    )]
     Stranger {
         /// The id of the fault.
         fault: u32,
@@ -75,7 +79,8 @@ pub enum InvalidRun {
     },
     /// Two faults of the plan hold the same thing at once.
     #[error(
-        "faults {earlier} and {later} of the plan do the same to the same node at once: expected one after the other"
+        "faults {earlier} and {later} of the plan do the same to the same node at once: expected \
+         one after the other"
     )]
     Collision {
         /// The id of the one that begins first.
@@ -87,14 +92,21 @@ pub enum InvalidRun {
 
 impl RunSpec {
     /// The run that a seed draws.
-    pub fn draw(seed: Seed, client: &'static Definition, families: &Families, scenario: Rc<Scenario>) -> RunSpec {
-        let scenario = if families.is_swarm() { Rc::new(lengths::drawn(seed, &scenario)) } else { scenario };
+    pub fn draw(
+        seed: Seed,
+        client: &'static Definition,
+        families: &Families,
+        scenario: Rc<Scenario>,
+    ) -> RunSpec {
+        let scenario =
+            if families.is_swarm() { Rc::new(lengths::drawn(seed, &scenario)) } else { scenario };
         let setting = scenario.setting(scenario.topology(client, families));
         let plan = generate(seed, families, &setting);
         RunSpec { seed, client, families: families.clone(), scenario, plan }
     }
 
-    /// Checks that the lock fits the scenario, and the plan the deployment. Errors name the value, or the fault and the node.
+    /// Checks that the lock fits the scenario, and the plan the deployment. Errors name the value,
+    /// or the fault and the node.
     pub fn validate(&self) -> Result<(), InvalidRun> {
         fits(&self.scenario, self.client, &self.families)?;
         let targets = self.scenario.setting(self.topology()).targets();
@@ -103,7 +115,9 @@ impl RunSpec {
             return Err(InvalidRun::Stranger { fault, node, valid: names.join(", ") });
         }
         match self.plan.collision() {
-            Some((earlier, later)) => Err(InvalidRun::Collision { earlier: earlier.id, later: later.id }),
+            Some((earlier, later)) => {
+                Err(InvalidRun::Collision { earlier: earlier.id, later: later.id })
+            }
             None => Ok(()),
         }
     }
@@ -113,16 +127,21 @@ impl RunSpec {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Runs it. The same spec gives the same outcome, byte for byte, in both engines. Panics if it asks for threads of a lock that knows none;
-    /// [`RunSpec::validate`] says so.
+    /// Runs it. The same spec gives the same outcome, byte for byte, in both engines. Panics if it
+    /// asks for threads of a lock that knows none; [`RunSpec::validate`] says so.
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
         self.run_recording(engine, Recording::History)
     }
 
     /// Runs it and writes down what is asked for.
-    pub fn run_recording(&self, engine: Engine, recording: Recording) -> Result<RunOutcome, EngineError> {
+    pub fn run_recording(
+        &self,
+        engine: Engine,
+        recording: Recording,
+    ) -> Result<RunOutcome, EngineError> {
         let recorder = Rc::new(Recorder::default());
-        let roster = Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
+        let roster =
+            Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
         let healed_at = network::align_up(self.plan.heals_at(), self.scenario.quantum.0);
         let deployment = Deployment {
             seed: self.seed,
@@ -152,15 +171,21 @@ impl RunSpec {
         let nemesis = Nemesis::new(self.plan.clone(), healed_at, roster.clone(), &kernel);
         let course = Course { nemesis, roster, limit: SimTime(self.scenario.max_time.0.0) };
         runner.run(&kernel, &course)?;
-        let (virtual_time, messages, events) = kernel.with(|state| (state.now, state.messages_sent, state.events));
-        let history =
-            History { format: FORMAT.to_owned(), version: VERSION, header: self.header(), events: recorder.take() };
+        let (virtual_time, messages, events) =
+            kernel.with(|state| (state.now, state.messages_sent, state.events));
+        let history = History {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            header: self.header(),
+            events: recorder.take(),
+        };
         let trace = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
         Ok(RunOutcome { history, virtual_time, messages, events, trace })
     }
 
-    /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of any clock + (with Sentinel) down-after,
-    /// twice failover-timeout and the 30 s of TILT + the longest silence of a healed link + a command timeout + a retry.
+    /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of
+    /// any clock + (with Sentinel) down-after, twice failover-timeout and the 30 s of TILT + the
+    /// longest silence of a healed link + a command timeout + a retry.
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let step_back = self.plan.server_clock_back_max();
@@ -171,7 +196,12 @@ impl RunSpec {
             _ => Micros::ZERO,
         };
         let silence = network::RETRY_CAP.max(network::CONNECT_RETRY_CAP);
-        scenario.ttl.0 + step_back + sentinel + silence + scenario.command_timeout.0 + scenario.retry.max.0
+        scenario.ttl.0
+            + step_back
+            + sentinel
+            + silence
+            + scenario.command_timeout.0
+            + scenario.retry.max.0
     }
 
     fn header(&self) -> Header {

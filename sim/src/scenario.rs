@@ -1,5 +1,5 @@
-//! Everything that a run follows from besides its seed, its lock and its faults: the deployment, the workload, the habits of clients and
-//! servers. Must never know how any of it is run.
+//! Everything that a run follows from besides its seed, its lock and its faults: the deployment,
+//! the workload, the habits of clients and servers. Must never know how any of it is run.
 
 use crate::lengths::Length;
 use crate::span::{Span, SpanRange};
@@ -18,19 +18,23 @@ use std::collections::BTreeSet;
 pub struct Scenario {
     /// How many processes take the lock.
     pub processes: u16,
-    /// How many threads each of them has, every one with the lock in hands of its own: 1, or up to 16 for a lock that knows threads of one process.
+    /// How many threads each of them has, every one with the lock in hands of its own: 1, or up to
+    /// 16 for a lock that knows threads of one process.
     #[serde(skip_serializing_if = "is_one")]
     pub threads: u16,
     /// How many times each thread acquires, holds and releases.
     pub cycles: u32,
     /// How long a lock lives at the server.
     pub ttl: Span,
-    /// How long a process stays in its critical section: drawn log-uniformly, or for as long as the lock says that it is valid.
+    /// How long a process stays in its critical section: drawn log-uniformly, or for as long as the
+    /// lock says that it is valid.
     pub hold: Hold,
-    /// No live process may keep the lock longer than this; by default it may keep it for as long as it likes.
+    /// No live process may keep the lock longer than this; by default it may keep it for as long as
+    /// it likes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_bound: Option<Span>,
-    /// How long client-1 hangs in its first section, in business code that looks at no clock; by default not at all.
+    /// How long client-1 hangs in its first section, in business code that looks at no clock; by
+    /// default not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hang: Option<Span>,
     /// How long a process waits between two cycles.
@@ -75,7 +79,8 @@ pub struct Scenario {
     pub failover_timeout: Span,
     /// Redis's min-replicas-to-write.
     pub min_replicas: u16,
-    /// How many replicas a client waits for (WAIT) before it holds a lock for granted; 0: it does not ask.
+    /// How many replicas a client waits for (WAIT) before it holds a lock for granted; 0: it does
+    /// not ask.
     pub wait_replicas: u16,
     /// How long the server lets it wait for them.
     pub wait_timeout: Span,
@@ -97,7 +102,8 @@ pub struct Scenario {
     pub extra_latency: Option<SpanRange>,
     /// How long a partition lasts.
     pub partition: Option<SpanRange>,
-    /// Which lengths were asked for though they are the built-in ones: `all` draws those that were not.
+    /// Which lengths were asked for though they are the built-in ones: `all` draws those that were
+    /// not.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub keeps: BTreeSet<Length>,
 }
@@ -137,13 +143,15 @@ pub enum Persistence {
     AofAlways,
 }
 
-/// In which order a process knows the independent masters: a lock that asks one after the other begins with the first.
+/// In which order a process knows the independent masters: a lock that asks one after the other
+/// begins with the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum MastersOrder {
     /// All processes in the same.
     Same,
-    /// Each process begins one master later than the one before it, as if it asked the nearest first.
+    /// Each process begins one master later than the one before it, as if it asked the nearest
+    /// first.
     Rotated,
 }
 
@@ -213,12 +221,17 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// Which servers a lock runs against under these faults: Sentinel and replicas only where they matter.
+    /// Which servers a lock runs against under these faults: Sentinel and replicas only where they
+    /// matter.
     pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
         let wants_replicas = |name: &str| matches!(name, "failover" | "replication-lag" | "all");
         match client.deployment {
-            Deployment::Independent => Topology::Independent { masters: self.masters, quorum: self.masters / 2 + 1 },
-            Deployment::Primary if families.chosen().any(|(_, family)| wants_replicas(family.name)) => {
+            Deployment::Independent => {
+                Topology::Independent { masters: self.masters, quorum: self.masters / 2 + 1 }
+            }
+            Deployment::Primary
+                if families.chosen().any(|(_, family)| wants_replicas(family.name)) =>
+            {
                 Topology::Replicated {
                     replicas: self.replicas,
                     sentinels: self.sentinels,
@@ -246,15 +259,18 @@ impl Scenario {
         set(&mut knobs.latency, self.extra_latency);
         set(&mut knobs.partition, self.partition);
         knobs.drift_ppm = self.drift_ppm;
-        let window =
-            Window { begin_us: SimTime(self.fault_window.min.0.0), end_us: SimTime(self.fault_window.max.0.0) };
+        let window = Window {
+            begin_us: SimTime(self.fault_window.min.0.0),
+            end_us: SimTime(self.fault_window.max.0.0),
+        };
         Setting { topology, processes: self.processes, ttl_us: self.ttl.0, window, knobs }
     }
 
     /// Checks that the numbers make sense together. Errors name the value and what would be valid.
     pub fn validate(&self) -> Result<(), InvalidScenario> {
-        let wrong =
-            |key: &'static str, value: String, expected: &'static str| Err(InvalidScenario { key, value, expected });
+        let wrong = |key: &'static str, value: String, expected: &'static str| {
+            Err(InvalidScenario { key, value, expected })
+        };
         let zero = Span::default();
         if !(1..=64).contains(&self.processes) {
             return wrong("processes", self.processes.to_string(), "1 to 64");
@@ -266,7 +282,11 @@ impl Scenario {
             return wrong("cycles", self.cycles.to_string(), "at least 1");
         }
         if self.ttl < Span::millis(1) {
-            return wrong("ttl", self.ttl.to_string(), "at least 1ms, the unit of a server's expiry");
+            return wrong(
+                "ttl",
+                self.ttl.to_string(),
+                "at least 1ms, the unit of a server's expiry",
+            );
         }
         if let Hold::Drawn(range) = self.hold
             && range.max > self.max_time
@@ -293,9 +313,14 @@ impl Scenario {
         if let Some((key, value)) = spans.into_iter().find(|(_, span)| *span == zero) {
             return wrong(key, value.to_string(), "more than zero");
         }
-        let waits_too_long = self.wait_timeout < Span::millis(1) || self.wait_timeout >= self.command_timeout;
+        let waits_too_long =
+            self.wait_timeout < Span::millis(1) || self.wait_timeout >= self.command_timeout;
         if self.wait_replicas > 0 && waits_too_long {
-            return wrong("wait-timeout", self.wait_timeout.to_string(), "at least 1ms and less than command-timeout");
+            return wrong(
+                "wait-timeout",
+                self.wait_timeout.to_string(),
+                "at least 1ms and less than command-timeout",
+            );
         }
         let counts = [("masters", self.masters), ("sentinels", self.sentinels)];
         match counts.into_iter().find(|(_, count)| !(1..=31).contains(count)) {
@@ -313,8 +338,10 @@ impl Scenario {
             acquire_timeout: self.acquire_timeout.into(),
             command_timeout: self.command_timeout.into(),
             node_timeout: self.node_timeout.into(),
-            wait: (self.wait_replicas > 0)
-                .then(|| ReplicaWait { replicas: self.wait_replicas, timeout: self.wait_timeout.into() }),
+            wait: (self.wait_replicas > 0).then(|| ReplicaWait {
+                replicas: self.wait_replicas,
+                timeout: self.wait_timeout.into(),
+            }),
         }
     }
 }
@@ -332,7 +359,11 @@ impl std::str::FromStr for Hold {
     type Err = crate::span::InvalidSpan;
 
     fn from_str(text: &str) -> Result<Hold, Self::Err> {
-        if text == "until-validity" { Ok(Hold::UntilValidity) } else { text.parse().map(Hold::Drawn) }
+        if text == "until-validity" {
+            Ok(Hold::UntilValidity)
+        } else {
+            text.parse().map(Hold::Drawn)
+        }
     }
 }
 
@@ -354,22 +385,28 @@ impl JsonSchema for Hold {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "A range of durations, or until-validity." })
+        schemars::json_schema!({ "type": "string", "description": "A range of durations, or \
+         until-validity." })
     }
 }
 
 impl Scenario {
-    /// What differs from the built-in scenario or was asked for all the same, as keys and values of `--set`.
+    /// What differs from the built-in scenario or was asked for all the same, as keys and values of
+    /// `--set`.
     pub fn deviations(&self) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| match serde_json::to_value(scenario) {
             Ok(serde_json::Value::Object(map)) => map,
             _ => serde_json::Map::new(),
         };
         let (own, built_in) = (as_map(self), as_map(&Scenario::default()));
-        let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text = |value: &serde_json::Value| {
+            value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+        };
         let kept: Vec<&str> = self.keeps.iter().map(|length| length.key()).collect();
         own.iter()
-            .filter(|(key, value)| kept.contains(&key.as_str()) || built_in.get(*key) != Some(value))
+            .filter(|(key, value)| {
+                kept.contains(&key.as_str()) || built_in.get(*key) != Some(value)
+            })
             .filter(|(key, _)| *key != "keeps")
             .map(|(key, value)| (key.clone(), text(value)))
             .collect()

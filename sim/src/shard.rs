@@ -1,5 +1,5 @@
-//! Which slice of a sweep this process runs: from a flag, or from the variables by which schedulers number their jobs. Must never know
-//! what is in a slice.
+//! Which slice of a sweep this process runs: from a flag, or from the variables by which schedulers
+//! number their jobs. Must never know what is in a slice.
 
 use fencepost_reports::sweep::Shard;
 
@@ -11,15 +11,20 @@ struct Scheduler {
     first: u32,
 }
 
-/// Kubernetes indexed jobs count from 0; Slurm arrays from what the array says, by convention here 1; CI systems from 0 or 1, see below.
+/// Kubernetes indexed jobs count from 0; Slurm arrays from what the array says, by convention here
+/// 1; CI systems from 0 or 1, see below.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// The slice to run: the flag's, else the first scheduler's whose two variables are set, else the whole. Errors name the variable.
-pub fn shard(flag: Option<(u32, u32)>, variable: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
+/// The slice to run: the flag's, else the first scheduler's whose two variables are set, else the
+/// whole. Errors name the variable.
+pub fn shard(
+    flag: Option<(u32, u32)>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Shard, String> {
     if let Some((index, count)) = flag {
         return Ok(Shard { index, count });
     }
@@ -33,7 +38,8 @@ pub fn shard(flag: Option<(u32, u32)>, variable: impl Fn(&str) -> Option<String>
 
 impl Scheduler {
     fn shard(&self, index: &str, count: &str) -> Result<Shard, String> {
-        let expected = |name: &str, value: &str, what: &str| format!("{name} '{value}': expected {what}");
+        let expected =
+            |name: &str, value: &str, what: &str| format!("{name} '{value}': expected {what}");
         let jobs: u32 = match count.parse() {
             Ok(jobs) if jobs > 0 => jobs,
             _ => return Err(expected(self.count, count, "a number of jobs, at least 1")),
@@ -54,7 +60,9 @@ mod tests {
     use super::*;
 
     fn with(variables: &[(&str, &str)]) -> Result<Shard, String> {
-        shard(None, |name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        shard(None, |name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
     }
 
     #[test]

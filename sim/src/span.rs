@@ -1,4 +1,5 @@
-//! Spans of time as people write them: `250us`, `10s`, `1m`, `50ms..200ms`. Must never know what a span is for.
+//! Spans of time as people write them: `250us`, `10s`, `1m`, `50ms..200ms`. Must never know what a
+//! span is for.
 
 use fencepost_faults::Micros;
 use schemars::JsonSchema;
@@ -90,10 +91,14 @@ impl FromStr for Span {
             digits if digits.len() > 9 => return Err(invalid()),
             digits => {
                 let scale = 10_u64.pow(digits.len() as u32);
-                u128::from(digits.parse::<u64>().map_err(|_| invalid())?) * u128::from(unit_us) / u128::from(scale)
+                u128::from(digits.parse::<u64>().map_err(|_| invalid())?) * u128::from(unit_us)
+                    / u128::from(scale)
             }
         };
-        let micros = whole.checked_mul(unit_us).and_then(|us| us.checked_add(fraction as u64)).ok_or_else(invalid)?;
+        let micros = whole
+            .checked_mul(unit_us)
+            .and_then(|us| us.checked_add(fraction as u64))
+            .ok_or_else(invalid)?;
         // More than a year is a slip of the fingers, and the agenda could not hold it.
         if micros > 366 * 24 * 3_600_000_000 { Err(invalid()) } else { Ok(Span(Micros(micros))) }
     }
@@ -105,7 +110,11 @@ impl FromStr for SpanRange {
     fn from_str(text: &str) -> Result<SpanRange, InvalidSpan> {
         let (min, max) = text.split_once("..").unwrap_or((text, text));
         let (min, max) = (min.parse()?, max.parse()?);
-        if min > max { Err(InvalidSpan::Reversed(text.to_owned())) } else { Ok(SpanRange { min, max }) }
+        if min > max {
+            Err(InvalidSpan::Reversed(text.to_owned()))
+        } else {
+            Ok(SpanRange { min, max })
+        }
     }
 }
 
@@ -168,7 +177,9 @@ mod tests {
 
     #[test]
     fn what_is_no_span_is_refused() {
-        for text in ["", "10", "s", "-1s", "1.s", "1 s", "1d", "99999999999999999999s", "9999h0", "1e3s"] {
+        for text in
+            ["", "10", "s", "-1s", "1.s", "1 s", "1d", "99999999999999999999s", "9999h0", "1e3s"]
+        {
             assert!(text.parse::<Span>().is_err(), "{text}");
         }
         assert!("5s..1s".parse::<SpanRange>().is_err());

@@ -1,8 +1,11 @@
-//! The protected storage: one value that the lock guards, and the rule by which it treats fencing tokens. Must never know locks.
+//! The protected storage: one value that the lock guards, and the rule by which it treats fencing
+//! tokens. Must never know locks.
 //!
-//! It speaks RESP. `READ operation acquisition token` answers the value; `WRITE operation acquisition token value based-on` answers `OK`;
-//! a rejected token is answered by an error that starts with `STALE`. A token of `-` is none and is accepted unchecked. A repeated operation
-//! number gets the first answer. The rule is Kleppmann's (2016): reject any request whose token is lower than the highest seen.
+//! It speaks RESP. `READ operation acquisition token` answers the value; `WRITE operation
+//! acquisition token value based-on` answers `OK`; a rejected token is answered by an error that
+//! starts with `STALE`. A token of `-` is none and is accepted unchecked. A repeated operation
+//! number gets the first answer. The rule is Kleppmann's (2016): reject any request whose token is
+//! lower than the highest seen.
 
 use crate::recorder::Recorder;
 use bytes::{Bytes, BytesMut};
@@ -97,7 +100,9 @@ impl Storage {
         out.more = !from.buffer.is_empty();
         match parse(&frame, by) {
             Some(request) => self.request(connection, request, out),
-            None => answer(connection, &error("ERR expected READ or WRITE with its arguments"), out),
+            None => {
+                answer(connection, &error("ERR expected READ or WRITE with its arguments"), out)
+            }
         }
     }
 
@@ -106,7 +111,8 @@ impl Storage {
             answer(connection, first, out);
             return;
         }
-        let is_stale = self.checks(&request) && request.token.is_some_and(|token| Some(token) < self.highest);
+        let is_stale =
+            self.checks(&request) && request.token.is_some_and(|token| Some(token) < self.highest);
         if is_stale {
             self.note(&request, false, self.value);
             self.reply(connection, &request, error("STALE a higher token has been seen"), out);
@@ -161,7 +167,13 @@ impl Storage {
         self.recorder.record(Node::Storage, what);
     }
 
-    fn reply(&mut self, connection: ConnectionId, request: &Request, frame: BytesFrame, out: &mut Outputs) {
+    fn reply(
+        &mut self,
+        connection: ConnectionId,
+        request: &Request,
+        frame: BytesFrame,
+        out: &mut Outputs,
+    ) {
         answer(connection, &frame, out);
         self.answers.insert(request.operation, frame);
     }
@@ -173,7 +185,8 @@ impl Machine for Storage {
             Input::Accepted { connection, peer } => {
                 let name = peer.split(':').next().unwrap_or_default();
                 if let Ok(peer) = name.parse() {
-                    self.connections.insert(connection, Connection { peer, buffer: BytesMut::new() });
+                    self.connections
+                        .insert(connection, Connection { peer, buffer: BytesMut::new() });
                 }
             }
             Input::Received { connection, bytes } => {
@@ -183,7 +196,11 @@ impl Machine for Storage {
                 self.serve(connection, out);
             }
             Input::Continue => {
-                let waiting = self.connections.iter().find(|(_, from)| !from.buffer.is_empty()).map(|(id, _)| *id);
+                let waiting = self
+                    .connections
+                    .iter()
+                    .find(|(_, from)| !from.buffer.is_empty())
+                    .map(|(id, _)| *id);
                 if let Some(connection) = waiting {
                     self.serve(connection, out);
                 }

@@ -1,6 +1,7 @@
 //! Many seeds, over threads, added up. Must never know how the sum is shown.
 //!
-//! Threads take chunks of seeds in order; adding commutes, so the sum does not depend on how many threads there are or which came first.
+//! Threads take chunks of seeds in order; adding commutes, so the sum does not depend on how many
+//! threads there are or which came first.
 
 mod again;
 mod checkpoint;
@@ -67,7 +68,8 @@ pub trait Listener: Sync {
     /// A run is done.
     fn run_done(&self, report: &RunReport, seed: Seed);
 
-    /// Some seeds were added up; `sum` makes the sum so far, for a checkpoint. Other threads wait meanwhile.
+    /// Some seeds were added up; `sum` makes the sum so far, for a checkpoint. Other threads wait
+    /// meanwhile.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
@@ -113,7 +115,8 @@ impl Stop {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Makes the request, or if it was made before, a more urgent one: what has been found is not looked at again either.
+    /// Makes the request, or if it was made before, a more urgent one: what has been found is not
+    /// looked at again either.
     pub fn insist(&self) {
         if self.is_asked.swap(true, Ordering::Relaxed) {
             self.is_urgent.store(true, Ordering::Relaxed);
@@ -131,12 +134,14 @@ impl Stop {
     }
 }
 
-/// Runs every seed of the shard in every cell. The sum is the same whatever `jobs` is, unless it was stopped early.
+/// Runs every seed of the shard in every cell. The sum is the same whatever `jobs` is, unless it
+/// was stopped early.
 pub fn sweep(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
     go_on(spec, None, listener, stop)
 }
 
-/// Goes on where a sweep was, see [`Checkpoint::read`]: the sum is the one of a sweep that was never interrupted.
+/// Goes on where a sweep was, see [`Checkpoint::read`]: the sum is the one of a sweep that was
+/// never interrupted.
 pub fn go_on(
     spec: &SweepSpec,
     start: Option<&Sweep>,
@@ -158,7 +163,12 @@ pub fn count(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<S
     add_up(spec, None, listener, stop)
 }
 
-fn add_up(spec: &SweepSpec, start: Option<&Sweep>, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
+fn add_up(
+    spec: &SweepSpec,
+    start: Option<&Sweep>,
+    listener: &dyn Listener,
+    stop: &Stop,
+) -> Result<Sweep, FailedRun> {
     let work = Work::new(spec, start, listener, stop);
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..spec.jobs.max(1)).map(|_| scope.spawn(|| work.work())).collect();
@@ -173,8 +183,12 @@ fn add_up(spec: &SweepSpec, start: Option<&Sweep>, listener: &dyn Listener, stop
 
 /// What all runs have in common.
 fn config(spec: &SweepSpec) -> serde_json::Value {
-    let options: String =
-        spec.scenario.deviations().iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
+    let options: String = spec
+        .scenario
+        .deviations()
+        .iter()
+        .map(|(key, value)| format!(" --set {key}={value}"))
+        .collect();
     serde_json::json!({
         "engine": spec.engine.name(),
         "options": options.trim_start(),

@@ -1,5 +1,5 @@
-//! Testing a lock of one's own from one's own `#[test]`: which lock, which faults, which seeds, what should come out. Must never know the table of
-//! locks: the lock comes from the caller.
+//! Testing a lock of one's own from one's own `#[test]`: which lock, which faults, which seeds,
+//! what should come out. Must never know the table of locks: the lock comes from the caller.
 //!
 //! ```
 //! use fencepost::testing::{Expect, LockTest};
@@ -10,8 +10,9 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! A test that fails names the lowest seed that shows what should not be, writes a report of it as JSON and as a page with pictures, and prints
-//! the command that runs that seed alone. Everything follows from the seed, so that command shows the same history, on every machine:
+//! A test that fails names the lowest seed that shows what should not be, writes a report of it as
+//! JSON and as a page with pictures, and prints the command that runs that seed alone. Everything
+//! follows from the seed, so that command shows the same history, on every machine:
 //!
 //! ```should_panic
 //! use fencepost::testing::{Expect, LockTest};
@@ -71,7 +72,8 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// A test of this lock: without faults, over the seeds from 0 to 99, with the built-in scenario, and expected to be safe.
+    /// A test of this lock: without faults, over the seeds from 0 to 99, with the built-in
+    /// scenario, and expected to be safe.
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -83,7 +85,8 @@ impl LockTest {
         }
     }
 
-    /// The faults, as `--fault` takes them: a comma separates runs, a plus combines families in one run.
+    /// The faults, as `--fault` takes them: a comma separates runs, a plus combines families in one
+    /// run.
     pub fn faults(self, faults: &str) -> LockTest {
         LockTest { faults: faults.to_owned(), ..self }
     }
@@ -109,7 +112,8 @@ impl LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs it and gives the sum of all runs. Panics if it comes out otherwise than expected, with the command that shows it again.
+    /// Runs it and gives the sum of all runs. Panics if it comes out otherwise than expected, with
+    /// the command that shows it again.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {
@@ -124,22 +128,30 @@ impl LockTest {
     }
 
     /// As [`LockTest::check`], with other variables than those of the process.
-    pub fn check_with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Sweep, TestFailure> {
+    pub fn check_with(
+        &self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Sweep, TestFailure> {
         let cells = self.cells(variable)?;
         self.scenario.validate().map_err(|error| TestFailure::Wrong(error.to_string()))?;
         for (client, families) in &cells {
-            fits(&self.scenario, client, families).map_err(|error| TestFailure::Wrong(error.to_string()))?;
+            fits(&self.scenario, client, families)
+                .map_err(|error| TestFailure::Wrong(error.to_string()))?;
         }
-        let again = Again { lock: self.lock, scenario: &self.scenario, folder: self.reports.clone() };
+        let again =
+            Again { lock: self.lock, scenario: &self.scenario, folder: self.reports.clone() };
         if let Some(seed) = number(variable, "FENCEPOST_SEED")? {
             return again.tell(Seed(seed), &cells, &self.expect);
         }
-        let sum = count(&self.sweep(cells.clone(), variable)?, &Silent, &Stop::new()).map_err(TestFailure::Run)?;
+        let sum = count(&self.sweep(cells.clone(), variable)?, &Silent, &Stop::new())
+            .map_err(TestFailure::Run)?;
         let failed: Vec<_> = sum
             .cells
             .iter()
             .zip(&cells)
-            .filter_map(|(cell, (_, families))| Some((outcome::unexpected(cell, &self.expect)?, families)))
+            .filter_map(|(cell, (_, families))| {
+                Some((outcome::unexpected(cell, &self.expect)?, families))
+            })
             .map(|(unexpected, families)| again.show(unexpected, families))
             .collect::<Result<_, _>>()?;
         if failed.is_empty() { Ok(sum) } else { Err(TestFailure::Unexpected(failed)) }
@@ -150,7 +162,9 @@ impl LockTest {
         &self,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<(&'static Definition, Families)>, TestFailure> {
-        let read = |name: &str| name.parse::<Families>().map_err(|error| TestFailure::Wrong(error.to_string()));
+        let read = |name: &str| {
+            name.parse::<Families>().map_err(|error| TestFailure::Wrong(error.to_string()))
+        };
         let mut all = self.faults.split(',').map(read).collect::<Result<Vec<_>, _>>()?;
         if let Some(asked) = variable("FENCEPOST_FAULT") {
             let asked = read(&asked)?;
@@ -166,7 +180,9 @@ impl LockTest {
     ) -> Result<SweepSpec, TestFailure> {
         let seeds = match variable("FENCEPOST_SEEDS") {
             Some(text) => range(&text).ok_or_else(|| {
-                TestFailure::Wrong(format!("FENCEPOST_SEEDS '{text}': expected A..B with A below B, like 0..100000"))
+                TestFailure::Wrong(format!(
+                    "FENCEPOST_SEEDS '{text}': expected A..B with A below B, like 0..100000"
+                ))
             })?,
             None => self.seeds.clone(),
         };
@@ -190,7 +206,12 @@ fn range(text: &str) -> Option<Range<u64>> {
     (range.start < range.end).then_some(range)
 }
 
-fn number(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option<u64>, TestFailure> {
+fn number(
+    variable: &dyn Fn(&str) -> Option<String>,
+    name: &str,
+) -> Result<Option<u64>, TestFailure> {
     let Some(text) = variable(name) else { return Ok(None) };
-    text.parse().map(Some).map_err(|_| TestFailure::Wrong(format!("{name} '{text}': expected a seed, like 17")))
+    text.parse()
+        .map(Some)
+        .map_err(|_| TestFailure::Wrong(format!("{name} '{text}': expected a seed, like 17")))
 }

@@ -1,4 +1,5 @@
-//! From a run's outcome to its report: judged, digested, counted. Must never know how the report is shown.
+//! From a run's outcome to its report: judged, digested, counted. Must never know how the report is
+//! shown.
 
 use crate::cli::Outcome;
 use crate::engine::Engine;
@@ -27,8 +28,16 @@ impl Findings<'_> {
         let facts = RunFacts {
             plan: spec.plan.clone(),
             messages: outcome.messages,
-            expected: expected(spec.client.name, &spec.families.to_string(), conditions(&spec.scenario)),
-            lengths: if spec.families.is_swarm() { stated(&spec.scenario) } else { BTreeMap::new() },
+            expected: expected(
+                spec.client.name,
+                &spec.families.to_string(),
+                conditions(&spec.scenario),
+            ),
+            lengths: if spec.families.is_swarm() {
+                stated(&spec.scenario)
+            } else {
+                BTreeMap::new()
+            },
             replay: Findings::command(spec),
         };
         RunReport::new(&outcome.history, judgement, facts)
@@ -36,8 +45,10 @@ impl Findings<'_> {
 
     /// The command that shows the run again.
     pub fn command(spec: &RunSpec) -> String {
-        let mut command =
-            format!("fencepost --seed {} --fault {} --client {}", spec.seed, spec.families, spec.client.name);
+        let mut command = format!(
+            "fencepost --seed {} --fault {} --client {}",
+            spec.seed, spec.families, spec.client.name
+        );
         for (key, value) in spec.scenario.deviations() {
             command.push_str(&format!(" --set {key}={value}"));
         }
@@ -47,7 +58,8 @@ impl Findings<'_> {
 
 /// What the literature's verdict depends on besides lock and fault.
 pub fn conditions(scenario: &Scenario) -> Conditions<'_> {
-    let survives = scenario.persistence == Persistence::AofAlways || scenario.restart_delay.min >= scenario.ttl;
+    let survives = scenario.persistence == Persistence::AofAlways
+        || scenario.restart_delay.min >= scenario.ttl;
     Conditions {
         restart_loses: !survives,
         until_validity: scenario.hold == Hold::UntilValidity,

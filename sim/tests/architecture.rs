@@ -35,7 +35,8 @@ fn crates_use_only_what_the_architecture_allows() {
     let ours: BTreeSet<&str> = EDGES.iter().flat_map(|(_, uses)| *uses).copied().collect();
     for (folder, allowed) in EDGES {
         let used = dependencies(folder);
-        let own: BTreeSet<&str> = used.iter().map(String::as_str).filter(|name| ours.contains(name)).collect();
+        let own: BTreeSet<&str> =
+            used.iter().map(String::as_str).filter(|name| ours.contains(name)).collect();
         assert_eq!(own, allowed.iter().copied().collect(), "{folder}");
     }
 }
@@ -53,7 +54,8 @@ fn only_the_simulator_knows_the_simulator() {
 }
 
 fn sources() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = EDGES.iter().map(|(folder, _)| root().join(folder).join("src")).collect();
+    let mut folders: Vec<PathBuf> =
+        EDGES.iter().map(|(folder, _)| root().join(folder).join("src")).collect();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -83,12 +85,17 @@ fn no_function_is_longer_than_seventy_lines() {
     for path in sources() {
         let text = std::fs::read_to_string(&path).unwrap();
         for (line, length) in functions(&text) {
-            assert!(length <= FUNCTION_LINES_MAX, "{}:{line}: a function of {length} lines", path.display());
+            assert!(
+                length <= FUNCTION_LINES_MAX,
+                "{}:{line}: a function of {length} lines",
+                path.display()
+            );
         }
     }
 }
 
-/// The first line and the length of every function. Relies on rustfmt: a function ends at the first line that closes at its own indentation.
+/// The first line and the length of every function. Relies on rustfmt: a function ends at the first
+/// line that closes at its own indentation.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
@@ -101,7 +108,9 @@ fn functions(text: &str) -> Vec<(usize, usize)> {
         }
         let end = lines[index..].iter().position(|line| {
             line.starts_with('}') && indentation == 0
-                || line.len() == indentation + 1 && line.trim() == "}" && line.starts_with(&" ".repeat(indentation))
+                || line.len() == indentation + 1
+                    && line.trim() == "}"
+                    && line.starts_with(&" ".repeat(indentation))
         });
         found.extend(end.map(|length| (index + 1, length + 1)));
     }
@@ -110,6 +119,7 @@ fn functions(text: &str) -> Vec<(usize, usize)> {
 
 #[test]
 fn the_length_of_a_function_is_measured_right() {
-    let text = "fn a() {\n    1\n}\n\nimpl B {\n    pub(crate) fn c(\n        x: u8,\n    ) {\n        x\n    }\n}\n";
+    let text = "fn a() {\n    1\n}\n\nimpl B {\n    pub(crate) fn c(\n        x: u8,\n    ) \
+     {\n        x\n    }\n}\n";
     assert_eq!(functions(text), vec![(1, 3), (6, 5)]);
 }

@@ -5,18 +5,33 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 fn fencepost(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_fencepost")).args(arguments).output().expect("the program starts")
+    Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(arguments)
+        .output()
+        .expect("the program starts")
 }
 
 /// The history of a small run.
 fn history() -> Value {
-    let arguments = ["--seed", "7", "--client", "single-node", "--fault", "pause", "--cycles", "2", "--engine", "fast"];
+    let arguments = [
+        "--seed",
+        "7",
+        "--client",
+        "single-node",
+        "--fault",
+        "pause",
+        "--cycles",
+        "2",
+        "--engine",
+        "fast",
+    ];
     let output = fencepost(&[&arguments[..], &["--format", "json", "--with-history"]].concat());
     let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
     report["runs"][0]["history"].clone()
 }
 
-/// What `check` says of an edited history: its status, and stderr. The event at fault is the one at `position`.
+/// What `check` says of an edited history: its status, and stderr. The event at fault is the one at
+/// `position`.
 fn checked(name: &str, edit: impl FnOnce(&mut Vec<Value>)) -> (Option<i32>, String, Vec<String>) {
     let mut history = history();
     edit(history["events"].as_array_mut().expect("events"));
@@ -64,7 +79,8 @@ fn rejects_an_operation_that_nobody_invoked() {
 #[test]
 fn rejects_an_action_that_does_not_exist_and_names_its_line() {
     let (status, message, _) = checked("action.json", |events| {
-        let invoke = events.iter_mut().find(|event| event["event"] == "invoke").expect("an invocation");
+        let invoke =
+            events.iter_mut().find(|event| event["event"] == "invoke").expect("an invocation");
         invoke["action"] = "steal".into();
     });
     assert_eq!(status, Some(2));
@@ -74,7 +90,10 @@ fn rejects_an_action_that_does_not_exist_and_names_its_line() {
 #[test]
 fn rejects_an_operation_that_begins_before_the_last_was_completed() {
     let (status, message, _) = checked("open.json", |events| {
-        let place = events.iter().position(|event| event["event"] == "ok" || event["event"] == "fail").expect("an end");
+        let place = events
+            .iter()
+            .position(|event| event["event"] == "ok" || event["event"] == "fail")
+            .expect("an end");
         events.remove(place);
         for (sequence, event) in events.iter_mut().enumerate() {
             event["sequence"] = sequence.into();

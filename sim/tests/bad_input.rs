@@ -1,4 +1,5 @@
-//! Wrong input: exit status 2, nothing on stdout, and one line on stderr that names the bad value and what would be valid.
+//! Wrong input: exit status 2, nothing on stdout, and one line on stderr that names the bad value
+//! and what would be valid.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -63,7 +64,10 @@ fn threads_are_refused_where_the_lock_knows_none() {
     }
     let said = ["threads '2'", "expected 1 for redlock", "redisson", "spring-registry"];
     refuses(&["--client", "redisson,redlock", "--set", "threads=2"], &said);
-    refuses(&["sweep", "--seeds", "0..2", "--client", "all", "--set", "threads=2"], &["threads '2'", "single-node"]);
+    refuses(
+        &["sweep", "--seeds", "0..2", "--client", "all", "--set", "threads=2"],
+        &["threads '2'", "single-node"],
+    );
     refuses(&["matrix", "--seeds", "0..2", "--set", "threads=2"], &["threads '2'", "single-node"]);
 }
 
@@ -89,7 +93,18 @@ fn scenarios_with_unknown_keys_are_refused() {
 
 /// A real report, as JSON.
 fn report(folder: &Path) -> serde_json::Value {
-    let arguments = ["--seed", "3", "--fault", "pause", "--client", "single-node", "--cycles", "2", "--format", "json"];
+    let arguments = [
+        "--seed",
+        "3",
+        "--fault",
+        "pause",
+        "--client",
+        "single-node",
+        "--cycles",
+        "2",
+        "--format",
+        "json",
+    ];
     let answer = fencepost_in(folder, &arguments);
     serde_json::from_str(&answer.stdout).unwrap()
 }
@@ -119,7 +134,10 @@ fn reports_that_are_none_are_refused() {
     for (content, says) in cases {
         std::fs::write(&path, content).unwrap();
         let line = refusal_in(folder.path(), &["replay", "report.json"]);
-        assert!(line.contains("report.json") && line.contains(says), "{line:?} does not say {says:?}");
+        assert!(
+            line.contains("report.json") && line.contains(says),
+            "{line:?} does not say {says:?}"
+        );
     }
     assert!(refusal(&["replay", "no-such-report.json"]).contains("no-such-report.json"));
 }

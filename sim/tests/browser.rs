@@ -1,4 +1,5 @@
-//! Pages in a real browser: `tests-browser/run.sh`, run with this build's program. Skipped, and saying so, unless FENCEPOST_BROWSER=1.
+//! Pages in a real browser: `tests-browser/run.sh`, run with this build's program. Skipped, and
+//! saying so, unless FENCEPOST_BROWSER=1.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +11,9 @@ fn pages_work_in_a_real_browser() {
         return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests-browser/run.sh");
-    let status =
-        Command::new(script).env("FENCEPOST", env!("CARGO_BIN_EXE_fencepost")).status().expect("the script starts");
+    let status = Command::new(script)
+        .env("FENCEPOST", env!("CARGO_BIN_EXE_fencepost"))
+        .status()
+        .expect("the script starts");
     assert!(status.success(), "the browser tests end with {status}");
 }

@@ -11,7 +11,8 @@ use fencepost_faults::Seed;
 use fencepost_reports::digest;
 use std::rc::Rc;
 
-const RUN: &[&str] = &["--seed", "11", "--fault", "all", "--cycles", "6", "--format", "json", "--with-history"];
+const RUN: &[&str] =
+    &["--seed", "11", "--fault", "all", "--cycles", "6", "--format", "json", "--with-history"];
 
 #[test]
 fn two_processes_print_the_same_bytes() {
@@ -26,8 +27,11 @@ fn one_process_runs_the_same_seed_twice_alike() {
     for client in fencepost_clients::CLIENTS {
         let spec = || RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
         let first = spec().run(Engine::Fast).unwrap();
-        // A run of another seed in between must leave nothing behind: not in pools, caches or thread-locals.
-        RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone()).run(Engine::Fast).unwrap();
+        // A run of another seed in between must leave nothing behind: not in pools, caches or
+        // thread-locals.
+        RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone())
+            .run(Engine::Fast)
+            .unwrap();
         assert_eq!(first, spec().run(Engine::Fast).unwrap(), "{}", client.name);
     }
 }
@@ -43,7 +47,12 @@ fn a_run_whose_messages_are_written_down_is_the_same_run() {
             assert_eq!(digest(&plain.history), digest(&recorded.history), "{}", client.name);
             assert_eq!(plain.history, recorded.history, "{}", client.name);
             let trace = recorded.trace.unwrap();
-            assert_eq!(trace.messages.len() as u64 + trace.left_out, plain.messages, "{}: every message", client.name);
+            assert_eq!(
+                trace.messages.len() as u64 + trace.left_out,
+                plain.messages,
+                "{}: every message",
+                client.name
+            );
         }
         assert_eq!(plain.trace, None);
     }
@@ -74,8 +83,11 @@ fn a_sweep_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn shards_add_up_to_the_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let common = ["--fault", "pause", "--client", "single-node", "--cycles", "4", "--format", "json"];
-    let sweep = |more: &[&str]| fencepost(&[&["sweep", "--seeds", "0..50"], &common[..], more].concat()).stdout;
+    let common =
+        ["--fault", "pause", "--client", "single-node", "--cycles", "4", "--format", "json"];
+    let sweep = |more: &[&str]| {
+        fencepost(&[&["sweep", "--seeds", "0..50"], &common[..], more].concat()).stdout
+    };
     let mut files = Vec::new();
     for index in ["3", "1", "2"] {
         let path = folder.path().join(format!("shard-{index}.json"));
@@ -111,19 +123,26 @@ fn without_measured(text: &str) -> serde_json::Value {
 fn a_replay_gives_the_same_history() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.json");
-    let run = fencepost(&["--seed", "5", "--fault", "failover", "--cycles", "5", "--format", "json"]);
+    let run =
+        fencepost(&["--seed", "5", "--fault", "failover", "--cycles", "5", "--format", "json"]);
     std::fs::write(&path, &run.stdout).unwrap();
     let replay = fencepost(&["replay", path.to_str().unwrap(), "--format", "json"]);
     assert_eq!(replay.stderr, "");
     let digests = |text: &str| -> Vec<String> {
         let report: serde_json::Value = serde_json::from_str(text).unwrap();
-        report["runs"].as_array().unwrap().iter().map(|run| run["history_digest"].to_string()).collect()
+        report["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["history_digest"].to_string())
+            .collect()
     };
     assert_eq!(digests(&run.stdout), digests(&replay.stdout));
     assert_eq!(digests(&run.stdout).len(), 3);
 }
 
-/// A lock that looks at something that is not a function of the seed: each run differs, and the digest shows it.
+/// A lock that looks at something that is not a function of the seed: each run differs, and the
+/// digest shows it.
 mod leaky {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{Acquisition, Definition, Env, Lease, Lock, Release, find};
@@ -152,7 +171,8 @@ mod leaky {
         use std::hash::{BuildHasher, RandomState};
         match LEAK.get() {
             Leak::WallClock => {
-                let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+                let now =
+                    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
                 u64::from(now.subsec_nanos()) / 7
             }
             Leak::HashOrder => {
@@ -205,7 +225,8 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// The digests of `--seed 7 --fault failover`, one line per lock. `.ci/run` holds another build profile to the same file.
+/// The digests of `--seed 7 --fault failover`, one line per lock. `.ci/run` holds another build
+/// profile to the same file.
 const PINNED: &str = include_str!("pinned-digests.txt");
 
 #[test]

@@ -1,5 +1,6 @@
-//! The first seed of every cell that must be found, pinned: its plan, its witness, its digest. A change of what a seed means, or of what a lock or a
-//! server does, shows here; so does a build profile or a machine on which a run is not the same.
+//! The first seed of every cell that must be found, pinned: its plan, its witness, its digest. A
+//! change of what a seed means, or of what a lock or a server does, shows here; so does a build
+//! profile or a machine on which a run is not the same.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,8 +13,10 @@ use pinned::{PINNED, Pinned};
 
 /// Runs the pinned seeds of a cell and snapshots what of them must never change by accident.
 fn check(client: &str, faults: &[&str]) {
-    let cells: Vec<&Pinned> =
-        PINNED.iter().filter(|pinned| pinned.client == client && faults.contains(&pinned.fault)).collect();
+    let cells: Vec<&Pinned> = PINNED
+        .iter()
+        .filter(|pinned| pinned.client == client && faults.contains(&pinned.fault))
+        .collect();
     assert!(cells.len() >= faults.len(), "{client} x {faults:?}: something is pinned for each");
     for pinned in cells {
         check_one(pinned);
@@ -26,7 +29,8 @@ fn check_one(pinned: &Pinned) {
     let outcome = spec.run(Engine::Fast).unwrap();
     let report = Findings { spec: &spec, outcome: &outcome }.report();
     let found = report.violations.iter().find(|report| report.violation.kind == kind);
-    let violation = &found.unwrap_or_else(|| panic!("{client} x {fault}, seed {seed}: no {kind}")).violation;
+    let violation =
+        &found.unwrap_or_else(|| panic!("{client} x {fault}, seed {seed}: no {kind}")).violation;
     let fixture = serde_json::json!({
         "digest": report.history_digest,
         "plan": report.plan,

@@ -11,7 +11,10 @@ fn the_published_pages_are_those_of_the_pinned_seeds() {
     let pages = pages(jobs).unwrap();
     for (name, page) in &pages {
         let published = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-        assert_eq!(published, *page, "{name} is stale: fencepost gallery --out docs/gallery writes it anew");
+        assert_eq!(
+            published, *page,
+            "{name} is stale: fencepost gallery --out docs/gallery writes it anew"
+        );
     }
     let published = std::fs::read_dir(&folder).unwrap();
     let published: BTreeSet<String> =

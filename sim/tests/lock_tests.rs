@@ -1,4 +1,5 @@
-//! A lock tested through `fencepost::testing`: good claims pass, bad ones fail with a report and a command that shows the seed again.
+//! A lock tested through `fencepost::testing`: good claims pass, bad ones fail with a report and a
+//! command that shows the seed again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,11 +38,17 @@ fn a_claim_that_holds_passes_with_its_sum() {
 fn a_claim_that_does_not_hold_fails_with_reports() {
     let folder = tempfile::tempdir().unwrap();
     let failed = deviation(&test("pause").reports(folder.path()));
-    let What::Violated { seed, kind, reports, replay, summary, .. } = failed.what else { panic!("{failed:?}") };
-    assert!(!summary.is_empty() && replay.contains(&format!("FENCEPOST_SEED={seed} FENCEPOST_FAULT=pause ")));
+    let What::Violated { seed, kind, reports, replay, summary, .. } = failed.what else {
+        panic!("{failed:?}")
+    };
+    assert!(
+        !summary.is_empty()
+            && replay.contains(&format!("FENCEPOST_SEED={seed} FENCEPOST_FAULT=pause "))
+    );
     let written = read_report(&std::fs::read_to_string(&reports[0]).unwrap()).unwrap();
     assert_eq!((written.seed.0, written.runs[0].client.as_str()), (seed, "single-node"));
-    let violation = written.runs[0].violations.iter().find(|one| one.violation.kind == kind).unwrap();
+    let violation =
+        written.runs[0].violations.iter().find(|one| one.violation.kind == kind).unwrap();
     assert!(violation.minimal_plan.is_some() && violation.replay == replay);
     assert!(written.runs[0].history.is_some(), "the history can be judged again");
     let page = std::fs::read_to_string(&reports[1]).unwrap();
@@ -68,9 +75,13 @@ fn wrong_names_and_numbers_are_refused_with_what_would_be_valid() {
         test.check_with(&variable).unwrap_err().to_string()
     };
     assert!(said(test("pauze"), "", "").contains("pauze"));
-    assert!(said(test("pause"), "FENCEPOST_SEED", "x").contains("FENCEPOST_SEED 'x': expected a seed"));
+    assert!(
+        said(test("pause"), "FENCEPOST_SEED", "x").contains("FENCEPOST_SEED 'x': expected a seed")
+    );
     assert!(said(test("pause"), "FENCEPOST_SEEDS", "9..3").contains("A below B"));
-    assert!(said(test("pause").scenario(|scenario| scenario.cycles = 0), "", "").contains("cycles"));
+    assert!(
+        said(test("pause").scenario(|scenario| scenario.cycles = 0), "", "").contains("cycles")
+    );
 }
 
 #[test]
@@ -81,7 +92,10 @@ fn variables_choose_seeds_and_faults() {
         _ => None,
     };
     let sum = test("none,client-crash").check_with(&chosen).unwrap();
-    assert_eq!((sum.cells.len(), sum.cells[0].fault.as_str(), sum.cells[0].runs), (1, "client-crash", 5));
+    assert_eq!(
+        (sum.cells.len(), sum.cells[0].fault.as_str(), sum.cells[0].runs),
+        (1, "client-crash", 5)
+    );
 }
 
 /// The test that the next one runs again by the command that it prints. Fails on purpose.
@@ -97,18 +111,28 @@ fn alone(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact", "--nocapture", "--ignored"]).envs(variables.iter().copied());
     let output = command.output().unwrap();
-    (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    (
+        output.status.success(),
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+    )
 }
 
 #[test]
 fn the_command_of_a_failure_shows_the_seed_again() {
     let (passed, told) = alone("fails_under_pauses", &[]);
     assert!(!passed, "{told}");
-    let line = told.lines().find_map(|line| line.trim().strip_prefix("replay: ")).unwrap_or_else(|| panic!("{told}"));
+    let line = told
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("replay: "))
+        .unwrap_or_else(|| panic!("{told}"));
     let (variables, command) = line.split_once(" cargo test ").unwrap_or_else(|| panic!("{line}"));
     assert!(command.contains(" fails_under_pauses -- --exact --nocapture"), "{command}");
-    let variables: Vec<(&str, &str)> = variables.split(' ').map(|one| one.split_once('=').unwrap()).collect();
+    let variables: Vec<(&str, &str)> =
+        variables.split(' ').map(|one| one.split_once('=').unwrap()).collect();
     let (passed, again) = alone("fails_under_pauses", &variables);
-    assert!(!passed && again.contains("VIOLATED") && again.contains("in its critical section"), "{again}");
+    assert!(
+        !passed && again.contains("VIOLATED") && again.contains("in its critical section"),
+        "{again}"
+    );
     assert!(again.contains(line), "the replay fails with the same command: {again}");
 }

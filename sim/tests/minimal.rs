@@ -1,4 +1,5 @@
-//! Minimal plans are minimal, show what they are said to show, and replay; what is said about them is true of them.
+//! Minimal plans are minimal, show what they are said to show, and replay; what is said about them
+//! is true of them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -53,7 +54,8 @@ type Fixture = (&'static str, &'static str, u64);
 /// The fixtures with everything that an inquest says; made once.
 fn inquests() -> &'static [(Fixture, RunReport)] {
     static INQUESTS: OnceLock<Vec<(Fixture, RunReport)>> = OnceLock::new();
-    INQUESTS.get_or_init(|| FIXTURES.par_iter().map(|fixture| (*fixture, inquest(*fixture))).collect())
+    INQUESTS
+        .get_or_init(|| FIXTURES.par_iter().map(|fixture| (*fixture, inquest(*fixture))).collect())
 }
 
 fn inquest(fixture: Fixture) -> RunReport {
@@ -76,7 +78,8 @@ struct Shown {
 /// The minimal run of every violation of a fixture.
 fn minimal_of((fixture, run): &(Fixture, RunReport)) -> impl Iterator<Item = Shown> {
     run.violations.iter().map(move |violation| {
-        let (plan, minimal) = (violation.minimal_plan.clone().unwrap(), violation.minimal_run.as_ref().unwrap());
+        let (plan, minimal) =
+            (violation.minimal_plan.clone().unwrap(), violation.minimal_run.as_ref().unwrap());
         assert!(minimal.complete, "{fixture:?}: {} runs were not enough", minimal.searched_runs);
         let (processes, cycles) = (minimal.processes, minimal.cycles);
         let whole = spec(*fixture);
@@ -90,13 +93,15 @@ fn minimal_of((fixture, run): &(Fixture, RunReport)) -> impl Iterator<Item = Sho
 fn minimal_of_pinned(pinned: &pinned::Pinned) -> Shown {
     let (spec, name) = (pinned.spec(), format!("{pinned:?}"));
     let run = report(&spec);
-    let target = run.violations.iter().map(target).find(|target| target.kind == pinned.kind).unwrap();
+    let target =
+        run.violations.iter().map(target).find(|target| target.kind == pinned.kind).unwrap();
     let minimal = minimise(&spec, target).unwrap();
     assert!(minimal.complete, "{name}: {} runs were not enough", minimal.calls);
     Shown { name, target, spec: minimal.spec }
 }
 
-/// It shows what it is said to show; without one of its faults, with less of one, or with a cycle less it does not.
+/// It shows what it is said to show; without one of its faults, with less of one, or with a cycle
+/// less it does not.
 fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
     assert!(target.is_shown_by(spec), "{name}");
     let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
@@ -109,7 +114,11 @@ fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
                 let less = value - value.signum() * magnitude.step() as i64;
                 let mut plan = spec.plan.clone();
                 plan.faults[index].fault = with_magnitude(&timed.fault, magnitude, less);
-                assert!(!target.is_shown_by(&with(plan)), "{name}: {magnitude:?} of fault {} can be less", timed.id);
+                assert!(
+                    !target.is_shown_by(&with(plan)),
+                    "{name}: {magnitude:?} of fault {} can be less",
+                    timed.id
+                );
             }
         }
     }
@@ -122,15 +131,21 @@ fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
 
 #[test]
 fn a_minimal_run_shows_the_violation_and_any_less_of_it_does_not() {
-    inquests().par_iter().for_each(|inquest| minimal_of(inquest).for_each(|shown| is_locally_minimal(&shown)));
+    inquests()
+        .par_iter()
+        .for_each(|inquest| minimal_of(inquest).for_each(|shown| is_locally_minimal(&shown)));
     PINNED.par_iter().for_each(|pinned| is_locally_minimal(&minimal_of_pinned(pinned)));
 }
 
 #[test]
 fn minimal_plans_are_small() {
-    let sizes: Vec<usize> = inquests().iter().flat_map(minimal_of).map(|shown| shown.spec.plan.faults.len()).collect();
+    let sizes: Vec<usize> =
+        inquests().iter().flat_map(minimal_of).map(|shown| shown.spec.plan.faults.len()).collect();
     let small = sizes.iter().filter(|size| **size <= 2).count();
-    assert!(small * 10 >= sizes.len() * 8, "at least four in five have one or two faults: {sizes:?}");
+    assert!(
+        small * 10 >= sizes.len() * 8,
+        "at least four in five have one or two faults: {sizes:?}"
+    );
 }
 
 #[test]
@@ -145,8 +160,15 @@ fn every_fault_of_a_minimal_plan_is_a_cause() {
     for (_, run) in inquests() {
         for violation in &run.violations {
             let singles = violation.but_for.iter().filter(|cause| cause.and_fault.is_none());
-            assert_eq!(singles.clone().count(), violation.minimal_plan.as_ref().unwrap().faults.len());
-            assert!(singles.into_iter().all(|cause| !cause.violation_without_it), "{:?}", violation.but_for);
+            assert_eq!(
+                singles.clone().count(),
+                violation.minimal_plan.as_ref().unwrap().faults.len()
+            );
+            assert!(
+                singles.into_iter().all(|cause| !cause.violation_without_it),
+                "{:?}",
+                violation.but_for
+            );
         }
     }
 }
@@ -160,7 +182,10 @@ fn with_swap(spec: &RunSpec, swap: &fencepost_faults::TimedFault) -> RunSpec {
 /// When what happened to whom, but for the probe, before a swap begins.
 fn until(begins: SimTime, history: &History) -> Vec<(SimTime, Node)> {
     let probe = |what: &What| {
-        matches!(what, What::Server { by: Some(Node::Probe), .. } | What::Storage { by: Node::Probe, .. })
+        matches!(
+            what,
+            What::Server { by: Some(Node::Probe), .. } | What::Storage { by: Node::Probe, .. }
+        )
     };
     let events = history.events.iter().take_while(|event| event.time_us < begins);
     let others = events.filter(|event| event.node != Node::Probe && !probe(&event.what));
@@ -171,20 +196,31 @@ fn until(begins: SimTime, history: &History) -> Vec<(SimTime, Node)> {
 fn whoever_makes_two_events_change_places_finds_what_the_report_says() {
     let (mut necessary, mut others) = (0, 0);
     let reports = inquests().iter().flat_map(|(_, run)| &run.violations);
-    for (Shown { name, target, spec }, report) in inquests().iter().flat_map(minimal_of).zip(reports) {
+    for (Shown { name, target, spec }, report) in
+        inquests().iter().flat_map(minimal_of).zip(reports)
+    {
         let history = spec.run(Engine::Fast).unwrap().history;
         for pair in &report.necessary_order {
             let (first, then) = (&pair.first, &pair.then);
             assert!(first.sequence < then.sequence, "{name}: {pair:?}");
             for step in [first, then] {
                 let event = &history.events[step.sequence as usize];
-                assert_eq!((event.time_us, event.node), (step.time_us, step.process), "{name}: {pair:?}");
+                assert_eq!(
+                    (event.time_us, event.node),
+                    (step.time_us, step.process),
+                    "{name}: {pair:?}"
+                );
             }
             let swapped = with_swap(&spec, &pair.swap).run(Engine::Fast).unwrap().history;
-            let broken = judge(&swapped).violations.iter().any(|violation| violation.kind == target.kind);
+            let broken =
+                judge(&swapped).violations.iter().any(|violation| violation.kind == target.kind);
             assert_eq!(broken, pair.violation_if_swapped, "{name}: {pair:?}");
             let acts_from = pair.swap.at_us.min(first.time_us);
-            assert_eq!(until(acts_from, &history), until(acts_from, &swapped), "{name}: the same until then: {pair:?}");
+            assert_eq!(
+                until(acts_from, &history),
+                until(acts_from, &swapped),
+                "{name}: the same until then: {pair:?}"
+            );
             if broken { others += 1 } else { necessary += 1 }
         }
     }
@@ -193,12 +229,19 @@ fn whoever_makes_two_events_change_places_finds_what_the_report_says() {
 
 #[test]
 fn a_paused_holder_must_leave_after_the_next_one_was_let_in() {
-    let (_, run) =
-        inquests().iter().find(|((client, fault, _), _)| (*client, *fault) == ("single-node", "pause")).unwrap();
-    let overlap = run.violations.iter().find(|report| report.violation.kind == Kind::Overlap).unwrap();
-    let order: Vec<String> =
-        overlap.necessary_order.iter().map(|pair| format!("{} < {}", pair.first, pair.then)).collect();
-    let expected = "client-1 is granted the lock < client-3 leaves its section and releases".to_owned();
+    let (_, run) = inquests()
+        .iter()
+        .find(|((client, fault, _), _)| (*client, *fault) == ("single-node", "pause"))
+        .unwrap();
+    let overlap =
+        run.violations.iter().find(|report| report.violation.kind == Kind::Overlap).unwrap();
+    let order: Vec<String> = overlap
+        .necessary_order
+        .iter()
+        .map(|pair| format!("{} < {}", pair.first, pair.then))
+        .collect();
+    let expected =
+        "client-1 is granted the lock < client-3 leaves its section and releases".to_owned();
     assert!(order.contains(&expected), "{order:#?}");
 }
 
@@ -212,7 +255,10 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
             bounds += 1;
             let demanded = match boundary.quantity.as_str() {
                 "down_us" => boundary.enough <= analytic,
-                _ => analytic.abs() <= boundary.enough.abs() && analytic.signum() * boundary.enough.signum() >= 0,
+                _ => {
+                    analytic.abs() <= boundary.enough.abs()
+                        && analytic.signum() * boundary.enough.signum() >= 0
+                }
             };
             assert!(demanded, "{fixture:?} {}: {boundary:?}", violation.violation.summary);
         }
@@ -223,13 +269,20 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 #[test]
 fn fencing_prevents_the_stale_write_and_not_the_overlap() {
     let mut effects = Vec::new();
-    // A failover is left out: both sides of a split brain count tokens up, and a token is only as good as its counter.
-    let counts_once = |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
+    // A failover is left out: both sides of a split brain count tokens up, and a token is only as
+    // good as its counter.
+    let counts_once =
+        |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     for (fixture, run) in inquests().iter().filter(|(fixture, _)| counts_once(fixture)) {
         for violation in &run.violations {
-            let fencing = violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
+            let fencing =
+                violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
             assert_eq!(fencing.prevents, fencing.effect == Some(Effect::Prevents));
-            let wrong = if violation.violation.kind == Kind::Overlap { Effect::Prevents } else { Effect::DoesNot };
+            let wrong = if violation.violation.kind == Kind::Overlap {
+                Effect::Prevents
+            } else {
+                Effect::DoesNot
+            };
             assert_ne!(fencing.effect, Some(wrong), "{} of {fixture:?}", violation.violation.kind);
             effects.push((violation.violation.kind, fencing.effect));
         }
@@ -242,8 +295,15 @@ fn fencing_prevents_the_stale_write_and_not_the_overlap() {
 fn a_restart_delayed_beyond_the_lease_prevents_what_an_early_restart_did() {
     let (_, run) = &inquests()[2];
     for violation in &run.violations {
-        let effect = |name: &str| violation.remedies.iter().find(|remedy| remedy.name == name).unwrap().effect;
-        assert_eq!(effect("delayed-restart"), Some(Effect::Prevents), "{}", violation.violation.kind);
+        let effect = |name: &str| {
+            violation.remedies.iter().find(|remedy| remedy.name == name).unwrap().effect
+        };
+        assert_eq!(
+            effect("delayed-restart"),
+            Some(Effect::Prevents),
+            "{}",
+            violation.violation.kind
+        );
         assert_eq!(effect("longer-lease"), Some(Effect::DoesNot), "{}", violation.violation.kind);
     }
 }
@@ -253,14 +313,17 @@ fn a_report_validates_replays_and_can_be_shrunk_later() {
     let folder = tempfile::tempdir().unwrap();
     let schema: Value = serde_json::from_str(&fencepost(&["schema", "report"]).stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for (client, fault, seed) in [("single-node", "restart", "2"), ("redlock", "storage-delay", "2")] {
+    for (client, fault, seed) in
+        [("single-node", "restart", "2"), ("redlock", "storage-delay", "2")]
+    {
         let options = ["--seed", seed, "--client", client, "--fault", fault, "--format", "json"];
         let whole = fencepost(&options);
         let json: Value = serde_json::from_str(&whole.stdout).unwrap();
         assert!(validator.is_valid(&json), "{:?}", validator.iter_errors(&json).next());
         assert!(json["runs"][0]["violations"][0]["minimal_plan"]["faults"].is_array());
         std::fs::write(folder.path().join("whole.json"), &whole.stdout).unwrap();
-        let replayed = fencepost_in(folder.path(), &["replay", "whole.json", "--minimal", "--format", "json"]);
+        let replayed =
+            fencepost_in(folder.path(), &["replay", "whole.json", "--minimal", "--format", "json"]);
         assert_eq!((replayed.status, replayed.stderr.as_str()), (1, ""));
         let replayed: Value = serde_json::from_str(&replayed.stdout).unwrap();
         let violations = json["runs"][0]["violations"].as_array().unwrap();
@@ -269,17 +332,33 @@ fn a_report_validates_replays_and_can_be_shrunk_later() {
             assert_eq!(run["history_digest"], violation["minimal_run"]["history_digest"]);
         }
         let bare = fencepost(&[&options[..], &["--no-shrink"]].concat());
-        assert!(bare.stdout.contains("\"minimal_plan\": null"), "--no-shrink leaves plans as they are");
+        assert!(
+            bare.stdout.contains("\"minimal_plan\": null"),
+            "--no-shrink leaves plans as they are"
+        );
         std::fs::write(folder.path().join("bare.json"), &bare.stdout).unwrap();
         let shrunk = fencepost_in(folder.path(), &["shrink", "bare.json", "--format", "json"]);
-        assert_eq!(shrunk.stdout, whole.stdout, "shrinking later gives the same report: {}", shrunk.stderr);
+        assert_eq!(
+            shrunk.stdout, whole.stdout,
+            "shrinking later gives the same report: {}",
+            shrunk.stderr
+        );
     }
 }
 
 #[test]
 fn a_minimal_plan_that_was_edited_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = fencepost(&["--seed", "2", "--client", "single-node", "--fault", "restart", "--format", "json"]);
+    let whole = fencepost(&[
+        "--seed",
+        "2",
+        "--client",
+        "single-node",
+        "--fault",
+        "restart",
+        "--format",
+        "json",
+    ]);
     let mut json: Value = serde_json::from_str(&whole.stdout).unwrap();
     json["runs"][0]["violations"][0]["minimal_plan"]["faults"] = serde_json::json!([]);
     std::fs::write(folder.path().join("edited.json"), json.to_string()).unwrap();

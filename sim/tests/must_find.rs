@@ -1,7 +1,9 @@
-//! What fencepost must find within a hundred seeds, and what it must never find: the table of the README.
+//! What fencepost must find within a hundred seeds, and what it must never find: the table of the
+//! README.
 //!
-//! Seeds count from 0 and are random as far as the locks are concerned: nothing here was picked. `FENCEPOST_SEEDS` sets another number of seeds;
-//! `cargo test --release --test must_find -- --nocapture` prints what each cell found.
+//! Seeds count from 0 and are random as far as the locks are concerned: nothing here was picked.
+//! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test must_find --
+//! --nocapture` prints what each cell found.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -61,7 +63,8 @@ fn cell(client: &str, fault: &str, scenario: Scenario) -> Cell {
     cells(&[client], &[fault], scenario).remove(0)
 }
 
-/// The three locks under every family in the built-in scenario; swept once, read by every test that asks about one of its cells.
+/// The three locks under every family in the built-in scenario; swept once, read by every test that
+/// asks about one of its cells.
 fn built_in() -> &'static [Cell] {
     static CELLS: OnceLock<Vec<Cell>> = OnceLock::new();
     CELLS.get_or_init(|| {
@@ -76,21 +79,40 @@ fn under(client: &str, fault: &str) -> &'static Cell {
 }
 
 fn finds(cell: &Cell, kind: Kind) {
-    assert!(cell.violations_by_kind.contains_key(&kind), "{} x {} shows no {kind}", cell.client, cell.fault);
+    assert!(
+        cell.violations_by_kind.contains_key(&kind),
+        "{} x {} shows no {kind}",
+        cell.client,
+        cell.fault
+    );
 }
 
 fn finds_for(cell: &Cell, kind: Kind, cause: Cause) {
     let shows = cell.fingerprints.iter().any(|found| found.kind == kind && found.cause == cause);
-    assert!(shows, "{} x {} shows no {kind} by {cause}: {:?}", cell.client, cell.fault, cell.fingerprints);
+    assert!(
+        shows,
+        "{} x {} shows no {kind} by {cause}: {:?}",
+        cell.client, cell.fault, cell.fingerprints
+    );
 }
 
 fn never(cell: &Cell, kinds: &[Kind]) {
     for kind in kinds {
         let found = cell.violations_by_kind.get(kind);
-        assert_eq!(found, None, "{} x {}: {kind}, first at {:?}", cell.client, cell.fault, cell.first_seed);
+        assert_eq!(
+            found, None,
+            "{} x {}: {kind}, first at {:?}",
+            cell.client, cell.fault, cell.first_seed
+        );
     }
     // A quiet cell proves something only if its runs exercised the lock.
-    assert!(cell.valid * 2 > cell.runs, "{} x {}: only {} runs are valid", cell.client, cell.fault, cell.valid);
+    assert!(
+        cell.valid * 2 > cell.runs,
+        "{} x {}: only {} runs are valid",
+        cell.client,
+        cell.fault,
+        cell.valid
+    );
 }
 
 const HARM: &[Kind] = &[Kind::StaleWrite, Kind::LostUpdate, Kind::Oversold, Kind::DuplicateNumber];
@@ -113,8 +135,9 @@ fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
-/// The case of the textbook, without any partition: the primary dies with a lock that no replica has heard of. It needs a lock that is free most of the
-/// time, or the promoted replica still holds the lock of somebody who has long released it, and until that expires nobody enters.
+/// The case of the textbook, without any partition: the primary dies with a lock that no replica
+/// has heard of. It needs a lock that is free most of the time, or the promoted replica still holds
+/// the lock of somebody who has long released it, and until that expires nobody enters.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
     let client = fencepost_clients::find("single-node").unwrap();
@@ -126,12 +149,18 @@ fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
         ..Scenario::default()
     });
     let found = (0..40).any(|seed| {
-        let spec = RunSpec::draw(Seed(seed), client, &"failover".parse().unwrap(), scenario.clone());
-        let partitioned = spec.plan.faults.iter().any(|timed| matches!(timed.fault, Fault::Partition { .. }));
+        let spec =
+            RunSpec::draw(Seed(seed), client, &"failover".parse().unwrap(), scenario.clone());
+        let partitioned =
+            spec.plan.faults.iter().any(|timed| matches!(timed.fault, Fault::Partition { .. }));
         let outcome = spec.run(Engine::Fast).unwrap();
         let report = Findings { spec: &spec, outcome: &outcome }.report();
         let lost = |kind, cause| kind == Kind::Overlap && cause == Cause::AsyncReplicationLoss;
-        !partitioned && report.violations.iter().any(|found| lost(found.violation.kind, found.violation.cause))
+        !partitioned
+            && report
+                .violations
+                .iter()
+                .any(|found| lost(found.violation.kind, found.violation.cause))
     });
     assert!(found);
 }
@@ -152,7 +181,8 @@ fn single_node_loses_locks_to_a_clock_that_jumps() {
     finds_for(under("single-node", "clock-jump"), Kind::Overlap, Cause::ClockJump);
 }
 
-/// Both work for twice the lease. A watchdog renews the lock all the time; a lock without one runs out, and somebody else gets in.
+/// Both work for twice the lease. A watchdog renews the lock all the time; a lock without one runs
+/// out, and somebody else gets in.
 #[test]
 fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_lease_does_not() {
     let span = |text: &str| -> SpanRange { text.parse().unwrap() };
@@ -238,7 +268,10 @@ fn fencing_lets_belief_overlap_but_nothing_is_harmed() {
 fn fencing_loses_its_counter_to_a_failover() {
     let cell = under("fencing", "failover");
     let lost = [HARM, &[Kind::TokenRegression]].concat();
-    assert!(lost.iter().any(|kind| cell.violations_by_kind.contains_key(kind)), "the counter is lost too");
+    assert!(
+        lost.iter().any(|kind| cell.violations_by_kind.contains_key(kind)),
+        "the counter is lost too"
+    );
 }
 
 #[test]
@@ -252,6 +285,12 @@ fn nothing_breaks_without_faults() {
 #[test]
 fn every_lock_is_free_again_after_every_fault() {
     for cell in built_in() {
-        assert_eq!(cell.violations_by_kind.get(&Kind::Stuck), None, "{} x {}", cell.client, cell.fault);
+        assert_eq!(
+            cell.violations_by_kind.get(&Kind::Stuck),
+            None,
+            "{} x {}",
+            cell.client,
+            cell.fault
+        );
     }
 }

@@ -1,9 +1,11 @@
-//! Redlock as a small abstract model, searched breadth first for the shortest way to two holders, and our own minimal runs counted by the same
-//! measure.
+//! Redlock as a small abstract model, searched breadth first for the shortest way to two holders,
+//! and our own minimal runs counted by the same measure.
 //!
-//! The model follows the published one of the Specl project (`showcase/redlock.specl`): a client asks the masters one after the other, a master's
-//! lock may be expired by a step of its own once true time has reached its end, and a client checks its validity by a clock of its own that may
-//! lag behind. That model is reported to be violated "in 15 steps" for three masters, two clients and a ttl of 3: 15 states, so 14 transitions.
+//! The model follows the published one of the Specl project (`showcase/redlock.specl`): a client
+//! asks the masters one after the other, a master's lock may be expired by a step of its own once
+//! true time has reached its end, and a client checks its validity by a clock of its own that may
+//! lag behind. That model is reported to be violated "in 15 steps" for three masters, two clients
+//! and a ttl of 3: 15 states, so 14 transitions.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +27,8 @@ const TTL: u8 = 3;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
-    /// Asking this master next; it began at this time of its own clock, and so many masters have granted.
+    /// Asking this master next; it began at this time of its own clock, and so many masters have
+    /// granted.
     Asking {
         next: usize,
         since: u8,
@@ -63,8 +66,13 @@ impl Model {
             let parts = [(4, clock.into()), (2, kind), (3, next), (4, since.into()), (3, granted)];
             key = parts.into_iter().fold(key, pack);
         }
-        let held = |held: &Option<(usize, u8)>| held.map_or((0, 0), |(holder, end)| (holder + 1, end.into()));
-        self.masters.iter().map(held).fold(key, |key, (holder, end)| pack(pack(key, (2, holder)), (4, end)))
+        let held = |held: &Option<(usize, u8)>| {
+            held.map_or((0, 0), |(holder, end)| (holder + 1, end.into()))
+        };
+        self.masters
+            .iter()
+            .map(held)
+            .fold(key, |key, (holder, end)| pack(pack(key, (2, holder)), (4, end)))
     }
 
     fn is_broken(&self) -> bool {
@@ -94,17 +102,26 @@ impl Model {
         let (clock, phase) = self.clients[client];
         let enter = |phase: Phase| move |model: &mut Model| model.clients[client].1 = phase;
         match phase {
-            Phase::Idle => Some(self.with(enter(Phase::Asking { next: 0, since: clock, granted: 0 }))),
-            Phase::Asking { next, since, granted } if next < self.masters.len() => match self.masters[next] {
+            Phase::Idle => {
+                Some(self.with(enter(Phase::Asking { next: 0, since: clock, granted: 0 })))
+            }
+            Phase::Asking { next, since, granted } if next < self.masters.len() => match self
+                .masters[next]
+            {
                 None => Some(self.with(|model| {
                     model.masters[next] = Some((client, model.time + TTL));
-                    model.clients[client].1 = Phase::Asking { next: next + 1, since, granted: granted + 1 };
+                    model.clients[client].1 =
+                        Phase::Asking { next: next + 1, since, granted: granted + 1 };
                 })),
                 Some(_) => Some(self.with(enter(Phase::Asking { next: next + 1, since, granted }))),
             },
             Phase::Asking { since, granted, .. } => {
                 let won = granted > self.masters.len() / 2 && clock - since < TTL;
-                Some(if won { self.with(enter(Phase::Holding)) } else { self.freed_by(client, Phase::Idle) })
+                Some(if won {
+                    self.with(enter(Phase::Holding))
+                } else {
+                    self.freed_by(client, Phase::Idle)
+                })
             }
             Phase::Holding => Some(self.freed_by(client, Phase::Released)),
             Phase::Released => None,
@@ -113,7 +130,8 @@ impl Model {
 
     fn freed_by(&self, client: usize, phase: Phase) -> Model {
         self.with(|model| {
-            let own = |held: &&mut Option<(usize, u8)>| held.is_some_and(|(holder, _)| holder == client);
+            let own =
+                |held: &&mut Option<(usize, u8)>| held.is_some_and(|(holder, _)| holder == client);
             model.masters.iter_mut().filter(own).for_each(|held| *held = None);
             model.clients[client].1 = phase;
         })
@@ -166,26 +184,37 @@ fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
     let mut queue = VecDeque::from([model]);
     while let Some(model) = queue.pop_front() {
         assert!(!model.is_broken());
-        let kept = model.next(TIME_MAX).into_iter().filter(|next| next.clients[0].1 == Phase::Holding);
+        let kept =
+            model.next(TIME_MAX).into_iter().filter(|next| next.clients[0].1 == Phase::Holding);
         queue.extend(kept.filter(|next| seen.insert(next.key())).collect::<Vec<_>>());
     }
     assert!(seen.len() > 10);
 }
 
-/// The minimal overlap by a pause of the first seed that shows one, in the measure of the model: how many masters had forgotten the first holder
-/// before the other was let in.
+/// The minimal overlap by a pause of the first seed that shows one, in the measure of the model:
+/// how many masters had forgotten the first holder before the other was let in.
 fn forgetting(masters: u16) -> usize {
     let scenario = Rc::new(Scenario { masters, ..Scenario::default() });
     let target = Target { kind: Kind::Overlap, cause: Cause::HolderPause };
-    let draw = |seed| RunSpec::draw(Seed(seed), find("redlock").unwrap(), &"pause".parse().unwrap(), scenario.clone());
+    let draw = |seed| {
+        RunSpec::draw(
+            Seed(seed),
+            find("redlock").unwrap(),
+            &"pause".parse().unwrap(),
+            scenario.clone(),
+        )
+    };
     let found = (0..200).map(draw).find(|spec| target.is_shown_by(spec)).unwrap();
     let history = minimise(&found, target).unwrap().spec.run(Engine::Fast).unwrap().history;
     let violations = judge(&history).violations;
-    let overlap = violations.iter().find(|one| (one.kind, one.cause) == (target.kind, target.cause)).unwrap();
+    let overlap =
+        violations.iter().find(|one| (one.kind, one.cause) == (target.kind, target.cause)).unwrap();
     let timeline = Timeline::new(&history);
     let acquired = |process| {
         let until = |one: &&Acquisition<'_>| {
-            one.process == process && one.owner.is_some() && one.completed.unwrap().time <= overlap.at_us
+            one.process == process
+                && one.owner.is_some()
+                && one.completed.unwrap().time <= overlap.at_us
         };
         timeline.acquisitions.iter().rfind(until).unwrap()
     };
@@ -197,8 +226,9 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// Two begin, each asks every master, two enter, the ttl passes, and so many masters forget: what our minimal run takes more than the model is
-/// that a lease which runs out at one master runs out at all of them.
+/// Two begin, each asks every master, two enter, the ttl passes, and so many masters forget: what
+/// our minimal run takes more than the model is that a lease which runs out at one master runs out
+/// at all of them.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

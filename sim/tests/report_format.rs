@@ -1,4 +1,5 @@
-//! What `run` and `sweep` print as JSON is what their schemas say, and reads back; what `list` names can be asked for.
+//! What `run` and `sweep` print as JSON is what their schemas say, and reads back; what `list`
+//! names can be asked for.
 
 mod common;
 
@@ -7,20 +8,36 @@ use serde_json::Value;
 
 fn json(arguments: &[&str]) -> Value {
     let answer = fencepost(arguments);
-    serde_json::from_str(&answer.stdout).unwrap_or_else(|error| panic!("{error}: {}", answer.stderr))
+    serde_json::from_str(&answer.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", answer.stderr))
 }
 
 #[test]
 fn reports_and_sweeps_satisfy_their_schemas() {
-    let run = ["--seed", "2", "--fault", "failover,pause", "--cycles", "6", "--format", "json", "--with-history"];
+    let run = [
+        "--seed",
+        "2",
+        "--fault",
+        "failover,pause",
+        "--cycles",
+        "6",
+        "--format",
+        "json",
+        "--with-history",
+    ];
     let report = json(&run);
-    let sweep = json(&["sweep", "--seeds", "0..12", "--fault", "pause", "--cycles", "6", "--format", "json", "-q"]);
+    let sweep = json(&[
+        "sweep", "--seeds", "0..12", "--fault", "pause", "--cycles", "6", "--format", "json", "-q",
+    ]);
     let plan = report["runs"][0]["plan"].clone();
     let history = report["runs"][0]["history"].clone();
-    for (name, value) in [("report", &report), ("sweep", &sweep), ("plan", &plan), ("history", &history)] {
+    for (name, value) in
+        [("report", &report), ("sweep", &sweep), ("plan", &plan), ("history", &history)]
+    {
         let schema = json(&["schema", name]);
         let validator = jsonschema::validator_for(&schema).unwrap();
-        let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
+        let errors: Vec<String> =
+            validator.iter_errors(value).map(|error| error.to_string()).collect();
         assert_eq!(errors, Vec::<String>::new(), "{name}");
         assert!(!validator.is_valid(&serde_json::json!({ "format": 7 })), "{name}");
     }
@@ -28,7 +45,16 @@ fn reports_and_sweeps_satisfy_their_schemas() {
 
 #[test]
 fn a_report_holds_what_the_contract_names() {
-    let report = json(&["--seed", "2", "--fault", "failover", "--client", "single-node", "--format", "json"]);
+    let report = json(&[
+        "--seed",
+        "2",
+        "--fault",
+        "failover",
+        "--client",
+        "single-node",
+        "--format",
+        "json",
+    ]);
     assert_eq!(report["format"], "fencepost.report");
     assert_eq!(report["version"], 1);
     assert_eq!(report["seed"], "2", "seeds are decimal strings");
@@ -52,9 +78,18 @@ fn a_report_holds_what_the_contract_names() {
         assert!(!run[key].is_null(), "{key}");
     }
     let violation = &run["violations"][0];
-    for key in
-        ["id", "kind", "severity", "resource", "at_us", "duration_us", "processes", "cause", "summary", "witness"]
-    {
+    for key in [
+        "id",
+        "kind",
+        "severity",
+        "resource",
+        "at_us",
+        "duration_us",
+        "processes",
+        "cause",
+        "summary",
+        "witness",
+    ] {
         assert!(!violation[key].is_null(), "{key}");
     }
     assert!(violation["replay"].as_str().unwrap().starts_with("fencepost "));
@@ -63,8 +98,17 @@ fn a_report_holds_what_the_contract_names() {
 #[test]
 fn a_recorded_history_is_judged_again_alike() {
     let folder = tempfile::tempdir().unwrap();
-    let report =
-        json(&["--seed", "1", "--fault", "pause", "--client", "single-node", "--format", "json", "--with-history"]);
+    let report = json(&[
+        "--seed",
+        "1",
+        "--fault",
+        "pause",
+        "--client",
+        "single-node",
+        "--format",
+        "json",
+        "--with-history",
+    ]);
     let (path, history) = (folder.path().join("history.json"), &report["runs"][0]["history"]);
     std::fs::write(&path, history.to_string()).unwrap();
     let answer = fencepost(&["check", path.to_str().unwrap(), "--format", "json"]);
@@ -88,8 +132,24 @@ fn exit_statuses_follow_the_verdicts() {
     let status = |arguments: &[&str]| fencepost(arguments).status;
     let quick = ["--cycles", "3", "--client", "single-node"];
     assert_eq!(status(&[&["--seed", "1"], &quick[..]].concat()), 0, "no faults, no violation");
-    assert_eq!(status(&["--seed", "1", "--fault", "pause", "--client", "single-node"]), 1, "a violation");
-    assert_eq!(status(&["--seed", "0", "--fault", "replication-lag", "--client", "redlock", "--cycles", "2"]), 3);
+    assert_eq!(
+        status(&["--seed", "1", "--fault", "pause", "--client", "single-node"]),
+        1,
+        "a violation"
+    );
+    assert_eq!(
+        status(&[
+            "--seed",
+            "0",
+            "--fault",
+            "replication-lag",
+            "--client",
+            "redlock",
+            "--cycles",
+            "2"
+        ]),
+        3
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Several threads of one process: what keeps them apart does, what does not is found, and what hits their machine hits all of them.
+//! Several threads of one process: what keeps them apart does, what does not is found, and what
+//! hits their machine hits all of them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,7 +7,8 @@ use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
 use fencepost::clients::spring_registry::OBTAIN;
 use fencepost::clients::{
-    Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Reply, Servers, Session, Settings, find,
+    Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Reply, Servers, Session,
+    Settings, find,
 };
 use fencepost::testing::{Expect, Kind, LockTest};
 use fencepost::verdicts::Findings;
@@ -17,7 +19,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// `spring-registry` without the lock inside the process: nothing keeps its threads apart, for they have one id.
+/// `spring-registry` without the lock inside the process: nothing keeps its threads apart, for they
+/// have one id.
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
@@ -51,10 +54,18 @@ impl Leaky {
             let arguments = [self.client_id.as_bytes(), ttl_ms.as_bytes()];
             match OBTAIN.call(&mut self.redis, &[key.as_bytes()], &arguments).await {
                 Ok(Reply::Integer(1)) => {
-                    let (resource, owner) = (key.to_owned(), self.client_id.as_bytes().to_vec().into());
-                    return Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None });
+                    let (resource, owner) =
+                        (key.to_owned(), self.client_id.as_bytes().to_vec().into());
+                    return Acquisition::Granted(Lease {
+                        resource,
+                        owner,
+                        token: None,
+                        valid_until: None,
+                    });
                 }
-                Ok(_) if self.env.monotonic_clock() >= deadline => return Acquisition::Refused("held".into()),
+                Ok(_) if self.env.monotonic_clock() >= deadline => {
+                    return Acquisition::Refused("held".into());
+                }
                 Ok(_) => self.env.sleep(Duration::from_millis(100)).await,
                 Err(error) => return Acquisition::Unknown(error.to_string()),
             }
@@ -112,11 +123,18 @@ fn a_registry_without_it_lets_two_threads_in_under_one_owner() {
         let mut found = run(&LEAKY, "none", seed).violations.into_iter().map(|one| one.violation);
         let overlap = found.find(|one| one.kind == Kind::Overlap).unwrap();
         assert_eq!(overlap.cause, Cause::SharedOwner, "seed {seed}: {}", overlap.summary);
-        let machines: BTreeSet<Node> = overlap.processes.iter().map(|node| node.machine()).collect();
-        assert_eq!((overlap.processes.len(), machines.len()), (2, 1), "seed {seed}: {}", overlap.summary);
+        let machines: BTreeSet<Node> =
+            overlap.processes.iter().map(|node| node.machine()).collect();
+        assert_eq!(
+            (overlap.processes.len(), machines.len()),
+            (2, 1),
+            "seed {seed}: {}",
+            overlap.summary
+        );
     }
     // Alone with itself, one process of two threads is enough.
-    let alone = threads(&LEAKY).scenario(|scenario| (scenario.threads, scenario.processes) = (2, 1));
+    let alone =
+        threads(&LEAKY).scenario(|scenario| (scenario.threads, scenario.processes) = (2, 1));
     alone.seeds(0..3).expect(Expect::Violates(vec![Kind::Overlap])).run();
 }
 
@@ -129,7 +147,8 @@ fn the_same_registry_is_safe_with_one_thread() {
 fn what_a_partition_does_to_threads_is_explained() {
     let spring = find("spring-registry").unwrap();
     let violations = (0..40).flat_map(|seed| run(spring, "partition", seed).violations);
-    let causes: Vec<(Kind, Cause)> = violations.map(|one| (one.violation.kind, one.violation.cause)).collect();
+    let causes: Vec<(Kind, Cause)> =
+        violations.map(|one| (one.violation.kind, one.violation.cause)).collect();
     assert!(causes.iter().any(|(kind, _)| *kind == Kind::Overlap), "{causes:?}");
     assert!(causes.iter().all(|(_, cause)| *cause != Cause::Unexplained), "{causes:?}");
 }
@@ -138,17 +157,22 @@ fn what_a_partition_does_to_threads_is_explained() {
 fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
     let scenario = Rc::new(Scenario { threads: 2, processes: 2, ..Scenario::default() });
     let spec = RunSpec::draw(Seed(1), client, &"none".parse().unwrap(), scenario);
-    let spec = RunSpec { plan: FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(at), fault }]), ..spec };
+    let spec = RunSpec {
+        plan: FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(at), fault }]),
+        ..spec
+    };
     spec.validate().unwrap();
     let outcome = spec.run(Engine::Fast).unwrap();
     assert_eq!(spec.run(Engine::Turmoil).unwrap(), outcome);
     outcome
 }
 
-/// A millisecond after the first instant from `from` on at which both threads of client-1 have an acquire open or are in their sections: one
-/// holds, one waits. Up to a fault at that instant a run is the one in which nothing happens for a minute, when the probe has not begun either.
+/// A millisecond after the first instant from `from` on at which both threads of client-1 have an
+/// acquire open or are in their sections: one holds, one waits. Up to a fault at that instant a run
+/// is the one in which nothing happens for a minute, when the probe has not begun either.
 fn both_busy(client: &'static Definition, from: u64) -> u64 {
-    let quiet = hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);
+    let quiet =
+        hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);
     let mut busy: BTreeSet<Node> = BTreeSet::new();
     for event in quiet.history.events.iter().filter(|event| event.node.machine() == FIRST) {
         match &event.what {
@@ -181,19 +205,36 @@ fn a_crash_takes_all_threads_down_and_each_goes_on_after_the_restart() {
         let outcome = hit(client, Fault::Crash { node: FIRST, down_us: Some(Micros(down)) }, at);
         for thread in [FIRST, SECOND] {
             let told = told_of(thread, &outcome);
-            assert!(!told.iter().any(|(time, _)| (at + 100..at + down).contains(time)), "{thread} is dead");
+            assert!(
+                !told.iter().any(|(time, _)| (at + 100..at + down).contains(time)),
+                "{thread} is dead"
+            );
             assert!(told.iter().any(|(time, _)| *time > at + down), "{thread} goes on");
         }
-        let crashes = outcome.history.events.iter().filter(|event| matches!(event.what, What::Crashed));
-        assert_eq!(crashes.map(|event| event.node).collect::<Vec<_>>(), [FIRST], "a process dies once, as a whole");
+        let crashes =
+            outcome.history.events.iter().filter(|event| matches!(event.what, What::Crashed));
+        assert_eq!(
+            crashes.map(|event| event.node).collect::<Vec<_>>(),
+            [FIRST],
+            "a process dies once, as a whole"
+        );
         assert_eq!(fencepost_reports::judge(&outcome.history).violations, []);
     }
 }
 
 #[test]
 fn a_process_that_dies_for_good_ends_all_its_threads() {
-    let outcome = hit(find("spring-registry").unwrap(), Fault::Crash { node: FIRST, down_us: None }, 5_000_000);
-    let dies = outcome.history.events.iter().position(|event| matches!(event.what, What::Crashed)).unwrap();
+    let outcome = hit(
+        find("spring-registry").unwrap(),
+        Fault::Crash { node: FIRST, down_us: None },
+        5_000_000,
+    );
+    let dies = outcome
+        .history
+        .events
+        .iter()
+        .position(|event| matches!(event.what, What::Crashed))
+        .unwrap();
     assert!(outcome.history.events[dies + 1..].iter().all(|event| event.node.machine() != FIRST));
     let limit = SimTime(Scenario::default().max_time.0.0);
     assert!(outcome.virtual_time < limit, "nobody is waited for");
@@ -206,16 +247,23 @@ fn a_thread_that_waits_inside_a_process_that_stands_still_goes_on_after_it() {
     let outcome = hit(spring, Fault::Pause { node: FIRST, duration_us: Micros(length) }, at);
     for thread in [FIRST, SECOND] {
         let told = told_of(thread, &outcome);
-        assert!(!told.iter().any(|(time, _)| (at + 100..at + length).contains(time)), "{thread} stands still");
+        assert!(
+            !told.iter().any(|(time, _)| (at + 100..at + length).contains(time)),
+            "{thread} stands still"
+        );
         let granted = |what: &What| matches!(what, What::Ok { owner: Some(_), .. });
-        assert!(told.iter().any(|(time, what)| *time > at + length && granted(what)), "{thread} gets its turn");
+        assert!(
+            told.iter().any(|(time, what)| *time > at + length && granted(what)),
+            "{thread} gets its turn"
+        );
     }
 }
 
 #[test]
 fn a_plan_that_names_a_thread_is_refused() {
     let scenario = Rc::new(Scenario { threads: 2, ..Scenario::default() });
-    let spec = RunSpec::draw(Seed(1), find("redisson").unwrap(), &"none".parse().unwrap(), scenario);
+    let spec =
+        RunSpec::draw(Seed(1), find("redisson").unwrap(), &"none".parse().unwrap(), scenario);
     let fault = Fault::Pause { node: SECOND, duration_us: Micros(5) };
     let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(1), fault }]);
     let refused = RunSpec { plan, ..spec }.validate().unwrap_err().to_string();

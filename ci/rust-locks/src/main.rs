@@ -8,7 +8,8 @@
 use std::time::Duration;
 
 fn addresses() -> Vec<String> {
-    let first: u16 = std::env::args().nth(1).and_then(|port| port.parse().ok()).expect("the first port");
+    let first: u16 = std::env::args().nth(1).and_then(|port| port.parse().ok()).expect("the first \
+     port");
     (first..first + 5).map(|port| format!("redis://127.0.0.1:{port}/")).collect()
 }
 

@@ -1,10 +1,13 @@
-//! `checked`: the lock on one Redis, looked at once more just before the key step. Must never know what the key step is.
+//! `checked`: the lock on one Redis, looked at once more just before the key step. Must never know
+//! what the key step is.
 //!
-//! Source: article 000, "Handling deadlocks" and "Problems", 4: "at the key step call GET once more and compare", against a lock that was
-//! lost unnoticed; done here on the lock of [`single_node`](crate::single_node), whose value is unique.
+//! Source: article 000, "Handling deadlocks" and "Problems", 4: "at the key step call GET once more
+//! and compare", against a lock that was lost unnoticed; done here on the lock of
+//! [`single_node`](crate::single_node), whose value is unique.
 //!
-//! Mistake, kept: **the check and the write are two steps**, so a pause or a delay between them does harm all the same, and each check
-//! costs a round trip. Mended in `fencing`, where the storage checks at the write.
+//! Mistake, kept: **the check and the write are two steps**, so a pause or a delay between them
+//! does harm all the same, and each check costs a round trip. Mended in `fencing`, where the
+//! storage checks at the write.
 
 use super::Base;
 use crate::commands::get;
@@ -48,7 +51,10 @@ impl Lock for Checked {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let Base { env, settings, redis } = &mut self.base;
         let ttl_ms = &self.ttl_ms;
-        Box::pin(Retry::start(env, settings).until_granted(async || take(env, settings, redis, resource, ttl_ms).await))
+        Box::pin(
+            Retry::start(env, settings)
+                .until_granted(async || take(env, settings, redis, resource, ttl_ms).await),
+        )
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
@@ -112,6 +118,9 @@ mod tests {
     fn a_check_without_an_answer_is_unknown() {
         let (world, mut lock) = one_redis("checked", once("GET", Answer::Lost));
         let lease = granted(world.run(lock.acquire("lock")));
-        assert_eq!(world.run(lock.check(&lease)), Check::Unknown("no reply within 500 ms".to_owned()));
+        assert_eq!(
+            world.run(lock.check(&lease)),
+            Check::Unknown("no reply within 500 ms".to_owned())
+        );
     }
 }

@@ -1,7 +1,8 @@
-//! `jedis-getset` and `jedis-getset-owner`: the lock on expiry times as a Java class for Jedis. Must never know whether its holder lives.
+//! `jedis-getset` and `jedis-getset-owner`: the lock on expiry times as a Java class for Jedis.
+//! Must never know whether its holder lives.
 //!
-//! Source: article 000, second part, "Java, with Jedis" (`acquire` is printed; `release` is `if (locked) jedis.del(lockKey)` in the class
-//! that it comes from, jedis-lock):
+//! Source: article 000, second part, "Java, with Jedis" (`acquire` is printed; `release` is `if
+//! (locked) jedis.del(lockKey)` in the class that it comes from, jedis-lock):
 //!
 //! ```text
 //! timeout = timeoutMsecs
@@ -19,10 +20,11 @@
 //!
 //! The timeout counts the sleeps and not the calls, and the last sleep is followed by no attempt.
 //!
-//! Mistakes, kept. **The release is a DEL that looks at no owner**: after an overrun it removes the lock of the next holder. **GETSET nil
-//! is taken for a loss**: the holder releases between GET and GETSET, and the lock is held by nobody until its time has passed. **The
-//! loser's GETSET overwrites the winner's time.** All mended in `jedis-getset-owner`: an owner beside the time, compare-and-set,
-//! compare-and-delete. **Clients compare their own clocks**: kept in both.
+//! Mistakes, kept. **The release is a DEL that looks at no owner**: after an overrun it removes the
+//! lock of the next holder. **GETSET nil is taken for a loss**: the holder releases between GET and
+//! GETSET, and the lock is held by nobody until its time has passed. **The loser's GETSET
+//! overwrites the winner's time.** All mended in `jedis-getset-owner`: an owner beside the time,
+//! compare-and-set, compare-and-delete. **Clients compare their own clocks**: kept in both.
 
 use super::stamp::{bare, now_ms, owned, set_if_unchanged, time_of};
 use super::{Base, NotTaken, acquisition, release_by};
@@ -40,7 +42,8 @@ const SLEEP_MS: i64 = 100;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "jedis-getset",
-    about: "the Java class: SETNX key end-time, GETSET and a comparison of strings, 100 ms between attempts, DEL",
+    about: "the Java class: SETNX key end-time, GETSET and a comparison of strings, 100 ms \
+     between attempts, DEL",
     deployment: Deployment::Primary,
     has_tokens: false,
     models: Some("the class JedisLock of article 000"),
@@ -52,7 +55,8 @@ pub const DEFINITION: Definition = Definition {
 /// The entry of the lock that compares owners.
 pub const OWNER: Definition = Definition {
     name: "jedis-getset-owner",
-    about: "jedis-getset with an owner beside the time, taken over by compare-and-set, released by compare-and-delete",
+    about: "jedis-getset with an owner beside the time, taken over by compare-and-set, released \
+     by compare-and-delete",
     models: None,
     build: |env, servers, settings| {
         Box::new(JedisGetset { base: Base::new(env, servers, settings), value: Value::Owned })
@@ -79,7 +83,8 @@ impl JedisGetset {
     async fn acquire_within(&mut self, resource: &str) -> Acquisition {
         let mut standing = None;
         let mut refusal = Cow::Borrowed("held by another");
-        let mut timeout_ms = i64::try_from(self.base.settings.acquire_timeout.as_millis()).unwrap_or(i64::MAX);
+        let mut timeout_ms =
+            i64::try_from(self.base.settings.acquire_timeout.as_millis()).unwrap_or(i64::MAX);
         while timeout_ms >= 0 {
             match acquisition(resource, self.attempt(resource).await) {
                 Acquisition::Granted(lease) => return Acquisition::Granted(lease),
@@ -107,7 +112,8 @@ impl JedisGetset {
         let Some(current) = get(redis, resource).await.map_err(NotTaken::harmless)? else {
             return Err(NotTaken::Held);
         };
-        let ends = time_of(&current).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?;
+        let ends = time_of(&current)
+            .ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?;
         if ends >= now_ms(env) {
             return Err(NotTaken::Held);
         }
@@ -138,7 +144,9 @@ impl Lock for JedisGetset {
 #[cfg(test)]
 mod tests {
     use crate::lock::{Acquisition, Lock, Release, Settings};
-    use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings};
+    use crate::testing::{
+        Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings,
+    };
     use std::rc::Rc;
     use std::time::Duration;
 

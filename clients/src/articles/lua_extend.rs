@@ -1,18 +1,21 @@
-//! `lua-extend` and two faulty ones: a lease that the application makes longer when little of it is left. Must never know why it is needed.
+//! `lua-extend` and two faulty ones: a lease that the application makes longer when little of it is
+//! left. Must never know why it is needed.
 //!
-//! Source: article 003, 2 ("the client can send a Lua script that lengthens the lock, as long as the key exists and has the client's value"),
-//! with this pseudo-code:
+//! Source: article 003, 2 ("the client can send a Lua script that lengthens the lock, as long as
+//! the key exists and has the client's value"), with this pseudo-code:
 //!
 //! ```text
 //! if redis.call("get",KEYS[1]) == ARGV[1] then redis.call("set",KEYS[1],ex=3000) else getDLock() // take the lock anew
 //! ```
 //!
-//! `lua-extend` does what the sentence says: get, compare, pexpire. The lease is valid for a ttl from when the SET, or the extension, was
-//! sent. Mistakes, each in a lock of its own:
+//! `lua-extend` does what the sentence says: get, compare, pexpire. The lease is valid for a ttl
+//! from when the SET, or the extension, was sent. Mistakes, each in a lock of its own:
 //!
-//! - `lua-extend-unchecked`: **the extension is a SET that looks at no owner**. After a pause it overwrites the lock of the next holder.
-//! - `lua-extend-reacquire`: **a lock that is gone is taken anew** (`getDLock`), and the section goes on as if nothing had happened: another
-//!   may have been in and out in between, and what was read before is no longer true.
+//! - `lua-extend-unchecked`: **the extension is a SET that looks at no owner**. After a pause it
+//!   overwrites the lock of the next holder.
+//! - `lua-extend-reacquire`: **a lock that is gone is taken anew** (`getDLock`), and the section
+//!   goes on as if nothing had happened: another may have been in and out in between, and what was
+//!   read before is no longer true.
 
 use super::Base;
 use crate::commands::set_px;
@@ -27,7 +30,8 @@ use crate::script::Script;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "lua-extend",
-    about: "single-node with a stated validity, extended by the application by a Lua compare-and-expire",
+    about: "single-node with a stated validity, extended by the application by a Lua \
+     compare-and-expire",
     deployment: Deployment::Primary,
     has_tokens: false,
     models: None,
@@ -50,7 +54,8 @@ pub const REACQUIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Extends the key if it holds our value, takes it anew if nobody does: 1 in either case, 0 if it is another's.
+/// Extends the key if it holds our value, takes it anew if nobody does: 1 in either case, 0 if it
+/// is another's.
 pub static EXTEND_OR_TAKE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])
@@ -87,9 +92,10 @@ impl LuaExtend {
         let attempt = async || {
             let sent = env.monotonic_clock();
             match take(env, settings, redis, resource, ttl_ms).await {
-                Acquisition::Granted(lease) => {
-                    Acquisition::Granted(Lease { valid_until: Some(sent.plus(settings.ttl)), ..lease })
-                }
+                Acquisition::Granted(lease) => Acquisition::Granted(Lease {
+                    valid_until: Some(sent.plus(settings.ttl)),
+                    ..lease
+                }),
                 other => other,
             }
         };
@@ -117,9 +123,14 @@ impl LuaExtend {
         let redis = &mut self.base.redis;
         match self.way {
             Way::IfOwned => extend_if_owned(redis, resource, owner, &self.ttl_ms).await,
-            Way::Unchecked => set_px(redis, resource, owner, self.base.settings.ttl).await.map(|()| true),
+            Way::Unchecked => {
+                set_px(redis, resource, owner, self.base.settings.ttl).await.map(|()| true)
+            }
             Way::Reacquire => {
-                match EXTEND_OR_TAKE.call(redis, &[resource.as_bytes()], &[owner, self.ttl_ms.as_bytes()]).await? {
+                match EXTEND_OR_TAKE
+                    .call(redis, &[resource.as_bytes()], &[owner, self.ttl_ms.as_bytes()])
+                    .await?
+                {
                     Reply::Integer(1) => Ok(true),
                     Reply::Integer(0) => Ok(false),
                     reply => Err(CallError::unexpected(&reply)),
@@ -184,7 +195,10 @@ mod tests {
     fn a_lost_reply_leaves_the_validity_as_it_was() {
         let (world, mut lock) = one_redis("lua-extend", once("EVALSHA", Answer::Lost));
         let mut lease = granted(world.run(lock.acquire("lock")));
-        assert_eq!(world.run(lock.extend(&mut lease)), Extension::Unknown("no reply within 500 ms".to_owned()));
+        assert_eq!(
+            world.run(lock.extend(&mut lease)),
+            Extension::Unknown("no reply within 500 ms".to_owned())
+        );
         assert_eq!(lease.valid_until, Some(Monotonic(10_000_000)));
     }
 
@@ -200,7 +214,8 @@ mod tests {
         }
     }
 
-    /// The holder is late by more than the ttl, and another has the lock when it extends; what the key then holds.
+    /// The holder is late by more than the ttl, and another has the lock when it extends; what the
+    /// key then holds.
     fn late_extension(name: &str) -> (Extension, Rc<TestWorld>, Box<dyn Lock>) {
         let (world, mut lock) = one_redis(name, normal);
         let mut other = world.lock(name, &one(), &settings());
@@ -238,7 +253,9 @@ mod tests {
 
     #[test]
     fn a_lock_that_another_had_in_between_is_taken_anew_as_if_nothing_had_happened() {
-        for (name, expected) in [("lua-extend", Extension::NotHeld), ("lua-extend-reacquire", Extension::Extended)] {
+        for (name, expected) in
+            [("lua-extend", Extension::NotHeld), ("lua-extend-reacquire", Extension::Extended)]
+        {
             let (world, mut lock) = one_redis(name, normal);
             let mut other = world.lock(name, &one(), &settings());
             let mut lease = granted(world.run(lock.acquire("lock")));

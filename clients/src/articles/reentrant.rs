@@ -1,4 +1,5 @@
-//! `reentrant-by-value` and `reentrant-counted`: locks that their holder can take again. Must never know how deep an application nests.
+//! `reentrant-by-value` and `reentrant-counted`: locks that their holder can take again. Must never
+//! know how deep an application nests.
 //!
 //! Source: article 003, 5.2; the acquire and the release are those of its 1:
 //!
@@ -9,10 +10,12 @@
 //! release: the Lua compare-and-delete
 //! ```
 //!
-//! Mistakes, kept in `reentrant-by-value`. **Nothing counts**: the release of the inner acquire removes the lock under the outer section.
-//! **`my_random_value` is one for the life of the process**, as it must be to be found again: a SET whose reply was lost is "reentered" by
-//! the next attempt, with a ttl that began earlier. Both mended in `reentrant-counted`, which counts in the process, and writes a fresh
-//! value for each outermost acquire. Neither makes the lock live longer when it is reentered: the article does not.
+//! Mistakes, kept in `reentrant-by-value`. **Nothing counts**: the release of the inner acquire
+//! removes the lock under the outer section. **`my_random_value` is one for the life of the
+//! process**, as it must be to be found again: a SET whose reply was lost is "reentered" by the
+//! next attempt, with a ttl that began earlier. Both mended in `reentrant-counted`, which counts in
+//! the process, and writes a fresh value for each outermost acquire. Neither makes the lock live
+//! longer when it is reentered: the article does not.
 
 use super::{Base, NotTaken};
 use crate::commands::get;
@@ -25,7 +28,8 @@ use bytes::Bytes;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "reentrant-by-value",
-    about: "SET key value NX PX ttl; a holder that finds its own value has reentered; nothing counts the releases",
+    about: "SET key value NX PX ttl; a holder that finds its own value has reentered; nothing \
+     counts the releases",
     deployment: Deployment::Primary,
     has_tokens: false,
     models: None,
@@ -51,7 +55,11 @@ struct ByValue {
     my_random_value: Bytes,
 }
 
-async fn attempt(base: &mut Base, resource: &str, my_random_value: &Bytes) -> Result<Bytes, NotTaken> {
+async fn attempt(
+    base: &mut Base,
+    resource: &str,
+    my_random_value: &Bytes,
+) -> Result<Bytes, NotTaken> {
     let ttl_ms = base.settings.ttl.as_millis().to_string();
     if set_if_absent(&mut base.redis, resource, my_random_value, &ttl_ms).await? {
         return Ok(my_random_value.clone());
@@ -208,7 +216,10 @@ mod tests {
         world.pass(11_000);
         world.trace();
         let inner = world.run(lock.acquire("lock"));
-        assert_eq!(inner, Acquisition::Refused("the lock was lost under its outer acquisition".into()));
+        assert_eq!(
+            inner,
+            Acquisition::Refused("the lock was lost under its outer acquisition".into())
+        );
         assert_eq!(world.run(lock.release(outer)), Release::NotHeld);
         insta::assert_snapshot!(world.trace(), @r"
         11002.000 redis #1 < GET lock

@@ -1,4 +1,5 @@
-//! `set-px-get-del` and `thread-id-get-del`: an owner in the value, compared by the client before it deletes. Must never know a script.
+//! `set-px-get-del` and `thread-id-get-del`: an owner in the value, compared by the client before
+//! it deletes. Must never know a script.
 //!
 //! Source: article 001, "Problems", second:
 //!
@@ -7,10 +8,11 @@
 //! release: if (threadId.equals(redisClient.get(key))) { del(key) }
 //! ```
 //!
-//! Mistakes, kept. **GET and DEL are two commands** (the article says so): if the lock expires and is taken between them, DEL removes
-//! the lock of another; mended in `single-node`. **The number of a thread is unique in one process only**: `thread-id-get-del` writes what
-//! the article writes, and since the main threads of all processes have the same number, the comparison always holds; mended in
-//! `set-px-get-del`, which writes a random value per attempt.
+//! Mistakes, kept. **GET and DEL are two commands** (the article says so): if the lock expires and
+//! is taken between them, DEL removes the lock of another; mended in `single-node`. **The number of
+//! a thread is unique in one process only**: `thread-id-get-del` writes what the article writes,
+//! and since the main threads of all processes have the same number, the comparison always holds;
+//! mended in `set-px-get-del`, which writes a random value per attempt.
 
 use super::{Base, NotTaken, release_by};
 use crate::commands::{delete, get};
@@ -35,7 +37,8 @@ pub const DEFINITION: Definition = Definition {
 /// The entry of the lock whose owners are numbers of threads.
 pub const THREAD_ID: Definition = Definition {
     name: "thread-id-get-del",
-    about: "set-px-get-del with the number of a thread as owner, which is the same in every process",
+    about: "set-px-get-del with the number of a thread as owner, which is the same in every \
+     process",
     build: |env, servers, settings| {
         Box::new(SetPxGetDel { base: Base::new(env, servers, settings), owner: Owner::ThreadId })
     },
@@ -84,11 +87,9 @@ async fn remove(base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
 impl Lock for SetPxGetDel {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let owner = self.owner;
-        Box::pin(
-            self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
-                attempt(base, resource, owner).await
-            }),
-        )
+        Box::pin(self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
+            attempt(base, resource, owner).await
+        }))
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
@@ -138,7 +139,8 @@ mod tests {
         let mut second = world.lock("set-px-get-del", &one(), &settings());
         let lease = granted(world.run(first.acquire("lock")));
         world.pass(9_800);
-        let (released, next) = world.run(crate::testing::both(first.release(lease), second.acquire("lock")));
+        let (released, next) =
+            world.run(crate::testing::both(first.release(lease), second.acquire("lock")));
         assert_eq!(released, Release::Released);
         granted(next);
         assert_eq!(world.value("redis", "lock"), None, "the next holder's lock is gone");

@@ -1,10 +1,11 @@
 //! `setnx`: a key that exists while the lock is held. Must never know when a lock is too old.
 //!
-//! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired; `DEL foo.lock` releases; on 0 a blocking
-//! caller tries again.
+//! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired; `DEL
+//! foo.lock` releases; on 0 a blocking caller tries again.
 //!
-//! Mistakes, kept: **the key never expires**, so a holder that dies, or whose DEL or whose SETNX reply is lost, leaves it locked for
-//! ever. Mended in `set-ex-del`. DEL looks at no owner, which does no harm as long as nobody else can get in.
+//! Mistakes, kept: **the key never expires**, so a holder that dies, or whose DEL or whose SETNX
+//! reply is lost, leaves it locked for ever. Mended in `set-ex-del`. DEL looks at no owner, which
+//! does no harm as long as nobody else can get in.
 
 use super::{Base, NotTaken, release_by};
 use crate::commands::{delete, set_nx};
@@ -94,7 +95,10 @@ mod tests {
     #[test]
     fn a_lost_reply_leaves_a_lock_that_nobody_holds() {
         let (world, mut lock) = one_redis("setnx", once("SETNX", Answer::Lost));
-        assert_eq!(world.run(lock.acquire("lock")), Acquisition::Unknown("no reply within 500 ms".to_owned()));
+        assert_eq!(
+            world.run(lock.acquire("lock")),
+            Acquisition::Unknown("no reply within 500 ms".to_owned())
+        );
         assert!(world.value("redis", "lock").is_some());
     }
 

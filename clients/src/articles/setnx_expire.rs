@@ -9,9 +9,10 @@
 //! }
 //! ```
 //!
-//! Mistakes, kept: **SETNX and EXPIRE are not atomic** (the article says so itself): a crash or a lost connection between the two leaves a
-//! key that never expires, and EXPIRE stands before the `try`, so an error of it releases nothing. Its reply is not looked at. DEL looks
-//! at no owner. Mended, as in the article, in `set-ex-del`.
+//! Mistakes, kept: **SETNX and EXPIRE are not atomic** (the article says so itself): a crash or a
+//! lost connection between the two leaves a key that never expires, and EXPIRE stands before the
+//! `try`, so an error of it releases nothing. Its reply is not looked at. DEL looks at no owner.
+//! Mended, as in the article, in `set-ex-del`.
 
 use super::{Base, NotTaken, release_by};
 use crate::commands::{delete, expire, set_nx};
@@ -37,7 +38,9 @@ async fn attempt(base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
     }
     match expire(&mut base.redis, resource, base.settings.ttl).await {
         Ok(_) => Ok(Bytes::from_static(b"1")),
-        Err(error) => Err(NotTaken::Halfway(format!("taken, but perhaps without an expiry: {error}"))),
+        Err(error) => {
+            Err(NotTaken::Halfway(format!("taken, but perhaps without an expiry: {error}")))
+        }
     }
 }
 

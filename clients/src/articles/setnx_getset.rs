@@ -1,5 +1,5 @@
-//! `setnx-getset` and its variations: the value is the time of the acquire; a lock that is too old is taken over by GETSET. Must never
-//! know whether its holder lives.
+//! `setnx-getset` and its variations: the value is the time of the acquire; a lock that is too old
+//! is taken over by GETSET. Must never know whether its holder lives.
 //!
 //! Source: article 000, "Handling deadlocks" and what follows it:
 //!
@@ -13,18 +13,24 @@
 //!
 //! Mistakes, kept in `setnx-getset`, which has the milliseconds that the article recommends:
 //!
-//! - **Clients compare their own clocks with the holder's** (the article says so). Mended in `setnx-getset-server-time`: TIME.
-//! - **GET nil is taken for a time long past, and GETSET nil for "somebody was faster"** (the article says so): the holder releases between a
-//!   waiter's GET of a stale time and its GETSET; the waiter has taken the lock, does not know it, and all wait until it is too old.
-//!   Mended in `setnx-getset-nil`: after GET nil it tries SETNX again, and GETSET nil is a success.
-//! - **The loser's GETSET overwrites the winner's time.** The article calls that negligible. It is not if the loser was paused after it read
-//!   the clock: it sets the time *back*, and a third takes the lock over early. And the holder's own check then fails: that is
-//!   `setnx-getset-checked`. Mended in `setnx-getset-owner`, which takes over by compare-and-set, so that losers write nothing.
-//! - **The release is a DEL that looks at no owner.** Mended in `setnx-getset-owner`: time and random owner, compare-and-delete.
+//! - **Clients compare their own clocks with the holder's** (the article says so). Mended in
+//!   `setnx-getset-server-time`: TIME.
+//! - **GET nil is taken for a time long past, and GETSET nil for "somebody was faster"** (the
+//!   article says so): the holder releases between a waiter's GET of a stale time and its GETSET;
+//!   the waiter has taken the lock, does not know it, and all wait until it is too old. Mended in
+//!   `setnx-getset-nil`: after GET nil it tries SETNX again, and GETSET nil is a success.
+//! - **The loser's GETSET overwrites the winner's time.** The article calls that negligible. It is
+//!   not if the loser was paused after it read the clock: it sets the time *back*, and a third
+//!   takes the lock over early. And the holder's own check then fails: that is
+//!   `setnx-getset-checked`. Mended in `setnx-getset-owner`, which takes over by compare-and-set,
+//!   so that losers write nothing.
+//! - **The release is a DEL that looks at no owner.** Mended in `setnx-getset-owner`: time and
+//!   random owner, compare-and-delete.
 //!
-//! `setnx-getset-seconds` has stamps in whole seconds, of which the article warns. They do not let two takers in: a taker writes a time
-//! more than `expire` after the stale one, so the second taker's T2 differs from T1. What they break is the check: two acquisitions within
-//! one second look the same.
+//! `setnx-getset-seconds` has stamps in whole seconds, of which the article warns. They do not let
+//! two takers in: a taker writes a time more than `expire` after the stale one, so the second
+//! taker's T2 differs from T1. What they break is the check: two acquisitions within one second
+//! look the same.
 
 use super::stamp::{bare, now_ms, now_seconds, owned, set_if_unchanged, time_of};
 use super::{Base, NotTaken, release_by};
@@ -38,7 +44,8 @@ use bytes::Bytes;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "setnx-getset",
-    about: "SETNX key time; a time that is too old is taken over by GETSET and comparing the old value; released by DEL",
+    about: "SETNX key time; a time that is too old is taken over by GETSET and comparing the old \
+     value; released by DEL",
     deployment: Deployment::Primary,
     has_tokens: false,
     models: None,
@@ -50,7 +57,10 @@ pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
     about: "setnx-getset with times in whole seconds",
     build: |env, servers, settings| {
-        lock(Base::new(env, servers, settings), Variation { clock: Clock::ClientSeconds, ..AS_WRITTEN })
+        lock(
+            Base::new(env, servers, settings),
+            Variation { clock: Clock::ClientSeconds, ..AS_WRITTEN },
+        )
     },
     ..DEFINITION
 };
@@ -89,15 +99,23 @@ pub const SERVER_TIME: Definition = Definition {
 /// With an owner in the value, and comparisons at the server.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-owner",
-    about: "setnx-getset with an owner beside the time, taken over by compare-and-set, released by compare-and-delete",
+    about: "setnx-getset with an owner beside the time, taken over by compare-and-set, released \
+     by compare-and-delete",
     build: |env, servers, settings| {
-        lock(Base::new(env, servers, settings), Variation { nil: Nil::IsFree, value: Value::Owned, ..AS_WRITTEN })
+        lock(
+            Base::new(env, servers, settings),
+            Variation { nil: Nil::IsFree, value: Value::Owned, ..AS_WRITTEN },
+        )
     },
     ..DEFINITION
 };
 
-const AS_WRITTEN: Variation =
-    Variation { clock: Clock::ClientMillis, nil: Nil::IsTimeout, value: Value::Bare, usage: Usage::PLAIN };
+const AS_WRITTEN: Variation = Variation {
+    clock: Clock::ClientMillis,
+    nil: Nil::IsTimeout,
+    value: Value::Bare,
+    usage: Usage::PLAIN,
+};
 
 /// What differs between the locks of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,7 +176,9 @@ async fn attempt(base: &mut Base, resource: &str, variation: Variation) -> Resul
     }
     match (take_over(base, resource, t1, &value, variation).await?, variation.nil) {
         (Takeover::FromTheStaleOne, _) | (Takeover::OfNothing, Nil::IsFree) => Ok(value),
-        (Takeover::OfNothing, Nil::IsTimeout) | (Takeover::SomebodyWasFaster, _) => Err(NotTaken::Held),
+        (Takeover::OfNothing, Nil::IsTimeout) | (Takeover::SomebodyWasFaster, _) => {
+            Err(NotTaken::Held)
+        }
     }
 }
 
@@ -175,17 +195,26 @@ impl Clock {
     fn expire(self, base: &Base) -> i64 {
         match self {
             Clock::ClientMillis | Clock::Server => base.expire_ms(),
-            Clock::ClientSeconds => i64::try_from(whole_seconds(base.settings.ttl)).unwrap_or(i64::MAX),
+            Clock::ClientSeconds => {
+                i64::try_from(whole_seconds(base.settings.ttl)).unwrap_or(i64::MAX)
+            }
         }
     }
 }
 
 /// Whether `T0 > T1 + expire`.
-fn is_too_old(t1: Option<&[u8]>, t0: i64, variation: Variation, base: &Base) -> Result<bool, NotTaken> {
+fn is_too_old(
+    t1: Option<&[u8]>,
+    t0: i64,
+    variation: Variation,
+    base: &Base,
+) -> Result<bool, NotTaken> {
     let t1 = match (t1, variation.nil) {
         (None, Nil::IsFree) => return Ok(false),
         (None, Nil::IsTimeout) => 0,
-        (Some(t1), _) => time_of(t1).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?,
+        (Some(t1), _) => {
+            time_of(t1).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?
+        }
     };
     Ok(t0 > t1.saturating_add(variation.clock.expire(base)))
 }

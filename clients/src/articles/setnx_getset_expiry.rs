@@ -1,5 +1,5 @@
-//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the time at which the lock ends. Must never know whether its holder
-//! lives.
+//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the time at which the lock
+//! ends. Must never know whether its holder lives.
 //!
 //! Source: article 000, second part, "Pseudo-code":
 //!
@@ -14,14 +14,16 @@
 //! if now() < GET lock.foo: DEL lock.foo
 //! ```
 //!
-//! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply is taken for a time long past, so that GETSET nil is a
-//! success.
+//! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply is taken for a time
+//! long past, so that GETSET nil is a success.
 //!
-//! Mistakes, kept. **The guard of the release looks at a time, not at an owner**: it is meant to leave alone the lock of another after an
-//! overrun, but that one has just written a time that lies ahead, so the guard lets the DEL pass exactly when the lock is another's,
-//! and holds it back when the lock ran out but is still one's own. **The loser's GETSET overwrites the winner's time.** Both mended in
-//! `setnx-getset-expiry-owner`: an owner beside the time, compare-and-set, compare-and-delete. **Clients compare their own clocks**:
-//! kept in both; mended in `setnx-getset-server-time`.
+//! Mistakes, kept. **The guard of the release looks at a time, not at an owner**: it is meant to
+//! leave alone the lock of another after an overrun, but that one has just written a time that lies
+//! ahead, so the guard lets the DEL pass exactly when the lock is another's, and holds it back when
+//! the lock ran out but is still one's own. **The loser's GETSET overwrites the winner's time.**
+//! Both mended in `setnx-getset-expiry-owner`: an owner beside the time, compare-and-set,
+//! compare-and-delete. **Clients compare their own clocks**: kept in both; mended in
+//! `setnx-getset-server-time`.
 
 use super::stamp::{bare, now_seconds, owned, set_if_unchanged, time_of};
 use super::{Base, NotTaken, release_by};
@@ -39,7 +41,8 @@ const SLEEP: Duration = Duration::from_millis(10);
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "setnx-getset-expiry",
-    about: "SETNX key end-time; an end that has passed is taken over by GETSET; DEL only while the end lies ahead",
+    about: "SETNX key end-time; an end that has passed is taken over by GETSET; DEL only while \
+     the end lies ahead",
     deployment: Deployment::Primary,
     has_tokens: false,
     models: None,
@@ -51,7 +54,8 @@ pub const DEFINITION: Definition = Definition {
 /// The entry of the lock that compares owners.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-expiry-owner",
-    about: "setnx-getset-expiry with an owner beside the time, taken over by compare-and-set, released by compare-and-delete",
+    about: "setnx-getset-expiry with an owner beside the time, taken over by compare-and-set, \
+     released by compare-and-delete",
     build: |env, servers, settings| {
         Box::new(SetnxGetsetExpiry { base: base(env, servers, settings), value: Value::Owned })
     },
@@ -108,7 +112,9 @@ async fn attempt(base: &mut Base, resource: &str, value: Value) -> Result<Bytes,
 fn has_passed(value: Option<&[u8]>, env: &Env) -> Result<bool, NotTaken> {
     let end = match value {
         None => return Ok(true),
-        Some(value) => time_of(value).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?,
+        Some(value) => {
+            time_of(value).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?
+        }
     };
     Ok(now_seconds(env) > end)
 }
@@ -125,18 +131,18 @@ async fn delete_while_ahead(base: &mut Base, resource: &str) -> Result<bool, Cal
 impl Lock for SetnxGetsetExpiry {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let value = self.value;
-        Box::pin(
-            self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
-                attempt(base, resource, value).await
-            }),
-        )
+        Box::pin(self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
+            attempt(base, resource, value).await
+        }))
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
         Box::pin(async move {
             release_by(match self.value {
                 Value::Bare => delete_while_ahead(&mut self.base, &lease.resource).await,
-                Value::Owned => delete_if_owned(&mut self.base.redis, &lease.resource, &lease.owner).await,
+                Value::Owned => {
+                    delete_if_owned(&mut self.base.redis, &lease.resource, &lease.owner).await
+                }
             })
         })
     }
@@ -205,7 +211,8 @@ mod tests {
         }
     }
 
-    /// The holder overruns, another takes over, the first releases, and a third tries. Whether it gets in.
+    /// The holder overruns, another takes over, the first releases, and a third tries. Whether it
+    /// gets in.
     fn third_gets_in(name: &str) -> (bool, String) {
         let (world, mut first) = one_redis(name, normal);
         let mut others = [0, 1].map(|_| world.lock(name, &one(), &one_attempt()));

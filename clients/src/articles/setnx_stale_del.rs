@@ -1,5 +1,5 @@
-//! `setnx-stale-del` and `setnx-stale-compare`: the value is the time of the acquire; a waiter removes a lock that is too old. Must never
-//! know whether its holder lives.
+//! `setnx-stale-del` and `setnx-stale-compare`: the value is the time of the acquire; a waiter
+//! removes a lock that is too old. Must never know whether its holder lives.
 //!
 //! Source: article 000, "Handling deadlocks", where the first is the one that does not work:
 //!
@@ -9,10 +9,12 @@
 //! DEL foo.lock, SETNX foo.lock <current unix time>
 //! ```
 //!
-//! Mistakes, kept. **DEL does not look again** (the article says so): C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the
-//! lock; C3 deletes C2's and takes it too. Mended in `setnx-stale-compare`, which removes the lock only while it has the time that was
-//! found stale, and in `setnx-getset`. **Clients compare their own clocks with the holder's**; **the release is a DEL that looks at no
-//! owner**, so that a holder that overran removes the lock of the next one: mended in twins of `setnx-getset`.
+//! Mistakes, kept. **DEL does not look again** (the article says so): C2 and C3 both find the lock
+//! of C1 stale; C2 deletes it and takes the lock; C3 deletes C2's and takes it too. Mended in
+//! `setnx-stale-compare`, which removes the lock only while it has the time that was found stale,
+//! and in `setnx-getset`. **Clients compare their own clocks with the holder's**; **the release is
+//! a DEL that looks at no owner**, so that a holder that overran removes the lock of the next one:
+//! mended in twins of `setnx-getset`.
 
 use super::stamp::{bare, now_ms, time_of};
 use super::{Base, NotTaken, release_by};
@@ -37,9 +39,13 @@ pub const DEFINITION: Definition = Definition {
 /// The entry of the lock that looks again.
 pub const COMPARING: Definition = Definition {
     name: "setnx-stale-compare",
-    about: "setnx-stale-del that removes a stale lock only if it is still the one that was found stale",
+    about: "setnx-stale-del that removes a stale lock only if it is still the one that was found \
+     stale",
     build: |env, servers, settings| {
-        Box::new(SetnxStaleDel { base: Base::new(env, servers, settings), removal: Removal::IfUnchanged })
+        Box::new(SetnxStaleDel {
+            base: Base::new(env, servers, settings),
+            removal: Removal::IfUnchanged,
+        })
     },
     ..DEFINITION
 };
@@ -81,18 +87,17 @@ async fn set_now(base: &mut Base, resource: &str) -> Result<Option<Bytes>, NotTa
 }
 
 fn is_stale(base: &Base, seen: &[u8]) -> Result<bool, NotTaken> {
-    let taken_at = time_of(seen).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?;
+    let taken_at =
+        time_of(seen).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?;
     Ok(now_ms(&base.env).saturating_sub(taken_at) > base.expire_ms())
 }
 
 impl Lock for SetnxStaleDel {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let removal = self.removal;
-        Box::pin(
-            self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
-                attempt(base, resource, removal).await
-            }),
-        )
+        Box::pin(self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
+            attempt(base, resource, removal).await
+        }))
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
@@ -103,7 +108,9 @@ impl Lock for SetnxStaleDel {
 #[cfg(test)]
 mod tests {
     use crate::lock::{Acquisition, Release};
-    use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings};
+    use crate::testing::{
+        Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings,
+    };
 
     /// Twenty seconds before the test world begins.
     const LONG_AGO: &str = "1699999980000";
@@ -139,7 +146,8 @@ mod tests {
         }
     }
 
-    /// C2 and C3 find the lock of C1 stale; the reply to C3's GET comes two milliseconds later. What they get.
+    /// C2 and C3 find the lock of C1 stale; the reply to C3's GET comes two milliseconds later.
+    /// What they get.
     fn two_waiters(name: &str) -> (Acquisition, Acquisition, String) {
         let mut gets = 0;
         let world = TestWorld::new();

@@ -1,6 +1,8 @@
-//! Times as the values of keys: how locks without expiry know that they are too old. Must never know when that is.
+//! Times as the values of keys: how locks without expiry know that they are too old. Must never
+//! know when that is.
 //!
-//! A stamp is a number, in milliseconds or seconds since the Unix epoch. The mended locks append `:owner`, so that a value says both.
+//! A stamp is a number, in milliseconds or seconds since the Unix epoch. The mended locks append
+//! `:owner`, so that a value says both.
 
 use crate::connection::CallError;
 use crate::env::Env;
@@ -20,8 +22,14 @@ else
 end"#,
 );
 
-/// Compare-and-set: `true` if the key held `seen` and now holds `value`, `false` if it was left as it is.
-pub async fn set_if_unchanged(session: &mut Session, key: &str, seen: &[u8], value: &[u8]) -> Result<bool, CallError> {
+/// Compare-and-set: `true` if the key held `seen` and now holds `value`, `false` if it was left as
+/// it is.
+pub async fn set_if_unchanged(
+    session: &mut Session,
+    key: &str,
+    seen: &[u8],
+    value: &[u8],
+) -> Result<bool, CallError> {
     match COMPARE_AND_SET.call(session, &[key.as_bytes()], &[seen, value]).await? {
         Reply::Integer(1) => Ok(true),
         Reply::Integer(0) => Ok(false),
@@ -61,7 +69,9 @@ mod tests {
 
     #[test]
     fn the_time_of_a_value_is_what_stands_before_the_owner() {
-        for (value, time) in [("17", Some(17)), ("17:ab", Some(17)), ("-3", Some(-3)), ("", None), ("ab:17", None)] {
+        for (value, time) in
+            [("17", Some(17)), ("17:ab", Some(17)), ("-3", Some(-3)), ("", None), ("ab:17", None)]
+        {
             assert_eq!(time_of(value.as_bytes()), time, "{value}");
         }
     }

@@ -1,24 +1,29 @@
-//! `watchdog` and its variations: a task beside the holder renews the lease until it is released. Must never know what the holder does.
+//! `watchdog` and its variations: a task beside the holder renews the lease until it is released.
+//! Must never know what the holder does.
 //!
-//! Source: article 001, "Concurrency is still possible": the thread that holds the lock starts a daemon that lengthens the life of a lock
-//! that is about to expire (ttl 30 s: `expire` by 20 s at the 29th second, then every 20 s), and closes it explicitly when it is done; if
-//! the node dies the daemon dies too, and the lock expires.
+//! Source: article 001, "Concurrency is still possible": the thread that holds the lock starts a
+//! daemon that lengthens the life of a lock that is about to expire (ttl 30 s: `expire` by 20 s at
+//! the 29th second, then every 20 s), and closes it explicitly when it is done; if the node dies
+//! the daemon dies too, and the lock expires.
 //!
-//! `watchdog` does it on the lock of [`single_node`](crate::single_node) with care: it renews every third of the ttl, by a Lua
-//! compare-and-expire, over a connection of its own; it is stopped before the release is sent; it notes the loss, and ends, when a renewal
-//! is refused or when none was confirmed for a whole ttl. What remains is the nature of the thing: a pause of the whole process longer than
-//! the ttl still overlaps, and **a holder stuck in its business code keeps the lock for ever**: mended in `watchdog-capped`, which stops
-//! renewing after [`LEASES_MAX`] ttls and notes the loss before the lock expires.
+//! `watchdog` does it on the lock of [`single_node`](crate::single_node) with care: it renews every
+//! third of the ttl, by a Lua compare-and-expire, over a connection of its own; it is stopped
+//! before the release is sent; it notes the loss, and ends, when a renewal is refused or when none
+//! was confirmed for a whole ttl. What remains is the nature of the thing: a pause of the whole
+//! process longer than the ttl still overlaps, and **a holder stuck in its business code keeps the
+//! lock for ever**: mended in `watchdog-capped`, which stops renewing after [`LEASES_MAX`] ttls and
+//! notes the loss before the lock expires.
 //!
 //! Mistakes, each in a lock of its own; all mended in `watchdog`:
 //!
-//! - `watchdog-expire`, as the article has it, its spans scaled to the ttl. **Each renewal lasts exactly until the next one**: the lock of the
-//!   29th second expires at the 49th, just before or after the renewal arrives, and then is free under a living holder. **EXPIRE looks at no
+//! - `watchdog-expire`, as the article has it, its spans scaled to the ttl. **Each renewal lasts
+//!   exactly until the next one**: the lock of the 29th second expires at the 49th, just before or
+//!   after the renewal arrives, and then is free under a living holder. **EXPIRE looks at no
 //!   owner**, and its reply is ignored: a holder that lost the lock keeps that of another alive.
-//! - `watchdog-resurrecting`: **renewal by GET, a comparison in the client, and SET**: a SET that the release overtakes brings the lock back, or
-//!   puts the old owner over the next one.
-//! - `watchdog-unstopped`: **nobody closes the daemon**: it keeps the locks of others alive for as long as its process lives, even those of
-//!   the dead.
+//! - `watchdog-resurrecting`: **renewal by GET, a comparison in the client, and SET**: a SET that
+//!   the release overtakes brings the lock back, or puts the old owner over the next one.
+//! - `watchdog-unstopped`: **nobody closes the daemon**: it keeps the locks of others alive for as
+//!   long as its process lives, even those of the dead.
 
 use super::Base;
 use crate::commands::{expire_ms, get, set_px};
@@ -38,7 +43,8 @@ pub const LEASES_MAX: u32 = 6;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "watchdog",
-    about: "single-node with a task that renews the lease every third of the ttl until it is released",
+    about: "single-node with a task that renews the lease every third of the ttl until it is \
+     released",
     deployment: Deployment::Primary,
     has_tokens: false,
     models: None,
@@ -48,9 +54,15 @@ pub const DEFINITION: Definition = Definition {
 /// The entry of the lock that a stuck holder does not keep for ever.
 pub const CAPPED: Definition = Definition {
     name: "watchdog-capped",
-    about: "watchdog that stops renewing after six ttls, and notes the loss before the lock expires",
+    about: "watchdog that stops renewing after six ttls, and notes the loss before the lock \
+     expires",
     build: |env, servers, settings| {
-        lock(env, servers, settings, Habits { leases_max: Some(LEASES_MAX), ..careful(settings.ttl) })
+        lock(
+            env,
+            servers,
+            settings,
+            Habits { leases_max: Some(LEASES_MAX), ..careful(settings.ttl) },
+        )
     },
     ..DEFINITION
 };
@@ -58,10 +70,17 @@ pub const CAPPED: Definition = Definition {
 /// The entry of the daemon as the article has it.
 pub const EXPIRE: Definition = Definition {
     name: "watchdog-expire",
-    about: "watchdog by a plain EXPIRE, first at 29/30 of the ttl, then every 2/3 of it, for 2/3 of it",
+    about: "watchdog by a plain EXPIRE, first at 29/30 of the ttl, then every 2/3 of it, for 2/3 \
+     of it",
     build: |env, servers, settings| {
         let (first, every) = (settings.ttl * 29 / 30, settings.ttl * 2 / 3);
-        let habits = Habits { renewal: Renewal::Expire, first, every, lasts: every, ..careful(settings.ttl) };
+        let habits = Habits {
+            renewal: Renewal::Expire,
+            first,
+            every,
+            lasts: every,
+            ..careful(settings.ttl)
+        };
         lock(env, servers, settings, habits)
     },
     ..DEFINITION
@@ -72,7 +91,12 @@ pub const RESURRECTING: Definition = Definition {
     name: "watchdog-resurrecting",
     about: "watchdog that renews by GET, a comparison in the client, and SET",
     build: |env, servers, settings| {
-        lock(env, servers, settings, Habits { renewal: Renewal::GetThenSet, ..careful(settings.ttl) })
+        lock(
+            env,
+            servers,
+            settings,
+            Habits { renewal: Renewal::GetThenSet, ..careful(settings.ttl) },
+        )
     },
     ..DEFINITION
 };
@@ -82,7 +106,8 @@ pub const UNSTOPPED: Definition = Definition {
     name: "watchdog-unstopped",
     about: "watchdog by a plain EXPIRE that goes on after the release",
     build: |env, servers, settings| {
-        let habits = Habits { renewal: Renewal::Expire, end: End::WithTheProcess, ..careful(settings.ttl) };
+        let habits =
+            Habits { renewal: Renewal::Expire, end: End::WithTheProcess, ..careful(settings.ttl) };
         lock(env, servers, settings, habits)
     },
     ..DEFINITION
@@ -121,7 +146,14 @@ enum End {
 
 fn careful(ttl: Duration) -> Habits {
     let every = ttl / 3;
-    Habits { renewal: Renewal::IfOwned, first: every, every, lasts: ttl, end: End::AtRelease, leases_max: None }
+    Habits {
+        renewal: Renewal::IfOwned,
+        first: every,
+        every,
+        lasts: ttl,
+        end: End::AtRelease,
+        leases_max: None,
+    }
 }
 
 fn lock(env: Env, servers: &Servers, settings: &Settings, habits: Habits) -> Box<dyn Lock> {
@@ -135,7 +167,8 @@ struct Watched {
     servers: Servers,
     ttl_ms: String,
     habits: Habits,
-    /// The tasks that renew, by the owner value of their lease. Those that nobody stops are not here.
+    /// The tasks that renew, by the owner value of their lease. Those that nobody stops are not
+    /// here.
     dogs: BTreeMap<Bytes, Spawned>,
 }
 
@@ -148,7 +181,8 @@ struct Dog {
     owner: Bytes,
     ttl: Duration,
     granted: Monotonic,
-    /// When the last request that the server confirmed was sent: the lock lives a ttl from then, at least.
+    /// When the last request that the server confirmed was sent: the lock lives a ttl from then, at
+    /// least.
     confirmed: Monotonic,
 }
 
@@ -244,7 +278,9 @@ impl Dog {
                 Renewed::Confirmed
             }
             Ok(false) => Renewed::Refused,
-            Err(_) if self.env.monotonic_clock().since(self.confirmed) >= self.ttl => Renewed::Refused,
+            Err(_) if self.env.monotonic_clock().since(self.confirmed) >= self.ttl => {
+                Renewed::Refused
+            }
             Err(_) => Renewed::Ignored,
         }
     }

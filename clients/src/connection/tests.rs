@@ -1,4 +1,5 @@
-//! What a connection promises: one message a command, certain or unknown, never used after a failure. Must never know how the code does it.
+//! What a connection promises: one message a command, certain or unknown, never used after a
+//! failure. Must never know how the code does it.
 
 use super::{CallError, Connection, Subscription, encode};
 use crate::reply::Reply;
@@ -26,7 +27,8 @@ async fn call(world: &Rc<TestWorld>, words: &[&[u8]]) -> Result<Reply, CallError
 
 /// The error of a call that meets with a mishap, and whether the command may have been carried out.
 fn error_of(answer: Answer) -> (CallError, bool) {
-    let world = world(move |call| if call.name() == "CONNECT" { Answer::Normal } else { answer.clone() });
+    let world =
+        world(move |call| if call.name() == "CONNECT" { Answer::Normal } else { answer.clone() });
     let error = world.run(call(&world, &[b"ROLE"])).unwrap_err();
     let may_have_applied = error.may_have_applied();
     (error, may_have_applied)
@@ -44,8 +46,13 @@ fn errors_tell_what_is_certain_from_what_is_not() {
 
 #[test]
 fn a_command_of_many_words_is_one_message() {
-    let world = world(|call: &Call<'_>| if call.name() == "DEL" { Answer::Says(":40\r\n") } else { Answer::Normal });
-    let words: Vec<Vec<u8>> = std::iter::once(b"DEL".to_vec()).chain((0..40).map(|n| vec![b'a' + n % 26])).collect();
+    let world = world(
+        |call: &Call<'_>| {
+            if call.name() == "DEL" { Answer::Says(":40\r\n") } else { Answer::Normal }
+        },
+    );
+    let words: Vec<Vec<u8>> =
+        std::iter::once(b"DEL".to_vec()).chain((0..40).map(|n| vec![b'a' + n % 26])).collect();
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     assert_eq!(world.run(call(&world, &words)), Ok(Reply::Integer(40)));
 }
@@ -53,7 +60,11 @@ fn a_command_of_many_words_is_one_message() {
 #[test]
 fn a_reply_that_nobody_asked_for_closes_the_connection_before_anything_is_sent() {
     let world =
-        world(|call: &Call<'_>| if call.name() == "ROLE" { Answer::Says("+1\r\n+2\r\n") } else { Answer::Normal });
+        world(
+            |call: &Call<'_>| {
+                if call.name() == "ROLE" { Answer::Says("+1\r\n+2\r\n") } else { Answer::Normal }
+            },
+        );
     let second = world.run(async {
         let connection = Connection::open(&world.env(), &at("redis"), LIMIT).await?;
         let (_, connection) = connection.call(&[b"ROLE"]).await?;
@@ -71,7 +82,8 @@ fn a_reply_that_nobody_asked_for_closes_the_connection_before_anything_is_sent()
 #[test]
 fn a_subscription_yields_messages_and_skips_confirmations() {
     let world = world(normal);
-    let mut subscription = world.run(Subscription::open(&world.env(), &at("redis"), &[b"news"], LIMIT)).unwrap();
+    let mut subscription =
+        world.run(Subscription::open(&world.env(), &at("redis"), &[b"news"], LIMIT)).unwrap();
     world.publish(
         "redis",
         "*3\r\n$9\r\nsubscribe\r\n$5\r\nother\r\n:2\r\n*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$2\r\nhi\r\n",
@@ -88,14 +100,17 @@ fn a_subscription_that_is_refused_is_an_error() {
         "SUBSCRIBE" => Answer::Says("-NOPERM no\r\n"),
         _ => Answer::Normal,
     });
-    let refused = world.run(Subscription::open(&world.env(), &at("redis"), &[b"news"], LIMIT)).err();
+    let refused =
+        world.run(Subscription::open(&world.env(), &at("redis"), &[b"news"], LIMIT)).err();
     assert_eq!(refused, Some(CallError::Server("NOPERM no".to_owned())));
 }
 
 #[test]
 fn a_call_leaves_no_timer_and_no_socket_behind() {
     for answer in [Answer::Normal, Answer::Dropped, Answer::ResetAfter] {
-        let world = world(move |call| if call.name() == "CONNECT" { Answer::Normal } else { answer.clone() });
+        let world = world(
+            move |call| if call.name() == "CONNECT" { Answer::Normal } else { answer.clone() },
+        );
         let _ = world.run(call(&world, &[b"ROLE"]));
         assert_eq!(world.pending_timers(), 0);
         let trace = world.trace();

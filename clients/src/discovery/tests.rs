@@ -1,4 +1,5 @@
-//! What following the primary promises, as traffic with two Sentinels and two servers. Must never know how the code does it.
+//! What following the primary promises, as traffic with two Sentinels and two servers. Must never
+//! know how the code does it.
 
 use crate::lock::{Acquisition, Lease, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, normal, sentinels, settings};
@@ -8,8 +9,10 @@ const PRIMARY_IS_A: &str = "*2\r\n$1\r\na\r\n$4\r\n6379\r\n";
 const PRIMARY_IS_B: &str = "*2\r\n$1\r\nb\r\n$4\r\n6379\r\n";
 const UNKNOWN_NAME: &str = "*-1\r\n";
 const REPLICA: &str = "*5\r\n$5\r\nslave\r\n$1\r\nb\r\n:6379\r\n$9\r\nconnected\r\n:14\r\n";
-const SWITCH: &str = "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$22\r\nmymaster a 6379 b 6379\r\n";
-const OTHER_SWITCH: &str = "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$19\r\nother a 6379 b 6379\r\n";
+const SWITCH: &str =
+    "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$22\r\nmymaster a 6379 b 6379\r\n";
+const OTHER_SWITCH: &str =
+    "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$19\r\nother a 6379 b 6379\r\n";
 
 /// A Sentinel that always gives that answer.
 fn says(primary: &'static str) -> impl FnMut(&Call<'_>) -> Answer {
@@ -226,12 +229,18 @@ fn a_release_follows_the_primary_and_finds_the_lock_lost() {
 
 #[test]
 fn silent_sentinels_are_a_refusal_at_the_timeout() {
-    for answer in [Answer::Dropped, Answer::ResetBefore, Answer::Says(UNKNOWN_NAME), Answer::Says("*2\r\n:1\r\n:2\r\n")]
-    {
+    for answer in [
+        Answer::Dropped,
+        Answer::ResetBefore,
+        Answer::Says(UNKNOWN_NAME),
+        Answer::Says("*2\r\n:1\r\n:2\r\n"),
+    ] {
         let (world, mut lock) = world();
         for sentinel in ["s1", "s2"] {
             let answer = answer.clone();
-            world.serve(sentinel, move |call| if call.name() == "SUBSCRIBE" { Answer::Normal } else { answer.clone() });
+            world.serve(sentinel, move |call| {
+                if call.name() == "SUBSCRIBE" { Answer::Normal } else { answer.clone() }
+            });
         }
         let acquisition = world.run(lock.acquire("lock"));
         let reason = "no primary: none of 2 sentinels knows mymaster";

@@ -1,15 +1,21 @@
-//! `redisson-redlock`: a majority of locks, each on a server of its own. Must never know how the servers relate: they do not.
+//! `redisson-redlock`: a majority of locks, each on a server of its own. Must never know how the
+//! servers relate: they do not.
 //!
-//! Source: `RedissonRedLock` (deprecated) and `RedissonMultiLock` of the version that [`super`] names; article 004, 6 and 7.
-//! The call is `tryLock(wait, lease)` with the timeout of the acquire and the ttl:
+//! Source: `RedissonRedLock` (deprecated) and `RedissonMultiLock` of the version that [`super`]
+//! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the timeout of the acquire
+//! and the ttl:
 //!
-//! 1. One lock after the other is taken **for twice the wait**, each waited for through its channel for at most its share of the wait.
-//! 2. A majority is enough; more than a minority missing gives back what was taken and begins again, until the wait is over.
-//! 3. Each lock that was taken is given the lease by a **plain PEXPIRE that looks at no owner**, whose answer is ignored.
+//! 1. One lock after the other is taken **for twice the wait**, each waited for through its channel
+//!    for at most its share of the wait.
+//! 2. A majority is enough; more than a minority missing gives back what was taken and begins
+//!    again, until the wait is over.
+//! 3. Each lock that was taken is given the lease by a **plain PEXPIRE that looks at no owner**,
+//!    whose answer is ignored.
 //! 4. Nothing measures how long that took: **no drift, no validity**. The lease states none.
 //!
-//! So what step 1 took and step 3 did not reach stays for twice the wait. What differs from the library: the same `uuid:thread` on all servers,
-//! where the library has one for each client object (nothing compares them), and unlocks one after the other.
+//! So what step 1 took and step 3 did not reach stays for twice the wait. What differs from the
+//! library: the same `uuid:thread` on all servers, where the library has one for each client object
+//! (nothing compares them), and unlocks one after the other.
 
 use super::rlock::{Habits, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};
@@ -22,7 +28,8 @@ use std::time::Duration;
 /// The entry in the table of locks.
 pub const RED_LOCK: Definition = Definition {
     name: "redisson-redlock",
-    about: "a majority of redisson locks on independent masters, given their lease afterwards by plain PEXPIREs",
+    about: "a majority of redisson locks on independent masters, given their lease afterwards by \
+     plain PEXPIREs",
     deployment: Deployment::Independent,
     models: MODELS,
     build: |env, servers, settings| {
@@ -85,15 +92,16 @@ impl RedLock {
             if self.left(deadline).is_zero() {
                 self.give_back(key, &mut taken).await;
                 let reason = "no majority in time".to_owned();
-                return standing.map_or_else(|| Acquisition::Refused(reason.into()), Acquisition::Unknown);
+                return standing
+                    .map_or_else(|| Acquisition::Refused(reason.into()), Acquisition::Unknown);
             }
         }
         for (place, _) in &taken {
             self.locks[*place].expire(key, self.lease).await;
         }
-        taken
-            .pop()
-            .map_or(Acquisition::Refused("there are no servers".into()), |(_, lease)| Acquisition::Granted(lease))
+        taken.pop().map_or(Acquisition::Refused("there are no servers".into()), |(_, lease)| {
+            Acquisition::Granted(lease)
+        })
     }
 
     async fn give_back(&mut self, key: &str, taken: &mut Vec<(usize, Lease)>) {
@@ -102,7 +110,8 @@ impl RedLock {
         }
     }
 
-    /// `unlock()`: every lock, taken or not; what fails is skipped. Held means that a majority had it.
+    /// `unlock()`: every lock, taken or not; what fails is skipped. Held means that a majority had
+    /// it.
     async fn give_all_back(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {

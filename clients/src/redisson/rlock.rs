@@ -1,6 +1,9 @@
-//! One lock at one server: taken, waited for, renewed, given back. Must never know of other servers.
+//! One lock at one server: taken, waited for, renewed, given back. Must never know of other
+//! servers.
 
-use super::script::{ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE};
+use super::script::{
+    ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
+};
 use crate::connection::{CallError, Subscription};
 use crate::env::{Env, Monotonic, Spawned};
 use crate::lock::{Acquisition, Lease, Release, Settings};
@@ -65,7 +68,8 @@ enum Attempt {
 impl RLock {
     /// The lock of the thread that `env` speaks for, in the process of that uuid.
     pub fn new(uuid: Rc<str>, env: Env, settings: &Settings, habits: Habits, open: Open) -> RLock {
-        let (id, settings, watch) = (format!("{uuid}:{}", env.thread()), settings.clone(), Watch::default());
+        let (id, settings, watch) =
+            (format!("{uuid}:{}", env.thread()), settings.clone(), Watch::default());
         RLock { redis: open(&env), settings, watch, env, habits, open, uuid, id }
     }
 
@@ -92,8 +96,11 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws. An error that it reports as "not acquired" is not known to be one either.
-                Err(error) if error.may_have_applied() => return Acquisition::Unknown(error.to_string()),
+                // The library throws. An error that it reports as "not acquired" is not known to be
+                // one either.
+                Err(error) if error.may_have_applied() => {
+                    return Acquisition::Unknown(error.to_string());
+                }
                 // What could not be sent, or was turned down, it tries again.
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
@@ -124,7 +131,10 @@ impl RLock {
     async fn attempt(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
         for _ in 0..SYNC_ATTEMPTS {
             let attempt = self.attempt_once(key, wait).await?;
-            if !self.habits.synchronous || matches!(attempt, Attempt::Held(_)) || self.is_replicated().await? {
+            if !self.habits.synchronous
+                || matches!(attempt, Attempt::Held(_))
+                || self.is_replicated().await?
+            {
                 return Ok(attempt);
             }
             self.unlock_once(key).await?;
@@ -137,24 +147,35 @@ impl RLock {
         let lives_ms = self.lives().as_millis().to_string();
         let reply = match self.habits.fair {
             false => {
-                ACQUIRE.call(&mut self.redis, &[key.as_bytes()], &[lives_ms.as_bytes(), self.id.as_bytes()]).await?
+                ACQUIRE
+                    .call(
+                        &mut self.redis,
+                        &[key.as_bytes()],
+                        &[lives_ms.as_bytes(), self.id.as_bytes()],
+                    )
+                    .await?
             }
             true => {
                 let names = Names::of(key);
                 let keys = [key.as_bytes(), names.queue.as_bytes(), names.timeouts.as_bytes()];
-                let (wait_ms, now_ms) = (wait.as_millis().to_string(), self.env.wall_clock().as_millis().to_string());
-                let arguments = [&lives_ms, &self.id, &wait_ms, &now_ms].map(|text| text.as_bytes());
+                let (wait_ms, now_ms) =
+                    (wait.as_millis().to_string(), self.env.wall_clock().as_millis().to_string());
+                let arguments =
+                    [&lives_ms, &self.id, &wait_ms, &now_ms].map(|text| text.as_bytes());
                 FAIR_ACQUIRE.call(&mut self.redis, &keys, &arguments).await?
             }
         };
         match reply {
             Reply::Nil => Ok(Attempt::Locked),
-            Reply::Integer(ms) => Ok(Attempt::Held(u64::try_from(ms).ok().map(Duration::from_millis))),
+            Reply::Integer(ms) => {
+                Ok(Attempt::Held(u64::try_from(ms).ok().map(Duration::from_millis)))
+            }
             reply => Err(CallError::unexpected(&reply)),
         }
     }
 
-    /// Whether a replica has what this connection wrote. It waits a third of what it would wait for a reply, as the library's defaults do.
+    /// Whether a replica has what this connection wrote. It waits a third of what it would wait for
+    /// a reply, as the library's defaults do.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
@@ -207,12 +228,19 @@ impl RLock {
         let reply = match self.habits.fair {
             false => {
                 let keys = [key.as_bytes(), names.channel.as_bytes()];
-                RELEASE.call(&mut self.redis, &keys, &[UNLOCK_MESSAGE, lives_ms.as_bytes(), self.id.as_bytes()]).await?
+                RELEASE
+                    .call(
+                        &mut self.redis,
+                        &keys,
+                        &[UNLOCK_MESSAGE, lives_ms.as_bytes(), self.id.as_bytes()],
+                    )
+                    .await?
             }
             true => {
                 let names = [key, &names.queue, &names.timeouts, &names.channel].map(str::as_bytes);
                 let now_ms = self.env.wall_clock().as_millis().to_string();
-                let arguments = [UNLOCK_MESSAGE, lives_ms.as_bytes(), self.id.as_bytes(), now_ms.as_bytes()];
+                let arguments =
+                    [UNLOCK_MESSAGE, lives_ms.as_bytes(), self.id.as_bytes(), now_ms.as_bytes()];
                 FAIR_RELEASE.call(&mut self.redis, &names, &arguments).await?
             }
         };
@@ -232,7 +260,9 @@ impl RLock {
     async fn leave_queue(&mut self, key: &str, wait: Duration) {
         let (names, wait_ms) = (Names::of(key), wait.as_millis().to_string());
         let keys = [names.queue.as_bytes(), names.timeouts.as_bytes()];
-        let _ = FAIR_LEAVE.call(&mut self.redis, &keys, &[self.id.as_bytes(), wait_ms.as_bytes()]).await;
+        let _ = FAIR_LEAVE
+            .call(&mut self.redis, &keys, &[self.id.as_bytes(), wait_ms.as_bytes()])
+            .await;
     }
 
     /// How long the lock lives at the server.
@@ -254,7 +284,8 @@ impl RLock {
         }
     }
 
-    /// The library counts what it holds apart from the server, and stops when that is nothing, whatever came of the unlock.
+    /// The library counts what it holds apart from the server, and stops when that is nothing,
+    /// whatever came of the unlock.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0
@@ -265,12 +296,14 @@ impl RLock {
     }
 }
 
-/// The watchdog of one lock: it goes on after an error, and ends without a word when the lock is not ours any more.
+/// The watchdog of one lock: it goes on after an error, and ends without a word when the lock is
+/// not ours any more.
 async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Duration) {
     let ttl_ms = ttl.as_millis().to_string();
     loop {
         env.sleep(ttl / 3).await;
-        let renewed = RENEW.call(&mut redis, &[key.as_bytes()], &[ttl_ms.as_bytes(), id.as_bytes()]).await;
+        let renewed =
+            RENEW.call(&mut redis, &[key.as_bytes()], &[ttl_ms.as_bytes(), id.as_bytes()]).await;
         if renewed == Ok(Reply::Integer(0)) {
             return;
         }

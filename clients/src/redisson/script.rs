@@ -1,13 +1,16 @@
-//! The Lua scripts of Redisson's locks, as the library has them in meaning. Must never know who calls them.
+//! The Lua scripts of Redisson's locks, as the library has them in meaning. Must never know who
+//! calls them.
 //!
-//! The first write of each can fail only if the key holds something else than a lock, and then nothing was done.
+//! The first write of each can fail only if the key holds something else than a lock, and then
+//! nothing was done.
 
 use crate::script::Script;
 
 /// What is published when a lock is given back.
 pub const UNLOCK_MESSAGE: &[u8] = b"0";
 
-/// KEYS: lock. ARGV: time to live in milliseconds, `uuid:thread`. Nil if the lock is now held once more by us, else what is left of it.
+/// KEYS: lock. ARGV: time to live in milliseconds, `uuid:thread`. Nil if the lock is now held once
+/// more by us, else what is left of it.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 0 or redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("hincrby",KEYS[1],ARGV[2],1)
@@ -17,7 +20,8 @@ end
 return redis.call("pttl",KEYS[1])"#,
 );
 
-/// KEYS: lock, channel. ARGV: message, time to live, `uuid:thread`. Nil if the lock is not ours, 0 if we still hold it, 1 if it is free.
+/// KEYS: lock, channel. ARGV: message, time to live, `uuid:thread`. Nil if the lock is not ours, 0
+/// if we still hold it, 1 if it is free.
 pub static RELEASE: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[3]) == 0 then
     return nil
@@ -40,8 +44,9 @@ end
 return 0"#,
 );
 
-/// KEYS: lock, queue, timeouts. ARGV: time to live, `uuid:thread`, how long a waiter may wait, the wall clock; all in milliseconds.
-/// Nil if the lock is ours; else how long to wait, and then we stand in the queue.
+/// KEYS: lock, queue, timeouts. ARGV: time to live, `uuid:thread`, how long a waiter may wait, the
+/// wall clock; all in milliseconds. Nil if the lock is ours; else how long to wait, and then we
+/// stand in the queue.
 pub static FAIR_ACQUIRE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -86,8 +91,9 @@ end
 return ttl"#,
 );
 
-/// KEYS: lock, queue, timeouts, channel. ARGV: message, time to live, `uuid:thread`, the wall clock. Nil if another holds the lock, 0 if we
-/// still hold it, 1 if it is free, also if it was before.
+/// KEYS: lock, queue, timeouts, channel. ARGV: message, time to live, `uuid:thread`, the wall
+/// clock. Nil if another holds the lock, 0 if we still hold it, 1 if it is free, also if it was
+/// before.
 pub static FAIR_RELEASE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -117,7 +123,8 @@ end
 return 1"#,
 );
 
-/// KEYS: queue, timeouts. ARGV: `uuid:thread`, how long it meant to wait in milliseconds. Leaves the queue; those behind move up.
+/// KEYS: queue, timeouts. ARGV: `uuid:thread`, how long it meant to wait in milliseconds. Leaves
+/// the queue; those behind move up.
 pub static FAIR_LEAVE: Script = Script::new(
     r#"local queue = redis.call("lrange",KEYS[1],0,-1)
 local place = 1

@@ -1,7 +1,9 @@
 //! What Redisson's locks do, as traffic with one server. Must never know how the code does it.
 
 use crate::lock::{Acquisition, Release, Settings};
-use crate::testing::{Answer, Call, TestWorld, both, five, granted, normal, once, one, one_redis, settings};
+use crate::testing::{
+    Answer, Call, TestWorld, both, five, granted, normal, once, one, one_redis, settings,
+};
 use std::time::Duration;
 
 const UNLOCKED: &str = "*3\r\n$7\r\nmessage\r\n$29\r\nredisson_lock__channel:{lock}\r\n$1\r\n0\r\n";
@@ -69,7 +71,11 @@ fn an_overrun_keeps_others_out_only_if_a_watchdog_renews() {
         let mut other = world.lock(name, &one(), &settings());
         granted(world.run(lock.acquire("lock")));
         world.pass(15_000);
-        assert_eq!(matches!(world.run(other.acquire("lock")), Acquisition::Refused(_)), refused, "{name}");
+        assert_eq!(
+            matches!(world.run(other.acquire("lock")), Acquisition::Refused(_)),
+            refused,
+            "{name}"
+        );
     }
 }
 
@@ -127,7 +133,9 @@ fn a_waiter_whose_message_is_lost_gets_in_when_the_lock_has_expired() {
 
 #[test]
 fn a_waiter_without_a_subscription_waits_as_long() {
-    let dark = |call: &Call<'_>| if call.name() == "SUBSCRIBE" { Answer::ResetBefore } else { Answer::Normal };
+    let dark = |call: &Call<'_>| {
+        if call.name() == "SUBSCRIBE" { Answer::ResetBefore } else { Answer::Normal }
+    };
     let (world, mut lock) = one_redis("redisson-lease", dark);
     let mut other = world.lock("redisson-lease", &one(), &patient(20));
     granted(world.run(lock.acquire("lock")));
@@ -173,6 +181,10 @@ fn threads_of_one_process_have_its_uuid_and_their_own_numbers_and_exclude_each_o
     let theirs = granted(world.run(second.acquire("lock")));
     let text = |owner: &[u8]| String::from_utf8_lossy(owner).into_owned();
     assert_eq!(text(&theirs.owner), text(&held.owner).replace(":1=1", ":2=1"));
-    assert_eq!(world.run(first.release(held)), Release::NotHeld, "a thread gives back what is its own only");
+    assert_eq!(
+        world.run(first.release(held)),
+        Release::NotHeld,
+        "a thread gives back what is its own only"
+    );
     assert_eq!(world.run(second.release(theirs)), Release::Released);
 }

@@ -14,7 +14,11 @@ const MASTERS: [&str; 5] = ["m1", "m2", "m3", "m4", "m5"];
 fn world(broken: &[&str], mishaps: fn(&Call<'_>) -> Answer) -> Rc<TestWorld> {
     let world = TestWorld::new();
     for master in MASTERS {
-        if broken.contains(&master) { world.serve(master, mishaps) } else { world.serve(master, normal) }
+        if broken.contains(&master) {
+            world.serve(master, mishaps)
+        } else {
+            world.serve(master, normal)
+        }
     }
     world
 }
@@ -223,10 +227,15 @@ fn tries_again_under_a_fresh_owner_after_a_random_delay() {
     let mut lock = world.lock("redlock", &five(), &settings());
     let lease = granted(world.run(lock.acquire("lock")));
     let valid_until = lease.valid_until.unwrap().0;
-    assert!(valid_until > 9_898_000 + 150_000, "counts from the start of the attempt that succeeded: {valid_until}");
+    assert!(
+        valid_until > 9_898_000 + 150_000,
+        "counts from the start of the attempt that succeeded: {valid_until}"
+    );
     let trace = world.trace();
-    let first = trace.lines().find(|line| line.contains("m1 #1 < SET")).unwrap().split_whitespace().nth(6);
-    let last = trace.lines().rfind(|line| line.contains("m1 #1 < SET")).unwrap().split_whitespace().nth(6);
+    let first =
+        trace.lines().find(|line| line.contains("m1 #1 < SET")).unwrap().split_whitespace().nth(6);
+    let last =
+        trace.lines().rfind(|line| line.contains("m1 #1 < SET")).unwrap().split_whitespace().nth(6);
     assert_eq!(first, Some("owner-1"));
     assert_ne!(last, first, "{trace}");
 }
@@ -278,7 +287,10 @@ fn a_release_whose_replies_were_lost_is_unknown_and_not_called_not_held() {
     let mut lock = world.lock("redlock", &five(), &settings());
     let lease = granted(world.run(lock.acquire("lock")));
     let release = world.run(lock.release(lease));
-    assert_eq!(release, Release::Unknown("2 of 5 masters removed the key, 0 did not have it".to_owned()));
+    assert_eq!(
+        release,
+        Release::Unknown("2 of 5 masters removed the key, 0 did not have it".to_owned())
+    );
 }
 
 #[test]

@@ -1,22 +1,29 @@
-//! Redlock with a step left out, and Redlock as some libraries have it. Must never know how the steps are carried out.
+//! Redlock with a step left out, and Redlock as some libraries have it. Must never know how the
+//! steps are carried out.
 //!
 //! Left out, one step each; the twin of each is `redlock`:
 //!
-//! - `redlock-no-validity-check`: **step 3 without the time, and no step 4**: a majority is enough, however late, and the lease states no validity.
-//! - `redlock-unlock-answered`: **step 5 and the release ask only the masters that said that they locked**. One that locked and whose answer was
-//!   lost keeps the key until it expires.
-//! - `redlock-no-random-delay`: all masters at once, and a **delay that is the same for all**, the middle of the range: processes that split the votes once
-//!   are soon at it again. Its twin is `redlock-parallel`: all masters at once, random delay.
-//! - `redlock-fencing`: **the first 52 bits of the random value as fencing token**. No order of grants is in them: a storage that compares them as numbers
-//!   rejects rightful holders and lets stale ones in. Its twin is `fencing`.
+//! - `redlock-no-validity-check`: **step 3 without the time, and no step 4**: a majority is enough,
+//!   however late, and the lease states no validity.
+//! - `redlock-unlock-answered`: **step 5 and the release ask only the masters that said that they
+//!   locked**. One that locked and whose answer was lost keeps the key until it expires.
+//! - `redlock-no-random-delay`: all masters at once, and a **delay that is the same for all**, the
+//!   middle of the range: processes that split the votes once are soon at it again. Its twin is
+//!   `redlock-parallel`: all masters at once, random delay.
+//! - `redlock-fencing`: **the first 52 bits of the random value as fencing token**. No order of
+//!   grants is in them: a storage that compares them as numbers rejects rightful holders and lets
+//!   stale ones in. Its twin is `fencing`.
 //!
-//! Libraries. What concerns time, quorum and giving back is as they have it; connections and timeouts are those of this crate. In all three,
-//! one random value serves all attempts of an acquire.
+//! Libraries. What concerns time, quorum and giving back is as they have it; connections and
+//! timeouts are those of this crate. In all three, one random value serves all attempts of an
+//! acquire.
 //!
-//! - `redlock-py` 1.0.8: masters one after the other; elapsed time by **`time.time()`, the wall clock**; drift 1 % and 2 ms; 3 attempts, 200 ms
-//!   apart, not random; a lock taken **while one master gave an error raises** `MultipleRedlockException`, and the majority keeps the key.
-//! - `node-redlock` 5 (main branch): all masters at once; drift 1 % and 2 ms; **the end of the validity is not compared with the time**; 10 retries 100 to
-//!   300 ms apart; what a failed attempt took is **given back only when the last one has failed**, so a process blocks itself.
+//! - `redlock-py` 1.0.8: masters one after the other; elapsed time by **`time.time()`, the wall
+//!   clock**; drift 1 % and 2 ms; 3 attempts, 200 ms apart, not random; a lock taken **while one
+//!   master gave an error raises** `MultipleRedlockException`, and the majority keeps the key.
+//! - `node-redlock` 5 (main branch): all masters at once; drift 1 % and 2 ms; **the end of the
+//!   validity is not compared with the time**; 10 retries 100 to 300 ms apart; what a failed
+//!   attempt took is **given back only when the last one has failed**, so a process blocks itself.
 //! - `redsync` 4: all masters at once; drift 1 %, without the 2 ms; 32 tries, 50 to 250 ms apart.
 
 use super::{DEFINITION, lock};
@@ -43,7 +50,12 @@ pub const UNLOCK_ANSWERED: Definition = Definition {
     name: "redlock-unlock-answered",
     about: "redlock that unlocks only the masters that answered",
     build: |env, servers, settings| {
-        lock(env, servers, settings, Habits { gives_back: GivesBack::Answered, ..Habits::default() })
+        lock(
+            env,
+            servers,
+            settings,
+            Habits { gives_back: GivesBack::Answered, ..Habits::default() },
+        )
     },
     ..DEFINITION
 };
@@ -52,7 +64,9 @@ pub const UNLOCK_ANSWERED: Definition = Definition {
 pub const PARALLEL: Definition = Definition {
     name: "redlock-parallel",
     about: "redlock that asks all masters at once",
-    build: |env, servers, settings| lock(env, servers, settings, Habits { together: true, ..Habits::default() }),
+    build: |env, servers, settings| {
+        lock(env, servers, settings, Habits { together: true, ..Habits::default() })
+    },
     ..DEFINITION
 };
 
@@ -73,19 +87,27 @@ pub const FENCING: Definition = Definition {
     name: "redlock-fencing",
     about: "redlock whose random value is used as fencing token, which no storage can order",
     has_tokens: true,
-    build: |env, servers, settings| lock(env, servers, settings, Habits { gives_token: true, ..Habits::default() }),
+    build: |env, servers, settings| {
+        lock(env, servers, settings, Habits { gives_token: true, ..Habits::default() })
+    },
     ..DEFINITION
 };
 
 /// The entry of redlock-py.
 pub const PYTHON: Definition = Definition {
     name: "redlock-py",
-    about: "redlock by the wall clock, three attempts 200 ms apart, raising where a master gave an error",
+    about: "redlock by the wall clock, three attempts 200 ms apart, raising where a master gave \
+     an error",
     models: Some("redlock-py 1.0.8"),
     build: |env, servers, settings| {
         let settings = every(settings, MS * 200, MS * 200);
-        let habits =
-            Habits { clock: Clock::Wall, raises: true, attempts_max: 3, keeps_owner: true, ..Habits::default() };
+        let habits = Habits {
+            clock: Clock::Wall,
+            raises: true,
+            attempts_max: 3,
+            keeps_owner: true,
+            ..Habits::default()
+        };
         lock(env, servers, &settings, habits)
     },
     ..DEFINITION
@@ -94,7 +116,8 @@ pub const PYTHON: Definition = Definition {
 /// The entry of node-redlock.
 pub const NODE: Definition = Definition {
     name: "node-redlock",
-    about: "redlock at once on all masters, whose validity nobody compares with the time, given back after the last attempt",
+    about: "redlock at once on all masters, whose validity nobody compares with the time, given \
+     back after the last attempt",
     models: Some("node-redlock 5 (main branch)"),
     build: |env, servers, settings| {
         let settings = every(settings, MS * 100, MS * 300);
@@ -118,8 +141,13 @@ pub const REDSYNC: Definition = Definition {
     models: Some("redsync 4"),
     build: |env, servers, settings| {
         let settings = every(settings, MS * 50, MS * 250);
-        let habits =
-            Habits { together: true, margin: Duration::ZERO, attempts_max: 32, keeps_owner: true, ..Habits::default() };
+        let habits = Habits {
+            together: true,
+            margin: Duration::ZERO,
+            attempts_max: 32,
+            keeps_owner: true,
+            ..Habits::default()
+        };
         lock(env, servers, &settings, habits)
     },
     ..DEFINITION
@@ -205,8 +233,8 @@ impl Clock {
 }
 
 impl Habits {
-    /// Start, plus the ttl, minus what the clocks may drift apart within it. A ttl no longer than that is never valid. By the monotonic clock, whatever
-    /// the elapsed time was read from.
+    /// Start, plus the ttl, minus what the clocks may drift apart within it. A ttl no longer than
+    /// that is never valid. By the monotonic clock, whatever the elapsed time was read from.
     pub fn validity_end(&self, env: &Env, start: i64, ttl: Duration) -> Monotonic {
         let validity = ttl.saturating_sub(ttl / 100 + self.margin);
         let elapsed = self.clock.read(env).saturating_sub(start);
@@ -227,7 +255,9 @@ impl Habits {
 pub async fn join_all<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
     let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {
-        for (future, output) in futures.iter_mut().zip(&mut outputs).filter(|(_, output)| output.is_none()) {
+        for (future, output) in
+            futures.iter_mut().zip(&mut outputs).filter(|(_, output)| output.is_none())
+        {
             if let Poll::Ready(value) = future.as_mut().poll(context) {
                 *output = Some(value);
             }

@@ -166,7 +166,9 @@ fn an_attempt_that_was_undone_for_certain_leaves_a_refusal() {
         sets += usize::from(call.name() == "SET");
         match (call.name(), sets) {
             ("SET", 1) => Answer::ResetAfter,
-            ("SET", _) => Answer::Says("-OOM command not allowed when used memory > 'maxmemory'.\r\n"),
+            ("SET", _) => {
+                Answer::Says("-OOM command not allowed when used memory > 'maxmemory'.\r\n")
+            }
             _ => Answer::Normal,
         }
     });
@@ -179,7 +181,10 @@ fn an_attempt_that_was_undone_for_certain_leaves_a_refusal() {
 fn a_server_that_refuses_connections_is_a_refusal() {
     let (world, mut lock) = world(|_: &Call<'_>| Answer::ResetBefore);
     let acquisition = world.run(lock.acquire("lock"));
-    assert_eq!(acquisition, Acquisition::Refused("no connection to redis:6379: connection refused".into()));
+    assert_eq!(
+        acquisition,
+        Acquisition::Refused("no connection to redis:6379: connection refused".into())
+    );
     assert!(world.now() >= 800_000, "it kept trying: {}", world.now());
 }
 
@@ -187,7 +192,10 @@ fn a_server_that_refuses_connections_is_a_refusal() {
 fn a_dark_server_is_a_refusal_because_nothing_was_sent() {
     let (world, mut lock) = world(|_: &Call<'_>| Answer::Dropped);
     let acquisition = world.run(lock.acquire("lock"));
-    assert_eq!(acquisition, Acquisition::Refused("no connection to redis:6379: not within 500 ms".into()));
+    assert_eq!(
+        acquisition,
+        Acquisition::Refused("no connection to redis:6379: not within 500 ms".into())
+    );
 }
 
 #[test]
@@ -218,7 +226,8 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
 
 #[test]
 fn nonsense_for_a_reply_is_unknown() {
-    // The last two are different: 1 also says that the undoing worked, and what follows the nil is noticed before the next command.
+    // The last two are different: 1 also says that the undoing worked, and what follows the nil is
+    // noticed before the next command.
     for (nonsense, expected) in [
         ("+QUEUED\r\n", "Unknown"),
         ("hello\r\n", "Unknown"),
@@ -244,7 +253,8 @@ fn no_two_attempts_share_an_owner_value() {
     world.run(lock.acquire("lock"));
     world.run(other.acquire("lock"));
     let trace = world.trace();
-    let owners: Vec<&str> = trace.lines().filter_map(|line| line.split(" < SET lock ").nth(1)).collect();
+    let owners: Vec<&str> =
+        trace.lines().filter_map(|line| line.split(" < SET lock ").nth(1)).collect();
     let distinct: std::collections::BTreeSet<&&str> = owners.iter().collect();
     assert!(owners.len() > 8, "{trace}");
     assert_eq!(owners.len(), distinct.len(), "{trace}");
@@ -294,7 +304,10 @@ fn a_release_that_never_gets_through_is_unknown_after_three_tries() {
     });
     let lease = granted(world.run(lock.acquire("lock")));
     world.trace();
-    assert_eq!(world.run(lock.release(lease)), Release::Unknown("no reply within 500 ms".to_owned()));
+    assert_eq!(
+        world.run(lock.release(lease)),
+        Release::Unknown("no reply within 500 ms".to_owned())
+    );
     insta::assert_snapshot!(world.trace(), @r"
        2.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
      502.000 redis #1 close

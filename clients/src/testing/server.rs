@@ -1,4 +1,5 @@
-//! A server of a test: a few keys, and a script of mishaps that the test writes. Must never know what time it is: it is told.
+//! A server of a test: a few keys, and a script of mishaps that the test writes. Must never know
+//! what time it is: it is told.
 
 use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;
@@ -9,7 +10,8 @@ use crate::script::Script;
 use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What all wall clocks of the test world show at its start, in microseconds since the Unix epoch, unless a test sets them otherwise.
+/// What all wall clocks of the test world show at its start, in microseconds since the Unix epoch,
+/// unless a test sets them otherwise.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 /// What a test sees of a command before it is carried out.
@@ -97,7 +99,9 @@ impl Store {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["SET", key, value, "NX", "PX", ttl_ms] => self.set_if_absent(key, value, ttl_ms, now),
-            ["SET", key, value, "NX", "EX", ttl] => self.set_if_absent(key, value, &format!("{ttl}000"), now),
+            ["SET", key, value, "NX", "EX", ttl] => {
+                self.set_if_absent(key, value, &format!("{ttl}000"), now)
+            }
             ["SET", key, value, "PX", ttl_ms] => {
                 self.set(key, value, Some(later(now, ttl_ms)));
                 "+OK\r\n".to_owned()
@@ -134,7 +138,9 @@ impl Store {
                 }
             }
             ["ROLE"] => "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n".to_owned(),
-            ["SUBSCRIBE", channel] => format!("*3\r\n$9\r\nsubscribe\r\n${}\r\n{channel}\r\n:1\r\n", channel.len()),
+            ["SUBSCRIBE", channel] => {
+                format!("*3\r\n$9\r\nsubscribe\r\n${}\r\n{channel}\r\n:1\r\n", channel.len())
+            }
             _ => "-ERR unknown command\r\n".to_owned(),
         }
     }
@@ -185,10 +191,12 @@ impl Store {
                 }
                 format!(":{}\r\n", u8::from(unchanged))
             }
-            [key, owner, ttl_ms] if digest == EXTEND_IF_OWNED.digest() => match self.get(key, now) == Some(owner) {
-                true => self.expire(key, ttl_ms, now),
-                false => ":0\r\n".to_owned(),
-            },
+            [key, owner, ttl_ms] if digest == EXTEND_IF_OWNED.digest() => {
+                match self.get(key, now) == Some(owner) {
+                    true => self.expire(key, ttl_ms, now),
+                    false => ":0\r\n".to_owned(),
+                }
+            }
             [key, owner, ttl_ms] if digest == EXTEND_OR_TAKE.digest() => match self.get(key, now) {
                 Some(value) if value != *owner => ":0\r\n".to_owned(),
                 _ => {
@@ -200,47 +208,61 @@ impl Store {
                 if self.get(key, now).is_some() {
                     return "$-1\r\n".to_owned();
                 }
-                let token = self.get(counter, now).map_or(0, |text| text.parse::<u64>().unwrap()) + 1;
+                let token =
+                    self.get(counter, now).map_or(0, |text| text.parse::<u64>().unwrap()) + 1;
                 self.set(counter, &token.to_string(), None);
                 self.set_if_absent(key, owner, ttl_ms, now);
                 format!(":{token}\r\n")
             }
-            [key, owner, ttl_ms] if digest == spring_registry::OBTAIN.digest() => match self.get(key, now) {
-                Some(value) if value != *owner => ":0\r\n".to_owned(),
-                _ => {
-                    self.set(key, owner, Some(later(now, ttl_ms)));
-                    ":1\r\n".to_owned()
+            [key, owner, ttl_ms] if digest == spring_registry::OBTAIN.digest() => {
+                match self.get(key, now) {
+                    Some(value) if value != *owner => ":0\r\n".to_owned(),
+                    _ => {
+                        self.set(key, owner, Some(later(now, ttl_ms)));
+                        ":1\r\n".to_owned()
+                    }
                 }
-            },
+            }
             _ => self.run_redisson(digest, arguments, now),
         }
     }
 
-    /// The scripts on hashes, which are kept as `field=count`, with one field at most. What is published is up to the test.
+    /// The scripts on hashes, which are kept as `field=count`, with one field at most. What is
+    /// published is up to the test.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
-            [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self.count_of(key, id, now) {
+            [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self
+                .count_of(key, id, now)
+            {
                 None if self.get(key, now).is_some() => format!(":{}\r\n", self.left_ms(key, now)),
                 count => {
-                    self.set(key, &format!("{id}={}", count.unwrap_or(0) + 1), Some(later(now, ttl_ms)));
+                    self.set(
+                        key,
+                        &format!("{id}={}", count.unwrap_or(0) + 1),
+                        Some(later(now, ttl_ms)),
+                    );
                     "$-1\r\n".to_owned()
                 }
             },
-            [key, _, _, ttl_ms, id] if digest == redisson::RELEASE.digest() => match self.count_of(key, id, now) {
-                None => "$-1\r\n".to_owned(),
-                Some(1) => {
-                    self.keys.remove(*key);
-                    ":1\r\n".to_owned()
+            [key, _, _, ttl_ms, id] if digest == redisson::RELEASE.digest() => {
+                match self.count_of(key, id, now) {
+                    None => "$-1\r\n".to_owned(),
+                    Some(1) => {
+                        self.keys.remove(*key);
+                        ":1\r\n".to_owned()
+                    }
+                    Some(count) => {
+                        self.set(key, &format!("{id}={}", count - 1), Some(later(now, ttl_ms)));
+                        ":0\r\n".to_owned()
+                    }
                 }
-                Some(count) => {
-                    self.set(key, &format!("{id}={}", count - 1), Some(later(now, ttl_ms)));
-                    ":0\r\n".to_owned()
+            }
+            [key, ttl_ms, id] if digest == redisson::RENEW.digest() => {
+                match self.count_of(key, id, now) {
+                    Some(_) => self.expire(key, ttl_ms, now),
+                    None => ":0\r\n".to_owned(),
                 }
-            },
-            [key, ttl_ms, id] if digest == redisson::RENEW.digest() => match self.count_of(key, id, now) {
-                Some(_) => self.expire(key, ttl_ms, now),
-                None => ":0\r\n".to_owned(),
-            },
+            }
             _ => "-ERR wrong arguments\r\n".to_owned(),
         }
     }

@@ -1,9 +1,11 @@
-//! The world of the tests: sockets, timers, tasks and the order of events. Must never know what a lock is.
+//! The world of the tests: sockets, timers, tasks and the order of events. Must never know what a
+//! lock is.
 
 use super::at;
 use super::server::{Answer, Call, EPOCH, Store, scripts};
 use crate::env::{
-    Address, BoxFuture, Caller, Draw, Env, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock, World,
+    Address, BoxFuture, Caller, Draw, Env, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey,
+    WallClock, World,
 };
 use crate::lock::{Lock, Servers, Settings};
 use crate::reply::Reply;
@@ -83,8 +85,8 @@ impl TestWorld {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
-    /// Adds a server that is asked before each command, and each connect, what to do with it. Replaces one of the same name, whose
-    /// keys are kept.
+    /// Adds a server that is asked before each command, and each connect, what to do with it.
+    /// Replaces one of the same name, whose keys are kept.
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
         let mut state = self.state.borrow_mut();
         let old = state.servers.remove(&at(host));
@@ -118,13 +120,20 @@ impl TestWorld {
     /// A server resets all its connections.
     pub(crate) fn reset_connections(&self, host: &str) {
         let mut state = self.state.borrow_mut();
-        let keys: Vec<usize> = (0..state.sockets.len()).filter(|key| state.sockets[*key].address == at(host)).collect();
+        let keys: Vec<usize> = (0..state.sockets.len())
+            .filter(|key| state.sockets[*key].address == at(host))
+            .collect();
         for key in keys {
             state.after(LATENCY, Event::Reset(key));
         }
     }
 
-    pub(crate) fn lock(self: &Rc<Self>, name: &str, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
+    pub(crate) fn lock(
+        self: &Rc<Self>,
+        name: &str,
+        servers: &Servers,
+        settings: &Settings,
+    ) -> Box<dyn Lock> {
         self.lock_on(0, name, servers, settings)
     }
 
@@ -188,7 +197,8 @@ impl TestWorld {
         state.happen(event);
     }
 
-    /// What the client did on the wire and heard there, a line each, since the last call. Owners are numbered as they appear.
+    /// What the client did on the wire and heard there, a line each, since the last call. Owners
+    /// are numbered as they appear.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {
@@ -202,8 +212,11 @@ impl TestWorld {
 /// Replaces runs of 40 hexadecimal digits by `owner-1`, `owner-2`, ...
 fn number_owners(mut text: String) -> String {
     for number in 1.. {
-        let is_owner = |word: &&str| word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let Some(owner) = text.split(|c: char| !c.is_ascii_alphanumeric()).find(is_owner).map(str::to_owned) else {
+        let is_owner =
+            |word: &&str| word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let Some(owner) =
+            text.split(|c: char| !c.is_ascii_alphanumeric()).find(is_owner).map(str::to_owned)
+        else {
             break;
         };
         text = text.replace(&owner, &format!("owner-{number}"));
@@ -259,7 +272,8 @@ impl State {
     }
 
     fn answer(&mut self, key: usize, words: Vec<String>, answer: Answer) {
-        let applied = matches!(answer, Answer::Normal | Answer::Late(_) | Answer::Lost | Answer::ResetAfter);
+        let applied =
+            matches!(answer, Answer::Normal | Answer::Late(_) | Answer::Lost | Answer::ResetAfter);
         let now = self.now;
         let address = self.sockets[key].address.clone();
         let reply = match applied {
@@ -271,8 +285,12 @@ impl State {
                 self.sockets[key].subscribed |= words[0] == "SUBSCRIBE";
                 self.after(LATENCY, Event::AtClient(key, reply.into_bytes()));
             }
-            Answer::Late(ms) => self.after(LATENCY + ms * 1_000, Event::AtClient(key, reply.into_bytes())),
-            Answer::Says(text) => self.after(LATENCY, Event::AtClient(key, text.as_bytes().to_vec())),
+            Answer::Late(ms) => {
+                self.after(LATENCY + ms * 1_000, Event::AtClient(key, reply.into_bytes()))
+            }
+            Answer::Says(text) => {
+                self.after(LATENCY, Event::AtClient(key, text.as_bytes().to_vec()))
+            }
             Answer::AppliedLate(ms) => self.after(ms * 1_000, Event::Apply(address, words)),
             Answer::ResetAfter | Answer::ResetBefore => self.after(LATENCY, Event::Reset(key)),
             Answer::Lost | Answer::Dropped => {}
@@ -350,7 +368,10 @@ impl World for TestWorld {
         match state.ask(key, &["CONNECT".to_owned()]) {
             Answer::Lost | Answer::Dropped => {}
             Answer::ResetBefore | Answer::ResetAfter => {
-                state.after(2 * LATENCY, Event::Connected(key, Err(io::ErrorKind::ConnectionRefused)));
+                state.after(
+                    2 * LATENCY,
+                    Event::Connected(key, Err(io::ErrorKind::ConnectionRefused)),
+                );
             }
             _ => state.after(2 * LATENCY, Event::Connected(key, Ok(()))),
         }
@@ -376,13 +397,21 @@ impl World for TestWorld {
         before.into_iter().for_each(|before| self.cancel_timer(before));
     }
 
-    fn poll_read(&self, socket: SocketKey, _: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<io::Result<usize>> {
+    fn poll_read(
+        &self,
+        socket: SocketKey,
+        _: &mut Context<'_>,
+        buffer: &mut BytesMut,
+    ) -> Poll<io::Result<usize>> {
         let mut state = self.state.borrow_mut();
         let key = socket.0 as usize;
         let arrived = std::mem::take(&mut state.sockets[key].to_client);
         if !arrived.is_empty() {
             buffer.extend_from_slice(&arrived);
-            state.log(key, &format!("> {}", String::from_utf8_lossy(&arrived).trim_end().replace("\r\n", " ")));
+            state.log(
+                key,
+                &format!("> {}", String::from_utf8_lossy(&arrived).trim_end().replace("\r\n", " ")),
+            );
             return Poll::Ready(Ok(arrived.len()));
         }
         match state.sockets[key].end {
@@ -390,18 +419,28 @@ impl World for TestWorld {
             None => {
                 let limit = state.sockets[key].limit;
                 let has_passed = limit.is_some_and(|limit| state.timers[&limit.0] <= state.now);
-                if has_passed { Poll::Ready(Err(io::ErrorKind::TimedOut.into())) } else { Poll::Pending }
+                if has_passed {
+                    Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+                } else {
+                    Poll::Pending
+                }
             }
         }
     }
 
-    fn poll_write(&self, socket: SocketKey, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        &self,
+        socket: SocketKey,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let mut state = self.state.borrow_mut();
         let key = socket.0 as usize;
         if let Some(Err(kind)) = state.sockets[key].end {
             return Poll::Ready(Err(kind.into()));
         }
-        let command = Reply::take_from(&mut BytesMut::from(bytes)).unwrap().expect("a command is one write");
+        let command =
+            Reply::take_from(&mut BytesMut::from(bytes)).unwrap().expect("a command is one write");
         state.log(key, &format!("< {}", words_of(&command).join(" ").escape_debug()));
         state.after(LATENCY, Event::AtServer(key, bytes.to_vec()));
         Poll::Ready(Ok(bytes.len()))
@@ -410,7 +449,10 @@ impl World for TestWorld {
     fn close(&self, socket: SocketKey) {
         let mut state = self.state.borrow_mut();
         let key = socket.0 as usize;
-        assert!(!std::mem::replace(&mut state.sockets[key].closed, true), "socket {key} is closed twice");
+        assert!(
+            !std::mem::replace(&mut state.sockets[key].closed, true),
+            "socket {key} is closed twice"
+        );
         if let Some(limit) = state.sockets[key].limit {
             state.timers.remove(&limit.0);
         }

@@ -1,4 +1,5 @@
-//! Commands that wait for an element: the blocking forms of those for lists and sorted sets. Must never know how waiting works.
+//! Commands that wait for an element: the blocking forms of those for lists and sorted sets. Must
+//! never know how waiting works.
 
 use super::collection::peek;
 use super::list::{self, Route, Several};
@@ -21,13 +22,20 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("brpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Right)),
     Command::new("brpoplpush", 4, BLOCKING.and(Flags::DENYOOM), Keys::TWO, brpoplpush),
     Command::new("blmove", 6, BLOCKING.and(Flags::DENYOOM), Keys::TWO, blmove),
-    Command::new("blmpop", -5, BLOCKING.and(Flags::MOVABLE_KEYS), Keys::NONE, blmpop).since(RedisVersion::V7_0),
-    Command::new("bzmpop", -5, BLOCKING.and(Flags::MOVABLE_KEYS), Keys::NONE, bzmpop).since(RedisVersion::V7_0),
-    Command::new("bzpopmin", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| zpop(call, End::Left)),
-    Command::new("bzpopmax", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| zpop(call, End::Right)),
+    Command::new("blmpop", -5, BLOCKING.and(Flags::MOVABLE_KEYS), Keys::NONE, blmpop)
+        .since(RedisVersion::V7_0),
+    Command::new("bzmpop", -5, BLOCKING.and(Flags::MOVABLE_KEYS), Keys::NONE, bzmpop)
+        .since(RedisVersion::V7_0),
+    Command::new("bzpopmin", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| {
+        zpop(call, End::Left)
+    }),
+    Command::new("bzpopmax", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| {
+        zpop(call, End::Right)
+    }),
 ];
 
-/// When a wait of so many seconds ends, in wall-clock milliseconds; `None` is never. This is `getTimeoutFromObjectOrReply` in timeout.c.
+/// When a wait of so many seconds ends, in wall-clock milliseconds; `None` is never. This is
+/// `getTimeoutFromObjectOrReply` in timeout.c.
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
     const TOO_LONG: CommandError = CommandError::fixed("ERR timeout is out of range");
@@ -119,7 +127,10 @@ fn blmpop(call: &mut Call<'_>) -> CommandResult {
     let (keys, end, count) = (owned(several.keys), several.end, several.count);
     let wanted = keys.clone();
     let attempt = move |call: &mut Call<'_>| {
-        list::pop_several(call, &Several { keys: wanted.iter().map(|key| &**key).collect(), end, count })
+        list::pop_several(
+            call,
+            &Several { keys: wanted.iter().map(|key| &**key).collect(), end, count },
+        )
     };
     wait_for_list(call, keys, until_ms, (Box::new(attempt), Reply::null_array))
 }
@@ -130,9 +141,18 @@ fn bzmpop(call: &mut Call<'_>) -> CommandResult {
     let (keys, end, count) = (owned(several.keys), several.end, several.count);
     let wanted = keys.clone();
     let attempt: Attempt = Box::new(move |call: &mut Call<'_>| {
-        sorted_set::pop_several(call, &Several { keys: wanted.iter().map(|key| &**key).collect(), end, count })
+        sorted_set::pop_several(
+            call,
+            &Several { keys: wanted.iter().map(|key| &**key).collect(), end, count },
+        )
     });
-    call.block(Wait { keys, wanted: Wanted::SortedSet, attempt, give_up: Reply::null_array, until_ms })
+    call.block(Wait {
+        keys,
+        wanted: Wanted::SortedSet,
+        attempt,
+        give_up: Reply::null_array,
+        until_ms,
+    })
 }
 
 /// BZPOPMIN and BZPOPMAX: from the first sorted set that there is.
@@ -158,5 +178,11 @@ fn zpop(call: &mut Call<'_>, end: End) -> CommandResult {
         }
         Ok(false)
     });
-    call.block(Wait { keys, wanted: Wanted::SortedSet, attempt, give_up: Reply::null_array, until_ms })
+    call.block(Wait {
+        keys,
+        wanted: Wanted::SortedSet,
+        attempt,
+        give_up: Reply::null_array,
+        until_ms,
+    })
 }

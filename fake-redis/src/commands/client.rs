@@ -116,7 +116,8 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// A client's line in CLIENT LIST, as `catClientInfoString` in networking.c. Sizes that have no meaning here are 0.
+/// A client's line in CLIENT LIST, as `catClientInfoString` in networking.c. Sizes that have no
+/// meaning here are 0.
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
@@ -126,7 +127,8 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let mut line = String::new();
     let _ = write!(
         line,
-        "id={} addr={} laddr={}:{} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} multi={queued} ",
+        "id={} addr={} laddr={}:{} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} \
+         ssub={} multi={queued} ",
         client.id,
         client.peer,
         server.config.host,
@@ -143,7 +145,8 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
     );
     let _ = write!(
         line,
-        "qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem={} tot-mem=0 events=r cmd={} \
+        "qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem={} tot-mem=0 \
+         events=r cmd={} \
          user=default redir=-1 resp={}",
         client.reader.pending(),
         client.output.bytes,
@@ -168,7 +171,8 @@ fn flag_letters(client: &Client) -> String {
         (client.closing, 'c'),
         (client.no_evict, 'e'),
     ];
-    let letters: String = marks.iter().filter(|(is_set, _)| *is_set).map(|(_, letter)| *letter).collect();
+    let letters: String =
+        marks.iter().filter(|(is_set, _)| *is_set).map(|(_, letter)| *letter).collect();
     if letters.is_empty() { String::from("N") } else { letters }
 }
 
@@ -255,13 +259,17 @@ fn parse_filter<'a>(call: &Call<'a>) -> Result<Filter<'a>, CommandError> {
         match &*option.to_ascii_lowercase() {
             b"id" => {
                 let id = parse_integer(value).filter(|id| *id > 0);
-                filter.id = Some(id.ok_or(CommandError::fixed("ERR client-id should be greater than 0"))? as u64);
+                filter.id =
+                    Some(id.ok_or(CommandError::fixed("ERR client-id should be greater than 0"))?
+                        as u64);
             }
             b"type" => filter.kind = Some(parse_kind(value)?),
             b"addr" => filter.address = Some(value),
             b"laddr" => filter.local_address = Some(value),
             b"user" if value == b"default" => filter.user = Some(value),
-            b"user" => return Err(CommandError::text([b"ERR No such user '", value, b"'"].concat())),
+            b"user" => {
+                return Err(CommandError::text([b"ERR No such user '", value, b"'"].concat()));
+            }
             b"skipme" if value.eq_ignore_ascii_case(b"yes") => filter.keep_me = true,
             b"skipme" if value.eq_ignore_ascii_case(b"no") => filter.keep_me = false,
             _ => return Err(SYNTAX),
@@ -276,9 +284,13 @@ fn kill(call: &mut Call<'_>) -> CommandResult {
     if !is_old_form && !call.args.len().is_multiple_of(2) {
         return Err(SYNTAX);
     }
-    let filter =
-        if is_old_form { Filter { address: Some(call.arg(2)), ..Filter::default() } } else { parse_filter(call)? };
-    let keys: Vec<ClientKey> = connected(call).into_iter().filter(|key| filter.takes(call, *key)).collect();
+    let filter = if is_old_form {
+        Filter { address: Some(call.arg(2)), ..Filter::default() }
+    } else {
+        parse_filter(call)?
+    };
+    let keys: Vec<ClientKey> =
+        connected(call).into_iter().filter(|key| filter.takes(call, *key)).collect();
     keys.iter().for_each(|key| call.server.disconnect(*key));
     match (is_old_form, keys.is_empty()) {
         (true, true) => return Err(CommandError::fixed("ERR No such client")),
@@ -347,7 +359,9 @@ fn unblock(call: &mut Call<'_>) -> CommandResult {
     let how = match call.args.len() {
         4 if call.args.is(3, "error") => Unblocking::Error,
         4 if !call.args.is(3, "timeout") => {
-            return Err(CommandError::fixed("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"));
+            return Err(CommandError::fixed(
+                "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR",
+            ));
         }
         _ => Unblocking::Timeout,
     };

@@ -1,4 +1,5 @@
-//! How commands reach a collection at a key: typed, made when first needed, and gone when it is empty. Must never know a command.
+//! How commands reach a collection at a key: typed, made when first needed, and gone when it is
+//! empty. Must never know a command.
 
 use crate::command::Call;
 use crate::error::{CommandError, WRONG_TYPE};
@@ -49,19 +50,25 @@ pub(crate) fn read<'c, C: Collection + 'c>(
 ) -> Result<(Option<&'c C>, &'c mut Reply), CommandError> {
     match call.server.read(call.db, key).map(|entry| &entry.value) {
         None => Ok((None, call.reply)),
-        Some(value) => C::of(value).map(|collection| (Some(collection), &mut *call.reply)).ok_or(WRONG_TYPE),
+        Some(value) => {
+            C::of(value).map(|collection| (Some(collection), &mut *call.reply)).ok_or(WRONG_TYPE)
+        }
     }
 }
 
 /// The collection at a key for a command that may change it, if there is one.
-pub(crate) fn peek<'c, C: Collection + 'c>(call: &'c mut Call<'_>, key: &[u8]) -> Result<Option<&'c C>, CommandError> {
+pub(crate) fn peek<'c, C: Collection + 'c>(
+    call: &'c mut Call<'_>,
+    key: &[u8],
+) -> Result<Option<&'c C>, CommandError> {
     let Some(position) = call.server.find(call.db, key) else { return Ok(None) };
     let Some((_, entry)) = call.server.database(call.db).at(position) else { return Ok(None) };
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// Changes the collection at a key, an empty one if there is no key. `change` says whether it changed anything; if so, everybody is told
-/// of `event`, and a collection without elements is removed.
+/// Changes the collection at a key, an empty one if there is no key. `change` says whether it
+/// changed anything; if so, everybody is told of `event`, and a collection without elements is
+/// removed.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],
@@ -115,7 +122,8 @@ fn edit_at<C: Collection, T>(
     Ok(result)
 }
 
-/// The positions between two indices, both included, either of which counts from the end if negative.
+/// The positions between two indices, both included, either of which counts from the end if
+/// negative.
 pub(crate) fn positions(start: i64, stop: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     let absolute = |index: i64| if index < 0 { length.saturating_add(index) } else { index };

@@ -1,4 +1,5 @@
-//! COMMAND: the table, for clients to read. Summaries for people are not kept: COMMAND DOCS knows names only.
+//! COMMAND: the table, for clients to read. Summaries for people are not kept: COMMAND DOCS knows
+//! names only.
 
 use super::help;
 use crate::command::{self, Call, Command, Flags};
@@ -29,7 +30,9 @@ fn write_one(reply: &mut Reply, command: &Command) {
     reply.array(10);
     reply.bulk(command.full_name.as_bytes());
     reply.integer(i64::from(command.arity));
-    let flags = Flags::NAMES.iter().filter(|(_, flag)| command.flags.any(*flag) && *flag != Flags::MAY_REPLICATE);
+    let flags = Flags::NAMES
+        .iter()
+        .filter(|(_, flag)| command.flags.any(*flag) && *flag != Flags::MAY_REPLICATE);
     let flags: Vec<&str> = flags.map(|(name, _)| *name).collect();
     reply.set(flags.len());
     flags.iter().for_each(|name| reply.status(name));
@@ -99,7 +102,10 @@ fn list(call: &mut Call<'_>) -> CommandResult {
 
 fn getkeys(call: &mut Call<'_>) -> CommandResult {
     let args = call.args.from(2);
-    let command = call.server.resolve(args).map_err(|_| CommandError::fixed("ERR Invalid command specified"))?;
+    let command = call
+        .server
+        .resolve(args)
+        .map_err(|_| CommandError::fixed("ERR Invalid command specified"))?;
     let keys: Vec<&[u8]> = if command.flags.any(Flags::MOVABLE_KEYS) {
         crate::script::keys_of(args)
     } else {

@@ -27,7 +27,8 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
 
 fn get(call: &mut Call<'_>) -> CommandResult {
     let patterns: Vec<Vec<u8>> = call.args.from(2).iter().map(<[u8]>::to_ascii_lowercase).collect();
-    let is_asked = |name: &str| patterns.iter().any(|pattern| glob::matches(pattern, name.as_bytes()));
+    let is_asked =
+        |name: &str| patterns.iter().any(|pattern| glob::matches(pattern, name.as_bytes()));
     let server = &*call.server;
     let mut found: Vec<(&str, String)> = Vec::new();
     for parameter in parameters::ALL {
@@ -65,7 +66,8 @@ fn set(call: &mut Call<'_>) -> CommandResult {
         }
         seen.push(lower);
     }
-    let events = EventClasses::parse(call.server.config.notify_keyspace_events.as_bytes()).unwrap_or_default();
+    let events = EventClasses::parse(call.server.config.notify_keyspace_events.as_bytes())
+        .unwrap_or_default();
     call.server.events = events;
     call.server.follow_persistence_config();
     call.server.free_memory();
@@ -75,9 +77,9 @@ fn set(call: &mut Call<'_>) -> CommandResult {
 
 fn refused(name: &[u8], refusal: Refusal) -> CommandError {
     match refusal {
-        Refusal::Unknown => {
-            CommandError::text([b"ERR Unknown option or number of arguments for CONFIG SET - '", name, b"'"].concat())
-        }
+        Refusal::Unknown => CommandError::text(
+            [b"ERR Unknown option or number of arguments for CONFIG SET - '", name, b"'"].concat(),
+        ),
         Refusal::Because(why) => {
             let start: &[u8] = b"ERR CONFIG SET failed (possibly related to argument '";
             CommandError::text([start, name, b"') - ", why.as_bytes()].concat())
@@ -100,13 +102,15 @@ fn resetstat(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `rewriteConfig`: what was set stays set after a restart, and so does the role (`rewriteConfigReplicaOfOption`).
+/// `rewriteConfig`: what was set stays set after a restart, and so does the role
+/// (`rewriteConfigReplicaOfOption`).
 fn rewrite(call: &mut Call<'_>) -> CommandResult {
     let server = &mut *call.server;
     if !server.config.has_config_file {
         return Err(CommandError::fixed("ERR The server is running without a config file"));
     }
-    let config = NodeConfig { replica_of: server.replication.primary.clone(), ..server.config.clone() };
+    let config =
+        NodeConfig { replica_of: server.replication.primary.clone(), ..server.config.clone() };
     server.outputs.list.push(Output::DiskConfig { config: Box::new(config) });
     call.reply.ok();
     Ok(())

@@ -16,8 +16,10 @@ const NO_PASSWORD_SET: CommandError = CommandError::fixed(
      Are you sure your configuration is correct?",
 );
 const HELLO_NEEDS_AUTH: CommandError = CommandError::fixed(
-    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> \
-     option can be used to authenticate the client and select the RESP protocol version at the same time",
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO \
+     <proto> AUTH <user> <pass> \
+     option can be used to authenticate the client and select the RESP protocol version at the \
+     same time",
 );
 /// The error for a client name with other than printable characters.
 pub(crate) const BAD_NAME: CommandError =
@@ -59,8 +61,9 @@ fn echo(call: &mut Call<'_>) -> CommandResult {
 
 /// The database that an argument names.
 pub(crate) fn database_number(call: &Call<'_>, argument: &[u8]) -> Result<usize, CommandError> {
-    const NO_INT: CommandError =
-        CommandError::fixed("ERR value is out of range, value must between -2147483648 and 2147483647");
+    const NO_INT: CommandError = CommandError::fixed(
+        "ERR value is out of range, value must between -2147483648 and 2147483647",
+    );
     let number = parse_integer(argument).ok_or(NOT_AN_INTEGER)?;
     i32::try_from(number).map_err(|_| NO_INT)?;
     let known = usize::try_from(number).ok().filter(|db| *db < call.server.keyspace.databases());
@@ -104,7 +107,11 @@ fn hello(call: &mut Call<'_>) -> CommandResult {
     let version = call.args.iter().nth(1).map(parse_integer);
     let protocol = match version {
         None => None,
-        Some(None) => return Err(CommandError::fixed("ERR Protocol version is not an integer or out of range")),
+        Some(None) => {
+            return Err(CommandError::fixed(
+                "ERR Protocol version is not an integer or out of range",
+            ));
+        }
         Some(Some(2)) => Some(Protocol::Resp2),
         Some(Some(3)) => Some(Protocol::Resp3),
         Some(Some(_)) => return Err(CommandError::fixed("NOPROTO unsupported protocol version")),

@@ -3,7 +3,8 @@
 use super::string::string_at;
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{
-    CommandError, CommandResult, DECREMENT_OVERFLOW, NAN_OR_INFINITY, NOT_A_FLOAT, NOT_AN_INTEGER, OVERFLOW,
+    CommandError, CommandResult, DECREMENT_OVERFLOW, NAN_OR_INFINITY, NOT_A_FLOAT, NOT_AN_INTEGER,
+    OVERFLOW,
 };
 use crate::extended::{self, Extended, Parsed};
 use crate::notify::EventClass;
@@ -50,11 +51,18 @@ fn write_number(call: &mut Call<'_>, position: Option<usize>, key: &[u8], text: 
     call.server.store_string(call.db, (position, key), text, expires_at_ms);
 }
 
-/// The sum of a stored number and an increment, as text; `bad` is the error if the stored one is none.
-pub(crate) fn float_sum(stored: Option<&[u8]>, increment: &[u8], bad: CommandError) -> Result<String, CommandError> {
+/// The sum of a stored number and an increment, as text; `bad` is the error if the stored one is
+/// none.
+pub(crate) fn float_sum(
+    stored: Option<&[u8]>,
+    increment: &[u8],
+    bad: CommandError,
+) -> Result<String, CommandError> {
     let stored = stored.map_or(Some(Parsed::Finite(Extended::ZERO)), extended::parse).ok_or(bad)?;
     let increment = extended::parse(increment).ok_or(NOT_A_FLOAT)?;
-    let (Parsed::Finite(stored), Parsed::Finite(increment)) = (stored, increment) else { return Err(NAN_OR_INFINITY) };
+    let (Parsed::Finite(stored), Parsed::Finite(increment)) = (stored, increment) else {
+        return Err(NAN_OR_INFINITY);
+    };
     stored.add(increment).map(Extended::text).ok_or(NAN_OR_INFINITY)
 }
 

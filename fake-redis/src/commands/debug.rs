@@ -1,6 +1,7 @@
 //! DEBUG: what tests and operators do to a server. Must never be needed by an application.
 //!
-//! `DEBUG EVICT-VOLATILE` is ours: it evicts every key that has a time to live, as memory pressure would, and answers how many.
+//! `DEBUG EVICT-VOLATILE` is ours: it evicts every key that has a time to live, as memory pressure
+//! would, and answers how many.
 
 use super::help;
 use crate::command::{Call, Command, Flags, Keys};
@@ -9,7 +10,8 @@ use crate::machine::WallTime;
 use crate::number::parse_double;
 use crate::timers::Timer;
 
-const DEBUG: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE).and(Flags::PROTECTED);
+const DEBUG: Flags =
+    Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE).and(Flags::PROTECTED);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::new("debug", -2, DEBUG, Keys::NONE, debug)];
@@ -47,7 +49,8 @@ fn debug(call: &mut Call<'_>) -> CommandResult {
 
 /// The reply, and everything else, waits until the sleep is over.
 fn sleep(call: &mut Call<'_>) -> CommandResult {
-    let seconds = parse_double(call.arg(2)).filter(|seconds| seconds.is_finite()).ok_or(NOT_A_FLOAT)?;
+    let seconds =
+        parse_double(call.arg(2)).filter(|seconds| seconds.is_finite()).ok_or(NOT_A_FLOAT)?;
     let end = WallTime(call.server.now.0.saturating_add((seconds.max(0.0) * 1e6) as i64));
     call.server.asleep_until = Some(end);
     call.server.timers.set(Timer::SleepEnd, Some(end));

@@ -13,16 +13,24 @@ const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
-    Command::new("expire", -3, CHANGE, Keys::ONE, |call| expire(call, Time { scale: 1_000, from_now: true }, "expire")),
-    Command::new("pexpire", -3, CHANGE, Keys::ONE, |call| expire(call, Time { scale: 1, from_now: true }, "pexpire")),
+    Command::new("expire", -3, CHANGE, Keys::ONE, |call| {
+        expire(call, Time { scale: 1_000, from_now: true }, "expire")
+    }),
+    Command::new("pexpire", -3, CHANGE, Keys::ONE, |call| {
+        expire(call, Time { scale: 1, from_now: true }, "pexpire")
+    }),
     Command::new("expireat", -3, CHANGE, Keys::ONE, |call| {
         expire(call, Time { scale: 1_000, from_now: false }, "expireat")
     }),
     Command::new("pexpireat", -3, CHANGE, Keys::ONE, |call| {
         expire(call, Time { scale: 1, from_now: false }, "pexpireat")
     }),
-    Command::new("ttl", 2, LOOK, Keys::ONE, |call| ttl(call, |at, now| in_seconds(at.saturating_sub(now).max(0)))),
-    Command::new("pttl", 2, LOOK, Keys::ONE, |call| ttl(call, |at, now| at.saturating_sub(now).max(0))),
+    Command::new("ttl", 2, LOOK, Keys::ONE, |call| {
+        ttl(call, |at, now| in_seconds(at.saturating_sub(now).max(0)))
+    }),
+    Command::new("pttl", 2, LOOK, Keys::ONE, |call| {
+        ttl(call, |at, now| at.saturating_sub(now).max(0))
+    }),
     Command::new("expiretime", 2, LOOK, Keys::ONE, |call| ttl(call, |at, _| in_seconds(at))),
     Command::new("pexpiretime", 2, LOOK, Keys::ONE, |call| ttl(call, |at, _| at)),
     Command::new("persist", 2, CHANGE, Keys::ONE, persist),
@@ -64,7 +72,9 @@ fn parse_conditions(options: Args<'_>) -> Result<Conditions, CommandError> {
         return Err(CommandError::fixed(text));
     }
     if if_later && if_earlier {
-        return Err(CommandError::fixed("ERR GT and LT options at the same time are not compatible"));
+        return Err(CommandError::fixed(
+            "ERR GT and LT options at the same time are not compatible",
+        ));
     }
     Ok(conditions)
 }
@@ -92,7 +102,9 @@ fn instant(call: &Call<'_>, time: Time, command: &str) -> Result<i64, CommandErr
 /// This is `expireGenericCommand` in expire.c.
 fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
     if call.args.len() > 3 && call.server.config.version < RedisVersion::V7_0 {
-        return Err(CommandError::text(format!("ERR wrong number of arguments for '{command}' command")));
+        return Err(CommandError::text(format!(
+            "ERR wrong number of arguments for '{command}' command"
+        )));
     }
     let conditions = parse_conditions(call.args.from(3))?;
     let at = instant(call, time, command)?;
@@ -125,7 +137,8 @@ fn in_seconds(millis: i64) -> i64 {
     millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) >= 500)
 }
 
-/// Answers -2 if there is no such key, -1 if it never expires, else what `show` makes of the instant and of now.
+/// Answers -2 if there is no such key, -1 if it never expires, else what `show` makes of the
+/// instant and of now.
 fn ttl(call: &mut Call<'_>, show: fn(i64, i64) -> i64) -> CommandResult {
     let now_ms = call.server.now_ms();
     let position = call.server.find(call.db, call.arg(1));

@@ -6,12 +6,19 @@ use crate::number::parse_integer;
 use crate::replication::FailoverOrder;
 
 /// The rows of this family.
-pub(super) static COMMANDS: &[Command] =
-    &[Command::new("failover", -1, Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE), Keys::NONE, failover)];
+pub(super) static COMMANDS: &[Command] = &[Command::new(
+    "failover",
+    -1,
+    Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE),
+    Keys::NONE,
+    failover,
+)];
 
-const NOT_A_REPLICA: CommandError = CommandError::fixed("ERR FAILOVER target HOST and PORT is not a replica.");
+const NOT_A_REPLICA: CommandError =
+    CommandError::fixed("ERR FAILOVER target HOST and PORT is not a replica.");
 
-/// `FAILOVER [TO host port [FORCE]] [TIMEOUT milliseconds]`, `FAILOVER ABORT`. Answered at once; INFO tells how it goes on.
+/// `FAILOVER [TO host port [FORCE]] [TIMEOUT milliseconds]`, `FAILOVER ABORT`. Answered at once;
+/// INFO tells how it goes on.
 fn failover(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() == 2 && call.args.is(1, "abort") {
         return abort(call);

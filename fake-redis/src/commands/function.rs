@@ -1,4 +1,5 @@
-//! FUNCTION: there are no functions here, and these are the answers of a server that has none. Must never know scripts.
+//! FUNCTION: there are no functions here, and these are the answers of a server that has none. Must
+//! never know scripts.
 
 use crate::command::{Call, Command, Flags, Keys};
 use crate::config::RedisVersion;
@@ -10,15 +11,16 @@ const LOOK: Flags = Flags::NOSCRIPT;
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "function",
     &[
-        Command::sub("function|flush", -2, Flags::WRITE.and(Flags::NOSCRIPT), flush).with_keys(Keys::NONE),
+        Command::sub("function|flush", -2, Flags::WRITE.and(Flags::NOSCRIPT), flush)
+            .with_keys(Keys::NONE),
         Command::sub("function|list", -2, LOOK, list),
     ],
 )
 .since(RedisVersion::V7_0)];
 
 fn flush(call: &mut Call<'_>) -> CommandResult {
-    let is_known =
-        call.args.len() == 2 || call.args.len() == 3 && (call.args.is(2, "sync") || call.args.is(2, "async"));
+    let is_known = call.args.len() == 2
+        || call.args.len() == 3 && (call.args.is(2, "sync") || call.args.is(2, "async"));
     if !is_known {
         return Err(SYNTAX);
     }

@@ -3,8 +3,8 @@
 use super::counter::float_sum;
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{
-    CommandError, CommandResult, HASH_NOT_A_FLOAT, HASH_NOT_AN_INTEGER, NOT_A_FLOAT, NOT_AN_INTEGER, OVERFLOW,
-    WRONG_TYPE,
+    CommandError, CommandResult, HASH_NOT_A_FLOAT, HASH_NOT_AN_INTEGER, NOT_A_FLOAT,
+    NOT_AN_INTEGER, OVERFLOW, WRONG_TYPE,
 };
 use crate::extended::{self, Parsed};
 use crate::notify::EventClass;
@@ -34,7 +34,9 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 /// The hash at a key for reading, if there is one.
-pub(crate) fn read<'c>(call: &'c mut Call<'_>) -> Result<(Option<&'c Hash>, &'c mut Reply), CommandError> {
+pub(crate) fn read<'c>(
+    call: &'c mut Call<'_>,
+) -> Result<(Option<&'c Hash>, &'c mut Reply), CommandError> {
     let key = call.args.get(1);
     match call.server.read(call.db, key).map(|entry| &entry.value) {
         None => Ok((None, call.reply)),
@@ -79,11 +81,15 @@ fn edit<T>(call: &mut Call<'_>, position: Option<usize>, change: impl FnOnce(&mu
 /// Sets all pairs; how many fields are new.
 fn set_fields(call: &mut Call<'_>, command: &str) -> Result<usize, CommandError> {
     if call.args.len() % 2 == 1 {
-        return Err(CommandError::text(format!("ERR wrong number of arguments for '{command}' command")));
+        return Err(CommandError::text(format!(
+            "ERR wrong number of arguments for '{command}' command"
+        )));
     }
     let position = find(call)?;
     let pairs = call.args.from(2).pairs();
-    let created = edit(call, position, |hash| pairs.map(|(field, value)| usize::from(hash.set(field, value))).sum());
+    let created = edit(call, position, |hash| {
+        pairs.map(|(field, value)| usize::from(hash.set(field, value))).sum()
+    });
     call.server.notify(EventClass::Hash, "hset", call.db, call.arg(1));
     Ok(created)
 }
@@ -134,7 +140,9 @@ fn hdel(call: &mut Call<'_>) -> CommandResult {
         call.reply.integer(0);
         return Ok(());
     };
-    let Some(Value::Hash(hash)) = call.server.value_mut(db, position) else { return Err(WRONG_TYPE) };
+    let Some(Value::Hash(hash)) = call.server.value_mut(db, position) else {
+        return Err(WRONG_TYPE);
+    };
     let removed = fields.filter(|field| hash.remove(field)).count();
     let is_empty = hash.len() == 0;
     if is_empty {

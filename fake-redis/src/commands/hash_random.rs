@@ -7,12 +7,15 @@ use crate::number::parse_integer;
 use crate::reply::{Protocol, Reply};
 
 /// The rows of this family.
-pub(crate) static COMMANDS: &[Command] = &[Command::new("hrandfield", -2, Flags::READONLY, Keys::ONE, hrandfield)];
+pub(crate) static COMMANDS: &[Command] =
+    &[Command::new("hrandfield", -2, Flags::READONLY, Keys::ONE, hrandfield)];
 
-const TOO_SMALL: CommandError =
-    CommandError::fixed("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807");
+const TOO_SMALL: CommandError = CommandError::fixed(
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+);
 
-/// The most fields that a negative count may ask for; an answer longer than this would be a denial of service of one's own server.
+/// The most fields that a negative count may ask for; an answer longer than this would be a denial
+/// of service of one's own server.
 pub(super) const REPEATED_MAX: i64 = 10_000_000;
 
 fn hrandfield(call: &mut Call<'_>) -> CommandResult {
@@ -57,7 +60,8 @@ fn length(call: &mut Call<'_>) -> Result<usize, CommandError> {
     Ok(hash.map_or(0, |hash| hash.len()))
 }
 
-/// That many different positions, or as many as there are; with repetitions if the count is negative.
+/// That many different positions, or as many as there are; with repetitions if the count is
+/// negative.
 pub(super) fn choose(call: &mut Call<'_>, length: usize, count: i64) -> Vec<usize> {
     if length == 0 {
         return Vec::new();
@@ -69,7 +73,9 @@ pub(super) fn choose(call: &mut Call<'_>, length: usize, count: i64) -> Vec<usiz
     let mut positions: Vec<usize> = (0..length).collect();
     if wanted < length {
         // The first steps of a Fisher-Yates shuffle.
-        (0..wanted).for_each(|index| positions.swap(index, index + call.server.random.below(length - index)));
+        (0..wanted).for_each(|index| {
+            positions.swap(index, index + call.server.random.below(length - index))
+        });
         positions.truncate(wanted);
     }
     positions

@@ -1,4 +1,5 @@
-//! What containers answer to HELP, and to what they do not understand. Must never know what they contain.
+//! What containers answer to HELP, and to what they do not understand. Must never know what they
+//! contain.
 
 use crate::command::Call;
 use crate::error::CommandError;
@@ -10,7 +11,8 @@ pub(crate) fn write(call: &mut Call<'_>, lines: &[&str]) {
     lines.iter().chain(&last).for_each(|line| call.reply.status(line));
 }
 
-/// The error for a subcommand that exists, with arguments that do not fit. This is `addReplySubcommandSyntaxError`.
+/// The error for a subcommand that exists, with arguments that do not fit. This is
+/// `addReplySubcommandSyntaxError`.
 pub(crate) fn unknown_form(call: &Call<'_>) -> CommandError {
     let container = call.arg(0).to_ascii_uppercase();
     let text = b"ERR unknown subcommand or wrong number of arguments for '";

@@ -30,7 +30,11 @@ const SECTIONS: &[Section] = &[
     Section { title: "Modules", by_default: true, write: |_, _| {} },
     Section { title: "Commandstats", by_default: false, write: calls },
     Section { title: "Errorstats", by_default: true, write: errors },
-    Section { title: "Cluster", by_default: true, write: |_, text| text.push_str("cluster_enabled:0\r\n") },
+    Section {
+        title: "Cluster",
+        by_default: true,
+        write: |_, text| text.push_str("cluster_enabled:0\r\n"),
+    },
     Section { title: "Keyspace", by_default: true, write: keyspace },
 ];
 

@@ -33,7 +33,11 @@ pub(crate) static COMMANDS: &[Command] = &[
                 last: 2,
                 step: 1,
             }),
-            Command::sub("object|freq", 3, Flags::READONLY, freq).with_keys(Keys { first: 2, last: 2, step: 1 }),
+            Command::sub("object|freq", 3, Flags::READONLY, freq).with_keys(Keys {
+                first: 2,
+                last: 2,
+                step: 1,
+            }),
             Command::sub("object|help", 2, Flags::LOADING.and(Flags::STALE), object_help),
             Command::sub("object|idletime", 3, Flags::READONLY, idletime).with_keys(Keys {
                 first: 2,
@@ -61,7 +65,8 @@ fn delete(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// DELEX of 8.4: DEL of one key, if it holds this string or does not. Comparing digests is left out.
+/// DELEX of 8.4: DEL of one key, if it holds this string or does not. Comparing digests is left
+/// out.
 fn delete_if(call: &mut Call<'_>) -> CommandResult {
     if !matches!(call.args.len(), 2 | 4) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'delex' command"));
@@ -83,8 +88,10 @@ fn delete_if(call: &mut Call<'_>) -> CommandResult {
 
 /// Whether the condition of DELEX holds for the key at a position.
 fn is_as_stated(call: &Call<'_>, position: usize) -> Result<bool, CommandError> {
-    const NO_STRING: CommandError = CommandError::fixed("ERR Key should be of string type if conditions are specified");
-    const NO_CONDITION: CommandError = CommandError::fixed("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE");
+    const NO_STRING: CommandError =
+        CommandError::fixed("ERR Key should be of string type if conditions are specified");
+    const NO_CONDITION: CommandError =
+        CommandError::fixed("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE");
     let (condition, value) = (call.arg(2), call.arg(3));
     let equals = set::holds(call, Some(position), value).map_err(|_| NO_STRING)?;
     match condition.to_ascii_lowercase().as_slice() {
@@ -124,7 +131,8 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// As `dbRandomKey` in db.c, an expired key is deleted and another one drawn; a replica, which must not, gives up in the end.
+/// As `dbRandomKey` in db.c, an expired key is deleted and another one drawn; a replica, which must
+/// not, gives up in the end.
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     for _ in 0..TRIES_MAX {
@@ -157,7 +165,10 @@ fn renamenx(call: &mut Call<'_>) -> CommandResult {
 }
 
 /// Renames if `may` allows it, given whether the new name is taken; whether it was done.
-fn rename_unless_taken(call: &mut Call<'_>, may: fn(bool) -> bool) -> Result<bool, crate::error::CommandError> {
+fn rename_unless_taken(
+    call: &mut Call<'_>,
+    may: fn(bool) -> bool,
+) -> Result<bool, crate::error::CommandError> {
     let (from, to, db) = (call.arg(1), call.arg(2), call.db);
     call.server.find(db, from).ok_or(NO_SUCH_KEY)?;
     let target = call.server.find(db, to);
@@ -168,7 +179,9 @@ fn rename_unless_taken(call: &mut Call<'_>, may: fn(bool) -> bool) -> Result<boo
         call.server.remove(db, target);
     }
     // Removing the target may have moved the source.
-    let Some(entry) = call.server.find(db, from).and_then(|position| call.server.remove(db, position)) else {
+    let Some(entry) =
+        call.server.find(db, from).and_then(|position| call.server.remove(db, position))
+    else {
         return Err(NO_SUCH_KEY);
     };
     let expires_at_ms = entry.expires_at_ms();
@@ -216,7 +229,8 @@ fn copy(call: &mut Call<'_>) -> CommandResult {
     if target_db == db && from == to {
         return Err(SAME_OBJECT);
     }
-    let source = call.server.read(db, from).map(|entry| (entry.value.clone(), entry.expires_at_ms()));
+    let source =
+        call.server.read(db, from).map(|entry| (entry.value.clone(), entry.expires_at_ms()));
     let target = call.server.find(target_db, to);
     match (source, target) {
         (None, _) => call.reply.integer(0),
@@ -266,13 +280,17 @@ fn freq(call: &mut Call<'_>) -> CommandResult {
     let position = object(call);
     match position.and_then(|position| call.server.database(call.db).at(position)) {
         None => call.reply.null(),
-        Some((_, entry)) if matches!(call.server.config.maxmemory_policy, AllKeysLfu | VolatileLfu) => {
+        Some((_, entry))
+            if matches!(call.server.config.maxmemory_policy, AllKeysLfu | VolatileLfu) =>
+        {
             call.reply.integer(i64::from(entry.uses.min(255)));
         }
         Some(_) => {
             return Err(crate::error::CommandError::fixed(
-                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when \
-                 switching between policies at runtime LRU and LFU data will take some time to adjust.",
+                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. \
+                 Please note that when \
+                 switching between policies at runtime LRU and LFU data will take some time to \
+                 adjust.",
             ));
         }
     }

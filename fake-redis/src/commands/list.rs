@@ -4,7 +4,8 @@ use super::collection::{edit, edit_existing, peek, positions, read};
 use crate::command::{Call, Command, Flags, Keys};
 use crate::config::RedisVersion;
 use crate::error::{
-    CommandError, CommandResult, INDEX_OUT_OF_RANGE, NO_SUCH_KEY, NOT_A_POSITIVE, NOT_AN_INTEGER, SYNTAX,
+    CommandError, CommandResult, INDEX_OUT_OF_RANGE, NO_SUCH_KEY, NOT_A_POSITIVE, NOT_AN_INTEGER,
+    SYNTAX,
 };
 use crate::number::parse_integer;
 use crate::value::{End, List};
@@ -31,7 +32,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("lpos", -3, Flags::READONLY, Keys::ONE, lpos),
     Command::new("rpoplpush", 3, CHANGE, Keys::TWO, rpoplpush),
     Command::new("lmove", 5, CHANGE, Keys::TWO, lmove),
-    Command::new("lmpop", -4, Flags::WRITE.and(Flags::MOVABLE_KEYS), Keys::NONE, lmpop).since(RedisVersion::V7_0),
+    Command::new("lmpop", -4, Flags::WRITE.and(Flags::MOVABLE_KEYS), Keys::NONE, lmpop)
+        .since(RedisVersion::V7_0),
 ];
 
 fn push_event(end: End) -> &'static str {
@@ -63,7 +65,12 @@ fn push_existing(call: &mut Call<'_>, end: End) -> CommandResult {
 }
 
 /// Takes up to `count` elements off an end; none if there is no list.
-pub(super) fn take(call: &mut Call<'_>, key: &[u8], end: End, count: usize) -> Result<Vec<Box<[u8]>>, CommandError> {
+pub(super) fn take(
+    call: &mut Call<'_>,
+    key: &[u8],
+    end: End,
+    count: usize,
+) -> Result<Vec<Box<[u8]>>, CommandError> {
     let taken = edit_existing(call, key, pop_event(end), |list: &mut List| {
         let taken: Vec<_> = std::iter::from_fn(|| list.pop(end)).take(count).collect();
         let is_changed = !taken.is_empty();
@@ -81,7 +88,9 @@ pub(super) fn positive_count(text: &[u8]) -> Result<usize, CommandError> {
 fn pop(call: &mut Call<'_>, end: End) -> CommandResult {
     if call.args.len() > 3 {
         let name = String::from_utf8_lossy(&call.arg(0).to_ascii_lowercase()).into_owned();
-        return Err(CommandError::text(format!("ERR wrong number of arguments for '{name}' command")));
+        return Err(CommandError::text(format!(
+            "ERR wrong number of arguments for '{name}' command"
+        )));
     }
     let count = if call.args.len() == 3 { Some(positive_count(call.arg(2))?) } else { None };
     let is_there = peek::<List>(call, call.arg(1))?.is_some();
@@ -149,7 +158,8 @@ fn lset(call: &mut Call<'_>) -> CommandResult {
     peek::<List>(call, call.arg(1))?.ok_or(NO_SUCH_KEY)?;
     let index = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
     let was_set = edit_existing(call, call.arg(1), "lset", |list: &mut List| {
-        let was_set = position(index, list.len()).is_some_and(|position| list.set(position, element));
+        let was_set =
+            position(index, list.len()).is_some_and(|position| list.set(position, element));
         (was_set, was_set)
     })?;
     if was_set != Some(true) {
@@ -174,8 +184,16 @@ fn lrem(call: &mut Call<'_>) -> CommandResult {
     let count = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
     let element = call.arg(3);
     let removed = edit_existing(call, call.arg(1), "lrem", |list: &mut List| {
-        let wanted = if count == 0 { usize::MAX } else { usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX) };
-        let equal = list.iter().enumerate().filter(|(_, other)| *other == element).map(|(position, _)| position);
+        let wanted = if count == 0 {
+            usize::MAX
+        } else {
+            usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX)
+        };
+        let equal = list
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| *other == element)
+            .map(|(position, _)| position);
         let mut found: Vec<usize> = if count < 0 {
             equal.collect::<Vec<_>>().into_iter().rev().take(wanted).collect()
         } else {
@@ -225,12 +243,15 @@ fn parse_search(call: &Call<'_>) -> Result<Search, CommandError> {
         match &*call.arg(index).to_ascii_lowercase() {
             b"rank" => search.rank = parse_integer(value).ok_or(NOT_AN_INTEGER)?,
             b"count" => search.count = Some(at_least_zero(value, "ERR COUNT can't be negative")?),
-            b"maxlen" => search.compared_max = at_least_zero(value, "ERR MAXLEN can't be negative")?,
+            b"maxlen" => {
+                search.compared_max = at_least_zero(value, "ERR MAXLEN can't be negative")?
+            }
             _ => return Err(SYNTAX),
         }
         if search.rank == 0 {
             return Err(CommandError::fixed(
-                "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start \
+                "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second \
+                 ... or use negative to start \
                  from the end of the list",
             ));
         }
@@ -256,8 +277,9 @@ fn lpos(call: &mut Call<'_>) -> CommandResult {
         Some(0) => usize::MAX,
         Some(count) => count,
     };
-    let equal =
-        (0..compared).map(position).filter(|position| list.is_some_and(|list| list.get(*position) == Some(element)));
+    let equal = (0..compared)
+        .map(position)
+        .filter(|position| list.is_some_and(|list| list.get(*position) == Some(element)));
     let skipped = usize::try_from(search.rank.unsigned_abs() - 1).unwrap_or(usize::MAX);
     let found: Vec<usize> = equal.skip(skipped).take(wanted).collect();
     match (search.count, found.first()) {
@@ -287,7 +309,8 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
-/// Moves an element from one list to another, which may be the same; `None` if there is none. Both must be lists.
+/// Moves an element from one list to another, which may be the same; `None` if there is none. Both
+/// must be lists.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),
@@ -300,7 +323,9 @@ pub(super) fn shift(
     if source == target {
         return rotate(call, source, route);
     }
-    let taken = edit_existing(call, source, pop_event(route.from), |list: &mut List| (list.pop(route.from), true))?;
+    let taken = edit_existing(call, source, pop_event(route.from), |list: &mut List| {
+        (list.pop(route.from), true)
+    })?;
     let Some(element) = taken.flatten() else { return Ok(None) };
     edit(call, target, push_event(route.to), |list: &mut List| {
         list.push(route.to, &element);
@@ -310,7 +335,11 @@ pub(super) fn shift(
 }
 
 /// A list of one element must not vanish in between.
-fn rotate(call: &mut Call<'_>, key: &[u8], route: Route) -> Result<Option<Box<[u8]>>, CommandError> {
+fn rotate(
+    call: &mut Call<'_>,
+    key: &[u8],
+    route: Route,
+) -> Result<Option<Box<[u8]>>, CommandError> {
     let element = edit_existing(call, key, push_event(route.to), |list: &mut List| {
         let element = list.pop(route.from);
         if let Some(element) = &element {
@@ -342,15 +371,17 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Reads that, from the number of keys at `first` on; `parse_end` reads the ends' names. This is `lmpopGenericCommand`.
+/// Reads that, from the number of keys at `first` on; `parse_end` reads the ends' names. This is
+/// `lmpopGenericCommand`.
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,
     parse_end: fn(&[u8]) -> Result<End, CommandError>,
 ) -> Result<Several<'a>, CommandError> {
     let number = parse_integer(call.arg(first)).and_then(|number| usize::try_from(number).ok());
-    let number =
-        number.filter(|number| *number > 0).ok_or(CommandError::fixed("ERR numkeys should be greater than 0"))?;
+    let number = number
+        .filter(|number| *number > 0)
+        .ok_or(CommandError::fixed("ERR numkeys should be greater than 0"))?;
     let place = first.saturating_add(number).saturating_add(1);
     if place >= call.args.len() {
         return Err(SYNTAX);
@@ -361,7 +392,8 @@ pub(super) fn parse_several<'a>(
         if count.is_some() || !call.args.is(index, "count") || index + 1 == call.args.len() {
             return Err(SYNTAX);
         }
-        let number = parse_integer(call.arg(index + 1)).and_then(|count| usize::try_from(count).ok());
+        let number =
+            parse_integer(call.arg(index + 1)).and_then(|count| usize::try_from(count).ok());
         let number = number.filter(|count| *count > 0);
         count = Some(number.ok_or(CommandError::fixed("ERR count should be greater than 0"))?);
         index += 2;
@@ -372,7 +404,10 @@ pub(super) fn parse_several<'a>(
 }
 
 /// Pops from the first list that there is; false if there is none.
-pub(super) fn pop_several(call: &mut Call<'_>, several: &Several<'_>) -> Result<bool, CommandError> {
+pub(super) fn pop_several(
+    call: &mut Call<'_>,
+    several: &Several<'_>,
+) -> Result<bool, CommandError> {
     for key in &several.keys {
         if peek::<List>(call, key)?.is_none() {
             continue;

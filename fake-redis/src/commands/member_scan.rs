@@ -33,9 +33,11 @@ fn sscan(call: &mut Call<'_>) -> CommandResult {
     let options = parse_options(arguments, Grammar::HScan)?;
     // Integers are handed out at once, as Redis does.
     let is_small = matches!(set, Set::Integers(_));
-    let (positions, next) = if is_small { (0..set.len(), 0) } else { step(cursor, options.count, set.len()) };
+    let (positions, next) =
+        if is_small { (0..set.len(), 0) } else { step(cursor, options.count, set.len()) };
     let members = positions.filter_map(|position| set.at(position));
-    let wanted = members.filter(|member| options.pattern.is_none_or(|pattern| glob::matches(pattern, member)));
+    let wanted = members
+        .filter(|member| options.pattern.is_none_or(|pattern| glob::matches(pattern, member)));
     let found: Vec<Vec<u8>> = wanted.map(|member| member.into_owned()).collect();
     write(call, next, &found);
     Ok(())
@@ -51,11 +53,15 @@ fn zscan(call: &mut Call<'_>) -> CommandResult {
     };
     let options = parse_options(arguments, Grammar::HScan)?;
     let is_small = set.is_listed();
-    let (positions, next) = if is_small { (0..set.len(), 0) } else { step(cursor, options.count, set.len()) };
-    let members = positions.filter_map(|position| if is_small { set.at(position) } else { set.at_place(position) });
-    let wanted = members.filter(|(member, _)| options.pattern.is_none_or(|pattern| glob::matches(pattern, member)));
-    let found: Vec<Vec<u8>> =
-        wanted.flat_map(|(member, score)| [member.to_vec(), double_text(score).into_bytes()]).collect();
+    let (positions, next) =
+        if is_small { (0..set.len(), 0) } else { step(cursor, options.count, set.len()) };
+    let members = positions
+        .filter_map(|position| if is_small { set.at(position) } else { set.at_place(position) });
+    let wanted = members
+        .filter(|(member, _)| options.pattern.is_none_or(|pattern| glob::matches(pattern, member)));
+    let found: Vec<Vec<u8>> = wanted
+        .flat_map(|(member, score)| [member.to_vec(), double_text(score).into_bytes()])
+        .collect();
     write(call, next, &found);
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! MEMORY: how many bytes a key takes, by the estimate that eviction uses. Must never know what a value holds.
+//! MEMORY: how many bytes a key takes, by the estimate that eviction uses. Must never know what a
+//! value holds.
 
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{CommandResult, NOT_AN_INTEGER, SYNTAX};
@@ -7,7 +8,11 @@ use crate::number::parse_integer;
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "memory",
-    &[Command::sub("memory|usage", -3, Flags::READONLY, usage).with_keys(Keys { first: 2, last: 2, step: 1 })],
+    &[Command::sub("memory|usage", -3, Flags::READONLY, usage).with_keys(Keys {
+        first: 2,
+        last: 2,
+        step: 1,
+    })],
 )];
 
 fn usage(call: &mut Call<'_>) -> CommandResult {

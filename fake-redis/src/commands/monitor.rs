@@ -1,4 +1,5 @@
-//! MONITOR: a client is shown every command as it is executed (`replicationFeedMonitors`). Must never know what commands do.
+//! MONITOR: a client is shown every command as it is executed (`replicationFeedMonitors`). Must
+//! never know what commands do.
 
 use crate::args::Args;
 use crate::client::{ClientKey, Role};
@@ -10,7 +11,8 @@ use bytes::Bytes;
 const MONITOR: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
 
 /// The rows of this family.
-pub(crate) static COMMANDS: &[Command] = &[Command::new("monitor", 1, MONITOR, Keys::NONE, monitor)];
+pub(crate) static COMMANDS: &[Command] =
+    &[Command::new("monitor", 1, MONITOR, Keys::NONE, monitor)];
 
 fn monitor(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
@@ -22,9 +24,13 @@ fn monitor(call: &mut Call<'_>) -> CommandResult {
 }
 
 impl Server {
-    /// Shows a command to those who watch. Commands of administrators are not shown, as in `call` in server.c.
+    /// Shows a command to those who watch. Commands of administrators are not shown, as in `call`
+    /// in server.c.
     pub(crate) fn show_to_monitors(&mut self, key: ClientKey, command: &Command, args: Args<'_>) {
-        if self.monitors.is_empty() || self.loading || command.flags.any(Flags::SKIP_MONITOR | Flags::ADMIN) {
+        if self.monitors.is_empty()
+            || self.loading
+            || command.flags.any(Flags::SKIP_MONITOR | Flags::ADMIN)
+        {
             return;
         }
         let line = Bytes::from(self.monitor_line(key, args));
@@ -36,7 +42,8 @@ impl Server {
     fn monitor_line(&self, key: ClientKey, args: Args<'_>) -> Vec<u8> {
         let client = self.client(key);
         let from = if client.role == Role::Script { "lua" } else { client.peer.as_str() };
-        let (seconds, micros) = (self.now.0.div_euclid(1_000_000), self.now.0.rem_euclid(1_000_000));
+        let (seconds, micros) =
+            (self.now.0.div_euclid(1_000_000), self.now.0.rem_euclid(1_000_000));
         let mut line = format!("+{seconds}.{micros:06} [{} {from}]", client.db).into_bytes();
         for argument in args.iter() {
             line.extend_from_slice(b" \"");

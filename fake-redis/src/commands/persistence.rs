@@ -10,7 +10,13 @@ pub(super) static COMMANDS: &[Command] = &[
     Command::new("save", 1, ADMIN.and(Flags::NO_MULTI), Keys::NONE, save),
     Command::new("bgsave", -1, ADMIN, Keys::NONE, bgsave),
     Command::new("bgrewriteaof", 1, ADMIN, Keys::NONE, bgrewriteaof),
-    Command::new("lastsave", 1, Flags::LOADING.and(Flags::STALE).and(Flags::FAST), Keys::NONE, lastsave),
+    Command::new(
+        "lastsave",
+        1,
+        Flags::LOADING.and(Flags::STALE).and(Flags::FAST),
+        Keys::NONE,
+        lastsave,
+    ),
 ];
 
 fn save(call: &mut Call<'_>) -> CommandResult {

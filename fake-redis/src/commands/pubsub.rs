@@ -10,7 +10,8 @@ use crate::reply::Reply;
 use crate::server::{Server, Targets};
 
 const LISTEN: Flags = Flags::PUBSUB.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
-const SPEAK: Flags = Flags::PUBSUB.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST).and(Flags::MAY_REPLICATE);
+const SPEAK: Flags =
+    Flags::PUBSUB.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST).and(Flags::MAY_REPLICATE);
 const LOOK: Flags = Flags::PUBSUB.and(Flags::LOADING).and(Flags::STALE);
 
 /// The rows of this family.
@@ -20,7 +21,9 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("ssubscribe", -2, LISTEN, Keys::ALL, |call| subscribe(call, Kind::ShardChannel)),
     Command::new("unsubscribe", -1, LISTEN, Keys::NONE, |call| unsubscribe(call, Kind::Channel)),
     Command::new("punsubscribe", -1, LISTEN, Keys::NONE, |call| unsubscribe(call, Kind::Pattern)),
-    Command::new("sunsubscribe", -1, LISTEN, Keys::ALL, |call| unsubscribe(call, Kind::ShardChannel)),
+    Command::new("sunsubscribe", -1, LISTEN, Keys::ALL, |call| {
+        unsubscribe(call, Kind::ShardChannel)
+    }),
     Command::new("publish", 3, SPEAK, Keys::NONE, publish),
     Command::new("spublish", 3, SPEAK, Keys::ONE, spublish),
     Command::container(
@@ -30,7 +33,9 @@ pub(crate) static COMMANDS: &[Command] = &[
             Command::sub("pubsub|help", 2, LOOK, show_help),
             Command::sub("pubsub|numpat", 2, LOOK, numpat),
             Command::sub("pubsub|numsub", -2, LOOK, |call| numsub(call, Kind::Channel)),
-            Command::sub("pubsub|shardchannels", -2, LOOK, |call| channels(call, Kind::ShardChannel)),
+            Command::sub("pubsub|shardchannels", -2, LOOK, |call| {
+                channels(call, Kind::ShardChannel)
+            }),
             Command::sub("pubsub|shardnumsub", -2, LOOK, |call| numsub(call, Kind::ShardChannel)),
         ],
     ),

@@ -1,4 +1,5 @@
-//! REPLICAOF, PSYNC, REPLCONF, WAIT and WAITAOF: the commands of replication. Must never know how the stream travels.
+//! REPLICAOF, PSYNC, REPLCONF, WAIT and WAITAOF: the commands of replication. Must never know how
+//! the stream travels.
 
 use crate::client::ClientKey;
 use crate::command::{Call, Command, Flags, Keys};
@@ -22,13 +23,16 @@ pub(super) static COMMANDS: &[Command] = &[
     Command::new("waitaof", 4, Flags::NOSCRIPT, Keys::NONE, waitaof).since(RedisVersion::V7_2),
 ];
 
-const NO_PRIMARY_LINK: CommandError = CommandError::fixed("NOMASTERLINK Can't SYNC while not connected with my master");
+const NO_PRIMARY_LINK: CommandError =
+    CommandError::fixed("NOMASTERLINK Can't SYNC while not connected with my master");
 const WAIT_ON_REPLICA: CommandError = CommandError::fixed(
-    "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be \
+    "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a \
+     replica is configured to be \
      writable (which is not the default) writes to replicas are just local and are not propagated.",
 );
 const WAITAOF_ON_REPLICA: CommandError = CommandError::fixed(
-    "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not \
+    "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas \
+     are just local and are not \
      propagated.",
 );
 
@@ -57,12 +61,15 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `PSYNC id offset [FAILOVER]`: the client becomes a replica; what it is sent is no reply. With FAILOVER it is this server's own
-/// primary, and hands its place to it.
+/// `PSYNC id offset [FAILOVER]`: the client becomes a replica; what it is sent is no reply. With
+/// FAILOVER it is this server's own primary, and hands its place to it.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
-    if call.args.len() > 3 && call.args.is(3, "failover") && !call.server.is_followed_by(call.client) {
+    if call.args.len() > 3
+        && call.args.is(3, "failover")
+        && !call.server.is_followed_by(call.client)
+    {
         if !call.server.is_replica() {
             return Err(CommandError::fixed("ERR PSYNC FAILOVER can't be sent to a master."));
         }
@@ -91,7 +98,8 @@ fn attach(call: &mut Call<'_>, request: SyncRequest<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `REPLCONF option value ...`: how a replica introduces itself and acknowledges. ACK and GETACK are answered with nothing.
+/// `REPLCONF option value ...`: how a replica introduces itself and acknowledges. ACK and GETACK
+/// are answered with nothing.
 fn replconf(call: &mut Call<'_>) -> CommandResult {
     if call.args.len().is_multiple_of(2) {
         return Err(error::SYNTAX);
@@ -101,7 +109,8 @@ fn replconf(call: &mut Call<'_>) -> CommandResult {
         match option.to_ascii_lowercase().as_slice() {
             b"listening-port" => {
                 let port = parse_integer(value).ok_or(error::NOT_AN_INTEGER)?;
-                call.server.replication.introduction_mut(client).port = u16::try_from(port).unwrap_or(0);
+                call.server.replication.introduction_mut(client).port =
+                    u16::try_from(port).unwrap_or(0);
             }
             b"ip-address" => {
                 let address = String::from_utf8_lossy(value).into_owned();
@@ -112,7 +121,11 @@ fn replconf(call: &mut Call<'_>) -> CommandResult {
             }
             b"capa" | b"rdb-only" => {}
             b"ack" => {
-                let synced = if call.args.len() > 4 && call.args.is(3, "fack") { offset_of(call.arg(4)) } else { None };
+                let synced = if call.args.len() > 4 && call.args.is(3, "fack") {
+                    offset_of(call.arg(4))
+                } else {
+                    None
+                };
                 offset_of(value)
                     .into_iter()
                     .for_each(|offset| call.server.take_acknowledgement(client, offset, synced));
@@ -124,7 +137,11 @@ fn replconf(call: &mut Call<'_>) -> CommandResult {
                 }
                 return Ok(());
             }
-            _ => return Err(CommandError::text([b"ERR Unrecognized REPLCONF option: ", option].concat())),
+            _ => {
+                return Err(CommandError::text(
+                    [b"ERR Unrecognized REPLCONF option: ", option].concat(),
+                ));
+            }
         }
     }
     call.reply.ok();
@@ -135,7 +152,8 @@ fn offset_of(text: &[u8]) -> Option<u64> {
     u64::try_from(parse_integer(text)?).ok()
 }
 
-/// `WAIT replicas timeout`: answers how many replicas have acknowledged this connection's writes. In a transaction it does not wait.
+/// `WAIT replicas timeout`: answers how many replicas have acknowledged this connection's writes.
+/// In a transaction it does not wait.
 fn wait(call: &mut Call<'_>) -> CommandResult {
     if call.server.is_replica() {
         return Err(WAIT_ON_REPLICA);
@@ -145,13 +163,18 @@ fn wait(call: &mut Call<'_>) -> CommandResult {
     wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
 }
 
-/// `WAITAOF local replicas timeout`: answers whether this connection's writes are safe on this server's disk, and on those of how many
-/// replicas. A replica without an append-only file never counts, since it never says `FACK`.
+/// `WAITAOF local replicas timeout`: answers whether this connection's writes are safe on this
+/// server's disk, and on those of how many replicas. A replica without an append-only file never
+/// counts, since it never says `FACK`.
 fn waitaof(call: &mut Call<'_>) -> CommandResult {
     let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
         0 => false,
         1 => true,
-        _ => return Err(CommandError::fixed("ERR value is out of range, value must between 0 and 1")),
+        _ => {
+            return Err(CommandError::fixed(
+                "ERR value is out of range, value must between 0 and 1",
+            ));
+        }
     };
     let replicas = parse_integer(call.arg(2)).and_then(|replicas| usize::try_from(replicas).ok());
     let replicas = replicas.ok_or(error::NOT_A_POSITIVE)?;
@@ -174,7 +197,8 @@ fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
     let offset = call.client().write_offset;
     let name = call.arg(0).to_ascii_lowercase();
     // A client that is in the middle of another command of its own is in EXEC.
-    let is_in_exec = call.client().last_command.is_some_and(|command| command.name.as_bytes() != &*name);
+    let is_in_exec =
+        call.client().last_command.is_some_and(|command| command.name.as_bytes() != &*name);
     if call.server.is_reached(goal, offset) || is_in_exec {
         call.server.write_progress(goal, offset, call.reply);
     } else {

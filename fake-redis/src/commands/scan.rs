@@ -1,11 +1,14 @@
 //! SCAN and HSCAN: walking without a snapshot. Must never know what is walked over.
 //!
-//! A cursor is the number of elements that are still to come, walked from the last to the first. A removed element's place is taken by
-//! the last one, which was seen already, and new ones come last: so an element that stays is seen, as Redis promises.
+//! A cursor is the number of elements that are still to come, walked from the last to the first. A
+//! removed element's place is taken by the last one, which was seen already, and new ones come
+//! last: so an element that stays is seen, as Redis promises.
 
 use crate::args::Args;
 use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE};
+use crate::error::{
+    CommandError, CommandResult, INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE,
+};
 use crate::glob;
 use crate::number::{Decimal, parse_integer};
 use crate::value::Value;
@@ -25,7 +28,9 @@ pub(super) struct Options<'a> {
 /// A cursor.
 pub(super) fn parse_cursor(text: &[u8]) -> Result<usize, CommandError> {
     let text = std::str::from_utf8(text).map_err(|_| INVALID_CURSOR)?;
-    text.parse::<u64>().map(|cursor| usize::try_from(cursor).unwrap_or(usize::MAX)).map_err(|_| INVALID_CURSOR)
+    text.parse::<u64>()
+        .map(|cursor| usize::try_from(cursor).unwrap_or(usize::MAX))
+        .map_err(|_| INVALID_CURSOR)
 }
 
 /// Which command's options are read.
@@ -36,7 +41,10 @@ pub(super) enum Grammar {
 }
 
 /// Reads MATCH, COUNT and TYPE; TYPE is SCAN's only.
-pub(super) fn parse_options(options: Args<'_>, grammar: Grammar) -> Result<Options<'_>, CommandError> {
+pub(super) fn parse_options(
+    options: Args<'_>,
+    grammar: Grammar,
+) -> Result<Options<'_>, CommandError> {
     let mut parsed = Options { pattern: None, count: 10, kind: None };
     if !options.len().is_multiple_of(2) {
         return Err(SYNTAX);
@@ -46,7 +54,8 @@ pub(super) fn parse_options(options: Args<'_>, grammar: Grammar) -> Result<Optio
             b"match" => parsed.pattern = Some(value),
             b"count" => {
                 let count = parse_integer(value).ok_or(NOT_AN_INTEGER)?;
-                parsed.count = usize::try_from(count).ok().filter(|count| *count > 0).ok_or(SYNTAX)?;
+                parsed.count =
+                    usize::try_from(count).ok().filter(|count| *count > 0).ok_or(SYNTAX)?;
             }
             b"type" if grammar == Grammar::Scan => parsed.kind = Some(value),
             _ => return Err(SYNTAX),
@@ -102,9 +111,11 @@ fn hscan(call: &mut Call<'_>) -> CommandResult {
     };
     let options = parse_options(call.args.from(3), Grammar::HScan)?;
     // Small hashes are handed out at once and in order, as Redis does with its listpacks.
-    let (positions, next) = if hash.is_listed() { (0..hash.len(), 0) } else { step(cursor, options.count, hash.len()) };
+    let (positions, next) =
+        if hash.is_listed() { (0..hash.len(), 0) } else { step(cursor, options.count, hash.len()) };
     let fields = positions.filter_map(|position| hash.at(position));
-    let fields = fields.filter(|(field, _)| options.pattern.is_none_or(|pattern| glob::matches(pattern, field)));
+    let fields = fields
+        .filter(|(field, _)| options.pattern.is_none_or(|pattern| glob::matches(pattern, field)));
     call.reply.array(2);
     call.reply.bulk(Decimal::of(next as i64).as_bytes());
     call.reply.deferred_array(|reply| {

@@ -6,8 +6,11 @@ use crate::error::{CommandError, CommandResult, NO_SCRIPT, NOT_AN_INTEGER};
 use crate::number::parse_integer;
 use crate::script::Sha;
 
-const RUN: Flags =
-    Flags::NOSCRIPT.and(Flags::SKIP_MONITOR).and(Flags::STALE).and(Flags::NO_MANDATORY_KEYS).and(Flags::MOVABLE_KEYS);
+const RUN: Flags = Flags::NOSCRIPT
+    .and(Flags::SKIP_MONITOR)
+    .and(Flags::STALE)
+    .and(Flags::NO_MANDATORY_KEYS)
+    .and(Flags::MOVABLE_KEYS);
 const WRITING: Flags = RUN.and(Flags::MAY_REPLICATE);
 const READING: Flags = RUN.and(Flags::READONLY);
 const OTHER: Flags = Flags::NOSCRIPT.and(Flags::STALE);
@@ -74,8 +77,8 @@ fn exists(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn flush(call: &mut Call<'_>) -> CommandResult {
-    let is_known =
-        call.args.len() == 2 || call.args.len() == 3 && (call.args.is(2, "sync") || call.args.is(2, "async"));
+    let is_known = call.args.len() == 2
+        || call.args.len() == 3 && (call.args.is(2, "sync") || call.args.is(2, "async"));
     if !is_known {
         return Err(CommandError::fixed("ERR SCRIPT FLUSH only support SYNC|ASYNC option"));
     }
@@ -86,10 +89,13 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
 
 /// This is `scriptKill` in script.c.
 fn kill(call: &mut Call<'_>) -> CommandResult {
-    const SENT_BY_PRIMARY: &str = "UNKILLABLE The busy script was sent by a master instance in the context of \
+    const SENT_BY_PRIMARY: &str = "UNKILLABLE The busy script was sent by a master instance in \
+     the context of \
                                    replication and cannot be killed.";
-    const HAS_WRITTEN: &str = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can \
-                               either wait the script termination or kill the server in a hard way using the SHUTDOWN \
+    const HAS_WRITTEN: &str = "UNKILLABLE Sorry the script already executed write commands \
+     against the dataset. You can \
+                               either wait the script termination or kill the server in a hard \
+                               way using the SHUTDOWN \
                                NOSAVE command.";
     let Some(mut busy) = call.server.busy else {
         return Err(CommandError::fixed("NOTBUSY No scripts in execution right now."));

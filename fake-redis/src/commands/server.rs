@@ -45,15 +45,16 @@ fn lolwut(call: &mut Call<'_>) -> CommandResult {
 
 /// SYNC and ASYNC make no difference here.
 fn check_flush_options(call: &Call<'_>) -> CommandResult {
-    let is_known =
-        call.args.len() == 1 || call.args.len() == 2 && (call.args.is(1, "sync") || call.args.is(1, "async"));
+    let is_known = call.args.len() == 1
+        || call.args.len() == 2 && (call.args.is(1, "sync") || call.args.is(1, "async"));
     if is_known { Ok(()) } else { Err(SYNTAX) }
 }
 
 fn flushdb(call: &mut Call<'_>) -> CommandResult {
     check_flush_options(call)?;
     call.server.empty_database(call.db, KeyChange::Flushed);
-    // Propagated even if there was nothing to flush, as Redis does since it cannot be sure of its replicas.
+    // Propagated even if there was nothing to flush, as Redis does since it cannot be sure of its
+    // replicas.
     call.server.dirty += 1;
     call.reply.ok();
     Ok(())

@@ -72,11 +72,14 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Whether this may come after the condition that was stated before: none, or the same; one with a value stands alone.
+    /// Whether this may come after the condition that was stated before: none, or the same; one
+    /// with a value stands alone.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
-            (None, _) | (Some(Condition::Missing), Condition::Missing) | (Some(Condition::Present), Condition::Present)
+            (None, _)
+                | (Some(Condition::Missing), Condition::Missing)
+                | (Some(Condition::Present), Condition::Present)
         )
     }
 }
@@ -105,8 +108,13 @@ enum Choice<'a> {
     Expiry(Expiry<'a>),
 }
 
-/// Reads options as `parseExtendedStringArgumentsOrReply` in t_string.c: what contradicts is refused, what is repeated is not.
-fn parse_options<'a>(args: Args<'a>, first: usize, grammar: Grammar) -> Result<Options<'a>, CommandError> {
+/// Reads options as `parseExtendedStringArgumentsOrReply` in t_string.c: what contradicts is
+/// refused, what is repeated is not.
+fn parse_options<'a>(
+    args: Args<'a>,
+    first: usize,
+    grammar: Grammar,
+) -> Result<Options<'a>, CommandError> {
     let mut options = Options::default();
     let mut index = first;
     while index < args.len() {
@@ -151,13 +159,15 @@ fn choice_of<'a>(name: &[u8], operand: Option<&'a [u8]>, grammar: Grammar) -> Op
         (GET, _) => Some(Choice::Get),
         (KEEPTTL, _) => Some(Choice::Expiry(Expiry::Keep)),
         (IFEQ, Grammar::SetIf) => operand.map(|value| Choice::Condition(Condition::Equal(value))),
-        (IFNE, Grammar::SetIf) => operand.map(|value| Choice::Condition(Condition::Different(value))),
+        (IFNE, Grammar::SetIf) => {
+            operand.map(|value| Choice::Condition(Condition::Different(value)))
+        }
         _ => None,
     }
 }
 
-/// A word as one number, which no other word has but those that differ in case only, if it is one of letters; 0 for all that are longer than
-/// any option.
+/// A word as one number, which no other word has but those that differ in case only, if it is one
+/// of letters; 0 for all that are longer than any option.
 const fn packed(word: &[u8]) -> u64 {
     // This bit is all that tells the cases of a letter apart, and makes a letter of nothing else.
     const CASE: u8 = 0x20;
@@ -181,12 +191,14 @@ impl Choice<'_> {
     fn has_operand(self) -> bool {
         matches!(
             self,
-            Choice::Expiry(Expiry::At(..)) | Choice::Condition(Condition::Equal(_) | Condition::Different(_))
+            Choice::Expiry(Expiry::At(..))
+                | Choice::Condition(Condition::Equal(_) | Condition::Different(_))
         )
     }
 }
 
-/// When a key shall expire, in wall-clock milliseconds. This is `getExpireMillisecondsOrReply` in t_string.c.
+/// When a key shall expire, in wall-clock milliseconds. This is `getExpireMillisecondsOrReply` in
+/// t_string.c.
 pub(crate) fn expiry_instant(
     call: &Call<'_>,
     (unit, anchor): (Unit, Anchor),
@@ -243,7 +255,9 @@ pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
         call.server.notify(EventClass::Generic, "expire", call.db, key);
         let anchor = options.expiry.anchor();
         call.state_timed_effect(anchor, &[b"SET", key, value, b"PXAT", Decimal::of(at).as_bytes()]);
-    } else if options.get || matches!(options.condition, Some(Condition::Equal(_) | Condition::Different(_))) {
+    } else if options.get
+        || matches!(options.condition, Some(Condition::Equal(_) | Condition::Different(_)))
+    {
         state_plainly(call);
     }
     if !options.get {
@@ -268,18 +282,25 @@ fn write_old_string(call: &mut Call<'_>, position: Option<usize>) -> CommandResu
 }
 
 /// Whether there is a string at the position of a key that equals `wanted`.
-pub(super) fn holds(call: &Call<'_>, position: Option<usize>, wanted: &[u8]) -> Result<bool, CommandError> {
+pub(super) fn holds(
+    call: &Call<'_>,
+    position: Option<usize>,
+    wanted: &[u8],
+) -> Result<bool, CommandError> {
     let text = super::string::string_at(call.server, call.db, position)?;
     Ok(position.is_some() && text == wanted)
 }
 
-/// The GET option and comparisons are for the client alone: what is propagated has none (`setGenericCommand` in t_string.c).
+/// The GET option and comparisons are for the client alone: what is propagated has none
+/// (`setGenericCommand` in t_string.c).
 fn state_plainly(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();
     while let Some(name) = rest.next() {
         match choice_of(name, Some(b""), Grammar::SetIf) {
-            Some(Choice::Condition(Condition::Equal(_) | Condition::Different(_))) => drop(rest.next()),
+            Some(Choice::Condition(Condition::Equal(_) | Condition::Different(_))) => {
+                drop(rest.next())
+            }
             Some(Choice::Get) => {}
             _ => parts.push(name),
         }
@@ -330,23 +351,35 @@ mod tests {
 
     #[test]
     fn options_are_known_in_any_case_and_nothing_else_is() {
-        const OPTIONS: [&[u8]; 11] =
-            [b"ex", b"px", b"exat", b"pxat", b"persist", b"nx", b"xx", b"get", b"keepttl", b"ifeq", b"ifne"];
+        const OPTIONS: [&[u8]; 11] = [
+            b"ex", b"px", b"exat", b"pxat", b"persist", b"nx", b"xx", b"get", b"keepttl", b"ifeq",
+            b"ifne",
+        ];
         let is_known = |word: &[u8]| OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(word));
         let is_taken = |word: &[u8]| {
-            [Grammar::SetIf, Grammar::GetEx].iter().any(|grammar| choice_of(word, Some(b"1"), *grammar).is_some())
+            [Grammar::SetIf, Grammar::GetEx]
+                .iter()
+                .any(|grammar| choice_of(word, Some(b"1"), *grammar).is_some())
         };
-        // Every word of two bytes, and every option with any one byte in the place of any of its own, or one more or less.
+        // Every word of two bytes, and every option with any one byte in the place of any of its
+        // own, or one more or less.
         for word in (0..=u16::MAX).map(u16::to_be_bytes) {
             assert_eq!(is_taken(&word), is_known(&word), "{word:?}");
         }
         for option in OPTIONS {
-            for (place, byte) in (0..option.len()).flat_map(|place| (0..=u8::MAX).map(move |byte| (place, byte))) {
+            for (place, byte) in
+                (0..option.len()).flat_map(|place| (0..=u8::MAX).map(move |byte| (place, byte)))
+            {
                 let mut word = option.to_vec();
                 word[place] = byte;
                 assert_eq!(is_taken(&word), is_known(&word), "{word:?}");
             }
-            for word in [&option[1..], &[b"\0", option].concat(), &[option, b"\0"].concat(), &option.repeat(2)] {
+            for word in [
+                &option[1..],
+                &[b"\0", option].concat(),
+                &[option, b"\0"].concat(),
+                &option.repeat(2),
+            ] {
                 assert_eq!(is_taken(word), is_known(word), "{word:?}");
             }
         }

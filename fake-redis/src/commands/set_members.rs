@@ -61,7 +61,8 @@ fn smismember(call: &mut Call<'_>) -> CommandResult {
     let members = call.args.from(2).iter();
     let (set, reply) = read::<Set>(call, call.arg(1))?;
     reply.array(members.len());
-    members.for_each(|member| reply.integer(i64::from(set.is_some_and(|set| set.contains(member)))));
+    members
+        .for_each(|member| reply.integer(i64::from(set.is_some_and(|set| set.contains(member)))));
     Ok(())
 }
 
@@ -76,7 +77,11 @@ fn srandmember(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 3 {
         return Err(SYNTAX);
     }
-    let count = if call.args.len() == 3 { Some(parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?) } else { None };
+    let count = if call.args.len() == 3 {
+        Some(parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?)
+    } else {
+        None
+    };
     if count.is_some_and(|count| count < -REPEATED_MAX) {
         return Err(OUT_OF_RANGE);
     }
@@ -102,8 +107,9 @@ fn spop(call: &mut Call<'_>) -> CommandResult {
     let key = call.arg(1);
     let count = if call.args.len() == 3 { Some(positive_count(call.arg(2))?) } else { None };
     let length = peek::<Set>(call, key)?.map_or(0, Set::len);
-    let chosen: Vec<usize> =
-        (0..count.unwrap_or(1).min(length)).map(|taken| call.server.random.below(length - taken)).collect();
+    let chosen: Vec<usize> = (0..count.unwrap_or(1).min(length))
+        .map(|taken| call.server.random.below(length - taken))
+        .collect();
     let taken = edit_existing(call, key, "spop", |set: &mut Set| {
         let mut taken = Vec::with_capacity(chosen.len());
         for position in chosen {
@@ -116,7 +122,8 @@ fn spop(call: &mut Call<'_>) -> CommandResult {
     })?
     .unwrap_or_default();
     if !taken.is_empty() {
-        let parts: Vec<&[u8]> = [&b"SREM"[..], key].into_iter().chain(taken.iter().map(Vec::as_slice)).collect();
+        let parts: Vec<&[u8]> =
+            [&b"SREM"[..], key].into_iter().chain(taken.iter().map(Vec::as_slice)).collect();
         call.state_effect(&parts);
     }
     match count {

@@ -4,14 +4,19 @@ use crate::command::{Call, Command, Flags, Keys};
 use crate::config::Persistence;
 use crate::error::{BUSY, CommandError, CommandResult, SYNTAX};
 
-const END: Flags =
-    Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE).and(Flags::NO_MULTI).and(Flags::ALLOW_BUSY);
+const END: Flags = Flags::ADMIN
+    .and(Flags::NOSCRIPT)
+    .and(Flags::LOADING)
+    .and(Flags::STALE)
+    .and(Flags::NO_MULTI)
+    .and(Flags::ALLOW_BUSY);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::new("shutdown", -1, END, Keys::NONE, shutdown)];
 
-/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE]`, or `SHUTDOWN ABORT`, which finds nothing to abort: replicas that lag are not waited for, as
-/// with NOW. There is no reply but the end of the connection.
+/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE]`, or `SHUTDOWN ABORT`, which finds nothing to abort:
+/// replicas that lag are not waited for, as with NOW. There is no reply but the end of the
+/// connection.
 fn shutdown(call: &mut Call<'_>) -> CommandResult {
     let (mut save, mut no_save, mut others, mut abort) = (false, false, false, false);
     for option in call.args.from(1).iter() {

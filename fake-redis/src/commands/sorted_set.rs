@@ -1,4 +1,5 @@
-//! Commands for sorted sets that add, remove and look at members (t_zset.c); ranges are in `sorted_set_range`. Must never know other types.
+//! Commands for sorted sets that add, remove and look at members (t_zset.c); ranges are in
+//! `sorted_set_range`. Must never know other types.
 
 use super::collection::{edit, edit_existing, peek, read};
 use super::list::{Several, parse_several, positive_count};
@@ -16,14 +17,17 @@ const GROW: Flags = CHANGE.and(Flags::DENYOOM);
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("zadd", -4, GROW, Keys::ONE, |call| add(call, Options::default())),
-    Command::new("zincrby", 4, GROW, Keys::ONE, |call| add(call, Options { increment: true, ..Options::default() })),
+    Command::new("zincrby", 4, GROW, Keys::ONE, |call| {
+        add(call, Options { increment: true, ..Options::default() })
+    }),
     Command::new("zrem", -3, CHANGE, Keys::ONE, zrem),
     Command::new("zscore", 3, LOOK, Keys::ONE, zscore),
     Command::new("zmscore", -3, LOOK, Keys::ONE, zmscore),
     Command::new("zcard", 2, LOOK, Keys::ONE, zcard),
     Command::new("zrank", 3, LOOK, Keys::ONE, |call| rank(call, End::Left)),
     Command::new("zrevrank", 3, LOOK, Keys::ONE, |call| rank(call, End::Right)),
-    Command::new("zmpop", -4, CHANGE.and(Flags::MOVABLE_KEYS), Keys::NONE, zmpop).since(RedisVersion::V7_0),
+    Command::new("zmpop", -4, CHANGE.and(Flags::MOVABLE_KEYS), Keys::NONE, zmpop)
+        .since(RedisVersion::V7_0),
     Command::new("zpopmin", -2, CHANGE, Keys::ONE, |call| pop(call, End::Left)),
     Command::new("zpopmax", -2, CHANGE, Keys::ONE, |call| pop(call, End::Right)),
 ];
@@ -62,14 +66,22 @@ fn parse_options(call: &Call<'_>, options: &mut Options) -> usize {
 impl Options {
     fn check(self, pairs: usize) -> CommandResult {
         if self.only_new && self.only_present {
-            return Err(CommandError::fixed("ERR XX and NX options at the same time are not compatible"));
+            return Err(CommandError::fixed(
+                "ERR XX and NX options at the same time are not compatible",
+            ));
         }
-        let bounds = usize::from(self.only_greater) + usize::from(self.only_less) + usize::from(self.only_new);
+        let bounds = usize::from(self.only_greater)
+            + usize::from(self.only_less)
+            + usize::from(self.only_new);
         if bounds > 1 {
-            return Err(CommandError::fixed("ERR GT, LT, and/or NX options at the same time are not compatible"));
+            return Err(CommandError::fixed(
+                "ERR GT, LT, and/or NX options at the same time are not compatible",
+            ));
         }
         if self.increment && pairs > 1 {
-            return Err(CommandError::fixed("ERR INCR option supports a single increment-element pair"));
+            return Err(CommandError::fixed(
+                "ERR INCR option supports a single increment-element pair",
+            ));
         }
         Ok(())
     }
@@ -123,7 +135,8 @@ fn add(call: &mut Call<'_>, mut options: Options) -> CommandResult {
         return Err(SYNTAX);
     }
     options.check(pairs.len() / 2)?;
-    let scored = pairs.pairs().map(|(score, member)| parse_double(score).map(|score| (score, member)));
+    let scored =
+        pairs.pairs().map(|(score, member)| parse_double(score).map(|score| (score, member)));
     let scored: Vec<(f64, &[u8])> = scored.collect::<Option<_>>().ok_or(NOT_A_FLOAT)?;
     let event = if options.increment { "zincr" } else { "zadd" };
     let additions = edit(call, call.arg(1), event, |set: &mut SortedSet| {
@@ -138,7 +151,9 @@ fn add(call: &mut Call<'_>, mut options: Options) -> CommandResult {
 fn write_additions(call: &mut Call<'_>, additions: &[Addition], options: Options) -> CommandResult {
     if options.increment {
         match additions.first() {
-            Some(Addition::Added(score) | Addition::Updated(score) | Addition::Unchanged(score)) => {
+            Some(
+                Addition::Added(score) | Addition::Updated(score) | Addition::Unchanged(score),
+            ) => {
                 call.reply.double(*score);
             }
             Some(Addition::NotANumber) => return Err(NOT_A_NUMBER),
@@ -210,12 +225,20 @@ fn rank(call: &mut Call<'_>, from: End) -> CommandResult {
 pub(super) type Scored = Vec<(Vec<u8>, f64)>;
 
 /// Takes up to `count` members off an end.
-pub(super) fn take(call: &mut Call<'_>, key: &[u8], end: End, count: usize) -> Result<Scored, CommandError> {
+pub(super) fn take(
+    call: &mut Call<'_>,
+    key: &[u8],
+    end: End,
+    count: usize,
+) -> Result<Scored, CommandError> {
     let event = if end == End::Left { "zpopmin" } else { "zpopmax" };
     let taken = edit_existing(call, key, event, |set: &mut SortedSet| {
         let count = count.min(set.len());
         let ranks = if end == End::Left { 0..count } else { set.len() - count..set.len() };
-        let taken = ranks.clone().filter_map(|rank| set.at(rank)).map(|(member, score)| (member.to_vec(), score));
+        let taken = ranks
+            .clone()
+            .filter_map(|rank| set.at(rank))
+            .map(|(member, score)| (member.to_vec(), score));
         let mut taken: Scored = taken.collect();
         if end == End::Right {
             taken.reverse();
@@ -255,7 +278,10 @@ pub(super) fn parse_end(word: &[u8]) -> Result<End, CommandError> {
 }
 
 /// Pops from the first sorted set that there is; false if there is none.
-pub(super) fn pop_several(call: &mut Call<'_>, several: &Several<'_>) -> Result<bool, CommandError> {
+pub(super) fn pop_several(
+    call: &mut Call<'_>,
+    several: &Several<'_>,
+) -> Result<bool, CommandError> {
     for key in &several.keys {
         if peek::<SortedSet>(call, key)?.is_none() {
             continue;

@@ -1,4 +1,5 @@
-//! Ranges of sorted sets, by rank, score or member (t_zset.c, `zrangeGenericCommand`). Must never know other types.
+//! Ranges of sorted sets, by rank, score or member (t_zset.c, `zrangeGenericCommand`). Must never
+//! know other types.
 
 use super::collection::{edit_existing, positions, read};
 use crate::command::{Call, Command, Flags, Keys};
@@ -15,11 +16,21 @@ const LOOK: Flags = Flags::READONLY;
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("zrange", -4, LOOK, Keys::ONE, |call| range(call, None, None)),
     Command::new("zrangestore", -5, Flags::WRITE.and(Flags::DENYOOM), Keys::TWO, zrangestore),
-    Command::new("zrevrange", -4, LOOK, Keys::ONE, |call| range(call, Some(By::Rank), Some(Direction::Down))),
-    Command::new("zrangebyscore", -4, LOOK, Keys::ONE, |call| range(call, Some(By::Score), Some(Direction::Up))),
-    Command::new("zrevrangebyscore", -4, LOOK, Keys::ONE, |call| range(call, Some(By::Score), Some(Direction::Down))),
-    Command::new("zrangebylex", -4, LOOK, Keys::ONE, |call| range(call, Some(By::Member), Some(Direction::Up))),
-    Command::new("zrevrangebylex", -4, LOOK, Keys::ONE, |call| range(call, Some(By::Member), Some(Direction::Down))),
+    Command::new("zrevrange", -4, LOOK, Keys::ONE, |call| {
+        range(call, Some(By::Rank), Some(Direction::Down))
+    }),
+    Command::new("zrangebyscore", -4, LOOK, Keys::ONE, |call| {
+        range(call, Some(By::Score), Some(Direction::Up))
+    }),
+    Command::new("zrevrangebyscore", -4, LOOK, Keys::ONE, |call| {
+        range(call, Some(By::Score), Some(Direction::Down))
+    }),
+    Command::new("zrangebylex", -4, LOOK, Keys::ONE, |call| {
+        range(call, Some(By::Member), Some(Direction::Up))
+    }),
+    Command::new("zrevrangebylex", -4, LOOK, Keys::ONE, |call| {
+        range(call, Some(By::Member), Some(Direction::Down))
+    }),
     Command::new("zcount", 4, LOOK.and(Flags::FAST), Keys::ONE, |call| count(call, By::Score)),
     Command::new("zlexcount", 4, LOOK.and(Flags::FAST), Keys::ONE, |call| count(call, By::Member)),
     Command::new("zremrangebyrank", 4, Flags::WRITE, Keys::ONE, |call| remove(call, By::Rank)),
@@ -99,12 +110,12 @@ impl<'a> Span<'a> {
         let (start, end) = match self {
             Span::Ranks(start, stop) => return positions(start, stop, set.len()),
             Span::Scores(least, greatest) => (
-                set.first_rank(|_, score| if least.is_open { score > least.value } else { score >= least.value }),
-                set.first_rank(
-                    |_, score| {
-                        if greatest.is_open { score >= greatest.value } else { score > greatest.value }
-                    },
-                ),
+                set.first_rank(|_, score| {
+                    if least.is_open { score > least.value } else { score >= least.value }
+                }),
+                set.first_rank(|_, score| {
+                    if greatest.is_open { score >= greatest.value } else { score > greatest.value }
+                }),
             ),
             Span::Members(least, greatest) => (
                 set.first_rank(|member, _| is_from(least, member)),
@@ -139,7 +150,8 @@ struct Options {
     with_scores: bool,
 }
 
-/// Reads the options from `first` on; a command whose name says what and which way does not take those options.
+/// Reads the options from `first` on; a command whose name says what and which way does not take
+/// those options.
 fn parse_options(
     call: &Call<'_>,
     first: usize,
@@ -171,7 +183,9 @@ fn parse_options(
         ));
     }
     if with_scores && by == By::Member {
-        return Err(CommandError::fixed("ERR syntax error, WITHSCORES not supported in combination with BYLEX"));
+        return Err(CommandError::fixed(
+            "ERR syntax error, WITHSCORES not supported in combination with BYLEX",
+        ));
     }
     Ok(Options { by, direction, offset, limit, with_scores })
 }

@@ -2,7 +2,9 @@
 
 use super::set::{self, Anchor, Unit};
 use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, OFFSET_OUT_OF_RANGE, STRING_TOO_LONG, WRONG_TYPE};
+use crate::error::{
+    CommandError, CommandResult, NOT_AN_INTEGER, OFFSET_OUT_OF_RANGE, STRING_TOO_LONG, WRONG_TYPE,
+};
 use crate::notify::EventClass;
 use crate::number::{Decimal, parse_integer};
 use crate::server::Server;
@@ -18,8 +20,12 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("set", -3, CHANGE, Keys::ONE, set::set),
     Command::new("getex", -2, Flags::WRITE.and(Flags::FAST), Keys::ONE, set::getex),
     Command::new("setnx", 3, CHANGE_FAST, Keys::ONE, setnx),
-    Command::new("setex", 4, CHANGE, Keys::ONE, |call| set_with_expiry(call, Unit::Seconds, "setex")),
-    Command::new("psetex", 4, CHANGE, Keys::ONE, |call| set_with_expiry(call, Unit::Millis, "psetex")),
+    Command::new("setex", 4, CHANGE, Keys::ONE, |call| {
+        set_with_expiry(call, Unit::Seconds, "setex")
+    }),
+    Command::new("psetex", 4, CHANGE, Keys::ONE, |call| {
+        set_with_expiry(call, Unit::Millis, "psetex")
+    }),
     Command::new("getset", 3, CHANGE_FAST, Keys::ONE, getset),
     Command::new("getdel", 2, Flags::WRITE.and(Flags::FAST), Keys::ONE, getdel),
     Command::new("mget", -2, LOOK, Keys::ALL, mget),
@@ -33,8 +39,15 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 /// The string at the position of a key, empty if there is no key.
-pub(crate) fn string_at(server: &Server, db: usize, position: Option<usize>) -> Result<&[u8], CommandError> {
-    match position.and_then(|position| server.database(db).at(position)).map(|(_, entry)| &entry.value) {
+pub(crate) fn string_at(
+    server: &Server,
+    db: usize,
+    position: Option<usize>,
+) -> Result<&[u8], CommandError> {
+    match position
+        .and_then(|position| server.database(db).at(position))
+        .map(|(_, entry)| &entry.value)
+    {
         None => Ok(b""),
         Some(Value::String(text)) => Ok(text),
         Some(_) => Err(WRONG_TYPE),
@@ -69,7 +82,10 @@ fn set_with_expiry(call: &mut Call<'_>, unit: Unit, command: &str) -> CommandRes
     call.server.store_string(call.db, (position, key), value, Some(at));
     call.server.notify(EventClass::String, "set", call.db, key);
     call.server.notify(EventClass::Generic, "expire", call.db, key);
-    call.state_timed_effect(Anchor::Now, &[b"SET", key, value, b"PXAT", Decimal::of(at).as_bytes()]);
+    call.state_timed_effect(
+        Anchor::Now,
+        &[b"SET", key, value, b"PXAT", Decimal::of(at).as_bytes()],
+    );
     call.reply.ok();
     Ok(())
 }
@@ -147,8 +163,14 @@ fn check_length(call: &Call<'_>, length: usize) -> CommandResult {
     if length > call.server.config.proto_max_bulk_len { Err(STRING_TOO_LONG) } else { Ok(()) }
 }
 
-/// Changes the string at a key in place, making an empty one if there is no key, and tells everybody; returns the new length.
-fn edit(call: &mut Call<'_>, position: Option<usize>, key: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> usize {
+/// Changes the string at a key in place, making an empty one if there is no key, and tells
+/// everybody; returns the new length.
+fn edit(
+    call: &mut Call<'_>,
+    position: Option<usize>,
+    key: &[u8],
+    change: impl FnOnce(&mut Vec<u8>),
+) -> usize {
     let db = call.db;
     let Some(position) = position else {
         let mut text = Vec::new();
@@ -196,7 +218,8 @@ fn getrange(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The range from `start` to `end`, both included and counted from the end if negative, as far as it exists.
+/// The range from `start` to `end`, both included and counted from the end if negative, as far as
+/// it exists.
 fn clamped(start: i64, end: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     if start < 0 && end < 0 && start > end {

@@ -1,9 +1,11 @@
-//! Transactions: commands queued by MULTI and executed by EXEC, all or none, without a way back. Must never know what they do.
+//! Transactions: commands queued by MULTI and executed by EXEC, all or none, without a way back.
+//! Must never know what they do.
 
 use crate::command::{Call, Command, Effect, Flags, Keys};
 use crate::error::{CommandError, CommandResult, EXEC_ABORT};
 
-const CONTROL: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST).and(Flags::ALLOW_BUSY);
+const CONTROL: Flags =
+    Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST).and(Flags::ALLOW_BUSY);
 const EXEC: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::SKIP_SLOWLOG);
 
 /// The rows of this family.
@@ -49,7 +51,8 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// This is `execCommand` in multi.c: a spoilt transaction is an error, an overtaken one is nil, any other one runs to its end.
+/// This is `execCommand` in multi.c: a spoilt transaction is an error, an overtaken one is nil, any
+/// other one runs to its end.
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     if !call.client().transaction.open {

@@ -1,5 +1,5 @@
-//! The append-only file: effects as commands, and when they are synced (aof.c, `feedAppendOnlyFile`, `flushAppendOnlyFile`). Must never
-//! know what the commands mean.
+//! The append-only file: effects as commands, and when they are synced (aof.c,
+//! `feedAppendOnlyFile`, `flushAppendOnlyFile`). Must never know what the commands mean.
 
 use crate::config::{Fsync, Persistence};
 use crate::machine::{DiskImage, Output, WallTime};
@@ -9,7 +9,8 @@ use crate::timers::Timer;
 use bytes::Bytes;
 
 impl Server {
-    /// Takes an effect for the append-only file, with a SELECT before it if its database is another one.
+    /// Takes an effect for the append-only file, with a SELECT before it if its database is another
+    /// one.
     pub(crate) fn feed_append_only(&mut self, db: usize, args: &[&[u8]]) {
         let persistence = &mut self.persistence;
         if persistence.append_only_db != Some(db) {
@@ -44,7 +45,8 @@ impl Server {
         }
     }
 
-    /// Writes all data as a snapshot and begins an empty append-only file: what BGREWRITEAOF does, at once.
+    /// Writes all data as a snapshot and begins an empty append-only file: what BGREWRITEAOF does,
+    /// at once.
     fn write_anew(&mut self) {
         self.persistence.appended.clear();
         self.persistence.append_only_db = None;
@@ -61,8 +63,8 @@ impl Server {
         }
     }
 
-    /// CONFIG SET may have changed when the append-only file is synced, or whether there is one: a new one begins with all data
-    /// (`updateAppendonly` and `updateAppendFsync` in config.c).
+    /// CONFIG SET may have changed when the append-only file is synced, or whether there is one: a
+    /// new one begins with all data (`updateAppendonly` and `updateAppendFsync` in config.c).
     pub(crate) fn follow_persistence_config(&mut self) {
         let (before, after) = (self.persistence.mode, self.config.persistence);
         if before == after {
@@ -87,7 +89,8 @@ impl Server {
         self.outputs.list.push(Output::DiskSync);
     }
 
-    /// With `appendfsync everysec` the file is synced when the second of the wall clock is over in which it was written.
+    /// With `appendfsync everysec` the file is synced when the second of the wall clock is over in
+    /// which it was written.
     fn schedule_sync(&mut self) {
         let next_second = (self.now.0.div_euclid(1_000_000) + 1) * 1_000_000;
         self.timers.set_at_latest(Timer::Persistence, WallTime(next_second));
@@ -98,13 +101,17 @@ impl Server {
         match self.persistence.mode {
             Persistence::Aof { fsync: Fsync::EverySec } => self.begin_sync(),
             // What was appended before `appendfsync always` was set.
-            Persistence::Aof { fsync: Fsync::Always } if self.persistence.progress.has_unsynced() => self.begin_sync(),
+            Persistence::Aof { fsync: Fsync::Always }
+                if self.persistence.progress.has_unsynced() =>
+            {
+                self.begin_sync()
+            }
             Persistence::Aof { .. } | Persistence::None | Persistence::Rdb => {}
         }
     }
 
-    /// A full resynchronisation has replaced all data by what the primary sent: so it does on disk (`restartAOFAfterSYNC`; the received
-    /// snapshot becomes the file of snapshots).
+    /// A full resynchronisation has replaced all data by what the primary sent: so it does on disk
+    /// (`restartAOFAfterSYNC`; the received snapshot becomes the file of snapshots).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode {
             Persistence::None => {}
@@ -116,7 +123,8 @@ impl Server {
         }
     }
 
-    /// Has the append-only file written anew at the end of this input, when everything that belongs to it is done.
+    /// Has the append-only file written anew at the end of this input, when everything that belongs
+    /// to it is done.
     pub(crate) fn rewrite_append_only(&mut self) {
         self.persistence.rewrite = true;
     }

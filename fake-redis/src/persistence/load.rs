@@ -1,4 +1,5 @@
-//! Loading what the disk held when the server starts (`loadDataFromDisk`). Must never know how it came there.
+//! Loading what the disk held when the server starts (`loadDataFromDisk`). Must never know how it
+//! came there.
 
 use crate::client::ClientKey;
 use crate::machine::{DiskImage, KeyChange};
@@ -8,14 +9,16 @@ use crate::server::Server;
 use bytes::Bytes;
 
 impl Server {
-    /// Loads the snapshot, then the append-only file. Nothing expires meanwhile; times to live are absolute. What is unreadable from some
-    /// point on is loaded up to there, as with `aof-load-truncated`; Redis refuses to start if more than the end is damaged.
+    /// Loads the snapshot, then the append-only file. Nothing expires meanwhile; times to live are
+    /// absolute. What is unreadable from some point on is loaded up to there, as with
+    /// `aof-load-truncated`; Redis refuses to start if more than the end is damaged.
     pub(crate) fn load_found(&mut self) {
         self.persistence.last_save = self.now.0.div_euclid(1_000_000);
         let Some(image) = self.persistence.found.take() else { return };
         self.loading = true;
         self.load_snapshot(&image);
-        let is_cut_short = self.persistence.wants_stream() && !self.load_append_only(&image.append_only);
+        let is_cut_short =
+            self.persistence.wants_stream() && !self.load_append_only(&image.append_only);
         self.loading = false;
         self.dirty = 0;
         if is_cut_short {
@@ -26,23 +29,27 @@ impl Server {
     }
 
     fn load_snapshot(&mut self, image: &DiskImage) {
-        let Some(Ok(snapshot)) = image.snapshot.as_ref().map(|bytes| rdb::read(bytes)) else { return };
+        let Some(Ok(snapshot)) = image.snapshot.as_ref().map(|bytes| rdb::read(bytes)) else {
+            return;
+        };
         let now = self.now_ms();
         let is_primary = !self.is_replica();
-        let is_gone = |saved: &rdb::SavedKey| is_primary && saved.expires_at_ms.is_some_and(|at| at < now);
+        let is_gone =
+            |saved: &rdb::SavedKey| is_primary && saved.expires_at_ms.is_some_and(|at| at < now);
         for saved in snapshot.keys.into_iter().filter(|saved| !is_gone(saved)) {
             if saved.db < self.config.databases {
                 self.restore(saved.db, &saved.key, saved.value, saved.expires_at_ms);
             }
         }
-        // With an append-only file, the snapshot is only its beginning: where it was taken says nothing of the whole.
+        // With an append-only file, the snapshot is only its beginning: where it was taken says
+        // nothing of the whole.
         if let Some(origin) = snapshot.origin.filter(|_| !self.persistence.wants_stream()) {
             self.resume_history(&origin);
         }
     }
 
-    /// Executes the commands of the append-only file. Returns whether it was complete: a command or a transaction that is cut short is
-    /// left out.
+    /// Executes the commands of the append-only file. Returns whether it was complete: a command or
+    /// a transaction that is cut short is left out.
     fn load_append_only(&mut self, file: &Bytes) -> bool {
         let limits = Limits { bulk_length_max: usize::MAX, unauthenticated: false };
         let mut reader = RequestReader::default();

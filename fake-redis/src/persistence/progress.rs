@@ -1,5 +1,6 @@
-//! How much of the replication stream is safe from power loss: `fsynced_reploff` in aof.c of Redis 7.2, which WAITAOF and the
-//! acknowledgements of replicas speak of. Must never know what the stream holds.
+//! How much of the replication stream is safe from power loss: `fsynced_reploff` in aof.c of Redis
+//! 7.2, which WAITAOF and the acknowledgements of replicas speak of. Must never know what the
+//! stream holds.
 
 use std::collections::VecDeque;
 
@@ -46,7 +47,8 @@ impl Progress {
         }
     }
 
-    /// The files were replaced by all data, synced; the stream is at `offset`, which may be another history's.
+    /// The files were replaced by all data, synced; the stream is at `offset`, which may be another
+    /// history's.
     pub(super) fn replace(&mut self, offset: u64) {
         self.written = offset;
         self.unsynced = false;
@@ -54,7 +56,8 @@ impl Progress {
         self.under_way.iter_mut().for_each(|reach| *reach = offset);
     }
 
-    /// An input ends with the stream at `offset`: if nothing waits for the disk, what the stream gained is not for the disk.
+    /// An input ends with the stream at `offset`: if nothing waits for the disk, what the stream
+    /// gained is not for the disk.
     pub(super) fn rest(&mut self, offset: u64) {
         if !self.unsynced && self.under_way.is_empty() {
             self.written = offset;

@@ -1,5 +1,5 @@
-//! Snapshots: on demand, and by themselves when enough has changed for long enough (`serverCron`, `saveCommand`). Must never know how a
-//! snapshot is written.
+//! Snapshots: on demand, and by themselves when enough has changed for long enough (`serverCron`,
+//! `saveCommand`). Must never know how a snapshot is written.
 
 use crate::config::{Persistence, SavePoint};
 use crate::machine::{DiskImage, Output, WallTime};
@@ -7,8 +7,8 @@ use crate::server::Server;
 use crate::timers::Timer;
 
 impl Server {
-    /// Takes a snapshot. Redis forks for it; here it is on disk at once. With an append-only file it would not be loaded, and is not
-    /// kept.
+    /// Takes a snapshot. Redis forks for it; here it is on disk at once. With an append-only file
+    /// it would not be loaded, and is not kept.
     pub(crate) fn save(&mut self) {
         self.persistence.last_save = self.now.0.div_euclid(1_000_000);
         self.dirty = 0;
@@ -23,7 +23,8 @@ impl Server {
         self.persistence.last_save
     }
 
-    /// Asks to be woken when a save point that has enough changes has waited long enough: more than its seconds, as in `serverCron`.
+    /// Asks to be woken when a save point that has enough changes has waited long enough: more than
+    /// its seconds, as in `serverCron`.
     pub(super) fn schedule_save(&mut self) {
         if self.persistence.mode != Persistence::Rdb || self.dirty == 0 {
             return;
@@ -39,7 +40,9 @@ impl Server {
     pub(super) fn save_in_time(&mut self) {
         let waited = self.now.0.div_euclid(1_000_000) - self.persistence.last_save;
         let is_reached = |point: &SavePoint| self.dirty >= point.changes && waited > point.seconds;
-        if self.persistence.mode == Persistence::Rdb && self.config.save_points.iter().any(is_reached) {
+        if self.persistence.mode == Persistence::Rdb
+            && self.config.save_points.iter().any(is_reached)
+        {
             self.save();
         }
     }

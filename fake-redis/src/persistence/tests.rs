@@ -68,12 +68,19 @@ fn with_fsync_always_the_reply_waits_for_the_disk() {
     world.run_for(20);
     world.send_command(reader, &["GET", "k"]);
     world.run_for(20);
-    assert_eq!((world.next_frame(writer), world.next_frame(reader)), (None, None), "the server stands still meanwhile");
+    assert_eq!(
+        (world.next_frame(writer), world.next_frame(reader)),
+        (None, None),
+        "the server stands still meanwhile"
+    );
     let mut lost = world.disk("redis-1").clone();
     lost.power_loss();
     assert_eq!(lost.image().append_only, Bytes::new());
     world.run_for(20);
-    assert_eq!((world.drain_texts(writer), world.drain_texts(reader)), (vec!["OK".to_owned()], vec!["v".to_owned()]));
+    assert_eq!(
+        (world.drain_texts(writer), world.drain_texts(reader)),
+        (vec!["OK".to_owned()], vec!["v".to_owned()])
+    );
     world.lose_power("redis-1");
     world.start_node("redis-1", config);
     assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "v");
@@ -85,7 +92,8 @@ fn times_to_live_are_absolute_and_run_on_while_the_server_is_down() {
         let (mut world, config) = world(persistence);
         world.ask("redis-1", &["SET", "short", "v", "PX", "3000"]);
         world.ask("redis-1", &["SET", "long", "v", "PX", "60000"]);
-        let granted = world.taps("redis-1").iter().find(|tap| tap.key == "long").unwrap().expires_at_ms;
+        let granted =
+            world.taps("redis-1").iter().find(|tap| tap.key == "long").unwrap().expires_at_ms;
         world.ask("redis-1", &["SAVE"]);
         world.crash("redis-1");
         world.run_for(10_000);
@@ -194,7 +202,11 @@ fn a_restarted_replica_goes_on_from_its_snapshot() {
     world.run_for(2_000);
     assert_eq!(world.ask_text("redis-2", &["GET", "b"]), "2");
     let changes: Vec<KeyChange> = world.taps("redis-2").iter().map(|tap| tap.change).collect();
-    assert_eq!(changes, [KeyChange::Restored, KeyChange::Granted], "the snapshot, then only what it missed");
+    assert_eq!(
+        changes,
+        [KeyChange::Restored, KeyChange::Granted],
+        "the snapshot, then only what it missed"
+    );
 }
 
 #[test]

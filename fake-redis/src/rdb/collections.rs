@@ -1,11 +1,13 @@
-//! Lists, sets and sorted sets in the ways in which Redis 2.0 to 7.2 kept them (`rdbLoadObject`). Must never know keys.
+//! Lists, sets and sorted sets in the ways in which Redis 2.0 to 7.2 kept them (`rdbLoadObject`).
+//! Must never know keys.
 
 use super::reader::Reader;
 use super::{RdbError, kind, listed};
 use crate::number::Decimal;
 use crate::value::{End, List, Set, SortedSet, Value};
 
-/// How an element of a quicklist of 7.0 is kept: by itself rather than in a listpack (`QUICKLIST_NODE_CONTAINER_PLAIN`).
+/// How an element of a quicklist of 7.0 is kept: by itself rather than in a listpack
+/// (`QUICKLIST_NODE_CONTAINER_PLAIN`).
 const PLAIN: usize = 1;
 
 impl Reader<'_> {
@@ -48,7 +50,11 @@ impl Reader<'_> {
         let mut set = SortedSet::default();
         for _ in 0..self.length()? {
             let member = self.string()?;
-            let score = if kind == kind::SORTED_SET { f64::from_le_bytes(self.array()?) } else { self.score_text()? };
+            let score = if kind == kind::SORTED_SET {
+                f64::from_le_bytes(self.array()?)
+            } else {
+                self.score_text()?
+            };
             add_scored(&mut set, &member, score)?;
         }
         Ok(Value::SortedSet(set))
@@ -99,7 +105,8 @@ fn set(members: Vec<Vec<u8>>) -> Result<Value, RdbError> {
     if set.len() == 0 { Err(RdbError::Malformed("set")) } else { Ok(Value::Set(set)) }
 }
 
-/// An intset: the width of its integers and how many there are (4 bytes each), then the integers (intset.h).
+/// An intset: the width of its integers and how many there are (4 bytes each), then the integers
+/// (intset.h).
 fn integers(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
     const BAD: RdbError = RdbError::Malformed("set of integers");
     let width = bytes.first().filter(|width| matches!(width, 2 | 4 | 8)).copied().ok_or(BAD)?;

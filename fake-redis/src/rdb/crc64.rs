@@ -1,5 +1,5 @@
-//! The CRC-64 of Redis's snapshots: the Jones polynomial, reflected, with neither initial nor final inversion (crc64.c). Must never know
-//! what it protects.
+//! The CRC-64 of Redis's snapshots: the Jones polynomial, reflected, with neither initial nor final
+//! inversion (crc64.c). Must never know what it protects.
 
 /// The polynomial 0xad93d23594c935a9, its bits reversed.
 const POLYNOMIAL: u64 = 0x95ac_9329_ac4b_c9b5;
@@ -13,7 +13,8 @@ const fn table() -> [u64; 256] {
         let mut remainder = index as u64;
         let mut bit = 0;
         while bit < 8 {
-            remainder = if remainder & 1 == 1 { (remainder >> 1) ^ POLYNOMIAL } else { remainder >> 1 };
+            remainder =
+                if remainder & 1 == 1 { (remainder >> 1) ^ POLYNOMIAL } else { remainder >> 1 };
             bit += 1;
         }
         table[index] = remainder;

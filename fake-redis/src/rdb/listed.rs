@@ -1,5 +1,5 @@
-//! Small hashes as Redis keeps them: a listpack (listpack.c, from 7.0) or a ziplist (ziplist.c, before). Must never know what the
-//! elements stand for.
+//! Small hashes as Redis keeps them: a listpack (listpack.c, from 7.0) or a ziplist (ziplist.c,
+//! before). Must never know what the elements stand for.
 
 use super::RdbError;
 
@@ -11,7 +11,8 @@ fn integer(bytes: &[u8]) -> Vec<u8> {
     i64::from_le_bytes(whole).to_string().into_bytes()
 }
 
-/// The elements of a listpack: total length (4 bytes), count (2), elements with the length of each behind it, 255.
+/// The elements of a listpack: total length (4 bytes), count (2), elements with the length of each
+/// behind it, 255.
 pub(super) fn listpack(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
     const BAD: RdbError = RdbError::Malformed("listpack");
     let mut rest = bytes.get(6..).ok_or(BAD)?;
@@ -29,7 +30,9 @@ pub(super) fn listpack(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
 
 /// An element and how many bytes it takes with its encoding, without the length behind it.
 fn listpack_element(first: u8, after: &[u8]) -> Option<(Vec<u8>, usize)> {
-    let text = |header: usize, length: usize| Some((after.get(header..header + length)?.to_vec(), 1 + header + length));
+    let text = |header: usize, length: usize| {
+        Some((after.get(header..header + length)?.to_vec(), 1 + header + length))
+    };
     let number = |length: usize| Some((integer(after.get(..length)?), 1 + length));
     match first {
         0..=0x7f => Some((first.to_string().into_bytes(), 1)),
@@ -60,8 +63,8 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-/// The elements of a ziplist: total length (4 bytes), place of the last element (4), count (2), elements with the length of the one
-/// before in front, 255.
+/// The elements of a ziplist: total length (4 bytes), place of the last element (4), count (2),
+/// elements with the length of the one before in front, 255.
 pub(super) fn ziplist(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
     const BAD: RdbError = RdbError::Malformed("ziplist");
     let mut rest = bytes.get(10..).ok_or(BAD)?;
@@ -81,7 +84,9 @@ pub(super) fn ziplist(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
 }
 
 fn ziplist_element(first: u8, after: &[u8]) -> Option<(Vec<u8>, usize)> {
-    let text = |header: usize, length: usize| Some((after.get(header..header + length)?.to_vec(), 1 + header + length));
+    let text = |header: usize, length: usize| {
+        Some((after.get(header..header + length)?.to_vec(), 1 + header + length))
+    };
     let number = |length: usize| Some((integer(after.get(..length)?), 1 + length));
     match first {
         0..=0x3f => text(0, usize::from(first)),
@@ -116,7 +121,9 @@ mod tests {
     #[test]
     fn ziplist_numbers_and_texts_are_read() {
         let mut bytes = vec![0; 10];
-        bytes.extend_from_slice(&[0, 2, b'h', b'i', 4, 0xf1, 2, 0xfe, 0x80, 3, 0xc0, 0x39, 0x30, 0xff]);
+        bytes.extend_from_slice(&[
+            0, 2, b'h', b'i', 4, 0xf1, 2, 0xfe, 0x80, 3, 0xc0, 0x39, 0x30, 0xff,
+        ]);
         let elements = ziplist(&bytes).unwrap();
         assert_eq!(elements, [&b"hi"[..], b"0", b"-128", b"12345"]);
         assert_eq!(ziplist(&bytes[..12]), Err(RdbError::Malformed("ziplist")));

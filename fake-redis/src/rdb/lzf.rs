@@ -1,9 +1,11 @@
-//! Unpacking LZF, with which Redis packs long strings in snapshots (lzf_d.c). Must never know what was packed.
+//! Unpacking LZF, with which Redis packs long strings in snapshots (lzf_d.c). Must never know what
+//! was packed.
 
 /// The content, if it is well-formed and `length` bytes long.
 ///
-/// A control byte below 32 announces that many bytes and one more, literally. Any other refers back: its upper three bits are the length
-/// less two (seven: the next byte is added), its lower five bits and the byte after that are the distance less one.
+/// A control byte below 32 announces that many bytes and one more, literally. Any other refers
+/// back: its upper three bits are the length less two (seven: the next byte is added), its lower
+/// five bits and the byte after that are the distance less one.
 pub(super) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     // A length that was made up must not cost memory before the content has shown it to be true.
     let mut content = Vec::with_capacity(length.min(packed.len() * 4));
@@ -45,9 +47,13 @@ mod tests {
 
     #[test]
     fn rejects_what_is_cut_short_too_long_or_refers_before_the_start() {
-        for (packed, length) in
-            [(&b"\x02ab"[..], 3), (b"\x02abc", 2), (b"\x02abc", 4), (b"\x00a\x20\x05", 4), (b"\xe0\x01", 9)]
-        {
+        for (packed, length) in [
+            (&b"\x02ab"[..], 3),
+            (b"\x02abc", 2),
+            (b"\x02abc", 4),
+            (b"\x00a\x20\x05", 4),
+            (b"\xe0\x01", 9),
+        ] {
             assert_eq!(unpack(packed, length), None, "{packed:?}");
         }
     }

@@ -1,6 +1,9 @@
-//! Reading a snapshot (`rdbLoadRioWithLoadingCtx`), whatever its bytes are. Must never know what becomes of the keys.
+//! Reading a snapshot (`rdbLoadRioWithLoadingCtx`), whatever its bytes are. Must never know what
+//! becomes of the keys.
 
-use super::{Origin, RdbError, SavedKey, Snapshot, VERSION_MAX, crc64::checksum, kind, listed, lzf, opcode};
+use super::{
+    Origin, RdbError, SavedKey, Snapshot, VERSION_MAX, crc64::checksum, kind, listed, lzf, opcode,
+};
 use crate::value::{Hash, Value};
 use std::collections::BTreeMap;
 
@@ -10,7 +13,8 @@ use std::collections::BTreeMap;
 /// If the bytes are none, or hold a type that is not known here.
 pub(crate) fn read(bytes: &[u8]) -> Result<Snapshot, RdbError> {
     let version = signature(bytes)?;
-    let mut reader = Reader { bytes, position: 9, snapshot: Snapshot::default(), auxiliary: BTreeMap::new() };
+    let mut reader =
+        Reader { bytes, position: 9, snapshot: Snapshot::default(), auxiliary: BTreeMap::new() };
     reader.read_all()?;
     let end = reader.position;
     if version >= 5 {
@@ -25,7 +29,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Snapshot, RdbError> {
 }
 
 fn signature(bytes: &[u8]) -> Result<u32, RdbError> {
-    let digits = bytes.strip_prefix(b"REDIS").and_then(|rest| rest.get(..4)).ok_or(RdbError::Signature)?;
+    let digits =
+        bytes.strip_prefix(b"REDIS").and_then(|rest| rest.get(..4)).ok_or(RdbError::Signature)?;
     let digits = std::str::from_utf8(digits).map_err(|_| RdbError::Signature)?;
     let version = digits.parse().map_err(|_| RdbError::Signature)?;
     if (1..=VERSION_MAX).contains(&version) { Ok(version) } else { Err(RdbError::Version(version)) }
@@ -62,7 +67,9 @@ impl<'a> Reader<'a> {
                     self.auxiliary.insert(name, value);
                 }
                 opcode::EXPIRE_TIME_MS => expires_at_ms = Some(i64::from_le_bytes(self.array()?)),
-                opcode::EXPIRE_TIME => expires_at_ms = Some(i64::from(i32::from_le_bytes(self.array()?)) * 1_000),
+                opcode::EXPIRE_TIME => {
+                    expires_at_ms = Some(i64::from(i32::from_le_bytes(self.array()?)) * 1_000)
+                }
                 opcode::FREQ => self.position += 1,
                 opcode::IDLE => {
                     self.length()?;
@@ -86,7 +93,9 @@ impl<'a> Reader<'a> {
             kind::STRING => Ok(Value::String(self.string()?)),
             kind::HASH => {
                 let count = self.length()?;
-                let elements = (0..count.saturating_mul(2)).map(|_| self.string()).collect::<Result<_, _>>()?;
+                let elements = (0..count.saturating_mul(2))
+                    .map(|_| self.string())
+                    .collect::<Result<_, _>>()?;
                 hash(elements)
             }
             kind::HASH_LISTPACK => hash(listed::listpack(&self.string()?)?),
@@ -136,9 +145,8 @@ impl<'a> Reader<'a> {
             (1, _) => usize::from(first & 0x3f) << 8 | usize::from(self.byte()?),
             (3, _) => return Ok(Length::Encoded(first & 0x3f)),
             (_, 0x80) => u32::from_be_bytes(self.array()?) as usize,
-            (_, 0x81) => {
-                usize::try_from(u64::from_be_bytes(self.array()?)).map_err(|_| RdbError::Malformed("length"))?
-            }
+            (_, 0x81) => usize::try_from(u64::from_be_bytes(self.array()?))
+                .map_err(|_| RdbError::Malformed("length"))?,
             _ => return Err(RdbError::Malformed("length")),
         };
         Ok(Length::Plain(plain))
@@ -153,7 +161,8 @@ impl<'a> Reader<'a> {
             Length::Encoded(2) => i64::from(i32::from_le_bytes(self.array()?)),
             Length::Encoded(3) => {
                 let (packed, length) = (self.length()?, self.length()?);
-                return lzf::unpack(self.take(packed)?, length).ok_or(RdbError::Malformed("packed string"));
+                return lzf::unpack(self.take(packed)?, length)
+                    .ok_or(RdbError::Malformed("packed string"));
             }
             Length::Encoded(_) => return Err(RdbError::Malformed("string")),
         };

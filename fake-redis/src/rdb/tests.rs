@@ -66,7 +66,9 @@ fn all_that_is_written_is_read_back() {
     for (number, value) in values.iter().enumerate() {
         let expires_at_ms = (number % 2 == 0).then_some(1_700_000_000_000 + number as i64);
         let key = format!("key-{number}");
-        keyspace.database_mut(number % 3).insert(key.as_bytes(), Entry::new(value.clone(), expires_at_ms));
+        keyspace
+            .database_mut(number % 3)
+            .insert(key.as_bytes(), Entry::new(value.clone(), expires_at_ms));
     }
     let origin = Origin { id: "a".repeat(40), offset: 1_234, stream_db: 2 };
     let snapshot = read(&write(&keyspace, Some(&origin))).unwrap();
@@ -74,7 +76,10 @@ fn all_that_is_written_is_read_back() {
     assert_eq!(snapshot.keys.len(), values.len());
     for saved in snapshot.keys {
         let entry = keyspace.database(saved.db).get(&saved.key).unwrap();
-        assert_eq!((saved.value, saved.expires_at_ms), (entry.value.clone(), entry.expires_at_ms()));
+        assert_eq!(
+            (saved.value, saved.expires_at_ms),
+            (entry.value.clone(), entry.expires_at_ms())
+        );
     }
 }
 
@@ -108,8 +113,8 @@ proptest::proptest! {
     }
 }
 
-/// Written by Redis 7.0.15 (SAVE) after `SET number 12345`, `SET text` of sixty letters, `HSET small f1 v1 f2 -7`,
-/// `PEXPIREAT text 4102444800000`: with a packed string and a listpack.
+/// Written by Redis 7.0.15 (SAVE) after `SET number 12345`, `SET text` of sixty letters, `HSET
+/// small f1 v1 f2 -7`, `PEXPIREAT text 4102444800000`: with a packed string and a listpack.
 const REAL: &str = include_str!("real.hex");
 
 #[test]
@@ -119,7 +124,8 @@ fn a_snapshot_of_a_real_server_is_read() {
     let bytes: Vec<u8> = digits.chunks_exact(2).map(byte).collect();
     let mut keys = read(&bytes).unwrap().keys;
     keys.sort_by(|one, other| one.key.cmp(&other.key));
-    let seen: Vec<_> = keys.into_iter().map(|saved| (saved.key, saved.value, saved.expires_at_ms)).collect();
+    let seen: Vec<_> =
+        keys.into_iter().map(|saved| (saved.key, saved.value, saved.expires_at_ms)).collect();
     let expected = [
         (b"number".to_vec(), text(b"12345"), None),
         (b"small".to_vec(), hash(&[("f1", "v1"), ("f2", "-7")]), None),

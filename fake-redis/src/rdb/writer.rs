@@ -15,7 +15,8 @@ pub(crate) struct About<'a> {
     pub(crate) origin: Option<&'a Origin>,
 }
 
-/// Writes all keys. Strings are never packed; collections are written element by element, which every version of Redis reads.
+/// Writes all keys. Strings are never packed; collections are written element by element, which
+/// every version of Redis reads.
 pub(crate) fn write(keyspace: &Keyspace, about: &About<'_>) -> Bytes {
     let mut out = format!("REDIS{VERSION:04}").into_bytes();
     auxiliary(&mut out, "redis-ver", about.version);
@@ -118,7 +119,9 @@ fn length(out: &mut Vec<u8>, length: usize) {
 /// A string; small integers as such (`rdbSaveRawString`, `rdbTryIntegerEncoding`).
 fn string(out: &mut Vec<u8>, text: &[u8]) {
     match parse_integer(text).filter(|_| text.len() <= 11) {
-        Some(number) if i8::try_from(number).is_ok() => out.extend_from_slice(&[0xc0, number as u8]),
+        Some(number) if i8::try_from(number).is_ok() => {
+            out.extend_from_slice(&[0xc0, number as u8])
+        }
         Some(number) if i16::try_from(number).is_ok() => {
             out.push(0xc1);
             out.extend_from_slice(&(number as i16).to_le_bytes());

@@ -1,5 +1,5 @@
-//! A primary that hands its place to a replica of its own: FAILOVER (`failoverCommand`, `updateFailoverStatus`, `abortFailover`). Must
-//! never know Sentinel, which does without it.
+//! A primary that hands its place to a replica of its own: FAILOVER (`failoverCommand`,
+//! `updateFailoverStatus`, `abortFailover`). Must never know Sentinel, which does without it.
 
 use super::Replication;
 use crate::server::Server;
@@ -45,8 +45,8 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Whether pings would stand in the way: they lengthen the stream that the replica has to catch up with. Redis only heeds that with
-    /// a timeout.
+    /// Whether pings would stand in the way: they lengthen the stream that the replica has to catch
+    /// up with. Redis only heeds that with a timeout.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }
@@ -67,14 +67,18 @@ impl Replication {
 
     /// Whether a replica is known by this address.
     pub(crate) fn has_replica(&self, host: &str, port: u16) -> bool {
-        self.replicas.iter().any(|replica| replica.host.eq_ignore_ascii_case(host) && replica.port == port)
+        self.replicas
+            .iter()
+            .any(|replica| replica.host.eq_ignore_ascii_case(host) && replica.port == port)
     }
 
     /// The replica that has everything, among those that may be the target.
     fn caught_up(&self, target: Option<&(String, u16)>) -> Option<(String, u16)> {
-        let is_asked =
-            |host: &str, port| target.is_none_or(|(name, at)| host.eq_ignore_ascii_case(name) && port == *at);
-        let mut asked = self.replicas.iter().filter(|replica| is_asked(&replica.host, replica.port));
+        let is_asked = |host: &str, port| {
+            target.is_none_or(|(name, at)| host.eq_ignore_ascii_case(name) && port == *at)
+        };
+        let mut asked =
+            self.replicas.iter().filter(|replica| is_asked(&replica.host, replica.port));
         let found = asked.find(|replica| replica.acknowledged == self.offset());
         found.map(|replica| (replica.host.clone(), replica.port))
     }
@@ -85,13 +89,17 @@ impl Server {
     pub(crate) fn begin_failover(&mut self, order: FailoverOrder) {
         let FailoverOrder { target, timeout_ms, force } = order;
         let ends_at_ms = timeout_ms.map(|timeout| self.now_ms().saturating_add(timeout));
-        self.replication.failover = Some(Failover { phase: Phase::WaitingForSync, target, ends_at_ms, force });
+        self.replication.failover =
+            Some(Failover { phase: Phase::WaitingForSync, target, ends_at_ms, force });
         self.schedule_replication();
     }
 
-    /// Ten times a second: hands over if the replica has everything, or if the time is up and that was asked for.
+    /// Ten times a second: hands over if the replica has everything, or if the time is up and that
+    /// was asked for.
     pub(super) fn advance_failover(&mut self) {
-        let Some(failover) = self.replication.failover.as_ref().filter(|one| one.phase == Phase::WaitingForSync) else {
+        let Some(failover) =
+            self.replication.failover.as_ref().filter(|one| one.phase == Phase::WaitingForSync)
+        else {
             return;
         };
         let is_over = failover.ends_at_ms.is_some_and(|end| end <= self.now_ms());
@@ -112,7 +120,8 @@ impl Server {
         self.follow(host, port);
     }
 
-    /// FAILOVER ABORT, or a failover that did not succeed: this server is a primary as before, and writes go on.
+    /// FAILOVER ABORT, or a failover that did not succeed: this server is a primary as before, and
+    /// writes go on.
     pub(crate) fn abort_failover(&mut self) {
         if self.replication.is_handing_over() {
             self.promote();
@@ -120,7 +129,8 @@ impl Server {
         self.end_failover();
     }
 
-    /// The failover is over: commands that were held back are served, by whatever this server is now.
+    /// The failover is over: commands that were held back are served, by whatever this server is
+    /// now.
     pub(super) fn end_failover(&mut self) {
         if self.replication.failover.take().is_some() {
             self.resume_postponed();
@@ -128,7 +138,8 @@ impl Server {
         }
     }
 
-    /// A replica is told by its primary to take over (`PSYNC id offset FAILOVER`); false if they do not share that history.
+    /// A replica is told by its primary to take over (`PSYNC id offset FAILOVER`); false if they do
+    /// not share that history.
     pub(crate) fn take_over(&mut self, id: &str) -> bool {
         let is_shared = id.eq_ignore_ascii_case(self.replication.history.id());
         if is_shared {

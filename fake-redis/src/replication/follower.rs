@@ -1,4 +1,5 @@
-//! A replica's connection to its primary, and the stream that it applies. Must never know how the handshake goes.
+//! A replica's connection to its primary, and the stream that it applies. Must never know how the
+//! handshake goes.
 
 use super::{handshake::Step, seconds, transfer::Transfer};
 use crate::client::ClientKey;
@@ -60,7 +61,8 @@ impl Link {
 }
 
 impl Server {
-    /// Opens a connection to the primary if there is to be one and there is none (`connectWithMaster`).
+    /// Opens a connection to the primary if there is to be one and there is none
+    /// (`connectWithMaster`).
     pub(super) fn connect_to_primary(&mut self) {
         let Some((host, port)) = self.replication.primary.clone() else { return };
         if !matches!(self.replication.link.stage, Stage::Unconnected) {
@@ -72,7 +74,8 @@ impl Server {
         self.replication.link.heard_at = seconds(self.now);
     }
 
-    /// Closes the connection to the primary, if there is one, and forgets what came over it and was not applied.
+    /// Closes the connection to the primary, if there is one, and forgets what came over it and was
+    /// not applied.
     pub(super) fn drop_link(&mut self) {
         if let Some(outgoing) = self.replication.link.outgoing.take() {
             self.sends.push(Output::Close { connection: outgoing.id });
@@ -80,7 +83,8 @@ impl Server {
         self.link_lost();
     }
 
-    /// The link is gone. What was applied stays valid, so that the primary may be asked to go on from there (`replicationCacheMaster`).
+    /// The link is gone. What was applied stays valid, so that the primary may be asked to go on
+    /// from there (`replicationCacheMaster`).
     fn link_lost(&mut self) {
         let link = &mut self.replication.link;
         let was_up = link.is_up();
@@ -108,12 +112,14 @@ impl Server {
         }
     }
 
-    /// A connection that no client opened was closed. A link that was in use is opened again at once, any other by the cron.
+    /// A connection that no client opened was closed. A link that was in use is opened again at
+    /// once, any other by the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.link.is(connection) {
             return;
         }
-        let was_in_use = matches!(self.replication.link.stage, Stage::Streaming | Stage::Transfer(_));
+        let was_in_use =
+            matches!(self.replication.link.stage, Stage::Streaming | Stage::Transfer(_));
         self.link_lost();
         if was_in_use {
             self.connect_to_primary();
@@ -149,7 +155,8 @@ impl Server {
         }
     }
 
-    /// Once a second: gives up a silent primary and connects if there is no connection (`replicationCron`).
+    /// Once a second: gives up a silent primary and connects if there is no connection
+    /// (`replicationCron`).
     pub(super) fn check_link(&mut self) {
         if !self.is_replica() {
             return;
@@ -163,11 +170,12 @@ impl Server {
         self.connect_to_primary();
     }
 
-    /// Tells the primary how much was applied and, from 7.2 on, how much of it is on disk if there is an append-only file
-    /// (`replicationSendAck`).
+    /// Tells the primary how much was applied and, from 7.2 on, how much of it is on disk if there
+    /// is an append-only file (`replicationSendAck`).
     pub(crate) fn acknowledge(&mut self) {
         let offset = self.replication.offset().to_string();
-        let synced = self.persistence.synced_offset().filter(|_| self.config.version >= RedisVersion::V7_2);
+        let synced =
+            self.persistence.synced_offset().filter(|_| self.config.version >= RedisVersion::V7_2);
         let synced = synced.map(|synced| synced.to_string());
         let link = &mut self.replication.link;
         if let (true, Some(outgoing)) = (link.is_up(), &mut link.outgoing) {
@@ -179,7 +187,8 @@ impl Server {
         }
     }
 
-    /// Applies the complete commands among what the primary sent. A transaction counts once it is complete, as in `commandProcessed`.
+    /// Applies the complete commands among what the primary sent. A transaction counts once it is
+    /// complete, as in `commandProcessed`.
     fn read_stream(&mut self) {
         let link = &mut self.replication.link;
         if let Some(outgoing) = &mut link.outgoing {

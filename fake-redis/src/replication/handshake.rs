@@ -1,4 +1,5 @@
-//! How a replica introduces itself to its primary and asks for the stream (`syncWithMaster`). Must never know what the stream holds.
+//! How a replica introduces itself to its primary and asks for the stream (`syncWithMaster`). Must
+//! never know what the stream holds.
 
 use super::{follower::Stage, transfer::Transfer};
 use crate::outgoing::status_text;
@@ -68,8 +69,9 @@ impl Server {
         self.introduce();
     }
 
-    /// Says where others reach this server and what it understands. The address is always stated, as with `replica-announce-ip`: others
-    /// know this server by its configured name, whatever its connections come from.
+    /// Says where others reach this server and what it understands. The address is always stated,
+    /// as with `replica-announce-ip`: others know this server by its configured name, whatever its
+    /// connections come from.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
         let Some(outgoing) = &mut self.replication.link.outgoing else { return };
@@ -117,7 +119,8 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // The primary cannot serve us now (`-NOMASTERLINK`, `-LOADING`), or does not make sense: the cron tries again.
+            // The primary cannot serve us now (`-NOMASTERLINK`, `-LOADING`), or does not make
+            // sense: the cron tries again.
             _ => self.drop_link(),
         }
     }
@@ -126,9 +129,9 @@ impl Server {
 /// An error, unless it is one that only says that a password is wanted.
 fn is_refusal(reply: &BytesFrame) -> bool {
     match reply {
-        BytesFrame::Error(text) => {
-            !["NOAUTH", "NOPERM", "ERR operation not permitted"].iter().any(|known| text.starts_with(known))
-        }
+        BytesFrame::Error(text) => !["NOAUTH", "NOPERM", "ERR operation not permitted"]
+            .iter()
+            .any(|known| text.starts_with(known)),
         _ => false,
     }
 }

@@ -1,4 +1,5 @@
-//! The replication stream so far: its ids, its length, and its last part. Must never know what is in it.
+//! The replication stream so far: its ids, its length, and its last part. Must never know what is
+//! in it.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -8,7 +9,8 @@ use std::collections::VecDeque;
 pub(super) struct History {
     /// The id of the history.
     id: String,
-    /// The id under which its first part is known, too: that of the history from which it branched off.
+    /// The id under which its first part is known, too: that of the history from which it branched
+    /// off.
     second_id: String,
     /// Up to which offset the next byte may be asked for under the second id.
     second_offset: Option<u64>,
@@ -60,7 +62,9 @@ impl History {
 
     /// The offset of the first byte that is kept, and how many are; counted from 1.
     pub(super) fn kept(&self) -> Option<(u64, usize)> {
-        self.backlog.as_ref().map(|backlog| (self.offset + 1 - backlog.bytes.len() as u64, backlog.bytes.len()))
+        self.backlog
+            .as_ref()
+            .map(|backlog| (self.offset + 1 - backlog.bytes.len() as u64, backlog.bytes.len()))
     }
 
     /// How many bytes are kept at most.
@@ -77,7 +81,8 @@ impl History {
 
     /// Starts to keep the last part, unless that is done already.
     pub(super) fn keep(&mut self, size_max: usize) {
-        self.backlog.get_or_insert_with(|| Backlog { bytes: VecDeque::new(), size_max: size_max.max(1) });
+        self.backlog
+            .get_or_insert_with(|| Backlog { bytes: VecDeque::new(), size_max: size_max.max(1) });
     }
 
     /// No longer keeps anything, under a new id (`replicationCron`).
@@ -101,7 +106,8 @@ impl History {
         self.second_offset = Some(self.offset + 1);
     }
 
-    /// A restarted primary's history: what was saved is known under its old id (`loadDataFromDisk`).
+    /// A restarted primary's history: what was saved is known under its old id
+    /// (`loadDataFromDisk`).
     pub(super) fn continue_from(&mut self, id: &str, offset: u64, size_max: usize) {
         id.clone_into(&mut self.second_id);
         self.second_offset = Some(offset + 1);
@@ -109,7 +115,8 @@ impl History {
         self.keep(size_max);
     }
 
-    /// Counts an effect that nobody follows: one for each, whatever its length (`replicationFeedSlaves` of 7.2).
+    /// Counts an effect that nobody follows: one for each, whatever its length
+    /// (`replicationFeedSlaves` of 7.2).
     pub(super) fn count(&mut self) {
         self.offset += 1;
     }
@@ -124,13 +131,15 @@ impl History {
         }
     }
 
-    /// Everything from the byte with this offset on, if who asks for it has the same past and it is still kept
-    /// (`masterTryPartialResynchronization`).
+    /// Everything from the byte with this offset on, if who asks for it has the same past and it is
+    /// still kept (`masterTryPartialResynchronization`).
     pub(super) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
-            || id.eq_ignore_ascii_case(&self.second_id) && self.second_offset.is_some_and(|last| next <= last);
+            || id.eq_ignore_ascii_case(&self.second_id)
+                && self.second_offset.is_some_and(|last| next <= last);
         let (first, length) = self.kept().filter(|_| same_past)?;
-        let skipped = usize::try_from(next.checked_sub(first)?).ok().filter(|skipped| *skipped <= length)?;
+        let skipped =
+            usize::try_from(next.checked_sub(first)?).ok().filter(|skipped| *skipped <= length)?;
         let backlog = self.backlog.as_ref()?;
         Some(backlog.bytes.range(skipped..).copied().collect())
     }

@@ -1,5 +1,5 @@
-//! A server towards those who follow it: PSYNC, the stream, their acknowledgements (`syncCommand`, `replicationFeedSlaves`). Must never
-//! know what the commands of the stream mean.
+//! A server towards those who follow it: PSYNC, the stream, their acknowledgements (`syncCommand`,
+//! `replicationFeedSlaves`). Must never know what the commands of the stream mean.
 
 use super::{BACKLOG_TTL_SECONDS, Replication, seconds};
 use crate::client::{ClientKey, Role};
@@ -33,7 +33,8 @@ pub(super) struct Replica {
     pub(super) port: u16,
     /// How much of the stream it has acknowledged.
     pub(super) acknowledged: u64,
-    /// How much of it is safe on its disk; 0 if it never said, as without an append-only file and before 7.2.
+    /// How much of it is safe on its disk; 0 if it never said, as without an append-only file and
+    /// before 7.2.
     pub(super) synced: u64,
     /// When it last acknowledged, in seconds of the wall clock.
     pub(super) acknowledged_at: i64,
@@ -58,7 +59,8 @@ pub(crate) enum SyncRequest<'a> {
 impl Replication {
     /// How many replicas acknowledged within that many seconds.
     pub(super) fn good_replicas(&self, lag_max: u32, now_seconds: i64) -> usize {
-        let is_good = |replica: &&Replica| now_seconds - replica.acknowledged_at <= i64::from(lag_max);
+        let is_good =
+            |replica: &&Replica| now_seconds - replica.acknowledged_at <= i64::from(lag_max);
         self.replicas.iter().filter(is_good).count()
     }
 
@@ -93,27 +95,49 @@ impl Server {
         self.add_replica(key, connection, introduction, request == SyncRequest::Snapshot);
     }
 
-    fn add_replica(&mut self, key: ClientKey, connection: ConnectionId, said: Introduction, silent: bool) {
+    fn add_replica(
+        &mut self,
+        key: ClientKey,
+        connection: ConnectionId,
+        said: Introduction,
+        silent: bool,
+    ) {
         let client = self.client_mut(key);
         client.role = Role::Replica;
         let host = said.address.unwrap_or_else(|| host_of(&client.peer).to_owned());
         let acknowledged_at = seconds(self.now);
         let port = said.port;
-        let replica =
-            Replica { client: key, connection, host, port, acknowledged: 0, synced: 0, acknowledged_at, silent };
+        let replica = Replica {
+            client: key,
+            connection,
+            host,
+            port,
+            acknowledged: 0,
+            synced: 0,
+            acknowledged_at,
+            silent,
+        };
         self.replication.replicas.push(replica);
         self.schedule_replication();
     }
 
-    fn send_missed(&mut self, connection: ConnectionId, introduction: &Introduction, missed: Bytes) {
-        let id =
-            if introduction.knows_second_ids { format!(" {}", self.replication.history.id()) } else { String::new() };
+    fn send_missed(
+        &mut self,
+        connection: ConnectionId,
+        introduction: &Introduction,
+        missed: Bytes,
+    ) {
+        let id = if introduction.knows_second_ids {
+            format!(" {}", self.replication.history.id())
+        } else {
+            String::new()
+        };
         self.send(connection, Bytes::from(format!("+CONTINUE{id}\r\n")));
         self.send(connection, missed);
     }
 
-    /// Sends a snapshot. Redis forks for it; here it is taken and sent at once (`repl-diskless-sync-delay 0`), in the form that states
-    /// its length.
+    /// Sends a snapshot. Redis forks for it; here it is taken and sent at once
+    /// (`repl-diskless-sync-delay 0`), in the form that states its length.
     fn send_snapshot(&mut self, connection: ConnectionId, wants_header: bool) {
         if !self.replication.history.has_backlog() {
             let id = self.random.hexadecimal(40);
@@ -124,8 +148,9 @@ impl Server {
             let header = format!("+FULLRESYNC {} {}\r\n", history.id(), history.offset());
             self.send(connection, Bytes::from(header));
         }
-        // The new replica does not know which database the stream has selected. A replica's own replicas get its primary's stream as it
-        // is, and so have to be told which database that has selected.
+        // The new replica does not know which database the stream has selected. A replica's own
+        // replicas get its primary's stream as it is, and so have to be told which database that
+        // has selected.
         if !self.is_replica() {
             self.replication.stream_db = None;
         }
@@ -139,10 +164,14 @@ impl Server {
     pub(crate) fn snapshot(&self) -> Bytes {
         let origin = self.replication.origin(self.client(ClientKey::PRIMARY).db);
         let version = self.config.version.text();
-        rdb::write(&self.keyspace, &rdb::About { version, seconds: seconds(self.now), origin: origin.as_ref() })
+        rdb::write(
+            &self.keyspace,
+            &rdb::About { version, seconds: seconds(self.now), origin: origin.as_ref() },
+        )
     }
 
-    /// Takes an effect for the stream to the replicas, with a SELECT before it if its database is another one.
+    /// Takes an effect for the stream to the replicas, with a SELECT before it if its database is
+    /// another one.
     pub(crate) fn feed_replicas(&mut self, db: usize, args: &[&[u8]]) {
         if !self.replication.wants_stream() {
             return;
@@ -187,26 +216,46 @@ impl Server {
         }
     }
 
-    /// A replica says how much of the stream it has processed (`REPLCONF ACK`), and perhaps how much of it is on its disk (`FACK`).
-    pub(crate) fn take_acknowledgement(&mut self, key: ClientKey, offset: u64, synced: Option<u64>) {
+    /// A replica says how much of the stream it has processed (`REPLCONF ACK`), and perhaps how
+    /// much of it is on its disk (`FACK`).
+    pub(crate) fn take_acknowledgement(
+        &mut self,
+        key: ClientKey,
+        offset: u64,
+        synced: Option<u64>,
+    ) {
         let now = seconds(self.now);
-        let Some(replica) = self.replication.replicas.iter_mut().find(|replica| replica.client == key) else { return };
+        let Some(replica) =
+            self.replication.replicas.iter_mut().find(|replica| replica.client == key)
+        else {
+            return;
+        };
         replica.acknowledged = replica.acknowledged.max(offset);
         replica.synced = replica.synced.max(synced.unwrap_or(0));
         replica.acknowledged_at = now;
         self.serve_waiting();
     }
 
-    /// Once a second: pings the replicas, gives up those that are silent, and forgets a backlog that nobody needs (`replicationCron`).
+    /// Once a second: pings the replicas, gives up those that are silent, and forgets a backlog
+    /// that nobody needs (`replicationCron`).
     pub(super) fn check_replicas(&mut self) {
-        let due = self.replication.cron_runs.is_multiple_of(u64::from(self.config.repl_ping_period.max(1)));
+        let due = self
+            .replication
+            .cron_runs
+            .is_multiple_of(u64::from(self.config.repl_ping_period.max(1)));
         if due && !self.replication.replicas.is_empty() && !self.replication.withholds_pings() {
             self.feed_without_database(&[b"PING"]);
         }
         let (now, timeout) = (seconds(self.now), i64::from(self.config.repl_timeout));
-        let is_lost = |replica: &&Replica| !replica.silent && now - replica.acknowledged_at > timeout;
-        let lost: Vec<ClientKey> =
-            self.replication.replicas.iter().filter(is_lost).map(|replica| replica.client).collect();
+        let is_lost =
+            |replica: &&Replica| !replica.silent && now - replica.acknowledged_at > timeout;
+        let lost: Vec<ClientKey> = self
+            .replication
+            .replicas
+            .iter()
+            .filter(is_lost)
+            .map(|replica| replica.client)
+            .collect();
         lost.into_iter().for_each(|key| self.disconnect(key));
         let alone = self.replication.replicas.is_empty() && !self.is_replica();
         if alone
@@ -221,7 +270,8 @@ impl Server {
     /// Disconnects all replicas, which will come back and ask anew.
     pub(super) fn disconnect_replicas(&mut self) {
         self.flush_stream();
-        let all: Vec<ClientKey> = self.replication.replicas.iter().map(|replica| replica.client).collect();
+        let all: Vec<ClientKey> =
+            self.replication.replicas.iter().map(|replica| replica.client).collect();
         all.into_iter().for_each(|key| self.disconnect(key));
     }
 }

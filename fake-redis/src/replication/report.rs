@@ -1,4 +1,5 @@
-//! What INFO and ROLE say of replication (`genRedisInfoString`, `roleCommand`). Must never change anything.
+//! What INFO and ROLE say of replication (`genRedisInfoString`, `roleCommand`). Must never change
+//! anything.
 
 use super::{follower::Stage, seconds};
 use crate::reply::Reply;
@@ -44,13 +45,17 @@ impl Server {
         self.write_primary(text);
         let _ = write!(text, "connected_slaves:{}\r\n", replication.replicas.len());
         if self.config.min_replicas_to_write > 0 && self.config.min_replicas_max_lag > 0 {
-            let good = replication.good_replicas(self.config.min_replicas_max_lag, seconds(self.now));
+            let good =
+                replication.good_replicas(self.config.min_replicas_max_lag, seconds(self.now));
             let _ = write!(text, "min_slaves_good_slaves:{good}\r\n");
         }
         for (number, replica) in replication.replicas.iter().enumerate() {
             let lag = seconds(self.now) - replica.acknowledged_at;
             let (host, port, offset) = (&replica.host, replica.port, replica.acknowledged);
-            let _ = write!(text, "slave{number}:ip={host},port={port},state=online,offset={offset},lag={lag}\r\n");
+            let _ = write!(
+                text,
+                "slave{number}:ip={host},port={port},state=online,offset={offset},lag={lag}\r\n"
+            );
         }
         self.write_history(text);
     }
@@ -65,27 +70,45 @@ impl Server {
         let offset = if replication.may_continue { replication.offset() } else { 1 };
         let in_transfer = u8::from(matches!(replication.link.stage, Stage::Transfer(_)));
         let status = if is_up { "up" } else { "down" };
-        let _ = write!(text, "master_host:{host}\r\nmaster_port:{port}\r\nmaster_link_status:{status}\r\n");
-        let _ = write!(text, "master_last_io_seconds_ago:{heard}\r\nmaster_sync_in_progress:{in_transfer}\r\n");
+        let _ = write!(
+            text,
+            "master_host:{host}\r\nmaster_port:{port}\r\nmaster_link_status:{status}\r\n"
+        );
+        let _ = write!(
+            text,
+            "master_last_io_seconds_ago:{heard}\r\nmaster_sync_in_progress:{in_transfer}\r\n"
+        );
         let _ = write!(text, "slave_read_repl_offset:{offset}\r\nslave_repl_offset:{offset}\r\n");
         if !is_up {
             let down = replication.down_since.map_or(-1, |since| now - since);
             let _ = write!(text, "master_link_down_since_seconds:{down}\r\n");
         }
-        let (priority, read_only) = (self.config.replica_priority, u8::from(self.config.replica_read_only));
-        let _ = write!(text, "slave_priority:{priority}\r\nslave_read_only:{read_only}\r\nreplica_announced:1\r\n");
+        let (priority, read_only) =
+            (self.config.replica_priority, u8::from(self.config.replica_read_only));
+        let _ = write!(
+            text,
+            "slave_priority:{priority}\r\nslave_read_only:{read_only}\r\nreplica_announced:1\r\n"
+        );
     }
 
     fn write_history(&self, text: &mut String) {
         let history = &self.replication.history;
         let (first, length) = history.kept().unwrap_or((0, 0));
         let _ = write!(text, "master_failover_state:{}\r\n", self.replication.failover_state());
-        let _ = write!(text, "master_replid:{}\r\nmaster_replid2:{}\r\n", history.id(), history.second_id());
+        let _ = write!(
+            text,
+            "master_replid:{}\r\nmaster_replid2:{}\r\n",
+            history.id(),
+            history.second_id()
+        );
         let _ = write!(text, "master_repl_offset:{}\r\n", history.offset());
         let _ = write!(text, "second_repl_offset:{}\r\n", history.second_offset());
         let size = history.size_max().unwrap_or(self.config.backlog_size);
         let active = u8::from(history.has_backlog());
         let _ = write!(text, "repl_backlog_active:{active}\r\nrepl_backlog_size:{size}\r\n");
-        let _ = write!(text, "repl_backlog_first_byte_offset:{first}\r\nrepl_backlog_histlen:{length}\r\n");
+        let _ = write!(
+            text,
+            "repl_backlog_first_byte_offset:{first}\r\nrepl_backlog_histlen:{length}\r\n"
+        );
     }
 }

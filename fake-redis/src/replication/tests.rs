@@ -108,7 +108,10 @@ fn info_and_role_tell_who_follows_whom() {
         world.ask_text("redis-1", &["ROLE"]),
         format!("master {offset} redis-2 6379 {offset} redis-3 6379 {offset}")
     );
-    assert_eq!(world.ask_text("redis-2", &["ROLE"]), format!("slave redis-1 6379 connected {offset}"));
+    assert_eq!(
+        world.ask_text("redis-2", &["ROLE"]),
+        format!("slave redis-1 6379 connected {offset}")
+    );
     let id = field(&mut world, "redis-1", "master_replid");
     assert_eq!(field(&mut world, "redis-2", "master_replid"), id);
 }
@@ -122,15 +125,20 @@ fn a_replica_of_a_replica_gets_the_same_stream() {
     world.ask("redis-1", &["SET", "k", "v"]);
     world.run_for(1_100);
     assert_eq!(world.ask_text("redis-3", &["GET", "k"]), "v");
-    let offsets = ["redis-1", "redis-2", "redis-3"].map(|host| field(&mut world, host, "master_repl_offset"));
+    let offsets =
+        ["redis-1", "redis-2", "redis-3"].map(|host| field(&mut world, host, "master_repl_offset"));
     assert!(offsets.iter().all(|offset| *offset == offsets[0]), "{offsets:?}");
 }
 
 #[test]
 fn without_its_primary_a_replica_serves_stale_data_only_if_it_may() {
-    for (serves, expected) in
-        [(true, "v"), (false, "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.")]
-    {
+    for (serves, expected) in [
+        (true, "v"),
+        (
+            false,
+            "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+        ),
+    ] {
         let mut world = deployment(1, |config| config.replica_serve_stale_data = serves);
         world.ask("redis-1", &["SET", "k", "v"]);
         world.run_for(10);
@@ -138,7 +146,10 @@ fn without_its_primary_a_replica_serves_stale_data_only_if_it_may() {
         world.run_for(2_000);
         assert_eq!(world.ask_text("redis-2", &["GET", "k"]), expected);
         assert_eq!(field(&mut world, "redis-2", "master_link_status"), "down");
-        assert!(["1", "2"].contains(&field(&mut world, "redis-2", "master_link_down_since_seconds").as_str()));
+        assert!(
+            ["1", "2"]
+                .contains(&field(&mut world, "redis-2", "master_link_down_since_seconds").as_str())
+        );
     }
 }
 
@@ -163,7 +174,11 @@ fn a_silent_link_is_given_up_after_the_timeout_on_both_sides() {
         config.repl_ping_period = 1;
     });
     world.run_for(20_000);
-    assert_eq!(field(&mut world, "redis-2", "master_link_status"), "up", "pings and acknowledgements keep it alive");
+    assert_eq!(
+        field(&mut world, "redis-2", "master_link_status"),
+        "up",
+        "pings and acknowledgements keep it alive"
+    );
     world.cut("redis-1", "redis-2");
     world.run_for(8_000);
     assert_eq!(field(&mut world, "redis-2", "master_link_status"), "down");

@@ -1,4 +1,5 @@
-//! The primary's snapshot on its way to a replica (`readSyncBulkPayload`). Must never know what is in it.
+//! The primary's snapshot on its way to a replica (`readSyncBulkPayload`). Must never know what is
+//! in it.
 
 use super::follower::Stage;
 use crate::client::ClientKey;
@@ -36,7 +37,8 @@ impl Transfer {
         Transfer { id: id.to_owned(), offset, end: None, searched: 0 }
     }
 
-    /// Takes the line that announces the snapshot, `$<length>` or `$EOF:<delimiter>`, after any empty lines.
+    /// Takes the line that announces the snapshot, `$<length>` or `$EOF:<delimiter>`, after any
+    /// empty lines.
     fn take_announcement(&mut self, buffer: &mut BytesMut) -> Result<(), NotASnapshot> {
         let blank = buffer.iter().take_while(|byte| **byte == b'\n').count();
         drop(buffer.split_to(blank));
@@ -50,7 +52,12 @@ impl Transfer {
                 End::Delimiter(Bytes::copy_from_slice(&delimiter[..DELIMITER_LENGTH]))
             }
             Some(_) => return Err(NotASnapshot),
-            None => End::Length(std::str::from_utf8(line).ok().and_then(|text| text.parse().ok()).ok_or(NotASnapshot)?),
+            None => End::Length(
+                std::str::from_utf8(line)
+                    .ok()
+                    .and_then(|text| text.parse().ok())
+                    .ok_or(NotASnapshot)?,
+            ),
         });
         Ok(())
     }
@@ -58,10 +65,13 @@ impl Transfer {
     /// Takes the snapshot if it is complete.
     fn take_payload(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
         match self.end.as_ref()? {
-            End::Length(length) => (buffer.len() >= *length).then(|| buffer.split_to(*length).freeze()),
+            End::Length(length) => {
+                (buffer.len() >= *length).then(|| buffer.split_to(*length).freeze())
+            }
             End::Delimiter(delimiter) => {
                 let from = self.searched.saturating_sub(DELIMITER_LENGTH);
-                let found = buffer[from..].windows(DELIMITER_LENGTH).position(|window| window == delimiter);
+                let found =
+                    buffer[from..].windows(DELIMITER_LENGTH).position(|window| window == delimiter);
                 self.searched = buffer.len();
                 let payload = buffer.split_to(from + found?).freeze();
                 drop(buffer.split_to(DELIMITER_LENGTH));
@@ -79,13 +89,17 @@ impl Server {
     /// Takes what has come of the snapshot, and loads it once it is complete.
     pub(super) fn read_transfer(&mut self) {
         let link = &mut self.replication.link;
-        let (Stage::Transfer(transfer), Some(outgoing)) = (&mut link.stage, &mut link.outgoing) else { return };
+        let (Stage::Transfer(transfer), Some(outgoing)) = (&mut link.stage, &mut link.outgoing)
+        else {
+            return;
+        };
         if transfer.end.is_none() && transfer.take_announcement(outgoing.undecoded()).is_err() {
             return self.drop_link();
         }
         let Some(payload) = transfer.take_payload(outgoing.undecoded()) else { return };
         let (id, offset) = (transfer.id.clone(), transfer.offset);
-        // A primary that did not know the length beforehand does not go on before it hears that the snapshot is complete.
+        // A primary that did not know the length beforehand does not go on before it hears that the
+        // snapshot is complete.
         let wants_acknowledgement = matches!(transfer.end, Some(End::Delimiter(_)));
         match rdb::read(&payload) {
             Ok(snapshot) => {
@@ -114,7 +128,9 @@ impl Server {
                 self.restore(saved.db, &saved.key, saved.value, saved.expires_at_ms);
             }
         }
-        if let Some(origin) = snapshot.origin.filter(|origin| origin.stream_db < self.config.databases) {
+        if let Some(origin) =
+            snapshot.origin.filter(|origin| origin.stream_db < self.config.databases)
+        {
             self.client_mut(ClientKey::PRIMARY).db = origin.stream_db;
         }
     }
@@ -156,7 +172,11 @@ mod tests {
     fn rejects_an_announcement_that_is_none() {
         for line in ["+OK\r\n", "$x\r\n", "$EOF:short\r\n", "-ERR no\r\n"] {
             let mut buffer = BytesMut::from(line);
-            assert_eq!(Transfer::of("id", 0).take_announcement(&mut buffer), Err(NotASnapshot), "{line}");
+            assert_eq!(
+                Transfer::of("id", 0).take_announcement(&mut buffer),
+                Err(NotASnapshot),
+                "{line}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Clients that wait until their writes are elsewhere, or on disk: WAIT and WAITAOF (`waitCommand`, `waitaofCommand`,
-//! `processClientsWaitingReplicas`). Must never know what they wrote.
+//! Clients that wait until their writes are elsewhere, or on disk: WAIT and WAITAOF (`waitCommand`,
+//! `waitaofCommand`, `processClientsWaitingReplicas`). Must never know what they wrote.
 
 use super::Replication;
 use crate::client::ClientKey;
@@ -78,7 +78,8 @@ impl Server {
         self.persistence.synced_offset().is_some_and(|synced| synced >= offset)
     }
 
-    /// Blocks a client until what it wrote is where it is to be, or the time is up. Replicas are asked for an acknowledgement at once.
+    /// Blocks a client until what it wrote is where it is to be, or the time is up. Replicas are
+    /// asked for an acknowledgement at once.
     pub(crate) fn wait_until(&mut self, key: ClientKey, goal: Goal, timeout_ms: i64) {
         let offset = self.client(key).write_offset;
         let until_ms = (timeout_ms > 0).then(|| self.now_ms().saturating_add(timeout_ms));
@@ -91,7 +92,8 @@ impl Server {
     /// Answers those whose goal is reached.
     pub(super) fn serve_waiting(&mut self) {
         let is_served = |waiting: &&Waiting| self.is_reached(waiting.goal, waiting.offset);
-        let served: Vec<Waiting> = self.replication.waiting.iter().filter(is_served).cloned().collect();
+        let served: Vec<Waiting> =
+            self.replication.waiting.iter().filter(is_served).cloned().collect();
         self.answer(&served);
     }
 
@@ -104,8 +106,10 @@ impl Server {
 
     /// There is no append-only file any more: who waits for it is told so.
     pub(crate) fn refuse_waiting_for_disk(&mut self) {
-        let waits_for_disk = |waiting: &&Waiting| matches!(waiting.goal, Goal::Synced { local: true, .. });
-        let refused: Vec<Waiting> = self.replication.waiting.iter().filter(waits_for_disk).cloned().collect();
+        let waits_for_disk =
+            |waiting: &&Waiting| matches!(waiting.goal, Goal::Synced { local: true, .. });
+        let refused: Vec<Waiting> =
+            self.replication.waiting.iter().filter(waits_for_disk).cloned().collect();
         for waiting in &refused {
             self.release(waiting, Some(WAITAOF_WITHOUT_FILE));
         }
@@ -115,18 +119,22 @@ impl Server {
     pub(crate) fn end_waits(&mut self) {
         let now = self.now_ms();
         let is_over = |waiting: &Waiting| waiting.until_ms.is_some_and(|until| until <= now);
-        let over: Vec<Waiting> = self.replication.waiting.iter().filter(|waiting| is_over(waiting)).cloned().collect();
+        let over: Vec<Waiting> =
+            self.replication.waiting.iter().filter(|waiting| is_over(waiting)).cloned().collect();
         self.answer(&over);
         self.schedule_waits();
     }
 
-    /// This server is no longer a primary: who waits is disconnected (`disconnectAllBlockedClients`).
+    /// This server is no longer a primary: who waits is disconnected
+    /// (`disconnectAllBlockedClients`).
     pub(super) fn disconnect_waiting(&mut self) {
         for waiting in std::mem::take(&mut self.replication.waiting) {
             let mut reply = self.spare_reply();
             reply.protocol = self.client(waiting.client).protocol;
-            reply
-                .error(b"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
+            reply.error(
+                b"UNBLOCKED force unblock from blocking operation, instance state changed \
+                 (master -> replica?)",
+            );
             self.send_reply(waiting.client, &mut reply);
             self.spare_replies.push(reply);
             self.disconnect(waiting.client);
@@ -155,7 +163,9 @@ impl Server {
     }
 
     fn schedule_waits(&mut self) {
-        if let Some(first) = self.replication.waiting.iter().filter_map(|waiting| waiting.until_ms).min() {
+        if let Some(first) =
+            self.replication.waiting.iter().filter_map(|waiting| waiting.until_ms).min()
+        {
             self.timers.set_at_latest(Timer::BlockedClient, WallTime(first.saturating_mul(1_000)));
         }
     }

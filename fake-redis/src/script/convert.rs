@@ -1,13 +1,15 @@
 //! Values between RESP and Lua. Must never know commands or servers.
 //!
-//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. What comes in was encoded by this crate a
-//! moment ago, so that it is walked over once, without a frame in between.
+//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. What
+//! comes in was encoded by this crate a moment ago, so that it is walked over once, without a frame
+//! in between.
 
 use crate::number;
 use crate::reply::{Protocol, Reply};
 use mlua::{Lua, Result, Table, Value};
 
-/// How deep a script's result may nest: Lua's own stack ends before that in Redis ("reached lua stack limit").
+/// How deep a script's result may nest: Lua's own stack ends before that in Redis ("reached lua
+/// stack limit").
 const DEPTH_MAX: usize = 1_000;
 
 /// Reads one reply. An error reply becomes a table with `err`.
@@ -141,7 +143,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes what a script returned. `script` is the protocol that the script chose, by which it means its booleans.
+/// Writes what a script returned. `script` is the protocol that the script chose, by which it means
+/// its booleans.
 pub(crate) fn to_reply(value: &Value, script: Protocol, reply: &mut Reply) -> Result<()> {
     write(value, script, reply, 0)
 }

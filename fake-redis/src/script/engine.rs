@@ -1,9 +1,11 @@
-//! A Lua state for scripts, kept by its thread and used by every server on it. Must never know which server it is.
+//! A Lua state for scripts, kept by its thread and used by every server on it. Must never know
+//! which server it is.
 //!
-//! A state costs 30 microseconds to make, as much as a whole run of few commands, so one is made when a thread first needs it, and its
-//! compiled scripts are kept by their SHA-1. It must carry nothing from one script to the next: globals and libraries cannot be changed
-//! (prelude.lua), KEYS, ARGV, the random numbers and the count of looks are set anew for every run. Which scripts a server
-//! *knows* is the server's own business.
+//! A state costs 30 microseconds to make, as much as a whole run of few commands, so one is made
+//! when a thread first needs it, and its compiled scripts are kept by their SHA-1. It must carry
+//! nothing from one script to the next: globals and libraries cannot be changed (prelude.lua),
+//! KEYS, ARGV, the random numbers and the count of looks are set anew for every run. Which scripts
+//! a server *knows* is the server's own business.
 
 use super::enter::{self, Compiled};
 use super::functions;
@@ -24,8 +26,8 @@ use std::rc::Rc;
 /// The SHA-1 of a script, in lower-case hexadecimal digits.
 pub(crate) type Sha = [u8; 40];
 
-/// Garbage is collected when memory has grown to so many percent of what was in use: the state is small, and going through it costs more
-/// than the memory is worth.
+/// Garbage is collected when memory has grown to so many percent of what was in use: the state is
+/// small, and going through it costs more than the memory is worth.
 const GARBAGE_PERCENT: i32 = 1_000;
 /// How many compiled scripts a thread keeps before it forgets them all.
 const COMPILED_MAX: usize = 512;
@@ -71,7 +73,8 @@ thread_local! {
     static KEPT: RefCell<Option<Box<Engine>>> = const { RefCell::new(None) };
 }
 
-/// Uses this thread's engine. If `body` fails in Lua itself (out of memory), the engine is thrown away.
+/// Uses this thread's engine. If `body` fails in Lua itself (out of memory), the engine is thrown
+/// away.
 pub(crate) fn with<R>(body: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
     let kept = KEPT.with_borrow_mut(Option::take);
     let mut engine = match kept {
@@ -87,7 +90,11 @@ impl Engine {
     fn new() -> Result<Self> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
-        let shared = Rc::new(Shared { random: ScriptRandom::new(), json: Rc::default(), looks: Cell::new(0) });
+        let shared = Rc::new(Shared {
+            random: ScriptRandom::new(),
+            json: Rc::default(),
+            looks: Cell::new(0),
+        });
         let native = functions::table(&lua, &shared)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
         let (globals, handle_problem, redis, real, open): (Table, Function, Table, Table, Table) =
@@ -95,7 +102,16 @@ impl Engine {
         let scope = enter::Scope::new(&lua, [real, open.clone()], handle_problem)?;
         lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(GARBAGE_PERCENT)));
         look_at_runs(&lua, &shared)?;
-        Ok(Engine { lua, globals, open, scope, redis, shared, compiled: IndexMap::default(), version: None })
+        Ok(Engine {
+            lua,
+            globals,
+            open,
+            scope,
+            redis,
+            shared,
+            compiled: IndexMap::default(),
+            version: None,
+        })
     }
 
     /// The Lua state.
@@ -120,12 +136,16 @@ impl Engine {
         &self.shared.json
     }
 
-    /// Compiles a script unless it is compiled already; what is returned is good until another one is compiled. The body is what follows a `#!`
-    /// line, if there is one.
+    /// Compiles a script unless it is compiled already; what is returned is good until another one
+    /// is compiled. The body is what follows a `#!` line, if there is one.
     ///
     /// # Errors
     /// With what Lua says of the script's syntax.
-    pub(super) fn compile<'b>(&mut self, sha: Sha, body: impl FnOnce() -> &'b [u8]) -> Result<Compiled> {
+    pub(super) fn compile<'b>(
+        &mut self,
+        sha: Sha,
+        body: impl FnOnce() -> &'b [u8],
+    ) -> Result<Compiled> {
         if let Some(compiled) = self.compiled.get(&sha) {
             return Ok(*compiled);
         }

@@ -1,7 +1,9 @@
-//! Calling a script with KEYS and ARGV, straight on Lua's stack. Must never know commands, nor do anything that is rare.
+//! Calling a script with KEYS and ARGV, straight on Lua's stack. Must never know commands, nor do
+//! anything that is rare.
 //!
-//! The tables of KEYS and ARGV are used again by the next script if it has as many and the last one left tables alone, so that nothing can
-//! be told from them: making and collecting two tables costs as much as a command. What raw.rs says of jumps and panics holds here too.
+//! The tables of KEYS and ARGV are used again by the next script if it has as many and the last one
+//! left tables alone, so that nothing can be told from them: making and collecting two tables costs
+//! as much as a command. What raw.rs says of jumps and panics holds here too.
 
 use super::harm::Harm;
 use super::raw::{resume_panic, string_at};
@@ -13,7 +15,8 @@ use mlua::{Error, Function, Lua, Result, Table, Value};
 use std::cell::Cell;
 use std::ffi::c_int;
 
-/// What a script leaves behind: whether it returned, and its value or problem. Nothing if its value is in the reply already.
+/// What a script leaves behind: whether it returned, and its value or problem. Nothing if its value
+/// is in the reply already.
 pub(super) type Left = Option<(bool, Value)>;
 
 // The upvalues of `enter`.
@@ -62,19 +65,23 @@ struct Job<'j> {
     parts: [Args<'j>; 2],
     lengths: &'j Cell<Option<[usize; 2]>>,
     reply: &'j mut Reply,
-    /// Whether the script returned, and where its value or problem is in the registry; nothing if the value is in the reply.
+    /// Whether the script returned, and where its value or problem is in the registry; nothing if
+    /// the value is in the reply.
     left: Option<(bool, c_int)>,
 }
 
 impl Scope {
-    /// The scope of a Lua state: the two places where scripts find KEYS and ARGV, and what makes of every problem a table that says where it arose.
+    /// The scope of a Lua state: the two places where scripts find KEYS and ARGV, and what makes of
+    /// every problem a table that says where it arose.
     pub(super) fn new(lua: &Lua, globals: [Table; 2], handle_problem: Function) -> Result<Scope> {
-        let upvalues = (handle_problem, &globals[0], "KEYS", Value::Nil, "ARGV", Value::Nil, &globals[1]);
+        let upvalues =
+            (handle_problem, &globals[0], "KEYS", Value::Nil, "ARGV", Value::Nil, &globals[1]);
         let (mut main, mut place) = (std::ptr::null_mut(), 0);
         let keep_enter = |state| {
             main = state;
-            // SAFETY: seven values are on the stack, and become the upvalues of the one that goes to the registry. Nobody but
-            // `call_script` knows its place, and so calls it as it wants to be called.
+            // SAFETY: seven values are on the stack, and become the upvalues of the one that goes
+            // to the registry. Nobody but `call_script` knows its place, and so calls it as it
+            // wants to be called.
             unsafe {
                 ffi::lua_pushcclosure(state, enter, 7);
                 place = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
@@ -96,7 +103,9 @@ impl Scope {
 pub(super) fn keep(lua: &Lua, script: Function, harm: Harm) -> Result<Compiled> {
     let mut place = 0;
     // SAFETY: one value is on the stack, and goes to the registry.
-    unsafe { lua.exec_raw::<()>(script, |state| place = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX))? };
+    unsafe {
+        lua.exec_raw::<()>(script, |state| place = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX))?
+    };
     Ok(Compiled { place, spares_tables: harm < Harm::Tables })
 }
 
@@ -124,8 +133,9 @@ pub(super) fn call_script(
     reply: &mut Reply,
 ) -> Result<Left> {
     let mut job = Job { script, parts, lengths: &scope.lengths, reply, left: None };
-    // SAFETY: the state is that of `lua`, which is not running anything; two values fit on any stack that is not in use. What is
-    // called takes the address of a job and leaves nothing; its errors stop here, and their values are thrown away.
+    // SAFETY: the state is that of `lua`, which is not running anything; two values fit on any
+    // stack that is not in use. What is called takes the address of a job and leaves nothing; its
+    // errors stop here, and their values are thrown away.
     let has_failed = unsafe {
         let top = ffi::lua_gettop(scope.state);
         ffi::lua_rawgeti_(scope.state, ffi::LUA_REGISTRYINDEX, scope.enter);
@@ -160,8 +170,8 @@ fn taken(lua: &Lua, place: c_int) -> Result<Value> {
 /// # Safety
 /// Only [`call_script`] has it called, which keeps the job alive and untouched meanwhile.
 unsafe extern "C-unwind" fn enter(state: *mut lua_State) -> c_int {
-    // SAFETY: the address is that of a job of which nobody else makes use. No error of Lua jumps out of here but for want of memory, and
-    // then over nothing that has to be dropped.
+    // SAFETY: the address is that of a job of which nobody else makes use. No error of Lua jumps
+    // out of here but for want of memory, and then over nothing that has to be dropped.
     unsafe {
         let job = &mut *ffi::lua_touserdata(state, 1).cast::<Job<'_>>();
         let lengths = job.parts.map(Args::len);
@@ -183,7 +193,8 @@ unsafe extern "C-unwind" fn enter(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Has scripts find these parts in a list, in its table if that is as good as new, and in a new one otherwise.
+/// Has scripts find these parts in a list, in its table if that is as good as new, and in a new one
+/// otherwise.
 ///
 /// # Safety
 /// `state` is that of [`enter`].
@@ -219,14 +230,17 @@ unsafe fn renew(state: *mut lua_State, list: List, length: usize) {
     }
 }
 
-/// Writes the value at `index` if it is a string or a number, as `luaReplyToRedisReply` in script_lua.c.
+/// Writes the value at `index` if it is a string or a number, as `luaReplyToRedisReply` in
+/// script_lua.c.
 ///
 /// # Safety
 /// There is a value at `index`.
 unsafe fn write_simple(state: *mut lua_State, index: c_int, reply: &mut Reply) -> bool {
     match unsafe { ffi::lua_type(state, index) } {
         ffi::LUA_TSTRING => reply.bulk(unsafe { string_at(state, index) }),
-        ffi::LUA_TNUMBER => reply.integer(number::truncated(unsafe { ffi::lua_tonumber(state, index) })),
+        ffi::LUA_TNUMBER => {
+            reply.integer(number::truncated(unsafe { ffi::lua_tonumber(state, index) }))
+        }
         _ => return false,
     }
     true

@@ -1,4 +1,5 @@
-//! The functions of the host that prelude.lua builds the world of scripts on. Must never know how scripts see them.
+//! The functions of the host that prelude.lua builds the world of scripts on. Must never know how
+//! scripts see them.
 
 use super::engine::Shared;
 use super::long::Ending;
@@ -87,23 +88,34 @@ pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
     native.raw_set("acl_check_cmd", lua.create_function(acl_check_cmd)?)?;
     native.raw_set("place", lua.create_function(place)?)?;
     let state = Rc::clone(shared);
-    native.raw_set("random", lua.create_function(move |lua, limits| random(lua, &state, &limits))?)?;
+    native
+        .raw_set("random", lua.create_function(move |lua, limits| random(lua, &state, &limits))?)?;
     let state = Rc::clone(shared);
-    native.raw_set("randomseed", lua.create_function(move |lua, seed| randomseed(lua, &state, &seed))?)?;
+    native.raw_set(
+        "randomseed",
+        lua.create_function(move |lua, seed| randomseed(lua, &state, &seed))?,
+    )?;
     let json = Rc::clone(&shared.json);
-    let fill = move |lua: &Lua, (name, table): (String, Table)| library::fill(lua, &json, &name, &table);
+    let fill =
+        move |lua: &Lua, (name, table): (String, Table)| library::fill(lua, &json, &name, &table);
     native.raw_set("fill", lua.create_function(fill)?)?;
     native.raw_set("null", Value::NULL)?;
     Ok(native)
 }
 
 /// As [`execute_now`], but that a panic waits until the script has ended.
-fn execute(lua: &Lua, parts: &MultiValue) -> Result<std::result::Result<(Value, bool), CommandError>> {
+fn execute(
+    lua: &Lua,
+    parts: &MultiValue,
+) -> Result<std::result::Result<(Value, bool), CommandError>> {
     raw::keep_panic(|| execute_now(lua, parts)).unwrap_or_else(|| Err(stop(Ending::Panicked)))
 }
 
 /// Executes a command; its reply, and whether that is an error.
-fn execute_now(lua: &Lua, parts: &MultiValue) -> Result<std::result::Result<(Value, bool), CommandError>> {
+fn execute_now(
+    lua: &Lua,
+    parts: &MultiValue,
+) -> Result<std::result::Result<(Value, bool), CommandError>> {
     let called = lend::borrow(|run| {
         gather(run, parts)?;
         run.call()?;
@@ -127,8 +139,9 @@ fn call(lua: &Lua, parts: MultiValue) -> Result<Value> {
     match execute(lua, &parts)? {
         Ok((value, false)) => Ok(value),
         Ok((value, true)) => {
-            let text: LuaString =
-                value.as_table().map_or(Err(Error::runtime("no table")), |table| table.raw_get("err"))?;
+            let text: LuaString = value
+                .as_table()
+                .map_or(Err(Error::runtime("no table")), |table| table.raw_get("err"))?;
             Err(Error::external(Problem::Reply(CommandError::text(&*text.as_bytes()))))
         }
         Err(error) => Err(Error::external(Problem::Reply(error))),
@@ -155,7 +168,8 @@ fn problem_table(lua: &Lua, text: &[u8]) -> Result<Value> {
     Ok(Value::Table(table))
 }
 
-/// What scripts meet of an error that the host raised, and whether they may not catch it. Anything else stays as it is.
+/// What scripts meet of an error that the host raised, and whether they may not catch it. Anything
+/// else stays as it is.
 fn open_problem(lua: &Lua, value: Value) -> Result<(Value, bool)> {
     let Value::Error(error) = &value else { return Ok((value, false)) };
     let mut cause: &Error = error;
@@ -174,8 +188,10 @@ fn open_problem(lua: &Lua, value: Value) -> Result<(Value, bool)> {
 
 /// Copies the arguments of a command out of Lua, as `luaArgsToRedisArgv` in script_lua.c.
 fn gather(run: &mut Run<'_>, parts: &MultiValue) -> std::result::Result<(), CommandError> {
-    const NONE: CommandError = CommandError::fixed("ERR Please specify at least one argument for this redis lib call");
-    const WRONG: CommandError = CommandError::fixed("ERR Lua redis lib command arguments must be strings or integers");
+    const NONE: CommandError =
+        CommandError::fixed("ERR Please specify at least one argument for this redis lib call");
+    const WRONG: CommandError =
+        CommandError::fixed("ERR Lua redis lib command arguments must be strings or integers");
     if parts.is_empty() {
         return Err(NONE);
     }
@@ -201,9 +217,13 @@ fn push_integer(run: &mut Run<'_>, number: i64) {
 }
 
 fn sha1hex(lua: &Lua, parts: MultiValue) -> Result<LuaString> {
-    let (Some(text), 1) = (parts.front(), parts.len()) else { return raise("ERR wrong number of arguments") };
+    let (Some(text), 1) = (parts.front(), parts.len()) else {
+        return raise("ERR wrong number of arguments");
+    };
     let text = lua.coerce_string(text.clone())?;
-    lua.create_string(super::sha_of(text.as_ref().map(LuaString::as_bytes).as_deref().unwrap_or_default()))
+    lua.create_string(super::sha_of(
+        text.as_ref().map(LuaString::as_bytes).as_deref().unwrap_or_default(),
+    ))
 }
 
 /// There is no log to write to; what is wrong with the arguments is said all the same.
@@ -211,7 +231,11 @@ fn log(_: &Lua, parts: MultiValue) -> Result<()> {
     if parts.len() < 2 {
         return raise("ERR redis.log() requires two arguments or more.");
     }
-    match parts.front().and_then(Value::as_number).or_else(|| parts.front()?.as_integer().map(|level| level as f64)) {
+    match parts
+        .front()
+        .and_then(Value::as_number)
+        .or_else(|| parts.front()?.as_integer().map(|level| level as f64))
+    {
         None => raise("ERR First argument must be a number (log level)."),
         Some(level) if !(0.0..=3.0).contains(&level) => raise("ERR Invalid debug level."),
         Some(_) => Ok(()),
@@ -236,7 +260,9 @@ fn set_repl(_: &Lua, parts: MultiValue) -> Result<()> {
         return raise("ERR redis.set_repl() requires two arguments.");
     };
     let Some(flags @ 0..=3) = flags.as_integer() else {
-        return raise("ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.");
+        return raise(
+            "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.",
+        );
     };
     let targets = Targets { append_only: flags & 1 != 0, replicas: flags & 2 != 0 };
     lend::borrow(|run| run.server.effect_targets = targets);
@@ -279,7 +305,10 @@ fn limit(lua: &Lua, limits: &MultiValue, index: usize) -> Result<f64> {
         Some(number) => Ok(f64::from(number as i32)),
         None => {
             let number = index + 1;
-            complain(lua, &format!("bad argument #{number} to 'random' (number expected, got {kind})"))
+            complain(
+                lua,
+                &format!("bad argument #{number} to 'random' (number expected, got {kind})"),
+            )
         }
     }
 }
@@ -289,7 +318,8 @@ fn randomseed(lua: &Lua, shared: &Shared, seed: &MultiValue) -> Result<()> {
     Ok(())
 }
 
-/// Where a problem arose: the chunk and the line of the innermost function that is neither the host's nor the prelude's.
+/// Where a problem arose: the chunk and the line of the innermost function that is neither the
+/// host's nor the prelude's.
 fn place(lua: &Lua, (): ()) -> Result<(Option<String>, Option<usize>)> {
     const LEVELS_MAX: usize = 200;
     for level in 1..LEVELS_MAX {
@@ -299,7 +329,9 @@ fn place(lua: &Lua, (): ()) -> Result<(Option<String>, Option<usize>)> {
         });
         match look {
             None => break,
-            Some(Some((source, line))) if !source.starts_with('=') => return Ok((Some(source), Some(line))),
+            Some(Some((source, line))) if !source.starts_with('=') => {
+                return Ok((Some(source), Some(line)));
+            }
             Some(_) => {}
         }
     }

@@ -1,13 +1,15 @@
-//! What a script may change, as far as its text tells: only what may change something has to be kept from it, and looked after when it ends. Must
-//! never know Lua's values.
+//! What a script may change, as far as its text tells: only what may change something has to be
+//! kept from it, and looked after when it ends. Must never know Lua's values.
 //!
-//! A table changes by an assignment to a field, by the definition of a function in a field, or by what the libraries have for it. Text in
-//! which none of this can be leaves all tables alone; in doubt it does not.
+//! A table changes by an assignment to a field, by the definition of a function in a field, or by
+//! what the libraries have for it. Text in which none of this can be leaves all tables alone; in
+//! doubt it does not.
 
 /// The worst that a script can do, the least first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Harm {
-    /// Nothing: it assigns to nothing but local names, and meets the redis library only to take a field of it. It may see shared tables as they are.
+    /// Nothing: it assigns to nothing but local names, and meets the redis library only to take a
+    /// field of it. It may see shared tables as they are.
     None,
     /// It may assign to globals, or hand a shared table to something that tells a proxy from it.
     Globals,
@@ -15,8 +17,9 @@ pub(super) enum Harm {
     Tables,
 }
 
-/// What a script must not mention if it is to leave tables alone, not even in a string: comments, which hide what belongs together;
-/// definitions; the libraries that change tables; and the ways to reach these by other names.
+/// What a script must not mention if it is to leave tables alone, not even in a string: comments,
+/// which hide what belongs together; definitions; the libraries that change tables; and the ways to
+/// reach these by other names.
 const SUSPECT: [&[u8]; 6] = [b"--", b"function", b"table", b"rawset", b"load", b"_G"];
 
 /// The words before a list of names that make them local.
@@ -27,9 +30,13 @@ impl Harm {
     pub(super) fn of(script: &[u8]) -> Harm {
         let mentions = |word: &[u8]| memchr::memmem::find(script, word).is_some();
         let assignments = || Assignment::all(script);
-        if SUSPECT.into_iter().any(mentions) || assignments().any(|assignment| assignment.is_to_field) {
+        if SUSPECT.into_iter().any(mentions)
+            || assignments().any(|assignment| assignment.is_to_field)
+        {
             Harm::Tables
-        } else if assignments().all(|assignment| assignment.is_local) && takes_fields(script, b"redis") {
+        } else if assignments().all(|assignment| assignment.is_local)
+            && takes_fields(script, b"redis")
+        {
             Harm::None
         } else {
             Harm::Globals
@@ -39,7 +46,8 @@ impl Harm {
 
 /// What a `=` may be.
 struct Assignment {
-    /// Whether what stands before it, as far as it is a list of names, begins in the middle of an expression.
+    /// Whether what stands before it, as far as it is a list of names, begins in the middle of an
+    /// expression.
     is_to_field: bool,
     /// Whether it certainly is the first value of local names.
     is_local: bool,
@@ -52,17 +60,24 @@ impl Assignment {
     }
 
     fn at(script: &[u8], at: usize) -> Option<Assignment> {
-        let is_comparison =
-            script.get(at + 1) == Some(&b'=') || matches!(script[..at].last(), Some(b'=' | b'~' | b'<' | b'>'));
+        let is_comparison = script.get(at + 1) == Some(&b'=')
+            || matches!(script[..at].last(), Some(b'=' | b'~' | b'<' | b'>'));
         let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
-        let is_in_list = |byte: &u8| byte.is_ascii_alphanumeric() || is_space(byte) || matches!(byte, b'_' | b',');
+        let is_in_list = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || is_space(byte) || matches!(byte, b'_' | b',')
+        };
         let before = script[..at].iter().rposition(|byte| !is_in_list(byte));
         let list = &script[before.map_or(0, |before| before + 1)..at];
-        // Of a list of names each but the first follows a comma, and the word before the first says what they are.
-        let last = list.split(|byte| *byte == b',').map(|part| part.split(is_space).filter(|word| !word.is_empty()));
+        // Of a list of names each but the first follows a comma, and the word before the first says
+        // what they are.
+        let last = list
+            .split(|byte| *byte == b',')
+            .map(|part| part.split(is_space).filter(|word| !word.is_empty()));
         let mut parts = last.map(Iterator::collect::<Vec<&[u8]>>);
-        let first_is_local = |words: &Vec<&[u8]>| matches!(&words[..], [.., keyword, _] if LOCAL.contains(keyword));
-        let is_local = parts.next().as_ref().is_some_and(first_is_local) && parts.all(|words| words.len() == 1);
+        let first_is_local =
+            |words: &Vec<&[u8]>| matches!(&words[..], [.., keyword, _] if LOCAL.contains(keyword));
+        let is_local = parts.next().as_ref().is_some_and(first_is_local)
+            && parts.all(|words| words.len() == 1);
         let is_to_field = matches!(before.map(|before| script[before]), Some(b'.' | b']'));
         (!is_comparison).then_some(Assignment { is_to_field, is_local })
     }
@@ -87,11 +102,14 @@ mod tests {
         all_are(
             Harm::None,
             &[
-                "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end",
-                "local value, ttl = redis.call('get', KEYS[1]), ARGV[2] if value ~= ARGV[1] then return {} end",
+                "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) \
+                 else return 0 end",
+                "local value, ttl = redis.call('get', KEYS[1]), ARGV[2] if value ~= ARGV[1] then \
+                 return {} end",
                 "if #KEYS >= 1 then local a = 1 local b\n,\x0bc = 2 end return redis.pcall('PING')",
                 "for i = 1, #KEYS do redis.call('del', KEYS[i]) end return nil",
-                "local n=tonumber(ARGV[1])\nif n >= 1 and n <= 3 then return n end return cjson.encode(n)",
+                "local n=tonumber(ARGV[1])\nif n >= 1 and n <= 3 then return n end return \
+                 cjson.encode(n)",
             ],
         );
     }

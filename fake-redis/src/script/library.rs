@@ -1,7 +1,9 @@
-//! The libraries that Redis gives scripts besides Lua's own: cjson, cmsgpack, bit and struct. Must never know servers.
+//! The libraries that Redis gives scripts besides Lua's own: cjson, cmsgpack, bit and struct. Must
+//! never know servers.
 //!
-//! Each is made when a script first uses it; most scripts use none. What they accept, answer and complain of is what the C sources in
-//! deps/lua/src of Redis 7.0.15 do: lua_cjson.c, lua_cmsgpack.c, lua_bit.c, lua_struct.c.
+//! Each is made when a script first uses it; most scripts use none. What they accept, answer and
+//! complain of is what the C sources in deps/lua/src of Redis 7.0.15 do: lua_cjson.c,
+//! lua_cmsgpack.c, lua_bit.c, lua_struct.c.
 
 mod bit;
 pub(super) mod json;
@@ -18,11 +20,17 @@ use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Result, Table, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// How deep data may nest on its way in or out, whatever a script sets: what cjson allows unless told otherwise, and a thread has stack for.
+/// How deep data may nest on its way in or out, whatever a script sets: what cjson allows unless
+/// told otherwise, and a thread has stack for.
 const DEPTH_MAX: usize = 1_000;
 
 /// Puts what a library holds into `table`.
-pub(super) fn fill(lua: &Lua, json: &Rc<Cell<json::Settings>>, name: &str, table: &Table) -> Result<()> {
+pub(super) fn fill(
+    lua: &Lua,
+    json: &Rc<Cell<json::Settings>>,
+    name: &str,
+    table: &Table,
+) -> Result<()> {
     match name {
         "cjson" => json::fill(lua, table, json),
         "cmsgpack" => message_pack::fill(lua, table),
@@ -95,7 +103,8 @@ impl Arguments<'_> {
 
     /// `luaL_argerror`.
     fn wrong<R>(&self, number: usize, problem: &str) -> Result<R> {
-        let name = self.lua.inspect_stack(0, |debug| debug.names().name.map(|name| name.into_owned()));
+        let name =
+            self.lua.inspect_stack(0, |debug| debug.names().name.map(|name| name.into_owned()));
         let name = name.flatten().unwrap_or_else(|| String::from("?"));
         complain(self.lua, &format!("bad argument #{number} to '{name}' ({problem})"))
     }

@@ -1,12 +1,14 @@
-//! A script that runs for long: when others are looked after, and when it has to end. Must never know Lua.
+//! A script that runs for long: when others are looked after, and when it has to end. Must never
+//! know Lua.
 
 use super::run::Run;
 use crate::interlude::Busy;
 use std::fmt;
 use std::time::Duration;
 
-/// A script that was looked at so often is stopped if there is nobody who could look after others: about a second. A machine that is
-/// a function of its input cannot let a script run until somebody kills it.
+/// A script that was looked at so often is stopped if there is nobody who could look after others:
+/// about a second. A machine that is a function of its input cannot let a script run until somebody
+/// kills it.
 const LOOKS_MAX: u32 = 1_000;
 
 /// Why a script has to end before it does by itself.
@@ -34,7 +36,8 @@ impl fmt::Display for Ending {
 }
 
 impl Run<'_> {
-    /// Whether the script has to end, which was looked at so often. This is `scriptInterrupt` in script.c.
+    /// Whether the script has to end, which was looked at so often. This is `scriptInterrupt` in
+    /// script.c.
     pub(crate) fn look(&mut self, looks: u32) -> Option<Ending> {
         let Some(attendant) = self.server.attendant.clone() else {
             return (looks > LOOKS_MAX).then_some(Ending::Bound);

@@ -1,4 +1,5 @@
-//! The random numbers of scripts: a function of nothing but what was drawn before. Must never know Lua.
+//! The random numbers of scripts: a function of nothing but what was drawn before. Must never know
+//! Lua.
 
 use std::cell::Cell;
 
@@ -30,7 +31,8 @@ impl ScriptRandom {
         self.state.set(u64::from(seed as u32) << 16 | 0x330E);
     }
 
-    /// The next number, from 0 up to but without 1. This is what `redis_math_random` in script_lua.c makes of `lrand48`.
+    /// The next number, from 0 up to but without 1. This is what `redis_math_random` in
+    /// script_lua.c makes of `lrand48`.
     pub(crate) fn next(&self) -> f64 {
         let state = self.state.get().wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT) & MASK;
         self.state.set(state);

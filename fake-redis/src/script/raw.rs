@@ -1,11 +1,13 @@
-//! redis.call straight on Lua's stack, as every script calls it. Must never know commands, nor do anything that is rare: that is the
-//! host's other functions', through mlua.
+//! redis.call straight on Lua's stack, as every script calls it. Must never know commands, nor do
+//! anything that is rare: that is the host's other functions', through mlua.
 //!
-//! mlua keeps every value that it hands to Rust in a place of its own, and guards every call of a function of the host. That is 10,000
-//! instructions for a compare-and-delete, as many as all the rest of a command costs, so that what every script does is done here.
+//! mlua keeps every value that it hands to Rust in a place of its own, and guards every call of a
+//! function of the host. That is 10,000 instructions for a compare-and-delete, as many as all the
+//! rest of a command costs, so that what every script does is done here.
 //!
-//! An error of Lua leaves C by a jump. Frames that Lua may jump over therefore hold nothing that has to be dropped, and no Rust panic
-//! gets into Lua: it is kept, an error of Lua takes its place, and it goes on where the script was called.
+//! An error of Lua leaves C by a jump. Frames that Lua may jump over therefore hold nothing that
+//! has to be dropped, and no Rust panic gets into Lua: it is kept, an error of Lua takes its place,
+//! and it goes on where the script was called.
 
 use super::lend;
 use super::run::Run;
@@ -62,14 +64,15 @@ enum Next {
     Delegate,
 }
 
-/// redis.call. `general` does whatever is not done here, `reply` converts the reply of the run that is lent.
+/// redis.call. `general` does whatever is not done here, `reply` converts the reply of the run that
+/// is lent.
 pub(super) fn redis_call(lua: &Lua, general: &Function, reply: &Function) -> Result<Function> {
     // SAFETY: two values are on the stack, and become the upvalues of the one that is left there.
     unsafe { lua.exec_raw((general, reply), |state| ffi::lua_pushcclosure(state, call, 2)) }
 }
 
-/// redis.call as a function of C. Its upvalues are the host's function for whatever is not done here, and the one that converts the
-/// reply of the run that is lent.
+/// redis.call as a function of C. Its upvalues are the host's function for whatever is not done
+/// here, and the one that converts the reply of the run that is lent.
 ///
 /// # Safety
 /// Only Lua calls it.
@@ -102,7 +105,8 @@ unsafe extern "C-unwind" fn call(state: *mut lua_State) -> c_int {
 /// `state` is that of a function that Lua called just now.
 unsafe fn execute(state: *mut lua_State) -> Next {
     lend::borrow(|run| {
-        // SAFETY: the stack is what the caller says; nothing below jumps while `run` is in use but for want of memory, which aborts.
+        // SAFETY: the stack is what the caller says; nothing below jumps while `run` is in use but
+        // for want of memory, which aborts.
         unsafe {
             if !gather(state, run) {
                 return Next::Delegate;
@@ -119,7 +123,8 @@ unsafe fn execute(state: *mut lua_State) -> Next {
     .unwrap_or(Next::Delegate)
 }
 
-/// Copies the arguments out of Lua; false if one is neither a string nor a whole number, or if there is none.
+/// Copies the arguments out of Lua; false if one is neither a string nor a whole number, or if
+/// there is none.
 ///
 /// # Safety
 /// As for [`execute`].
@@ -132,7 +137,8 @@ unsafe fn gather(state: *mut lua_State, run: &mut Run<'_>) -> bool {
             ffi::LUA_TNUMBER => {
                 let number = unsafe { ffi::lua_tonumber(state, index) };
                 let whole = number as i64;
-                if (whole as f64).to_bits() != number.to_bits() || whole.unsigned_abs() >= PLAIN_MAX {
+                if (whole as f64).to_bits() != number.to_bits() || whole.unsigned_abs() >= PLAIN_MAX
+                {
                     return false;
                 }
                 run.arguments.push(Decimal::of(whole).as_bytes());
@@ -151,11 +157,15 @@ unsafe fn answer(state: *mut lua_State, reply: &[u8]) -> Next {
     let Some((kind, rest)) = reply.split_first() else { return Next::Convert };
     unsafe {
         match (kind, number_in(rest)) {
-            (b'$', Some((length, content))) => match usize::try_from(length).map(|length| content.get(..length)) {
-                Ok(Some(content)) => ffi::lua_pushlstring_(state, content.as_ptr().cast(), content.len()),
-                Ok(None) => return Next::Convert,
-                Err(_) => ffi::lua_pushboolean(state, 0),
-            },
+            (b'$', Some((length, content))) => {
+                match usize::try_from(length).map(|length| content.get(..length)) {
+                    Ok(Some(content)) => {
+                        ffi::lua_pushlstring_(state, content.as_ptr().cast(), content.len())
+                    }
+                    Ok(None) => return Next::Convert,
+                    Err(_) => ffi::lua_pushboolean(state, 0),
+                }
+            }
             (b':', Some((number, _))) => ffi::lua_pushnumber(state, number as f64),
             (b'+', _) => push_named(state, c"ok", line_of(rest)),
             (b'-', _) => {
@@ -174,7 +184,9 @@ fn number_in(reply: &[u8]) -> Option<(i64, &[u8])> {
     let mut number: i64 = 0;
     for (at, byte) in digits.iter().enumerate() {
         match byte {
-            b'0'..=b'9' => number = number.checked_mul(10)?.checked_add(sign * i64::from(byte - b'0'))?,
+            b'0'..=b'9' => {
+                number = number.checked_mul(10)?.checked_add(sign * i64::from(byte - b'0'))?
+            }
             b'\r' if at > 0 => return Some((number, digits.get(at + 2..)?)),
             _ => return None,
         }
@@ -221,7 +233,18 @@ mod tests {
 
     #[test]
     fn what_is_not_a_number_is_none() {
-        for line in ["", "-", "\r\n", "-\r\n", "1", "1\n", "x\r\n", "1x\r\n", "OK\r\n", "9223372036854775808\r\n"] {
+        for line in [
+            "",
+            "-",
+            "\r\n",
+            "-\r\n",
+            "1",
+            "1\n",
+            "x\r\n",
+            "1x\r\n",
+            "OK\r\n",
+            "9223372036854775808\r\n",
+        ] {
             assert_eq!(number_in(line.as_bytes()), None, "{line:?}");
         }
     }

@@ -39,12 +39,17 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Begins a run: the script's own client is where the caller is, and speaks RESP2.
-    pub(crate) fn begin(server: &'a mut Server, caller: ClientKey, permissions: Permissions) -> Self {
+    pub(crate) fn begin(
+        server: &'a mut Server,
+        caller: ClientKey,
+        permissions: Permissions,
+    ) -> Self {
         let db = server.client(caller).db;
         let client = server.client_mut(ClientKey::SCRIPT);
         client.db = db;
         client.protocol = Protocol::Resp2;
-        let (reply, arguments) = (server.spare_reply(), std::mem::take(&mut server.spare_arguments));
+        let (reply, arguments) =
+            (server.spare_reply(), std::mem::take(&mut server.spare_arguments));
         let began = server.attendant.as_ref().map(|attendant| attendant.now());
         Run { server, caller, began, permissions, has_written: false, arguments, reply }
     }
@@ -56,7 +61,8 @@ impl<'a> Run<'a> {
         self.server.effect_targets = Targets::ALL;
     }
 
-    /// Executes the command in `arguments`; its reply is in `reply`. This is `scriptCall` in script.c.
+    /// Executes the command in `arguments`; its reply is in `reply`. This is `scriptCall` in
+    /// script.c.
     ///
     /// # Errors
     /// With the reason if it is not executed.
@@ -79,7 +85,8 @@ impl<'a> Run<'a> {
     }
 
     fn resolve(&mut self) -> Result<&'static Command, CommandError> {
-        const UNKNOWN: CommandError = CommandError::fixed("ERR Unknown Redis command called from script");
+        const UNKNOWN: CommandError =
+            CommandError::fixed("ERR Unknown Redis command called from script");
         const WRONG_ARITY: CommandError =
             CommandError::fixed("ERR Wrong number of args calling Redis command from script");
         let count = self.arguments.as_args().len();
@@ -92,16 +99,22 @@ impl<'a> Run<'a> {
             return Err(CommandError::fixed("ERR This Redis command is not allowed from script"));
         }
         let must_be_obeyed = self.server.client(self.caller).role.must_be_obeyed();
-        if self.server.is_stale() && !command.flags.any(Flags::STALE) && !self.permissions.allow_stale {
+        if self.server.is_stale()
+            && !command.flags.any(Flags::STALE)
+            && !self.permissions.allow_stale
+        {
             return Err(CommandError::fixed("ERR Can not execute the command on a stale replica"));
         }
         if self.permissions.read_only && command.flags.any(Flags::WRITE | Flags::MAY_REPLICATE) {
-            return Err(CommandError::fixed("ERR Write commands are not allowed from read-only scripts."));
+            return Err(CommandError::fixed(
+                "ERR Write commands are not allowed from read-only scripts.",
+            ));
         }
         if command.flags.any(Flags::WRITE) && !must_be_obeyed {
             self.server.check_write()?;
         }
-        let is_full = self.server.is_out_of_memory && !self.has_written && !self.permissions.allow_oom;
+        let is_full =
+            self.server.is_out_of_memory && !self.has_written && !self.permissions.allow_oom;
         if is_full && command.flags.any(Flags::DENYOOM) && !must_be_obeyed {
             return Err(error::OUT_OF_MEMORY);
         }

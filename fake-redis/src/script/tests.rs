@@ -8,8 +8,8 @@ use crate::testing::{Bench, check, check_on};
 use mlua::Table;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-const RELEASE: &str =
-    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
+const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', \
+ KEYS[1]) else return 0 end";
 
 #[track_caller]
 fn check_eval(script: &str, expected: &str) {
@@ -34,7 +34,10 @@ fn compare_and_delete_deletes_only_what_is_ones_own() {
             (&format!("EVALSHA {sha} 1 lock mine"), ":0"),
             (&format!("SCRIPT EXISTS {sha} {}", "0".repeat(40)), "*2|:1|:0"),
             ("SCRIPT FLUSH", "+OK"),
-            (&format!("EVALSHA {sha} 1 lock mine"), "-NOSCRIPT No matching script. Please use EVAL."),
+            (
+                &format!("EVALSHA {sha} 1 lock mine"),
+                "-NOSCRIPT No matching script. Please use EVAL.",
+            ),
         ],
     );
 }
@@ -44,7 +47,10 @@ fn unpacking_more_than_a_stack_holds_is_an_error_and_not_the_end_of_the_server()
     let mut bench = Bench::new();
     for range in ["-2, 2147483647", "0, 2147483647", "-2147483648, 2147483647", "1, 8001"] {
         let answer = eval(&mut bench, &format!("return {{unpack({{1, 2, 3}}, {range})}}"));
-        assert!(answer.starts_with('-') && answer.contains("too many results to unpack"), "{range}: {answer}");
+        assert!(
+            answer.starts_with('-') && answer.contains("too many results to unpack"),
+            "{range}: {answer}"
+        );
     }
     check_eval("return {unpack({1, 2, 3}, 2)}", "*2|:2|:3");
     check_eval("return {unpack({1, 2, 3}, 1, 2)}", "*2|:1|:2");
@@ -54,7 +60,10 @@ fn unpacking_more_than_a_stack_holds_is_an_error_and_not_the_end_of_the_server()
 fn a_script_that_fails_keeps_what_it_did() {
     let mut bench = Bench::new();
     bench.run("SET s text");
-    let reply = eval(&mut bench, "redis.call('SET', 'a', 1) redis.call('INCR', 's') redis.call('SET', 'b', 2)");
+    let reply = eval(
+        &mut bench,
+        "redis.call('SET', 'a', 1) redis.call('INCR', 's') redis.call('SET', 'b', 2)",
+    );
     assert!(reply.starts_with("-ERR value is not an integer or out of range script: "), "{reply}");
     assert!(reply.ends_with(", on @user_script:1."), "{reply}");
     check_on(&mut bench, &[("MGET a b", "*2|$1|1|$-1")]);
@@ -70,7 +79,10 @@ fn values_are_converted_as_redis_does() {
     check_eval("return {double = 0.1}", "$19|0.10000000000000001");
     check_eval("return redis.call('GET', 'nokey') == false", ":1");
     check_eval("return redis.call('SET', 'k', 'v').ok", "$2|OK");
-    check_eval("return redis.pcall('INCR').err", "$58|ERR Wrong number of args calling Redis command from script");
+    check_eval(
+        "return redis.pcall('INCR').err",
+        "$58|ERR Wrong number of args calling Redis command from script",
+    );
     check_eval("return redis.call('ECHO', 0.1)", "$19|0.10000000000000001");
     check_eval("return redis.call('ECHO', 1e17)", "$5|1e+17");
 }
@@ -82,14 +94,20 @@ fn problems_are_told_in_the_words_of_redis() {
         let sha = String::from_utf8(super::sha_of(script.as_bytes()).to_vec()).unwrap();
         assert_eq!(reply, format!("-{start} script: {sha}, on @user_script:1."));
     };
-    ends("return foo", "ERR user_script:1: Script attempted to access nonexistent global variable 'foo'");
+    ends(
+        "return foo",
+        "ERR user_script:1: Script attempted to access nonexistent global variable 'foo'",
+    );
     ends("a = 1", "ERR user_script:1: Attempt to modify a readonly table");
     ends("return redis.call('NOSUCH')", "ERR Unknown Redis command called from script");
     ends("return redis.call('MULTI')", "ERR This Redis command is not allowed from script");
     ends("error('x')", "ERR user_script:1: x");
     ends("error({err = 'MY x'})", "MY x");
     ends("return redis.call()", "ERR Please specify at least one argument for this redis lib call");
-    check_eval("x", "-ERR Error compiling script (new function): user_script:1: '=' expected near '<eof>'");
+    check_eval(
+        "x",
+        "-ERR Error compiling script (new function): user_script:1: '=' expected near '<eof>'",
+    );
     check_eval("return pcall(redis.call, 'NOSUCH')", "$-1");
     check_eval(
         "local ok, e = pcall(redis.call, 'NOSUCH') return e",
@@ -112,8 +130,14 @@ fn a_script_that_may_only_read_cannot_write() {
     let refused = "-ERR Write commands are not allowed from read-only scripts. script: ";
     let mut bench = Bench::new();
     assert!(bench.run("EVAL_RO \"return redis.call('SET', 'k', 'v')\" 0").starts_with(refused));
-    assert!(eval(&mut bench, "#!lua flags=no-writes\nreturn redis.call('SET', 'k', 'v')").starts_with(refused));
-    assert_eq!(eval(&mut bench, "#!lua flags=nonsense\nreturn 1"), "-ERR Unexpected flag in script shebang: nonsense");
+    assert!(
+        eval(&mut bench, "#!lua flags=no-writes\nreturn redis.call('SET', 'k', 'v')")
+            .starts_with(refused)
+    );
+    assert_eq!(
+        eval(&mut bench, "#!lua flags=nonsense\nreturn 1"),
+        "-ERR Unexpected flag in script shebang: nonsense"
+    );
     check_on(&mut bench, &[("EXISTS k", ":0")]);
 }
 
@@ -136,7 +160,10 @@ fn a_new_server_on_the_same_thread_knows_no_scripts_and_draws_the_same_numbers()
     assert_eq!(eval(&mut first, draw), "*3|:45|:32|:886429");
     let sha = String::from_utf8(super::sha_of(draw.as_bytes()).to_vec()).unwrap();
     let mut second = Bench::new();
-    assert_eq!(second.run(&format!("EVALSHA {sha} 0")), "-NOSCRIPT No matching script. Please use EVAL.");
+    assert_eq!(
+        second.run(&format!("EVALSHA {sha} 0")),
+        "-NOSCRIPT No matching script. Please use EVAL."
+    );
     assert_eq!(eval(&mut second, draw), "*3|:40|:85|:353337");
     let mut old = Bench::with(NodeConfig { version: RedisVersion::V6_2, ..NodeConfig::default() });
     assert_eq!(eval(&mut old, draw), eval(&mut old, draw), "before 7.0 each script begins anew");
@@ -147,11 +174,14 @@ fn a_new_server_on_the_same_thread_knows_no_scripts_and_draws_the_same_numbers()
 #[test]
 fn keys_and_arguments_are_a_scripts_own_whatever_the_last_one_did_to_them() {
     const SHOW: &str = "local seen = {} for _, list in ipairs({KEYS, ARGV}) do \
-                        for key, value in pairs(list) do seen[#seen + 1] = key .. '=' .. tostring(value) end \
-                        seen[#seen + 1] = #list .. ' ' .. tostring(getmetatable(list)) end return table.concat(seen, ' ')";
+                        for key, value in pairs(list) do seen[#seen + 1] = key .. '=' .. \
+                        tostring(value) end \
+                        seen[#seen + 1] = #list .. ' ' .. tostring(getmetatable(list)) end return \
+                        table.concat(seen, ' ')";
     let mut bench = Bench::new();
     let mut run = |script: &str, parts: &[&str]| {
-        let words: Vec<&[u8]> = ["EVAL", script].iter().chain(parts).map(|part| part.as_bytes()).collect();
+        let words: Vec<&[u8]> =
+            ["EVAL", script].iter().chain(parts).map(|part| part.as_bytes()).collect();
         crate::testing::readable(&bench.words(0, &words))
     };
     let spoilers = [
@@ -162,7 +192,8 @@ fn keys_and_arguments_are_a_scripts_own_whatever_the_last_one_did_to_them() {
         "KEYS.leak, ARGV[0], ARGV[-1] = 1, 2, 3",
         "KEYS[1.5], KEYS[true] = 1, 2",
         "table.insert(KEYS, 1, 'x') table.remove(ARGV)",
-        "setmetatable(KEYS, {__index = function() return 'x' end}) setmetatable(ARGV, {__newindex = error})",
+        "setmetatable(KEYS, {__index = function() return 'x' end}) setmetatable(ARGV, {__newindex \
+         = error})",
         "for i = 1, 100 do KEYS[i] = i end",
         "for i = 1, 100 do KEYS[i] = i end for i = 2, 100 do KEYS[i] = nil end",
         "KEYS[1] = KEYS KEYS.x, ARGV.x = ARGV, KEYS error('x')",
@@ -177,15 +208,23 @@ fn keys_and_arguments_are_a_scripts_own_whatever_the_last_one_did_to_them() {
         run(spoiler, &["2", "k", "l", "a", "b"]);
         assert_eq!(run(SHOW, &["0"]), "$11|0 nil 0 nil", "{spoiler}");
         run(spoiler, &["0", "a"]);
-        assert_eq!(run(SHOW, &["2", "k", "l", "a", "b", "c"]), "$31|1=k 2=l 2 nil 1=a 2=b 3=c 3 nil", "{spoiler}");
+        assert_eq!(
+            run(SHOW, &["2", "k", "l", "a", "b", "c"]),
+            "$31|1=k 2=l 2 nil 1=a 2=b 3=c 3 nil",
+            "{spoiler}"
+        );
     }
     let many: Vec<String> = (0..300).map(|number| number.to_string()).collect();
     let many: Vec<&str> = ["100"].into_iter().chain(many.iter().map(String::as_str)).collect();
-    assert_eq!(run("return {#KEYS, #ARGV, KEYS[100], ARGV[200]}", &many), "*4|:100|:200|$2|99|$3|299");
+    assert_eq!(
+        run("return {#KEYS, #ARGV, KEYS[100], ARGV[200]}", &many),
+        "*4|:100|:200|$2|99|$3|299"
+    );
     assert_eq!(run(SHOW, &["1", "k"]), "$15|1=k 1 nil 0 nil");
 }
 
-/// Everything that scripts could reach, down to what proxies hide, as one text. KEYS and ARGV are set anew for every run.
+/// Everything that scripts could reach, down to what proxies hide, as one text. KEYS and ARGV are
+/// set anew for every run.
 fn fingerprint() -> String {
     const WALK: &str = r#"
         local world, seen, lines = ..., {}, {}
@@ -218,8 +257,13 @@ fn fingerprint() -> String {
         return table.concat(lines, "\n")
     "#;
     engine::with(|engine| {
-        let walk = engine.lua().load(WALK).set_environment(unprotected(engine.lua())?).into_function()?;
-        engine.worlds().iter().map(|world| walk.call::<String>(world)).collect::<mlua::Result<Vec<String>>>()
+        let walk =
+            engine.lua().load(WALK).set_environment(unprotected(engine.lua())?).into_function()?;
+        engine
+            .worlds()
+            .iter()
+            .map(|world| walk.call::<String>(world))
+            .collect::<mlua::Result<Vec<String>>>()
     })
     .unwrap()
     .join("\n")
@@ -268,7 +312,11 @@ fn scripts_cannot_change_what_later_scripts_see() {
         eval(&mut bench, &format!("pcall(function() {attempt} end)"));
     }
     assert_eq!(fingerprint(), before);
-    assert_eq!(eval(&mut Bench::new(), "return math.random(100)"), ":40", "the seed is the server's own");
+    assert_eq!(
+        eval(&mut Bench::new(), "return math.random(100)"),
+        ":40",
+        "the seed is the server's own"
+    );
     assert_eq!(eval(&mut bench, "return redis.call('HSET', 'h', 'f', 'v')"), ":1");
     assert_eq!(eval(&mut bench, "return #redis.call('HGETALL', 'h')"), ":2", "RESP2 again");
     bench.propagated();
@@ -299,19 +347,25 @@ fn scripts_that_do_no_harm_find_all_that_others_find() {
             [Harm::None, Harm::Tables],
             "{script}"
         );
-        let mut answers = [&mut plain, &mut proxied].into_iter().zip(&scripts).map(|(bench, script)| {
-            let words: Vec<&[u8]> = ["EVAL", script].iter().chain(parts).map(|part| part.as_bytes()).collect();
-            let sha = crate::testing::readable(&bench.words(0, &[b"SCRIPT", b"LOAD", script.as_bytes()]));
-            crate::testing::readable(&bench.words(0, &words)).replace(&sha[4..], "(its SHA-1)")
-        });
+        let mut answers =
+            [&mut plain, &mut proxied].into_iter().zip(&scripts).map(|(bench, script)| {
+                let words: Vec<&[u8]> =
+                    ["EVAL", script].iter().chain(parts).map(|part| part.as_bytes()).collect();
+                let sha = crate::testing::readable(
+                    &bench.words(0, &[b"SCRIPT", b"LOAD", script.as_bytes()]),
+                );
+                crate::testing::readable(&bench.words(0, &words)).replace(&sha[4..], "(its SHA-1)")
+            });
         assert_eq!(answers.next(), answers.next(), "{script}");
     };
     for script in [
         RELEASE,
         "return {KEYS[1], KEYS[2], ARGV[1], ARGV[2], #KEYS, #ARGV}",
         "for i = 1, 3 do redis.call('INCR', KEYS[1]) end return redis.call('GET', KEYS[1])",
-        "local name, n = type(redis.call), tonumber('7') return {name, n, redis.sha1hex(''), redis.LOG_WARNING}",
-        "return {redis.REDIS_VERSION, redis.REDIS_VERSION_NUM, redis.nosuch, tostring(redis.nosuch)}",
+        "local name, n = type(redis.call), tonumber('7') return {name, n, redis.sha1hex(''), \
+         redis.LOG_WARNING}",
+        "return {redis.REDIS_VERSION, redis.REDIS_VERSION_NUM, redis.nosuch, \
+         tostring(redis.nosuch)}",
         "return redis.pcall('NOSUCH')",
         "return redis.call('NOSUCH')",
         "return redis.error_reply('x')",
@@ -322,7 +376,8 @@ fn scripts_that_do_no_harm_find_all_that_others_find() {
         "nosuch()",
         "local a return a.b",
         "return string.format('%d', 'x')",
-        "return {string.rep('ab', 3), math.floor(2.5), bit.band(7, 5), cjson.encode(KEYS), _VERSION}",
+        "return {string.rep('ab', 3), math.floor(2.5), bit.band(7, 5), cjson.encode(KEYS), \
+         _VERSION}",
         "return {('x'):upper(), tostring(string), tostring(print)}",
         "error('x')",
         "error(KEYS)",
@@ -345,7 +400,8 @@ fn addresses_and_the_heap_are_not_seen() {
     check_eval("return collectgarbage('count')", ":64");
 }
 
-/// A server of which every command for keys panics: its first client is in a database that there is not.
+/// A server of which every command for keys panics: its first client is in a database that there is
+/// not.
 fn broken() -> Bench {
     let mut bench = Bench::new();
     let server = bench.node.server_mut();
@@ -367,6 +423,10 @@ fn a_panic_in_a_command_gets_through_lua_and_no_script_can_catch_it() {
         let mut bench = broken();
         let ended = catch_unwind(AssertUnwindSafe(|| eval(&mut bench, script)));
         assert!(ended.is_err(), "{script}: {ended:?}");
-        assert_eq!(eval(&mut Bench::new(), "return redis.call('INCR', 'n')"), ":1", "the next script runs");
+        assert_eq!(
+            eval(&mut Bench::new(), "return redis.call('INCR', 'n')"),
+            ":1",
+            "the next script runs"
+        );
     }
 }

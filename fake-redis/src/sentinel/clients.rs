@@ -1,4 +1,5 @@
-//! Those who ask Sentinel where the primary is, and those who wait to be told. Must never know what their commands mean.
+//! Those who ask Sentinel where the primary is, and those who wait to be told. Must never know what
+//! their commands mean.
 
 use super::events::Event;
 use crate::{
@@ -71,7 +72,8 @@ impl Clients {
         }
     }
 
-    /// The next client whose command is to be served, taken out; hand it back with [`Clients::served`].
+    /// The next client whose command is to be served, taken out; hand it back with
+    /// [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)
@@ -99,7 +101,9 @@ impl Clients {
                 client.reply.push(parts.len());
                 parts.iter().for_each(|part| client.reply.bulk(part));
             }
-            for pattern in client.patterns.iter().filter(|pattern| crate::glob::matches(pattern, channel)) {
+            for pattern in
+                client.patterns.iter().filter(|pattern| crate::glob::matches(pattern, channel))
+            {
                 let parts: [&[u8]; 4] = [b"pmessage", pattern, channel, message];
                 client.reply.push(parts.len());
                 parts.iter().for_each(|part| client.reply.bulk(part));
@@ -128,7 +132,9 @@ impl Clients {
     }
 
     fn understand(&mut self, connection: ConnectionId) {
-        let Some(client) = self.all.get_mut(&connection).filter(|client| !client.leaving) else { return };
+        let Some(client) = self.all.get_mut(&connection).filter(|client| !client.leaving) else {
+            return;
+        };
         match client.reader.advance(LIMITS) {
             Ok(true) => self.ready.push_back(connection),
             Ok(false) => {}

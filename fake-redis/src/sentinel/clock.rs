@@ -1,13 +1,16 @@
-//! Sentinel's alarm, and its distrust of a clock that jumps (`sentinelCheckTiltCondition`). Must never know what is due.
+//! Sentinel's alarm, and its distrust of a clock that jumps (`sentinelCheckTiltCondition`). Must
+//! never know what is due.
 //!
-//! Redis compares the wall clock between two ticks, which should lie 52 to 100 ms apart: it enters TILT if time ran backwards, or if more
-//! than two seconds passed. Here the next look may be a second away, but when it should come is known: what is compared is the wall
-//! clock with the expected one, plus the tick that Redis would have had.
+//! Redis compares the wall clock between two ticks, which should lie 52 to 100 ms apart: it enters
+//! TILT if time ran backwards, or if more than two seconds passed. Here the next look may be a
+//! second away, but when it should come is known: what is compared is the wall clock with the
+//! expected one, plus the tick that Redis would have had.
 
 use super::period;
 use crate::machine::{Output, Outputs, WallTime};
 
-/// The frequencies between which Redis draws anew after every tick (`CONFIG_DEFAULT_HZ` and twice that), to keep Sentinels apart.
+/// The frequencies between which Redis draws anew after every tick (`CONFIG_DEFAULT_HZ` and twice
+/// that), to keep Sentinels apart.
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
 /// The longest tick: an alarm that is late by no more than this needs no correction.
@@ -27,11 +30,13 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// Takes note of the instant of an input. Returns whether the clock has jumped so far that Redis would enter TILT.
+    /// Takes note of the instant of an input. Returns whether the clock has jumped so far that
+    /// Redis would enter TILT.
     pub(crate) fn observe(&mut self, now: i64) -> bool {
         let last_seen = self.last_seen.replace(now).unwrap_or(now);
         let late = now - self.set_for.unwrap_or(now);
-        let jumped = now < last_seen - self.tick_ms || late + self.tick_ms > period::TILT_TRIGGER_MS;
+        let jumped =
+            now < last_seen - self.tick_ms || late + self.tick_ms > period::TILT_TRIGGER_MS;
         if jumped {
             self.set_for = None;
         }
@@ -50,11 +55,22 @@ impl Alarm {
         self.last_look = now;
     }
 
-    /// Sees to it that we are woken within a tick after something is due, and at least a tick after the last look.
-    pub(crate) fn set(&mut self, due: i64, now: WallTime, draw_below: impl FnOnce(u64) -> i64, out: &mut Outputs) {
-        // After a step back the last look lies in the future, which must not make us sleep until then.
+    /// Sees to it that we are woken within a tick after something is due, and at least a tick after
+    /// the last look.
+    pub(crate) fn set(
+        &mut self,
+        due: i64,
+        now: WallTime,
+        draw_below: impl FnOnce(u64) -> i64,
+        out: &mut Outputs,
+    ) {
+        // After a step back the last look lies in the future, which must not make us sleep until
+        // then.
         let earliest = due.max(self.last_look.min(now.as_millis()) + self.tick_ms);
-        if self.set_for.is_some_and(|wake_at| (earliest..=earliest + TICK_MS_MAX).contains(&wake_at)) {
+        if self
+            .set_for
+            .is_some_and(|wake_at| (earliest..=earliest + TICK_MS_MAX).contains(&wake_at))
+        {
             return;
         }
         let within_tick = draw_below(u64::try_from(self.tick_ms).unwrap_or(0).max(1));

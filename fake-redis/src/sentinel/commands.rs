@@ -1,5 +1,5 @@
-//! The commands that Sentinel serves besides SENTINEL itself: its own small table (`sentinelcmds` and the commands flagged
-//! `CMD_SENTINEL`). Must never know how a failover works.
+//! The commands that Sentinel serves besides SENTINEL itself: its own small table (`sentinelcmds`
+//! and the commands flagged `CMD_SENTINEL`). Must never know how a failover works.
 
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
 use crate::{
@@ -34,13 +34,16 @@ impl Sentinel {
         if listening && !MAY_LISTEN.iter().any(|allowed| allowed.as_bytes() == name) {
             return refuse_while_listening(client, &name);
         }
-        let Some((_, arity, run)) = COMMANDS.iter().find(|(known, ..)| known.as_bytes() == name) else {
+        let Some((_, arity, run)) = COMMANDS.iter().find(|(known, ..)| known.as_bytes() == name)
+        else {
             return unknown_command(client, args);
         };
         let wanted = usize::try_from(arity.unsigned_abs()).unwrap_or(usize::MAX);
         if args.len() < wanted || *arity > 0 && args.len() > wanted {
             let name = String::from_utf8_lossy(&name);
-            return client.reply.error(format!("ERR wrong number of arguments for '{name}' command").as_bytes());
+            return client
+                .reply
+                .error(format!("ERR wrong number of arguments for '{name}' command").as_bytes());
         }
         run(self, client, args, out);
     }
@@ -66,18 +69,21 @@ const COMMANDS: [(&str, i32, Run); 13] = [
 ];
 
 /// What a subscribed client of RESP2 may still send (`processCommand`).
-const MAY_LISTEN: [&str; 6] = ["ping", "subscribe", "unsubscribe", "psubscribe", "punsubscribe", "quit"];
+const MAY_LISTEN: [&str; 6] =
+    ["ping", "subscribe", "unsubscribe", "psubscribe", "punsubscribe", "quit"];
 
 fn refuse_while_listening(client: &mut Client, name: &[u8]) {
     let name = String::from_utf8_lossy(name);
     let text = format!(
-        "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
+        "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET \
+         are allowed in this context"
     );
     client.reply.error(text.as_bytes());
 }
 
 fn unknown_command(client: &mut Client, args: Args<'_>) {
-    let mut text = [b"ERR unknown command '", args.get(0), b"', with args beginning with: "].concat();
+    let mut text =
+        [b"ERR unknown command '", args.get(0), b"', with args beginning with: "].concat();
     for word in args.from(1).iter() {
         text.extend_from_slice(&[b"'", word, b"' "].concat());
     }
@@ -98,7 +104,8 @@ fn ping(_: &mut Sentinel, client: &mut Client, args: Args<'_>, _: &mut Outputs) 
     }
 }
 
-/// Other Sentinels say hello by this command; nothing else can be published (`sentinelPublishCommand`).
+/// Other Sentinels say hello by this command; nothing else can be published
+/// (`sentinelPublishCommand`).
 fn publish(sentinel: &mut Sentinel, client: &mut Client, args: Args<'_>, out: &mut Outputs) {
     if args.get(1) != HELLO_CHANNEL.as_bytes() {
         return client.reply.error(b"ERR Only HELLO messages are accepted by Sentinel instances.");
@@ -179,16 +186,20 @@ fn client_command(client: &mut Client, args: Args<'_>) {
         (b"id", 2) => client.reply.integer(client.id),
         _ => {
             let name = String::from_utf8_lossy(args.get(1));
-            client.reply.error(format!("ERR unknown subcommand '{name}'. Try CLIENT HELP.").as_bytes());
+            client
+                .reply
+                .error(format!("ERR unknown subcommand '{name}'. Try CLIENT HELP.").as_bytes());
         }
     }
 }
 
-/// Sentinels here have no password, like a server without `requirepass`: only the default user's empty one would fit.
+/// Sentinels here have no password, like a server without `requirepass`: only the default user's
+/// empty one would fit.
 fn auth(client: &mut Client, args: Args<'_>) {
     match args.len() {
         2 => client.reply.error(
-            b"ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?",
+            b"ERR AUTH <password> called without any password configured for the default user. \
+             Are you sure your configuration is correct?",
         ),
         3 if args.get(1) == b"default" => client.reply.ok(),
         3 => client.reply.error(b"WRONGPASS invalid username-password pair or user is disabled."),
@@ -208,7 +219,9 @@ fn hello(client: &mut Client, args: Args<'_>) {
         rest = match (rest.get(0).to_ascii_lowercase().as_slice(), rest.len()) {
             (b"auth", 3..) if rest.get(1) == b"default" => rest.from(3),
             (b"auth", 3..) => {
-                return client.reply.error(b"WRONGPASS invalid username-password pair or user is disabled.");
+                return client
+                    .reply
+                    .error(b"WRONGPASS invalid username-password pair or user is disabled.");
             }
             (b"setname", 2..) => {
                 client.name = Bytes::copy_from_slice(rest.get(1));

@@ -1,5 +1,5 @@
-//! Instances as SENTINEL MASTERS, REPLICAS and SENTINELS list them (`addReplySentinelRedisInstance`), INFO and ROLE. Must never know who
-//! asks.
+//! Instances as SENTINEL MASTERS, REPLICAS and SENTINELS list them
+//! (`addReplySentinelRedisInstance`), INFO and ROLE. Must never know who asks.
 
 use super::{
     Sentinel,
@@ -151,8 +151,9 @@ impl Sentinel {
         let everything = ["all", "everything", "default"];
         let wanted = |section: &str| {
             args.len() == 1
-                || (1..args.len())
-                    .any(|index| args.is(index, section) || everything.iter().any(|all| args.is(index, all)))
+                || (1..args.len()).any(|index| {
+                    args.is(index, section) || everything.iter().any(|all| args.is(index, all))
+                })
         };
         let mut sections = Vec::new();
         if wanted("server") {

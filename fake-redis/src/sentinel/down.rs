@@ -1,4 +1,5 @@
-//! When an instance is down: in our own eyes, and in those of enough Sentinels. Must never know what is done about it.
+//! When an instance is down: in our own eyes, and in those of enough Sentinels. Must never know
+//! what is done about it.
 
 use super::{
     core::{Context, Core},
@@ -11,8 +12,8 @@ use super::{
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Link {
-    /// Since when the instance has been silent: since the first unanswered PING, or since its last answer if there is no connection on
-    /// which to ask.
+    /// Since when the instance has been silent: since the first unanswered PING, or since its last
+    /// answer if there is no connection on which to ask.
     fn silent_since(&self) -> Option<i64> {
         self.ping_pending_since.or_else(|| self.disconnected.then_some(self.last_available))
     }
@@ -21,10 +22,11 @@ impl Link {
 impl Instance {
     /// From when on it counts as down, as far as is known now; `i64::MAX` for not at all.
     ///
-    /// It is silent for longer than it may be, or it is monitored as a primary and has been calling itself a replica for that long and
-    /// two INFO periods more.
+    /// It is silent for longer than it may be, or it is monitored as a primary and has been calling
+    /// itself a replica for that long and two INFO periods more.
     pub(crate) fn down_from(&self) -> i64 {
-        let silent = self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
+        let silent =
+            self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
         let demoted = if self.kind == Kind::Master && self.role_reported == Kind::Replica {
             self.role_reported_since + self.down_after_ms + 2 * period::INFO_MS + 1
         } else {
@@ -33,8 +35,8 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// When the command connection, if there is one, is to be given up for a fresh one: it is old enough, and PING has gone unanswered
-    /// for half of the time that makes the instance down.
+    /// When the command connection, if there is one, is to be given up for a fresh one: it is old
+    /// enough, and PING has gone unanswered for half of the time that makes the instance down.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -45,7 +47,8 @@ impl Instance {
         }
     }
 
-    /// When the subscribed connection, if there is one, is to be given up: it is old enough, and not even our own hello came over it.
+    /// When the subscribed connection, if there is one, is to be given up: it is old enough, and
+    /// not even our own hello came over it.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -54,8 +57,8 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Gives up connections that seem dead and decides whether the instance is down (`sentinelCheckSubjectivelyDown`). Returns the
-    /// event to be told, if that has changed.
+    /// Gives up connections that seem dead and decides whether the instance is down
+    /// (`sentinelCheckSubjectivelyDown`). Returns the event to be told, if that has changed.
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;
@@ -109,16 +112,21 @@ impl Master {
         self.objectively_down = down;
         if down {
             self.objectively_down_since = core.now;
-            core.event("+odown", format!("{} #quorum {votes}/{}", name_master(&self.node), self.quorum));
+            core.event(
+                "+odown",
+                format!("{} #quorum {votes}/{}", name_master(&self.node), self.quorum),
+            );
         } else {
             core.event("-odown", name_master(&self.node));
         }
     }
 
-    /// Asks the other Sentinels whether they find the primary down, and for their vote if we want to replace it
-    /// (`sentinelAskMasterStateToOtherSentinels`). `forced` asks those who have answered a moment ago, too.
+    /// Asks the other Sentinels whether they find the primary down, and for their vote if we want
+    /// to replace it (`sentinelAskMasterStateToOtherSentinels`). `forced` asks those who have
+    /// answered a moment ago, too.
     ///
-    /// Where Redis repeats an unanswered question at every tick, this waits a second before it repeats one.
+    /// Where Redis repeats an unanswered question at every tick, this waits a second before it
+    /// repeats one.
     pub(crate) fn ask_others(&mut self, forced: bool, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -132,7 +140,14 @@ impl Master {
             if !self.node.subjectively_down || sentinel.link.disconnected || !due {
                 continue;
             }
-            let question = ["SENTINEL", "is-master-down-by-addr", &self.node.address.host, &port, &epoch, candidate];
+            let question = [
+                "SENTINEL",
+                "is-master-down-by-addr",
+                &self.node.address.host,
+                &port,
+                &epoch,
+                candidate,
+            ];
             if sentinel.link.command(&question.map(str::as_bytes), Expected::MasterDown) {
                 sentinel.link.ask_pending_since = Some(now);
             }
@@ -154,7 +169,8 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Takes the answer (`sentinelReceiveIsMasterDownReply`); anything unexpected is ignored and times out.
+    /// Takes the answer (`sentinelReceiveIsMasterDownReply`); anything unexpected is ignored and
+    /// times out.
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

@@ -1,4 +1,5 @@
-//! How Sentinels agree on who replaces the primary: one vote each per epoch, and a leader needs both a majority and the quorum.
+//! How Sentinels agree on who replaces the primary: one vote each per epoch, and a leader needs
+//! both a majority and the quorum.
 //!
 //! Must never know how the primary is replaced.
 
@@ -6,9 +7,14 @@ use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
 
 impl Master {
-    /// Votes for the candidate, unless we have voted in its epoch or a later one, and tells whom our vote is for and in which epoch
-    /// (`sentinelVoteLeader`).
-    pub(crate) fn vote(&mut self, epoch: u64, candidate: &str, core: &mut Core) -> (Option<&str>, u64) {
+    /// Votes for the candidate, unless we have voted in its epoch or a later one, and tells whom
+    /// our vote is for and in which epoch (`sentinelVoteLeader`).
+    pub(crate) fn vote(
+        &mut self,
+        epoch: u64,
+        candidate: &str,
+        core: &mut Core,
+    ) -> (Option<&str>, u64) {
         if epoch > core.epoch {
             core.raise_epoch(epoch);
         }
@@ -24,18 +30,22 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Who has won the election of the epoch, if anybody has (`sentinelGetLeader`). Our own vote is cast in passing: for whom most
-    /// others have voted, else for ourselves.
+    /// Who has won the election of the epoch, if anybody has (`sentinelGetLeader`). Our own vote is
+    /// cast in passing: for whom most others have voted, else for ourselves.
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {
-            if let Some(leader) =
-                sentinel.opinion.leader.as_ref().filter(|_| sentinel.opinion.leader_epoch == core.epoch)
+            if let Some(leader) = sentinel
+                .opinion
+                .leader
+                .as_ref()
+                .filter(|_| sentinel.opinion.leader_epoch == core.epoch)
             {
                 *votes.entry(leader.clone()).or_default() += 1;
             }
         }
-        let candidate = most_voted(&votes).map_or_else(|| core.my_id.clone(), |(leader, _)| leader.to_owned());
+        let candidate =
+            most_voted(&votes).map_or_else(|| core.my_id.clone(), |(leader, _)| leader.to_owned());
         let (leader, voted_in) = self.vote(epoch, &candidate, core);
         if let Some(leader) = leader.filter(|_| voted_in == epoch) {
             *votes.entry(leader.to_owned()).or_default() += 1;
@@ -47,7 +57,8 @@ impl Master {
     }
 }
 
-/// Who has most votes. Of several, the smallest run id: any would do, but it has to be the same in every run.
+/// Who has most votes. Of several, the smallest run id: any would do, but it has to be the same in
+/// every run.
 fn most_voted(votes: &BTreeMap<String, usize>) -> Option<(&str, usize)> {
     let most = votes.values().copied().max()?;
     votes.iter().find(|(_, count)| **count == most).map(|(leader, count)| (leader.as_str(), *count))
@@ -64,12 +75,20 @@ mod tests {
 
     fn electorate(others: usize, quorum: usize) -> (Master, Core) {
         let address = Address::new("redis-1", 6379);
-        let config =
-            SentinelConfig { quorum, ..SentinelConfig::new(Address::new("sentinel-1", 26379), address.clone()) };
+        let config = SentinelConfig {
+            quorum,
+            ..SentinelConfig::new(Address::new("sentinel-1", 26379), address.clone())
+        };
         let mut master = Master::new(&config, 1_000);
         for number in 0..others {
             let name = format!("other-{number}");
-            master.sentinels.push(Instance::new(Kind::Sentinel, name, address.clone(), 30_000, 1_000));
+            master.sentinels.push(Instance::new(
+                Kind::Sentinel,
+                name,
+                address.clone(),
+                30_000,
+                1_000,
+            ));
         }
         (master, Core::new(&config, 7, 1_000))
     }

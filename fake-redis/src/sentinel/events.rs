@@ -1,4 +1,5 @@
-//! The texts by which Sentinel tells its subscribers what happened (`sentinelEvent`). Must never know who subscribes.
+//! The texts by which Sentinel tells its subscribers what happened (`sentinelEvent`). Must never
+//! know who subscribes.
 
 use super::{
     instance::{Instance, Kind},
@@ -27,7 +28,13 @@ impl Kind {
 
 /// `<type> <name> <ip> <port>`: how `%@` names a monitored primary.
 pub(crate) fn name_master(master: &Instance) -> String {
-    format!("{} {} {} {}", master.kind.word(), master.name, master.address.host, master.address.port)
+    format!(
+        "{} {} {} {}",
+        master.kind.word(),
+        master.name,
+        master.address.host,
+        master.address.port
+    )
 }
 
 /// `<type> <name> <ip> <port> @ <master name> <ip> <port>`: how `%@` names any other instance.

@@ -1,5 +1,5 @@
-//! The steps by which the elected Sentinel replaces a primary (`sentinelFailoverStateMachine`). Must never know who is best promoted, nor
-//! how votes are counted.
+//! The steps by which the elected Sentinel replaces a primary (`sentinelFailoverStateMachine`).
+//! Must never know who is best promoted, nor how votes are counted.
 
 use super::{
     core::Core,
@@ -35,8 +35,8 @@ pub(crate) struct Failover {
     pub(crate) step: Step,
     /// Since when.
     pub(crate) step_since: i64,
-    /// When the last attempt began, ours or that of the Sentinel for which we voted; up to a second later, so that several do not keep
-    /// in step.
+    /// When the last attempt began, ours or that of the Sentinel for which we voted; up to a second
+    /// later, so that several do not keep in step.
     pub(crate) started: i64,
     /// The epoch that it was begun for.
     pub(crate) epoch: u64,
@@ -63,15 +63,18 @@ impl Failover {
 }
 
 impl Master {
-    /// When the next attempt may begin if the primary is objectively down: twice the failover timeout after the last one.
+    /// When the next attempt may begin if the primary is objectively down: twice the failover
+    /// timeout after the last one.
     pub(crate) fn failover_allowed_from(&self) -> i64 {
         self.failover.started + 2 * self.failover_timeout_ms
     }
 
-    /// Begins an attempt if the primary is objectively down and none was begun lately (`sentinelStartFailoverIfNeeded`). Returns whether
-    /// it has.
+    /// Begins an attempt if the primary is objectively down and none was begun lately
+    /// (`sentinelStartFailoverIfNeeded`). Returns whether it has.
     pub(crate) fn start_failover_if_needed(&mut self, core: &mut Core) -> bool {
-        let wanted = self.objectively_down && !self.failover.in_progress() && self.failover_allowed_from() <= core.now;
+        let wanted = self.objectively_down
+            && !self.failover.in_progress()
+            && self.failover_allowed_from() <= core.now;
         if wanted {
             self.start_failover(core);
         }
@@ -105,7 +108,8 @@ impl Master {
         self.failover.started + self.failover_timeout_ms.min(period::ELECTION_MS) + 1
     }
 
-    /// When an attempt that waits for the replica to be promoted, or for the others to follow it, is given up.
+    /// When an attempt that waits for the replica to be promoted, or for the others to follow it,
+    /// is given up.
     pub(crate) fn step_ends(&self) -> i64 {
         self.failover.step_since + self.failover_timeout_ms + 1
     }
@@ -156,7 +160,8 @@ impl Master {
         }
     }
 
-    /// Gives the attempt up (`sentinelAbortFailover`). Impossible once the replica is known to be promoted.
+    /// Gives the attempt up (`sentinelAbortFailover`). Impossible once the replica is known to be
+    /// promoted.
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

@@ -1,5 +1,5 @@
-//! The message by which Sentinels find each other and spread who the primary is: eight words, separated by commas
-//! (`sentinelSendHello`). Must never know how it travels.
+//! The message by which Sentinels find each other and spread who the primary is: eight words,
+//! separated by commas (`sentinelSendHello`). Must never know how it travels.
 
 use super::{
     Address,
@@ -37,7 +37,8 @@ pub(crate) struct Said {
     text: Rc<str>,
 }
 
-/// The last message of another Sentinel that was taken to heart. Most of its messages are the same for as long as nothing happens.
+/// The last message of another Sentinel that was taken to heart. Most of its messages are the same
+/// for as long as nothing happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Heard {
     text: Box<[u8]>,
@@ -47,7 +48,9 @@ pub(crate) struct Heard {
 /// What we say ourselves, written anew only if something in it has changed.
 pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     let is_same = |said: &&Said| {
-        said.epoch == core.epoch && said.config_epoch == master.config_epoch && said.master == *master.current_address()
+        said.epoch == core.epoch
+            && said.config_epoch == master.config_epoch
+            && said.master == *master.current_address()
     };
     if let Some(said) = master.said.as_ref().filter(is_same) {
         return said.text.clone();
@@ -59,7 +62,8 @@ pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     text
 }
 
-/// Takes a message that came before, word for word, and has nothing new to say: our own, or another Sentinel's. Returns whether it was one.
+/// Takes a message that came before, word for word, and has nothing new to say: our own, or another
+/// Sentinel's. Returns whether it was one.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
         let Master { said, sentinels, config_epoch, .. } = master;
@@ -89,7 +93,9 @@ impl Hello {
     /// Reads a message; `None` if it is not one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(',').collect();
-        let [host, port, run_id, epoch, master_name, master_host, master_port, config_epoch] = words.as_slice() else {
+        let [host, port, run_id, epoch, master_name, master_host, master_port, config_epoch] =
+            words.as_slice()
+        else {
             return None;
         };
         Some(Self {
@@ -111,10 +117,18 @@ impl fmt::Display for Hello {
     }
 }
 
-/// Takes another Sentinel's hello (`sentinelProcessHelloMessage`): makes its acquaintance, and takes up a higher epoch and a newer
-/// address of the primary.
-pub(crate) fn process(masters: &mut [Master], hello: &Hello, text: &[u8], context: &mut Context<'_>) {
-    let Some(place) = masters.iter().position(|master| master.node.name == hello.master_name) else { return };
+/// Takes another Sentinel's hello (`sentinelProcessHelloMessage`): makes its acquaintance, and
+/// takes up a higher epoch and a newer address of the primary.
+pub(crate) fn process(
+    masters: &mut [Master],
+    hello: &Hello,
+    text: &[u8],
+    context: &mut Context<'_>,
+) {
+    let Some(place) = masters.iter().position(|master| master.node.name == hello.master_name)
+    else {
+        return;
+    };
     if !masters[place].sentinels.iter().any(|sentinel| is_sender(sentinel, hello)) {
         meet(masters, place, hello, context);
     }
@@ -123,7 +137,10 @@ pub(crate) fn process(masters: &mut [Master], hello: &Hello, text: &[u8], contex
         context.core.raise_epoch(hello.epoch);
     }
     let now = context.core.now;
-    let Some(sender) = master.sentinels.iter_mut().find(|sentinel| is_sender(sentinel, hello)) else { return };
+    let Some(sender) = master.sentinels.iter_mut().find(|sentinel| is_sender(sentinel, hello))
+    else {
+        return;
+    };
     sender.opinion.last_hello = now;
     sender.heard = Some(Heard { text: text.into(), config_epoch: hello.config_epoch });
     if master.config_epoch >= hello.config_epoch {
@@ -138,21 +155,32 @@ pub(crate) fn process(masters: &mut [Master], hello: &Hello, text: &[u8], contex
 }
 
 fn is_sender(sentinel: &Instance, hello: &Hello) -> bool {
-    sentinel.run_id.as_ref() == Some(&hello.run_id) && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
+    sentinel.run_id.as_ref() == Some(&hello.run_id)
+        && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
 }
 
-/// Adds the sender to the Sentinels of the primary. It may be one that has moved, or one that took the place of another.
+/// Adds the sender to the Sentinels of the primary. It may be one that has moved, or one that took
+/// the place of another.
 fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Context<'_>) {
     let moved = forget(&mut masters[place], &hello.run_id, context);
     if moved {
-        let text = format!("ip {} port {} for {}", hello.sentinel.host, hello.sentinel.port, hello.run_id);
-        context.core.event("+sentinel-address-switch", format!("{} {text}", name_master(&masters[place].node)));
+        let text =
+            format!("ip {} port {} for {}", hello.sentinel.host, hello.sentinel.port, hello.run_id);
+        context.core.event(
+            "+sentinel-address-switch",
+            format!("{} {text}", name_master(&masters[place].node)),
+        );
     } else {
         forget_namesake(masters, place, &hello.sentinel, context);
     }
     let (master, now) = (&mut masters[place], context.core.now);
-    let mut sentinel =
-        Instance::new(Kind::Sentinel, hello.run_id.clone(), hello.sentinel.clone(), master.node.down_after_ms, now);
+    let mut sentinel = Instance::new(
+        Kind::Sentinel,
+        hello.run_id.clone(),
+        hello.sentinel.clone(),
+        master.node.down_after_ms,
+        now,
+    );
     sentinel.run_id = Some(hello.run_id.clone());
     if !moved {
         context.core.event("+sentinel", name_instance(&sentinel, &master.node));
@@ -162,9 +190,16 @@ fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Conte
 }
 
 /// Forgets the Sentinel of another run id that was at the sender's address, for every primary.
-fn forget_namesake(masters: &mut [Master], place: usize, address: &Address, context: &mut Context<'_>) {
+fn forget_namesake(
+    masters: &mut [Master],
+    place: usize,
+    address: &Address,
+    context: &mut Context<'_>,
+) {
     let master = &masters[place];
-    let Some(other) = master.sentinels.iter().find(|sentinel| sentinel.address.is(&address.host, address.port)) else {
+    let Some(other) =
+        master.sentinels.iter().find(|sentinel| sentinel.address.is(&address.host, address.port))
+    else {
         return;
     };
     context.core.event("+sentinel-invalid-addr", name_instance(other, &master.node));
@@ -176,7 +211,9 @@ fn forget_namesake(masters: &mut [Master], place: usize, address: &Address, cont
 
 /// Forgets a Sentinel (`removeMatchingSentinelFromMaster`). Returns whether it was known.
 fn forget(master: &mut Master, run_id: &str, context: &mut Context<'_>) -> bool {
-    let Some(place) = master.sentinels.iter().position(|sentinel| sentinel.run_id.as_deref() == Some(run_id)) else {
+    let Some(place) =
+        master.sentinels.iter().position(|sentinel| sentinel.run_id.as_deref() == Some(run_id))
+    else {
         return false;
     };
     close_links(&mut master.sentinels.remove(place), context.out);
@@ -189,7 +226,8 @@ mod tests {
 
     #[test]
     fn a_hello_survives_writing_and_reading() {
-        let text = "10.0.0.7,26379,0123456789012345678901234567890123456789,3,mymaster,10.0.0.1,6379,2";
+        let text =
+            "10.0.0.7,26379,0123456789012345678901234567890123456789,3,mymaster,10.0.0.1,6379,2";
         let hello = Hello::parse(text).unwrap();
         assert_eq!(hello.master, Address::new("10.0.0.1", 6379));
         assert_eq!((hello.epoch, hello.config_epoch), (3, 2));

@@ -1,4 +1,5 @@
-//! What a server's INFO tells, and what follows from it (`sentinelRefreshInstanceInfo`). Must never know how INFO was asked for.
+//! What a server's INFO tells, and what follows from it (`sentinelRefreshInstanceInfo`). Must never
+//! know how INFO was asked for.
 
 use super::{
     Address,
@@ -35,7 +36,10 @@ pub(crate) fn parse(text: &[u8]) -> InfoReport {
         // Most lines are about something else: not even their end of the name is looked for.
         if matches!(
             line,
-            [b'm', b'a', b's', ..] | [b'r', b'o' | b'u', ..] | [b'r', b'e', b'p', b'l', b'i', ..] | [b's', b'l', ..]
+            [b'm', b'a', b's', ..]
+                | [b'r', b'o' | b'u', ..]
+                | [b'r', b'e', b'p', b'l', b'i', ..]
+                | [b's', b'l', ..]
         ) && let Some((name, value)) = cut(line, b':')
             && let Ok(value) = str::from_utf8(value)
         {
@@ -56,7 +60,8 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
         b"run_id" if value.len() >= 40 => report.run_id = value.get(..40).map(str::to_owned),
         b"role" if value == "master" => report.role = Some(Kind::Master),
         b"role" if value == "slave" => report.role = Some(Kind::Replica),
-        // Redis reports -1 for a replica that has never had its primary; any figure but 0 means that the link is down.
+        // Redis reports -1 for a replica that has never had its primary; any figure but 0 means
+        // that the link is down.
         b"master_link_down_since_seconds" => {
             report.link_down_ms = value.parse().map_or(0, |seconds: i64| seconds * 1_000)
         }
@@ -75,7 +80,8 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
 
 /// The address in `ip=10.0.0.2,port=6379,state=online,...`.
 fn replica_address(value: &str) -> Option<Address> {
-    let field = |name: &str| value.split(',').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+    let field =
+        |name: &str| value.split(',').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
     Some(Address::new(field("ip")?, field("port")?.parse().ok()?))
 }
 
@@ -90,11 +96,15 @@ impl Master {
         }
         self.node.replication.take(report, core.now);
         if let Some(text) = self.node.take_role(report, core.now) {
-            core.event(text.0, format!("{} new reported role is {}", name_master(&self.node), text.1));
+            core.event(
+                text.0,
+                format!("{} new reported role is {}", name_master(&self.node), text.1),
+            );
         }
     }
 
-    /// Takes a replica's INFO and acts on it: a promotion that is awaited has happened, or the replica has to be put right.
+    /// Takes a replica's INFO and acts on it: a promotion that is awaited has happened, or the
+    /// replica has to be put right.
     pub(crate) fn take_replica_info(&mut self, place: usize, report: &InfoReport, core: &mut Core) {
         let replica = &mut self.replicas[place];
         if replica.take_identity(report, core) {
@@ -102,13 +112,18 @@ impl Master {
         }
         replica.replication.take(report, core.now);
         if let Some(text) = replica.take_role(report, core.now) {
-            core.event(text.0, format!("{} new reported role is {}", name_instance(replica, &self.node), text.1));
+            core.event(
+                text.0,
+                format!("{} new reported role is {}", name_instance(replica, &self.node), text.1),
+            );
         }
         if core.tilt_since.is_some() {
             return;
         }
         match report.role {
-            Some(Kind::Master) if self.awaits_promotion_of(place) => self.promotion_seen(place, core),
+            Some(Kind::Master) if self.awaits_promotion_of(place) => {
+                self.promotion_seen(place, core)
+            }
             Some(Kind::Master) => self.convert_to_replica(place, core),
             Some(_) => {
                 self.fix_replica(place, core);
@@ -124,7 +139,8 @@ impl Master {
         self.replicas[place].promoted && self.failover.step == Step::WaitPromotion
     }
 
-    /// The promotion is now certain: its epoch becomes that of the configuration, which makes the other Sentinels take it up.
+    /// The promotion is now certain: its epoch becomes that of the configuration, which makes the
+    /// other Sentinels take it up.
     fn promotion_seen(&mut self, place: usize, core: &mut Core) {
         self.config_epoch = self.failover.epoch;
         self.failover.enter(Step::ReconfigureReplicas, core.now);
@@ -133,13 +149,14 @@ impl Master {
         self.force_hello();
     }
 
-    /// A replica that calls itself a primary, such as the old one when it returns, is made a replica again, after giving newer
-    /// configurations time to arrive.
+    /// A replica that calls itself a primary, such as the old one when it returns, is made a
+    /// replica again, after giving newer configurations time to arrive.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.looks_sane(core.now);
         let replica = &mut self.replicas[place];
-        let settled = replica.not_down_for(wait, core.now) && core.now - replica.role_reported_since > wait;
+        let settled =
+            replica.not_down_for(wait, core.now) && core.now - replica.role_reported_since > wait;
         if !replica.promoted && sane && settled && replica.send_slaveof(Some(&self.node.address)) {
             core.event("+convert-to-slave", name_instance(replica, &self.node));
         }
@@ -149,7 +166,8 @@ impl Master {
     fn fix_replica(&mut self, place: usize, core: &mut Core) {
         let (wait, sane) = (self.failover_timeout_ms, self.looks_sane(core.now));
         let replica = &mut self.replicas[place];
-        let settled = replica.not_down_for(wait, core.now) && core.now - replica.replication.changed_at > wait;
+        let settled = replica.not_down_for(wait, core.now)
+            && core.now - replica.replication.changed_at > wait;
         let astray = !replica.replication.follows(&self.node.address);
         if astray && sane && settled && replica.send_slaveof(Some(&self.node.address)) {
             core.event("+fix-slave-config", name_instance(replica, &self.node));
@@ -170,7 +188,8 @@ impl Master {
         }
     }
 
-    /// Whether the primary is up, calls itself one and has lately answered INFO (`sentinelMasterLooksSane`).
+    /// Whether the primary is up, calls itself one and has lately answered INFO
+    /// (`sentinelMasterLooksSane`).
     fn looks_sane(&self, now: i64) -> bool {
         self.node.role_reported == Kind::Master
             && !self.node.subjectively_down
@@ -180,18 +199,20 @@ impl Master {
 }
 
 impl Instance {
-    /// Notes the run id and that INFO came. Returns whether the instance has restarted since we knew it.
+    /// Notes the run id and that INFO came. Returns whether the instance has restarted since we
+    /// knew it.
     fn take_identity(&mut self, report: &InfoReport, core: &Core) -> bool {
         self.info_refreshed = core.now;
-        let rebooted = matches!((&self.run_id, &report.run_id), (Some(old), Some(new)) if old != new);
+        let rebooted =
+            matches!((&self.run_id, &report.run_id), (Some(old), Some(new)) if old != new);
         if report.run_id.is_some() {
             self.run_id.clone_from(&report.run_id);
         }
         rebooted
     }
 
-    /// Notes the role. Returns the event and the word for the role if it has changed: `+role-change` if it is now the one that we
-    /// believe in, `-role-change` if not.
+    /// Notes the role. Returns the event and the word for the role if it has changed:
+    /// `+role-change` if it is now the one that we believe in, `-role-change` if not.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;
@@ -210,7 +231,9 @@ impl ReplicaReport {
         if report.role != Some(Kind::Replica) {
             return;
         }
-        let same = |host: &&String| self.master_host.as_ref().is_some_and(|old| old.eq_ignore_ascii_case(host));
+        let same = |host: &&String| {
+            self.master_host.as_ref().is_some_and(|old| old.eq_ignore_ascii_case(host))
+        };
         if let Some(host) = report.master_host.as_ref().filter(|host| !same(host)) {
             self.master_host = Some(host.clone());
             self.changed_at = now;
@@ -232,13 +255,17 @@ mod tests {
 
     #[test]
     fn reads_what_a_primary_says() {
-        let text = "# Server\r\nredis_version:7.0.15\r\nrun_id:0123456789012345678901234567890123456789\r\n\r\n# Replication\r\n\
+        let text = "# \
+         Server\r\nredis_version:7.0.15\r\nrun_id:0123456789012345678901234567890123456789\r\n\r\n# Replication\r\n\
                     role:master\r\nconnected_slaves:2\r\nslave0:ip=10.0.0.2,port=6379,state=online,offset=10,lag=0\r\n\
                     slave1:ip=redis-3,port=6380,state=wait_bgsave,offset=0,lag=0\r\nslave_read_only:1\r\n";
         let report = parse(text.as_bytes());
         assert_eq!(report.role, Some(Kind::Master));
         assert_eq!(report.run_id.as_deref(), Some("0123456789012345678901234567890123456789"));
-        assert_eq!(report.replicas, [Address::new("10.0.0.2", 6379), Address::new("redis-3", 6380)]);
+        assert_eq!(
+            report.replicas,
+            [Address::new("10.0.0.2", 6379), Address::new("redis-3", 6380)]
+        );
     }
 
     #[test]

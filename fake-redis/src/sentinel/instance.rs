@@ -1,5 +1,5 @@
-//! A primary, a replica or another Sentinel as this Sentinel sees it (`sentinelRedisInstance`), and the commands that it is sent
-//! regularly. Must never know whether it should be promoted.
+//! A primary, a replica or another Sentinel as this Sentinel sees it (`sentinelRedisInstance`), and
+//! the commands that it is sent regularly. Must never know whether it should be promoted.
 
 use super::{
     Address,
@@ -13,7 +13,8 @@ use crate::outgoing::Outgoing;
 /// The channel on which Sentinels find each other.
 pub(crate) const HELLO_CHANNEL: &str = "__sentinel__:hello";
 
-/// How many unanswered commands a link may hold before the regular ones wait (`SENTINEL_MAX_PENDING_COMMANDS`).
+/// How many unanswered commands a link may hold before the regular ones wait
+/// (`SENTINEL_MAX_PENDING_COMMANDS`).
 const PENDING_COMMANDS_MAX: usize = 100;
 
 /// What an instance is to us.
@@ -121,7 +122,13 @@ pub(crate) struct Opinion {
 
 impl Instance {
     /// An instance that nothing is known of yet (`createSentinelRedisInstance`).
-    pub(crate) fn new(kind: Kind, name: String, address: Address, down_after_ms: i64, now: i64) -> Self {
+    pub(crate) fn new(
+        kind: Kind,
+        name: String,
+        address: Address,
+        down_after_ms: i64,
+        now: i64,
+    ) -> Self {
         Self {
             kind,
             name,
@@ -140,14 +147,22 @@ impl Instance {
             promoted: false,
             reconfigured: Reconfigured::No,
             reconfigure_sent: 0,
-            opinion: Opinion { master_down: false, replied_at: now, leader: None, leader_epoch: 0, last_hello: now },
+            opinion: Opinion {
+                master_down: false,
+                replied_at: now,
+                leader: None,
+                leader_epoch: 0,
+                last_hello: now,
+            },
             heard: None,
         }
     }
 
-    /// How often INFO is due. A replica is watched closely while its primary is in trouble or it has lost it.
+    /// How often INFO is due. A replica is watched closely while its primary is in trouble or it
+    /// has lost it.
     pub(crate) fn info_period(&self, master_in_trouble: bool) -> i64 {
-        let urgent = self.kind == Kind::Replica && (master_in_trouble || self.replication.link_down_ms != 0);
+        let urgent =
+            self.kind == Kind::Replica && (master_in_trouble || self.replication.link_down_ms != 0);
         if urgent { period::INFO_URGENT_MS } else { period::INFO_MS }
     }
 
@@ -164,7 +179,10 @@ impl Instance {
     /// Opens the connections that are missing, at most once a second (`sentinelReconnectInstance`).
     pub(crate) fn reconnect(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
-        if !self.link.disconnected || self.address.port == 0 || now - self.link.last_reconnect < period::PING_MS {
+        if !self.link.disconnected
+            || self.address.port == 0
+            || now - self.link.last_reconnect < period::PING_MS
+        {
             return;
         }
         self.link.last_reconnect = now;
@@ -184,13 +202,20 @@ impl Instance {
 
     /// Sends PING, INFO and the hello message when they are due (`sentinelSendPeriodicCommands`).
     ///
-    /// Where Redis repeats an unanswered INFO or PUBLISH at every tick until there are 100, this waits a second before it repeats one.
-    pub(crate) fn send_periodic(&mut self, master_in_trouble: bool, hello: Option<&str>, context: &mut Context<'_>) {
+    /// Where Redis repeats an unanswered INFO or PUBLISH at every tick until there are 100, this
+    /// waits a second before it repeats one.
+    pub(crate) fn send_periodic(
+        &mut self,
+        master_in_trouble: bool,
+        hello: Option<&str>,
+        context: &mut Context<'_>,
+    ) {
         let now = context.core.now;
         if self.link.disconnected || self.link.pending() >= PENDING_COMMANDS_MAX {
             return;
         }
-        if self.info_due(master_in_trouble) <= now && self.link.command(&[b"INFO"], Expected::Info) {
+        if self.info_due(master_in_trouble) <= now && self.link.command(&[b"INFO"], Expected::Info)
+        {
             self.link.info_pending_since = Some(now);
         }
         if self.ping_due() <= now {
@@ -233,8 +258,8 @@ impl Instance {
         self.link.hello_pending_since = None;
     }
 
-    /// Has the instance follow another one, or none, and drop its clients so that they ask where the primary is
-    /// (`sentinelSendSlaveOf`). Returns whether it could be sent.
+    /// Has the instance follow another one, or none, and drop its clients so that they ask where
+    /// the primary is (`sentinelSendSlaveOf`). Returns whether it could be sent.
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {
@@ -255,7 +280,8 @@ impl Instance {
     /// Opens one connection and names it, as `sentinelSetClientName` does.
     fn open(&self, purpose: &str, context: &mut Context<'_>) -> Outgoing<Expected> {
         let Core { ids, my_id, .. } = &mut *context.core;
-        let mut outgoing = Outgoing::connect(ids, &self.address.host, self.address.port, context.out);
+        let mut outgoing =
+            Outgoing::connect(ids, &self.address.host, self.address.port, context.out);
         let name = format!("sentinel-{}-{purpose}", &my_id[..8]);
         outgoing.command(&[b"CLIENT", b"SETNAME", name.as_bytes()], Expected::Nothing);
         outgoing

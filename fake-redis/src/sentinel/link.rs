@@ -1,4 +1,5 @@
-//! The two connections of Sentinel to an instance, and what their answers say about its being alive (`instanceLink`).
+//! The two connections of Sentinel to an instance, and what their answers say about its being alive
+//! (`instanceLink`).
 //!
 //! Must never know what the instance is, nor when it counts as down.
 
@@ -39,7 +40,8 @@ pub(crate) struct Link {
     pub(crate) pubsub_activity: i64,
     /// When connecting was last tried.
     pub(crate) last_reconnect: i64,
-    /// Since when a PING waits for its first acceptable reply (`act_ping_time`). It survives a reconnection.
+    /// Since when a PING waits for its first acceptable reply (`act_ping_time`). It survives a
+    /// reconnection.
     pub(crate) ping_pending_since: Option<i64>,
     /// When PING was last sent.
     pub(crate) last_ping: i64,
@@ -51,12 +53,14 @@ pub(crate) struct Link {
     pub(crate) info_pending_since: Option<i64>,
     /// When our hello was last sent on this connection, if it has not been answered.
     pub(crate) hello_pending_since: Option<i64>,
-    /// When the other Sentinel was last asked about the primary on this connection, if it has not answered.
+    /// When the other Sentinel was last asked about the primary on this connection, if it has not
+    /// answered.
     pub(crate) ask_pending_since: Option<i64>,
 }
 
 impl Link {
-    /// A link without connections. A ping counts as pending from now on, so that an instance that can never be reached is noticed.
+    /// A link without connections. A ping counts as pending from now on, so that an instance that
+    /// can never be reached is noticed.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,
@@ -76,7 +80,8 @@ impl Link {
         }
     }
 
-    /// Forgets what was known of the instance, after its address has changed (the end of `sentinelResetMaster`).
+    /// Forgets what was known of the instance, after its address has changed (the end of
+    /// `sentinelResetMaster`).
     pub(crate) fn reset(&mut self, now: i64, out: &mut Outputs) {
         self.close_command(out);
         self.close_pubsub(out);
@@ -119,7 +124,10 @@ impl Link {
 
     /// The connection of this id, if it is one of ours.
     pub(crate) fn find(&mut self, connection: ConnectionId) -> Option<&mut Outgoing<Expected>> {
-        [&mut self.command, &mut self.pubsub].into_iter().flatten().find(|outgoing| outgoing.id == connection)
+        [&mut self.command, &mut self.pubsub]
+            .into_iter()
+            .flatten()
+            .find(|outgoing| outgoing.id == connection)
     }
 
     /// Whether the connection of this id is one of ours.
@@ -128,7 +136,8 @@ impl Link {
         self.command.as_ref().is_some_and(is_it) || self.pubsub.as_ref().is_some_and(is_it)
     }
 
-    /// Sends a command if the link has its command connection. Returns whether it had (`redisAsyncCommand`).
+    /// Sends a command if the link has its command connection. Returns whether it had
+    /// (`redisAsyncCommand`).
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) -> bool {
         let Some(outgoing) = &mut self.command else { return false };
         outgoing.command(words, expected);

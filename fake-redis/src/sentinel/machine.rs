@@ -1,4 +1,5 @@
-//! Sentinel towards its driver: which input goes where, and the regular look at all instances (`sentinelTimer`).
+//! Sentinel towards its driver: which input goes where, and the regular look at all instances
+//! (`sentinelTimer`).
 //!
 //! Must never know the rules by which instances are judged.
 
@@ -39,7 +40,8 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// A Sentinel that monitors one primary and knows no other instance yet. The seed decides its run id and all its delays.
+    /// A Sentinel that monitors one primary and knows no other instance yet. The seed decides its
+    /// run id and all its delays.
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];
@@ -110,7 +112,8 @@ impl Sentinel {
     fn take_reply(&mut self, place: Place, connection: ConnectionId, out: &mut Outputs) -> bool {
         let (master, now) = (&mut self.masters[place.master], self.core.now);
         let Some(instance) = master.instance_mut(place.instance) else { return false };
-        let from_pubsub = instance.link.pubsub.as_ref().is_some_and(|outgoing| outgoing.id == connection);
+        let from_pubsub =
+            instance.link.pubsub.as_ref().is_some_and(|outgoing| outgoing.id == connection);
         let Some(outgoing) = instance.link.find(connection) else { return false };
         let (expected, reply) = match outgoing.next_reply() {
             Ok(Some((expected, reply))) => (expected.unwrap_or(Expected::Nothing), reply),
@@ -136,12 +139,14 @@ impl Sentinel {
         true
     }
 
-    /// What came over a subscribed connection: another Sentinel's hello, our own, or the answer to SUBSCRIBE
-    /// (`sentinelReceiveHelloMessages`).
+    /// What came over a subscribed connection: another Sentinel's hello, our own, or the answer to
+    /// SUBSCRIBE (`sentinelReceiveHelloMessages`).
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
-        let Some(message) = bulk(message).filter(|_| bulk(kind).is_some_and(|kind| kind.as_ref() == b"message")) else {
+        let Some(message) =
+            bulk(message).filter(|_| bulk(kind).is_some_and(|kind| kind.as_ref() == b"message"))
+        else {
             return;
         };
         self.take_hello(message, out);
@@ -155,7 +160,12 @@ impl Sentinel {
         self.touched = Touched::Everything;
         let hello = std::str::from_utf8(message).ok().and_then(Hello::parse);
         if let Some(hello) = hello.filter(|hello| hello.run_id != self.core.my_id) {
-            hello::process(&mut self.masters, &hello, message, &mut Context { core: &mut self.core, out });
+            hello::process(
+                &mut self.masters,
+                &hello,
+                message,
+                &mut Context { core: &mut self.core, out },
+            );
         }
     }
 
@@ -208,7 +218,9 @@ impl Machine for Sentinel {
             Input::Received { connection, bytes } => self.received(connection, bytes, out),
             Input::Continue => self.serve_next(out),
             Input::Connected { connection } => self.connection_open(connection),
-            Input::Closed { connection } | Input::ConnectFailed { connection } => self.connection_lost(connection),
+            Input::Closed { connection } | Input::ConnectFailed { connection } => {
+                self.connection_lost(connection)
+            }
             Input::Timer => {
                 self.alarm.rang();
                 self.look(out);
@@ -235,7 +247,8 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
     })
 }
 
-/// Looks at a primary and all that belongs to it (`sentinelHandleRedisInstance`, `sentinelHandleDictOfRedisInstances`).
+/// Looks at a primary and all that belongs to it (`sentinelHandleRedisInstance`,
+/// `sentinelHandleDictOfRedisInstances`).
 fn look_at(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
@@ -246,7 +259,8 @@ fn look_at(master: &mut Master, context: &mut Context<'_>) {
     if context.core.tilt_since.is_none() {
         judge(master, context);
     }
-    // Judged first: replicas are asked for INFO in the very look that begins a failover, so that the next one finds it fresh.
+    // Judged first: replicas are asked for INFO in the very look that begins a failover, so that
+    // the next one finds it fresh.
     let in_trouble = master.in_trouble();
     let Master { node, replicas, sentinels, .. } = master;
     for instance in replicas.iter_mut().chain(sentinels) {
@@ -280,10 +294,12 @@ fn leave_tilt_in_time(core: &mut Core) {
 }
 
 impl Instance {
-    /// Takes the answer to PING (`sentinelPingReplyCallback`). A server that is loading, or has lost its primary, is alive.
+    /// Takes the answer to PING (`sentinelPingReplyCallback`). A server that is loading, or has
+    /// lost its primary, is alive.
     fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
         let text = status_text(reply).unwrap_or_default();
-        if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good)) {
+        if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good))
+        {
             self.link.last_available = now;
             self.link.ping_pending_since = None;
         } else if text.starts_with(b"BUSY") && self.subjectively_down && !self.script_kill_sent {

@@ -1,4 +1,5 @@
-//! A monitored primary with its replicas and the other Sentinels that watch it. Must never know when it is down or whom to promote.
+//! A monitored primary with its replicas and the other Sentinels that watch it. Must never know
+//! when it is down or whom to promote.
 
 use super::{
     Address, SentinelConfig,
@@ -46,10 +47,22 @@ impl Master {
     pub(crate) fn new(config: &SentinelConfig, now: i64) -> Self {
         let name = config.master_name.clone();
         let replica = |address: &Address| {
-            Instance::new(Kind::Replica, address.to_string(), address.clone(), config.down_after_ms, now)
+            Instance::new(
+                Kind::Replica,
+                address.to_string(),
+                address.clone(),
+                config.down_after_ms,
+                now,
+            )
         };
         Self {
-            node: Instance::new(Kind::Master, name, config.master.clone(), config.down_after_ms, now),
+            node: Instance::new(
+                Kind::Master,
+                name,
+                config.master.clone(),
+                config.down_after_ms,
+                now,
+            ),
             replicas: config.known_replicas.iter().map(replica).collect(),
             sentinels: Vec::new(),
             quorum: config.quorum,
@@ -95,8 +108,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// The address to give to clients: that of the promoted replica as soon as it has said that it is a primary
-    /// (`sentinelGetCurrentMasterAddress`).
+    /// The address to give to clients: that of the promoted replica as soon as it has said that it
+    /// is a primary (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -109,7 +122,8 @@ impl Master {
         self.instances_mut().for_each(Instance::force_hello);
     }
 
-    /// Adds a replica unless it is known (`createSentinelRedisInstance` with `SRI_SLAVE`), and says so.
+    /// Adds a replica unless it is known (`createSentinelRedisInstance` with `SRI_SLAVE`), and says
+    /// so.
     pub(crate) fn add_replica(&mut self, address: Address, core: &mut Core) {
         if self.replicas.iter().any(|replica| replica.address == address) {
             return;
@@ -121,7 +135,8 @@ impl Master {
         self.replicas.push(replica);
     }
 
-    /// Forgets the replicas, the vote and the failover, and connects anew (`sentinelResetMaster`). The other Sentinels are kept.
+    /// Forgets the replicas, the vote and the failover, and connects anew (`sentinelResetMaster`).
+    /// The other Sentinels are kept.
     pub(crate) fn reset(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         for mut replica in self.replicas.drain(..) {
@@ -148,10 +163,11 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// Monitors another address under the same name; the old one becomes a replica to be reconfigured when it returns
-    /// (`sentinelResetMasterAndChangeAddress`).
+    /// Monitors another address under the same name; the old one becomes a replica to be
+    /// reconfigured when it returns (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
-        let mut addresses: Vec<Address> = self.replicas.iter().map(|replica| replica.address.clone()).collect();
+        let mut addresses: Vec<Address> =
+            self.replicas.iter().map(|replica| replica.address.clone()).collect();
         addresses.retain(|address| !address.is(&new.host, new.port));
         if !self.node.address.is(&new.host, new.port) {
             addresses.push(self.node.address.clone());

@@ -1,7 +1,9 @@
-//! What a Sentinel's configuration file holds, so that it survives the process: who it is, how it voted, and what it monitors
-//! (`rewriteConfigSentinelOption`). Must never know what has changed since it was last written.
+//! What a Sentinel's configuration file holds, so that it survives the process: who it is, how it
+//! voted, and what it monitors (`rewriteConfigSentinelOption`). Must never know what has changed
+//! since it was last written.
 //!
-//! Redis writes and syncs the file whenever one of these changes, so that neither a crash nor a power loss takes anything away.
+//! Redis writes and syncs the file whenever one of these changes, so that neither a crash nor a
+//! power loss takes anything away.
 
 use super::{
     Address, Sentinel, SentinelConfig,
@@ -10,7 +12,8 @@ use super::{
 };
 use crate::machine::WallTime;
 
-/// What a Sentinel remembers after a restart. Take it when its process ends, and hand it to [`Sentinel::restarted`].
+/// What a Sentinel remembers after a restart. Take it when its process ends, and hand it to
+/// [`Sentinel::restarted`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SentinelMemory {
     my_id: String,
@@ -36,12 +39,19 @@ impl Sentinel {
         SentinelMemory { my_id: self.core.my_id.clone(), epoch: self.core.epoch, masters }
     }
 
-    /// A Sentinel that is started again with what it remembers. The seed should be another one than before: it decides delays only.
-    pub fn restarted(config: SentinelConfig, memory: SentinelMemory, seed: u64, now: WallTime) -> Self {
+    /// A Sentinel that is started again with what it remembers. The seed should be another one than
+    /// before: it decides delays only.
+    pub fn restarted(
+        config: SentinelConfig,
+        memory: SentinelMemory,
+        seed: u64,
+        now: WallTime,
+    ) -> Self {
         let mut sentinel = Sentinel::new(config, seed, now);
         sentinel.core.my_id = memory.my_id;
         sentinel.core.epoch = memory.epoch;
-        sentinel.masters = memory.masters.iter().map(|remembered| recall(remembered, now.as_millis())).collect();
+        sentinel.masters =
+            memory.masters.iter().map(|remembered| recall(remembered, now.as_millis())).collect();
         sentinel
     }
 }
@@ -49,9 +59,11 @@ impl Sentinel {
 fn remember(config: &SentinelConfig, master: &Master) -> Remembered {
     let address = master.current_address().clone();
     // While a promoted replica is announced, the old primary takes its place among the replicas.
-    let known = master.replicas.iter().map(|replica| &replica.address).chain([&master.node.address]);
+    let known =
+        master.replicas.iter().map(|replica| &replica.address).chain([&master.node.address]);
     let known_replicas = known.filter(|known| **known != address).cloned().collect();
-    let sentinels = master.sentinels.iter().map(|other| (other.name.clone(), other.address.clone())).collect();
+    let sentinels =
+        master.sentinels.iter().map(|other| (other.name.clone(), other.address.clone())).collect();
     let config = SentinelConfig {
         master_name: master.node.name.clone(),
         master: address,
@@ -62,7 +74,12 @@ fn remember(config: &SentinelConfig, master: &Master) -> Remembered {
         known_replicas,
         ..config.clone()
     };
-    Remembered { config, config_epoch: master.config_epoch, leader_epoch: master.leader_epoch, sentinels }
+    Remembered {
+        config,
+        config_epoch: master.config_epoch,
+        leader_epoch: master.leader_epoch,
+        sentinels,
+    }
 }
 
 fn recall(remembered: &Remembered, now: i64) -> Master {
@@ -71,7 +88,8 @@ fn recall(remembered: &Remembered, now: i64) -> Master {
     master.leader_epoch = remembered.leader_epoch;
     let down_after_ms = remembered.config.down_after_ms;
     for (run_id, address) in &remembered.sentinels {
-        let mut other = Instance::new(Kind::Sentinel, run_id.clone(), address.clone(), down_after_ms, now);
+        let mut other =
+            Instance::new(Kind::Sentinel, run_id.clone(), address.clone(), down_after_ms, now);
         other.run_id = Some(run_id.clone());
         master.sentinels.push(other);
     }
@@ -86,7 +104,8 @@ mod tests {
     #[test]
     fn a_sentinel_whose_file_names_replicas_need_not_ask_the_primary_for_them() {
         let known = Address::new("redis-2", 6379);
-        let config = SentinelConfig::new(Address::new("sentinel-1", 26379), Address::new("redis-1", 6379));
+        let config =
+            SentinelConfig::new(Address::new("sentinel-1", 26379), Address::new("redis-1", 6379));
         let config = SentinelConfig { known_replicas: vec![known.clone()], ..config };
         let sentinel = Sentinel::new(config, 1, WallTime(1_700_000_000_000_000));
         assert_eq!(sentinel.memory().masters[0].config.known_replicas, [known]);
@@ -94,12 +113,16 @@ mod tests {
 
     #[test]
     fn a_restarted_sentinel_is_the_same_and_does_not_vote_twice_in_an_epoch() {
-        let config = SentinelConfig::new(Address::new("sentinel-1", 26379), Address::new("redis-1", 6379));
+        let config =
+            SentinelConfig::new(Address::new("sentinel-1", 26379), Address::new("redis-1", 6379));
         let (now, mut out) = (WallTime(1_700_000_000_000_000), Outputs::default());
         let mut sentinel = Sentinel::new(config.clone(), 1, now);
-        let vote: [&[u8]; 6] = [b"SENTINEL", b"is-master-down-by-addr", b"redis-1", b"6379", b"4", b"somebody"];
+        let vote: [&[u8]; 6] =
+            [b"SENTINEL", b"is-master-down-by-addr", b"redis-1", b"6379", b"4", b"somebody"];
         sentinel.handle(Input::Operator { command: &vote }, now, &mut out);
-        let hello = b"sentinel-2,26379,0123456789012345678901234567890123456789,4,mymaster,redis-2,6379,3".as_slice();
+        let hello =
+            b"sentinel-2,26379,0123456789012345678901234567890123456789,4,mymaster,redis-2,6379,3"
+                .as_slice();
         let published: [&[u8]; 3] = [b"PUBLISH", b"__sentinel__:hello", hello];
         sentinel.handle(Input::Operator { command: &published }, now, &mut out);
         let memory = sentinel.memory();
@@ -108,7 +131,8 @@ mod tests {
         assert_eq!(memory.masters[0].config.master, Address::new("redis-2", 6379));
         assert_eq!(memory.masters[0].config.known_replicas, [Address::new("redis-1", 6379)]);
         assert_eq!(memory.masters[0].sentinels.len(), 1);
-        let again: [&[u8]; 6] = [b"SENTINEL", b"is-master-down-by-addr", b"redis-2", b"6379", b"4", b"another"];
+        let again: [&[u8]; 6] =
+            [b"SENTINEL", b"is-master-down-by-addr", b"redis-2", b"6379", b"4", b"another"];
         restarted.handle(Input::Operator { command: &again }, now, &mut out);
         assert_eq!(restarted.masters[0].leader, None);
     }

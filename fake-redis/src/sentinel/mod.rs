@@ -1,11 +1,13 @@
-//! Redis Sentinel as a pure state machine: it watches a primary and its replicas, agrees with the other Sentinels that the primary is
-//! down, elects one of them and has it promote a replica.
+//! Redis Sentinel as a pure state machine: it watches a primary and its replicas, agrees with the
+//! other Sentinels that the primary is down, elects one of them and has it promote a replica.
 //!
-//! The rules are those of Redis 7.0's `sentinel.c`; each file names the functions whose behaviour it follows. Must never know who drives
-//! it, nor how a server is made: it speaks RESP to servers, to other Sentinels and to clients.
+//! The rules are those of Redis 7.0's `sentinel.c`; each file names the functions whose behaviour
+//! it follows. Must never know who drives it, nor how a server is made: it speaks RESP to servers,
+//! to other Sentinels and to clients.
 //!
-//! Redis looks at everything ten to twenty times a second. This one works out when something will be due (`schedule`) and sleeps until
-//! then, rounded up by a random fraction of such a tick, so that Sentinels started together still drift apart.
+//! Redis looks at everything ten to twenty times a second. This one works out when something will
+//! be due (`schedule`) and sleeps until then, rounded up by a random fraction of such a tick, so
+//! that Sentinels started together still drift apart.
 
 mod address;
 mod clients;
@@ -49,13 +51,16 @@ pub struct SentinelConfig {
     pub master: Address,
     /// How many Sentinels must see the primary down for it to be objectively so.
     pub quorum: usize,
-    /// How long an instance may be silent before it is subjectively down, in milliseconds (`down-after-milliseconds`).
+    /// How long an instance may be silent before it is subjectively down, in milliseconds
+    /// (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// The span that bounds each step of a failover and, doubled, the pause before the next attempt (`failover-timeout`).
+    /// The span that bounds each step of a failover and, doubled, the pause before the next attempt
+    /// (`failover-timeout`).
     pub failover_timeout_ms: i64,
     /// How many replicas are pointed at the new primary at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,
-    /// Where replicas are that it has found in an earlier life (`sentinel known-replica`); others it finds by asking the primary.
+    /// Where replicas are that it has found in an earlier life (`sentinel known-replica`); others
+    /// it finds by asking the primary.
     pub known_replicas: Vec<Address>,
 }
 

@@ -3,10 +3,11 @@
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 
-/// Better first (`compareSlavesForPromotion`): the lower priority, then the greater offset, then the smaller run id; one without a run
-/// id comes last.
+/// Better first (`compareSlavesForPromotion`): the lower priority, then the greater offset, then
+/// the smaller run id; one without a run id comes last.
 pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
-    let key = |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());
+    let key =
+        |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());
     let by_run_id = match (key(one), key(other)) {
         (Some(one), Some(other)) => one.cmp(&other),
         (one, other) => other.is_some().cmp(&one.is_some()),
@@ -19,12 +20,13 @@ pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
 impl Master {
     /// The place of the best replica that may be promoted, if there is one (`sentinelSelectSlave`).
     pub(crate) fn select_replica(&self, now: i64) -> Option<usize> {
-        let candidates = self.replicas.iter().enumerate().filter(|(_, replica)| self.may_promote(replica, now));
+        let candidates =
+            self.replicas.iter().enumerate().filter(|(_, replica)| self.may_promote(replica, now));
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// A replica may be promoted if it is up and connected, has lately answered PING and INFO, has a priority other than 0, and has not
-    /// been without its primary for too long.
+    /// A replica may be promoted if it is up and connected, has lately answered PING and INFO, has
+    /// a priority other than 0, and has not been without its primary for too long.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };
@@ -48,14 +50,24 @@ mod tests {
 
     const NOW: i64 = 1_000_000;
 
-    /// A primary that has been down for a second, with replicas that are all eligible and alike but for their run ids.
+    /// A primary that has been down for a second, with replicas that are all eligible and alike but
+    /// for their run ids.
     fn master(replicas: usize) -> Master {
         let address = Address::new("redis-1", 6379);
-        let mut master = Master::new(&SentinelConfig::new(Address::new("sentinel-1", 26379), address.clone()), NOW);
+        let mut master = Master::new(
+            &SentinelConfig::new(Address::new("sentinel-1", 26379), address.clone()),
+            NOW,
+        );
         master.node.subjectively_down = true;
         master.node.down_since = NOW - 1_000;
         for number in 0..replicas {
-            let mut replica = Instance::new(Kind::Replica, format!("replica-{number}"), address.clone(), 30_000, NOW);
+            let mut replica = Instance::new(
+                Kind::Replica,
+                format!("replica-{number}"),
+                address.clone(),
+                30_000,
+                NOW,
+            );
             replica.run_id = Some(format!("{number:040}"));
             replica.link.disconnected = false;
             replica.info_refreshed = NOW;

@@ -1,8 +1,9 @@
-//! The SENTINEL command: what clients, operators and other Sentinels ask (`sentinelCommand`). Must never know how a reply travels.
+//! The SENTINEL command: what clients, operators and other Sentinels ask (`sentinelCommand`). Must
+//! never know how a reply travels.
 
 use super::{
-    Address, Sentinel, SentinelConfig, clients::Client, core::Context, describe, events::name_master,
-    instance::Instance, master::Master,
+    Address, Sentinel, SentinelConfig, clients::Client, core::Context, describe,
+    events::name_master, instance::Instance, master::Master,
 };
 use crate::{args::Args, machine::Outputs, number::parse_integer, reply::Reply};
 
@@ -14,20 +15,27 @@ impl Sentinel {
         match (args.get(1).to_ascii_lowercase().as_slice(), args.len()) {
             (b"masters", 2) => {
                 reply.array(self.masters.len());
-                self.masters.iter().for_each(|master| describe::master(master, context.core.now, reply));
+                self.masters
+                    .iter()
+                    .for_each(|master| describe::master(master, context.core.now, reply));
             }
             (b"myid", 2) => reply.bulk(context.core.my_id.as_bytes()),
             (b"flushconfig", 2) => reply.ok(),
             (b"get-master-addr-by-name", 3) => address_of(&self.masters, args.get(2), reply),
             (b"reset", 3) => {
-                let matching = |master: &&mut Master| crate::glob::matches(args.get(2), master.node.name.as_bytes());
+                let matching = |master: &&mut Master| {
+                    crate::glob::matches(args.get(2), master.node.name.as_bytes())
+                };
                 let masters = self.masters.iter_mut().filter(matching);
                 reply.count(masters.map(|master| master.reset_with_sentinels(context)).count());
             }
-            (b"is-master-down-by-addr", 6) => is_master_down(&mut self.masters, args, reply, context),
+            (b"is-master-down-by-addr", 6) => {
+                is_master_down(&mut self.masters, args, reply, context)
+            }
             (b"monitor", 6) => self.monitor(args, reply),
             (b"remove", 3) => self.remove(args.get(2), reply, out),
-            (b"master" | b"replicas" | b"slaves" | b"sentinels" | b"failover" | b"ckquorum", 3) | (b"set", 5..) => {
+            (b"master" | b"replicas" | b"slaves" | b"sentinels" | b"failover" | b"ckquorum", 3)
+            | (b"set", 5..) => {
                 let name = args.get(2);
                 match self.masters.iter_mut().find(|master| master.node.name.as_bytes() == name) {
                     Some(master) => of_master(master, args, reply, context),
@@ -40,9 +48,14 @@ impl Sentinel {
 
     /// `SENTINEL MONITOR <name> <ip> <port> <quorum>`.
     fn monitor(&mut self, args: Args<'_>, reply: &mut Reply) {
-        let [name, host] = [2, 3].map(|index| String::from_utf8_lossy(args.get(index)).into_owned());
-        let Some(quorum) = parse_integer(args.get(5)) else { return reply.error(b"ERR Invalid quorum") };
-        let Some(port) = parse_integer(args.get(4)) else { return reply.error(b"ERR Invalid port") };
+        let [name, host] =
+            [2, 3].map(|index| String::from_utf8_lossy(args.get(index)).into_owned());
+        let Some(quorum) = parse_integer(args.get(5)) else {
+            return reply.error(b"ERR Invalid quorum");
+        };
+        let Some(port) = parse_integer(args.get(4)) else {
+            return reply.error(b"ERR Invalid port");
+        };
         let Some(quorum) = usize::try_from(quorum).ok().filter(|quorum| *quorum > 0) else {
             return reply.error(b"ERR Quorum must be 1 or greater.");
         };
@@ -66,7 +79,9 @@ impl Sentinel {
 
     /// `SENTINEL REMOVE <name>`.
     fn remove(&mut self, name: &[u8], reply: &mut Reply, out: &mut Outputs) {
-        let Some(place) = self.masters.iter().position(|master| master.node.name.as_bytes() == name) else {
+        let Some(place) =
+            self.masters.iter().position(|master| master.node.name.as_bytes() == name)
+        else {
             return reply.error(b"ERR No such master with that name");
         };
         let mut master = self.masters.remove(place);
@@ -89,7 +104,9 @@ fn of_master(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &m
         b"replicas" | b"slaves" => list(&master.replicas, reply),
         b"sentinels" => list(&master.sentinels, reply),
         b"ckquorum" => check_quorum(master, reply),
-        b"failover" if master.failover.in_progress() => reply.error(b"INPROG Failover already in progress"),
+        b"failover" if master.failover.in_progress() => {
+            reply.error(b"INPROG Failover already in progress")
+        }
         b"failover" if master.select_replica(now).is_none() => {
             reply.error(b"NOGOODSLAVE No suitable replica to promote");
         }
@@ -102,7 +119,8 @@ fn of_master(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &m
     }
 }
 
-/// The address of a primary, or null: the question of every client (`SENTINEL GET-MASTER-ADDR-BY-NAME`).
+/// The address of a primary, or null: the question of every client (`SENTINEL
+/// GET-MASTER-ADDR-BY-NAME`).
 fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     match masters.iter().find(|master| master.node.name.as_bytes() == name) {
         Some(master) => {
@@ -115,9 +133,14 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// `SENTINEL IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>`: whether we find it down, and our vote if it is asked for. While
-/// the clock is not trusted nothing is down.
-fn is_master_down(masters: &mut [Master], args: Args<'_>, reply: &mut Reply, context: &mut Context<'_>) {
+/// `SENTINEL IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>`: whether we find it down,
+/// and our vote if it is asked for. While the clock is not trusted nothing is down.
+fn is_master_down(
+    masters: &mut [Master],
+    args: Args<'_>,
+    reply: &mut Reply,
+    context: &mut Context<'_>,
+) {
     let (Some(port), Some(epoch)) = (parse_integer(args.get(3)), parse_integer(args.get(4))) else {
         return reply.error(b"ERR value is not an integer or out of range");
     };
@@ -125,7 +148,8 @@ fn is_master_down(masters: &mut [Master], args: Args<'_>, reply: &mut Reply, con
     let candidate = String::from_utf8_lossy(args.get(5));
     let (port, epoch) = (u16::try_from(port).unwrap_or(0), u64::try_from(epoch).unwrap_or(0));
     let master = masters.iter_mut().find(|master| master.node.address.is(&host, port));
-    let down = context.core.tilt_since.is_none() && master.as_ref().is_some_and(|master| master.node.subjectively_down);
+    let down = context.core.tilt_since.is_none()
+        && master.as_ref().is_some_and(|master| master.node.subjectively_down);
     let (leader, leader_epoch) = match master {
         Some(master) if candidate != "*" => master.vote(epoch, &candidate, context.core),
         _ => (None, 0),
@@ -142,14 +166,17 @@ fn check_quorum(master: &Master, reply: &mut Reply) {
     let voters = 1 + master.sentinels.len();
     let mut missing = Vec::new();
     if usable < master.quorum {
-        missing.push("Not enough available Sentinels to reach the specified quorum for this master");
+        missing
+            .push("Not enough available Sentinels to reach the specified quorum for this master");
     }
     if usable < voters / 2 + 1 {
-        missing.push("Not enough available Sentinels to reach the majority and authorize a failover");
+        missing
+            .push("Not enough available Sentinels to reach the majority and authorize a failover");
     }
     if missing.is_empty() {
-        return reply
-            .status(&format!("OK {usable} usable Sentinels. Quorum and failover authorization can be reached"));
+        return reply.status(&format!(
+            "OK {usable} usable Sentinels. Quorum and failover authorization can be reached"
+        ));
     }
     reply.error(format!("NOQUORUM {usable} usable Sentinels. {}", missing.join(". ")).as_bytes());
 }
@@ -160,16 +187,21 @@ fn set(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &mut Con
         let name = String::from_utf8_lossy(option).to_ascii_lowercase();
         let Some(number) = parse_integer(value).filter(|number| *number > 0) else {
             let value = String::from_utf8_lossy(value);
-            return reply.error(format!("ERR Invalid argument '{value}' for SENTINEL SET '{name}'").as_bytes());
+            return reply.error(
+                format!("ERR Invalid argument '{value}' for SENTINEL SET '{name}'").as_bytes(),
+            );
         };
         let count = usize::try_from(number).unwrap_or(usize::MAX);
         match name.as_str() {
-            "down-after-milliseconds" => master.instances_mut().for_each(|instance| instance.down_after_ms = number),
+            "down-after-milliseconds" => {
+                master.instances_mut().for_each(|instance| instance.down_after_ms = number)
+            }
             "failover-timeout" => master.failover_timeout_ms = number,
             "parallel-syncs" => master.parallel_syncs = count,
             "quorum" => master.quorum = count,
             _ => {
-                let text = format!("ERR Unknown option or number of arguments for SENTINEL SET '{name}'");
+                let text =
+                    format!("ERR Unknown option or number of arguments for SENTINEL SET '{name}'");
                 return reply.error(text.as_bytes());
             }
         }
@@ -180,6 +212,8 @@ fn set(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &mut Con
 
 fn wrong_subcommand(name: &[u8], reply: &mut Reply) {
     let name = String::from_utf8_lossy(name);
-    let text = format!("ERR unknown subcommand or wrong number of arguments for '{name}'. Try SENTINEL HELP.");
+    let text = format!(
+        "ERR unknown subcommand or wrong number of arguments for '{name}'. Try SENTINEL HELP."
+    );
     reply.error(text.as_bytes());
 }

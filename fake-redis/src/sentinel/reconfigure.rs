@@ -1,5 +1,5 @@
-//! Pointing the other replicas at the promoted one, a few at a time, and the end of a failover. Must never know how a replica came to be
-//! promoted.
+//! Pointing the other replicas at the promoted one, a few at a time, and the end of a failover.
+//! Must never know how a replica came to be promoted.
 
 use super::{
     Address,
@@ -31,7 +31,13 @@ impl Instance {
     }
 
     /// Sends SLAVEOF and notes that it was sent.
-    fn reconfigure(&mut self, new: &Address, event: &'static str, master: &Instance, core: &mut Core) -> bool {
+    fn reconfigure(
+        &mut self,
+        new: &Address,
+        event: &'static str,
+        master: &Instance,
+        core: &mut Core,
+    ) -> bool {
         if self.link.disconnected || !self.send_slaveof(Some(new)) {
             return false;
         }
@@ -45,7 +51,8 @@ impl Master {
     /// Points the next replicas at the promoted one (`sentinelFailoverReconfNextSlave`).
     pub(crate) fn reconfigure_next(&mut self, core: &mut Core) {
         let Some(new) = self.promoted().map(|replica| replica.address.clone()) else { return };
-        let mut in_progress = self.replicas.iter().filter(|replica| replica.reconfiguring()).count();
+        let mut in_progress =
+            self.replicas.iter().filter(|replica| replica.reconfiguring()).count();
         for replica in &mut self.replicas {
             if in_progress >= self.parallel_syncs {
                 break;
@@ -58,7 +65,9 @@ impl Master {
                 replica.reconfigured = Reconfigured::Done;
             }
             // One that was just given up on is sent SLAVEOF once more here, as Redis does.
-            if !replica.reconfiguring() && replica.reconfigure(&new, "+slave-reconf-sent", &self.node, core) {
+            if !replica.reconfiguring()
+                && replica.reconfigure(&new, "+slave-reconf-sent", &self.node, core)
+            {
                 replica.reconfigure_sent = core.now;
                 in_progress += 1;
             }
@@ -66,8 +75,8 @@ impl Master {
         self.detect_end(&new, core);
     }
 
-    /// Ends the failover once all replicas that can be reached follow the new primary, or after the failover timeout
-    /// (`sentinelFailoverDetectEnd`).
+    /// Ends the failover once all replicas that can be reached follow the new primary, or after the
+    /// failover timeout (`sentinelFailoverDetectEnd`).
     fn detect_end(&mut self, new: &Address, core: &mut Core) {
         if self.promoted().is_none_or(|replica| replica.subjectively_down) {
             return;
@@ -76,7 +85,12 @@ impl Master {
         if timed_out {
             core.event("+failover-end-for-timeout", super::events::name_master(&self.node));
         }
-        if !timed_out && self.replicas.iter().any(|replica| replica.unfinished() && !replica.subjectively_down) {
+        if !timed_out
+            && self
+                .replicas
+                .iter()
+                .any(|replica| replica.unfinished() && !replica.subjectively_down)
+        {
             return;
         }
         core.event("+failover-end", super::events::name_master(&self.node));
@@ -92,7 +106,9 @@ impl Master {
 
     /// Monitors the promoted replica as the primary (`sentinelFailoverSwitchToPromotedSlave`).
     pub(crate) fn switch_to_promoted(&mut self, context: &mut Context<'_>) {
-        let new = self.promoted().map_or_else(|| self.node.address.clone(), |replica| replica.address.clone());
+        let new = self
+            .promoted()
+            .map_or_else(|| self.node.address.clone(), |replica| replica.address.clone());
         context.core.event("+switch-master", switch_text(self, &new));
         // What was just queued for the replicas leaves before their connections are closed.
         self.replicas.iter_mut().for_each(|replica| replica.link.flush(context.out));

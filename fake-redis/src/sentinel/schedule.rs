@@ -1,7 +1,8 @@
 //! When Sentinel has to look at its instances next. Must never know what it will do then.
 //!
-//! `sentinelTimer` looks at everything ten to twenty times a second; each rule is here restated as the instant from which on it would
-//! act. An instant that is named too early costs a wake-up, one that is named too late would change behaviour.
+//! `sentinelTimer` looks at everything ten to twenty times a second; each rule is here restated as
+//! the instant from which on it would act. An instant that is named too early costs a wake-up, one
+//! that is named too late would change behaviour.
 
 use super::{core::Core, failover::Step, instance::Instance, master::Master, period};
 
@@ -13,7 +14,8 @@ const SLEEP_MS_MAX: i64 = 1_000;
 pub(crate) enum Touched {
     /// Nothing.
     Nothing,
-    /// The connections of one instance of the first primary, at this place of `Master::instances`: an answer came that says no more than that it lives.
+    /// The connections of one instance of the first primary, at this place of `Master::instances`:
+    /// an answer came that says no more than that it lives.
     One(usize),
     /// Whatever there is.
     #[default]
@@ -31,14 +33,16 @@ impl Touched {
     }
 }
 
-/// When everything is due, as far as it is remembered from the last input: most inputs change one instance.
+/// When everything is due, as far as it is remembered from the last input: most inputs change one
+/// instance.
 #[derive(Default, Debug)]
 pub(crate) struct Schedule {
     /// For each instance of the only primary.
     instances: Vec<i64>,
     /// For all that belongs to no instance.
     others: i64,
-    /// The instant at which all of it was worked out, if it does not change by itself as time goes on.
+    /// The instant at which all of it was worked out, if it does not change by itself as time goes
+    /// on.
     known_at: Option<i64>,
 }
 
@@ -50,20 +54,27 @@ impl Schedule {
             return core.now;
         }
         let due = match (masters, touched) {
-            ([master], Touched::Nothing | Touched::One(_)) if self.known_at.is_some_and(|at| at <= core.now) => {
+            ([master], Touched::Nothing | Touched::One(_))
+                if self.known_at.is_some_and(|at| at <= core.now) =>
+            {
                 if let Touched::One(place) = touched
                     && let Some(instance) = master.instances().nth(place)
                 {
                     self.instances[place] = instance_due(core, instance, master.in_trouble());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
-                debug_assert_eq!(due, all_due(core, masters), "the schedule that is remembered is the one there is");
+                debug_assert_eq!(
+                    due,
+                    all_due(core, masters),
+                    "the schedule that is remembered is the one there is"
+                );
                 due
             }
             ([master], _) => self.work_out(core, master),
             _ => all_due(core, masters),
         };
-        // What is due now is named so because of the very instant, and will be named otherwise in the next.
+        // What is due now is named so because of the very instant, and will be named otherwise in
+        // the next.
         self.known_at = (due > core.now && masters.len() == 1).then_some(core.now);
         due.min(core.now + SLEEP_MS_MAX)
     }
@@ -72,7 +83,8 @@ impl Schedule {
         let in_trouble = master.in_trouble();
         self.others = others_due(core, master);
         self.instances.clear();
-        self.instances.extend(master.instances().map(|instance| instance_due(core, instance, in_trouble)));
+        self.instances
+            .extend(master.instances().map(|instance| instance_due(core, instance, in_trouble)));
         self.instances.iter().fold(self.others, |due, one| due.min(*one))
     }
 }
@@ -95,7 +107,11 @@ fn others_due(core: &Core, master: &Master) -> i64 {
 
 fn instance_due(core: &Core, instance: &Instance, master_in_trouble: bool) -> i64 {
     let monitoring = monitoring_due(instance, master_in_trouble);
-    if core.tilt_since.is_some() { monitoring } else { monitoring.min(check_due(instance, core.now)) }
+    if core.tilt_since.is_some() {
+        monitoring
+    } else {
+        monitoring.min(check_due(instance, core.now))
+    }
 }
 
 /// When `Instance::reconnect` or `Instance::send_periodic` would act.
@@ -117,7 +133,8 @@ fn check_due(instance: &Instance, now: i64) -> i64 {
     change.min(instance.command_stale_from()).min(instance.pubsub_stale_from())
 }
 
-/// When `Master::check_objectively_down`, `Master::start_failover_if_needed` or `Master::step_failover` would act.
+/// When `Master::check_objectively_down`, `Master::start_failover_if_needed` or
+/// `Master::step_failover` would act.
 fn failover_due(master: &Master, now: i64) -> i64 {
     let promoted_unreachable = master.promoted().is_none_or(|replica| replica.link.disconnected);
     if (master.votes_for_down() >= master.quorum) != master.objectively_down {

@@ -1,4 +1,5 @@
-//! One TCP connection: bytes in while the machine keeps up, bytes out as fast as the peer takes them. Must never know what they mean.
+//! One TCP connection: bytes in while the machine keeps up, bytes out as fast as the peer takes
+//! them. Must never know what they mean.
 
 use super::host::Host;
 use crate::machine::ConnectionId;
@@ -14,8 +15,8 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-/// How many bytes may wait for a peer that does not read, before it is disconnected whatever `client-output-buffer-limit` says: one
-/// client shall not take the process down.
+/// How many bytes may wait for a peer that does not read, before it is disconnected whatever
+/// `client-output-buffer-limit` says: one client shall not take the process down.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// How many messages one write takes.
 const SLICES_MAX: usize = 64;
@@ -63,7 +64,8 @@ impl Connection {
         self.outgoing.borrow_mut().push_back(bytes);
     }
 
-    /// Ends it once everything before is sent. If that is so already, the peer hears of it now, whenever the task gets to it.
+    /// Ends it once everything before is sent. If that is so already, the peer hears of it now,
+    /// whenever the task gets to it.
     pub(super) fn close(&self) {
         self.closing.set(true);
         if self.outgoing.borrow().is_empty() {
@@ -85,8 +87,8 @@ impl Connection {
         (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
     }
 
-    /// Sends what can be sent at once; the rest is its task's. It asks the socket itself, since tokio knows nothing of what sockets can
-    /// do while its thread is inside the machine.
+    /// Sends what can be sent at once; the rest is its task's. It asks the socket itself, since
+    /// tokio knows nothing of what sockets can do while its thread is inside the machine.
     pub(super) fn flush(&self) {
         let socket = SockRef::from(&self.stream);
         if self.write_by(|slices| socket.send_vectored(slices)).is_err() {
@@ -115,7 +117,8 @@ impl Connection {
     fn write_by(&self, write: impl Fn(&[IoSlice<'_>]) -> io::Result<usize>) -> io::Result<()> {
         let mut outgoing = self.outgoing.borrow_mut();
         while !outgoing.is_empty() {
-            let slices: Vec<IoSlice<'_>> = outgoing.iter().take(SLICES_MAX).map(|bytes| IoSlice::new(bytes)).collect();
+            let slices: Vec<IoSlice<'_>> =
+                outgoing.iter().take(SLICES_MAX).map(|bytes| IoSlice::new(bytes)).collect();
             let written = match write(&slices) {
                 Ok(written) => written,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),

@@ -1,4 +1,5 @@
-//! Which servers there are, where they listen and who follows whom. Must never know how bytes travel.
+//! Which servers there are, where they listen and who follows whom. Must never know how bytes
+//! travel.
 
 use super::ServeError;
 use super::files::Files;
@@ -34,7 +35,8 @@ pub struct ServeOptions {
     pub sentinels: u16,
     /// How long an instance may be silent before a Sentinel thinks it down, in milliseconds.
     pub down_after_ms: i64,
-    /// Where files are kept: in a folder for each server, named after its place in the list of servers.
+    /// Where files are kept: in a folder for each server, named after its place in the list of
+    /// servers.
     pub dir: Option<PathBuf>,
     /// How every server is set up, but for its address.
     pub node: NodeConfig,
@@ -66,7 +68,9 @@ impl ServeOptions {
             return wrong("replicas and sentinels belong to one master: expected 1 node with them");
         }
         if self.port > 0 && u32::from(self.port) + servers > 65_536 {
-            return wrong("the ports of all servers do not fit below 65536: expected a smaller port, or 0");
+            return wrong(
+                "the ports of all servers do not fit below 65536: expected a smaller port, or 0",
+            );
         }
         if self.node.persistence != Persistence::None && self.dir.is_none() {
             return wrong("persistence without a folder: expected --dir");
@@ -113,7 +117,9 @@ pub struct Serving {
 impl fmt::Display for Serving {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("ready")?;
-        self.addresses.iter().try_for_each(|(part, address)| write!(formatter, " {}={address}", part.name()))
+        self.addresses
+            .iter()
+            .try_for_each(|(part, address)| write!(formatter, " {}={address}", part.name()))
     }
 }
 
@@ -124,14 +130,23 @@ impl Serving {
     /// If an option is wrong, an address is taken, or a file cannot be read.
     pub fn start(options: ServeOptions) -> Result<Serving, ServeError> {
         options.check()?;
-        let parts =
-            [(Part::Master, options.nodes), (Part::Replica, options.replicas), (Part::Sentinel, options.sentinels)];
-        let parts: Vec<Part> =
-            parts.into_iter().flat_map(|(part, count)| std::iter::repeat_n(part, usize::from(count))).collect();
+        let parts = [
+            (Part::Master, options.nodes),
+            (Part::Replica, options.replicas),
+            (Part::Sentinel, options.sentinels),
+        ];
+        let parts: Vec<Part> = parts
+            .into_iter()
+            .flat_map(|(part, count)| std::iter::repeat_n(part, usize::from(count)))
+            .collect();
         // All listen before any starts: those that follow need the address of the first.
-        let bound = (0..).zip(&parts).map(|(index, part)| bind(&options, index).map(|listener| (*part, listener)));
+        let bound = (0..)
+            .zip(&parts)
+            .map(|(index, part)| bind(&options, index).map(|listener| (*part, listener)));
         let bound: Vec<(Part, TcpListener)> = bound.collect::<Result<_, _>>()?;
-        let addresses = bound.iter().map(|(part, listener)| listener.local_addr().map(|address| (*part, address)));
+        let addresses = bound
+            .iter()
+            .map(|(part, listener)| listener.local_addr().map(|address| (*part, address)));
         let addresses: Vec<_> = addresses.collect::<Result<_, _>>().map_err(ServeError::System)?;
         let first = addresses[0].1.port();
         let (tell_end, ended) = mpsc::unbounded_channel();
@@ -168,14 +183,17 @@ impl Serving {
 }
 
 /// Waits until every server has ended (SHUTDOWN), or the first one fails.
-async fn all_ended(ended: &mut mpsc::UnboundedReceiver<Result<(), ServeError>>) -> Result<(), ServeError> {
+async fn all_ended(
+    ended: &mut mpsc::UnboundedReceiver<Result<(), ServeError>>,
+) -> Result<(), ServeError> {
     while let Some(result) = ended.recv().await {
         result?;
     }
     Ok(())
 }
 
-/// Listens for the server of this number. Connections inherit the keep-alive, which finds peers that vanished.
+/// Listens for the server of this number. Connections inherit the keep-alive, which finds peers
+/// that vanished.
 fn bind(options: &ServeOptions, index: u16) -> Result<TcpListener, ServeError> {
     let port = if options.port == 0 { 0 } else { options.port + index };
     let address = SocketAddr::new(options.bind, port);
@@ -208,7 +226,8 @@ fn machine(
             down_after_ms: options.down_after_ms,
             ..SentinelConfig::new(Address { host, port }, master)
         };
-        let boot: Boot = Box::new(move |_| Box::new(Sentinel::new(config, seed(index), wall_clock())));
+        let boot: Boot =
+            Box::new(move |_| Box::new(Sentinel::new(config, seed(index), wall_clock())));
         return Ok((boot, Files::none()));
     }
     let replica_of = (part == Part::Replica).then_some((master.host, master.port));
@@ -217,7 +236,8 @@ fn machine(
         None => (Files::none(), DiskImage::default()),
         Some(dir) => Files::open(&dir.join(format!("{}-{}", part.name(), index + 1)))?,
     };
-    let boot: Boot =
-        Box::new(move |attendant| Box::new(Node::attended(config, image, seed(index), wall_clock(), attendant)));
+    let boot: Boot = Box::new(move |attendant| {
+        Box::new(Node::attended(config, image, seed(index), wall_clock(), attendant))
+    });
     Ok((boot, files))
 }

@@ -1,7 +1,8 @@
 //! A server's files: a snapshot and what was appended since. Must never know what they hold.
 //!
-//! Both belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation` names the current one and is replaced by a
-//! rename, so that a snapshot takes the place of all that went before it at one instant, whenever the process or the power ends.
+//! Both belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation` names
+//! the current one and is replaced by a rename, so that a snapshot takes the place of all that went
+//! before it at one instant, whenever the process or the power ends.
 
 use super::ServeError;
 use crate::machine::{DiskImage, Output};
@@ -36,7 +37,9 @@ impl Files {
         let mut files = Files { folder: Some(folder.to_owned()), generation, append_only: None };
         let image = DiskImage {
             snapshot: read(&snapshot_path(folder, generation)).map_err(failed)?,
-            append_only: read(&append_only_path(folder, generation)).map_err(failed)?.unwrap_or_default(),
+            append_only: read(&append_only_path(folder, generation))
+                .map_err(failed)?
+                .unwrap_or_default(),
             config: None,
         };
         files.append_only = Some(open_append_only(folder, generation).map_err(failed)?);
@@ -126,7 +129,12 @@ mod tests {
     use super::*;
 
     fn append(files: &mut Files, text: &'static str) {
-        assert!(files.apply(&Output::DiskAppend { bytes: Bytes::from_static(text.as_bytes()) }).unwrap().is_none());
+        assert!(
+            files
+                .apply(&Output::DiskAppend { bytes: Bytes::from_static(text.as_bytes()) })
+                .unwrap()
+                .is_none()
+        );
     }
 
     #[test]
@@ -137,12 +145,19 @@ mod tests {
         append(&mut files, "one");
         append(&mut files, "two");
         assert_eq!(Files::open(folder.path()).unwrap().1.append_only, "onetwo");
-        let image = DiskImage { snapshot: Some(Bytes::from_static(b"all")), ..DiskImage::default() };
+        let image =
+            DiskImage { snapshot: Some(Bytes::from_static(b"all")), ..DiskImage::default() };
         files.apply(&Output::DiskReplace { image }).unwrap();
         append(&mut files, "three");
         let (_, found) = Files::open(folder.path()).unwrap();
-        assert_eq!((found.snapshot.unwrap(), found.append_only), (Bytes::from("all"), Bytes::from("three")));
-        assert!(!folder.path().join("appendonly.0.aof").exists(), "nothing of the old generation is left");
+        assert_eq!(
+            (found.snapshot.unwrap(), found.append_only),
+            (Bytes::from("all"), Bytes::from("three"))
+        );
+        assert!(
+            !folder.path().join("appendonly.0.aof").exists(),
+            "nothing of the old generation is left"
+        );
     }
 
     #[test]

@@ -67,7 +67,8 @@ pub(super) fn wall_clock() -> WallTime {
     WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
 }
 
-/// How a machine is made, by which it knows the driver that it may turn to in the middle of an input.
+/// How a machine is made, by which it knows the driver that it may turn to in the middle of an
+/// input.
 pub(super) type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + Send>;
 
 /// Starts a task on this thread.
@@ -83,7 +84,12 @@ async fn pause(span: Duration) {
 
 impl Host {
     /// Boots a machine and serves it at a listener.
-    pub(super) fn start(boot: Boot, files: Files, listener: TcpListener, leave: Arc<AtomicBool>) -> Rc<Host> {
+    pub(super) fn start(
+        boot: Boot,
+        files: Files,
+        listener: TcpListener,
+        leave: Arc<AtomicBool>,
+    ) -> Rc<Host> {
         let (syncs, wanted_syncs) = mpsc::unbounded_channel();
         let host = Rc::new_cyclic(|me| Host {
             me: me.clone(),
@@ -166,7 +172,8 @@ impl Host {
         self.tell_unread();
     }
 
-    /// Hands the machine an input, serves what it has buffered for a turn, and sends what it wants sent.
+    /// Hands the machine an input, serves what it has buffered for a turn, and sends what it wants
+    /// sent.
     fn handle(&self, input: Input<'_>) {
         self.turn(input, COMMANDS_PER_TURN);
         self.tell_unread();
@@ -194,7 +201,12 @@ impl Host {
         self.turn_of(input, COMMANDS_PER_TURN, |input, outputs| interlude.handle(input, outputs));
     }
 
-    fn turn_of(&self, input: Input<'_>, commands_max: usize, mut handle: impl FnMut(Input<'_>, &mut Outputs)) {
+    fn turn_of(
+        &self,
+        input: Input<'_>,
+        commands_max: usize,
+        mut handle: impl FnMut(Input<'_>, &mut Outputs),
+    ) {
         let mut outputs = std::mem::take(&mut *self.outputs.borrow_mut());
         let mut input = input;
         for _ in 0..commands_max {
@@ -255,7 +267,10 @@ impl Host {
                 self.wake_at.set(Instant::now().checked_add(Duration::from_micros(micros)));
                 self.timer_set.notify_one();
             }
-            output @ (Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync) => self.write(&output),
+            output
+            @ (Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync) => {
+                self.write(&output)
+            }
             // Served nodes have no configuration file.
             Output::DiskConfig { .. } | Output::Tap(_) => {}
         }
@@ -349,7 +364,9 @@ impl Host {
         while let Some(file) = wanted.recv().await {
             let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
             match synced {
-                Ok(Ok(())) if self.syncs_told.get() > 0 => self.syncs_told.set(self.syncs_told.get() - 1),
+                Ok(Ok(())) if self.syncs_told.get() > 0 => {
+                    self.syncs_told.set(self.syncs_told.get() - 1)
+                }
                 Ok(Ok(())) => {
                     self.syncs_awaited.set(self.syncs_awaited.get() - 1);
                     self.handle(Input::DiskSynced);

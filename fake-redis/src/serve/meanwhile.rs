@@ -1,7 +1,9 @@
-//! What a host does while its machine runs a long script: it looks at its sockets itself, since nothing that tokio knows of them becomes
-//! newer while its thread is inside the machine. Must never know what a script is.
+//! What a host does while its machine runs a long script: it looks at its sockets itself, since
+//! nothing that tokio knows of them becomes newer while its thread is inside the machine. Must
+//! never know what a script is.
 //!
-//! Tokio's own look finds afterwards that there is less to do than it thought, which is harmless: it is told `WouldBlock`, and waits.
+//! Tokio's own look finds afterwards that there is less to do than it thought, which is harmless:
+//! it is told `WouldBlock`, and waits.
 
 use super::host::Host;
 use crate::interlude::{Attendant, Interlude};
@@ -50,15 +52,20 @@ impl Host {
         self.sync_at_once(interlude);
         self.accept_at_once(interlude);
         self.handle_meanwhile(Input::Continue, interlude);
-        let connections: Vec<_> = self.connections.borrow().iter().map(|(id, open)| (*id, Rc::clone(open))).collect();
+        let connections: Vec<_> =
+            self.connections.borrow().iter().map(|(id, open)| (*id, Rc::clone(open))).collect();
         let mut buffer = [0; READ_BUFFER_SIZE];
         for (id, open) in connections {
             if !interlude.takes(id) {
                 continue;
             }
-            // The end of a stream, or whatever else is wrong with it, is left to the connection's task.
+            // The end of a stream, or whatever else is wrong with it, is left to the connection's
+            // task.
             if let Ok(length @ 1..) = open.read_at_once(&mut buffer) {
-                self.handle_meanwhile(Input::Received { connection: id, bytes: &buffer[..length] }, interlude);
+                self.handle_meanwhile(
+                    Input::Received { connection: id, bytes: &buffer[..length] },
+                    interlude,
+                );
             }
         }
     }
@@ -80,7 +87,10 @@ impl Host {
         for _ in 0..ACCEPTED_MAX {
             let Ok((stream, peer)) = self.accept_one() else { return };
             let connection = self.admit(stream);
-            self.handle_meanwhile(Input::Accepted { connection, peer: &peer.to_string() }, interlude);
+            self.handle_meanwhile(
+                Input::Accepted { connection, peer: &peer.to_string() },
+                interlude,
+            );
         }
     }
 

@@ -9,7 +9,10 @@ use tokio::net::TcpStream;
 use tokio::task::LocalSet;
 
 /// Serves for as long as `body` takes.
-fn serve<R, F: Future<Output = R>>(options: ServeOptions, body: impl FnOnce(Vec<SocketAddr>) -> F) -> R {
+fn serve<R, F: Future<Output = R>>(
+    options: ServeOptions,
+    body: impl FnOnce(Vec<SocketAddr>) -> F,
+) -> R {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     LocalSet::new().block_on(&runtime, async {
         let serving = Serving::start(ServeOptions { port: 0, ..options }).unwrap();
@@ -113,16 +116,21 @@ fn nonsense_is_answered_with_redis_protocol_error_and_a_closed_connection() {
 #[test]
 fn what_an_append_only_file_holds_is_there_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
-    let node =
-        NodeConfig { persistence: Persistence::Aof { fsync: Fsync::Always }, databases: 2, ..NodeConfig::default() };
-    let options = ServeOptions { dir: Some(folder.path().to_owned()), node, ..ServeOptions::default() };
+    let node = NodeConfig {
+        persistence: Persistence::Aof { fsync: Fsync::Always },
+        databases: 2,
+        ..NodeConfig::default()
+    };
+    let options =
+        ServeOptions { dir: Some(folder.path().to_owned()), node, ..ServeOptions::default() };
     serve(options.clone(), |servers| async move {
         ask(&mut connect(servers[0]).await, "SET k v", "+OK\r\n").await;
     });
     serve(options.clone(), |servers| async move {
         let mut client = connect(servers[0]).await;
         ask(&mut client, "GET k", "$1\r\nv\r\n").await;
-        ask(&mut client, "BGREWRITEAOF", "+Background append only file rewriting started\r\n").await;
+        ask(&mut client, "BGREWRITEAOF", "+Background append only file rewriting started\r\n")
+            .await;
         ask(&mut client, "SET l w", "+OK\r\n").await;
     });
     serve(options, |servers| async move {
@@ -132,11 +140,16 @@ fn what_an_append_only_file_holds_is_there_after_a_restart() {
 
 #[test]
 fn options_that_contradict_each_other_are_refused() {
-    let refused = |options: ServeOptions| Serving::start(options).err().map(|error| error.to_string());
+    let refused =
+        |options: ServeOptions| Serving::start(options).err().map(|error| error.to_string());
     let options = ServeOptions { nodes: 3, replicas: 1, ..ServeOptions::default() };
     assert!(refused(options).unwrap().contains("expected 1 node"));
     let node = NodeConfig { persistence: Persistence::Rdb, ..NodeConfig::default() };
-    assert!(refused(ServeOptions { node, ..ServeOptions::default() }).unwrap().contains("expected --dir"));
+    assert!(
+        refused(ServeOptions { node, ..ServeOptions::default() })
+            .unwrap()
+            .contains("expected --dir")
+    );
 }
 
 #[test]
@@ -193,7 +206,8 @@ fn a_listener_that_does_not_read_is_disconnected_at_its_limit() {
 fn shutdown_ends_one_server_and_the_last_one_ends_it_all() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     LocalSet::new().block_on(&runtime, async {
-        let serving = Serving::start(ServeOptions { port: 0, nodes: 2, ..ServeOptions::default() }).unwrap();
+        let serving =
+            Serving::start(ServeOptions { port: 0, nodes: 2, ..ServeOptions::default() }).unwrap();
         let servers: Vec<SocketAddr> = serving.addresses().collect();
         let clients = async {
             let (mut first, mut second) = (connect(servers[0]).await, connect(servers[1]).await);
@@ -240,12 +254,17 @@ fn a_busy_server_leaves_others_alone_and_ends_when_it_is_told_to() {
 #[test]
 fn a_script_that_shutdown_ended_is_not_in_the_append_only_file() {
     let folder = tempfile::tempdir().unwrap();
-    let node = NodeConfig { persistence: Persistence::Aof { fsync: Fsync::Always }, ..NodeConfig::default() };
-    let options = ServeOptions { dir: Some(folder.path().to_owned()), node, ..ServeOptions::default() };
+    let node = NodeConfig {
+        persistence: Persistence::Aof { fsync: Fsync::Always },
+        ..NodeConfig::default()
+    };
+    let options =
+        ServeOptions { dir: Some(folder.path().to_owned()), node, ..ServeOptions::default() };
     serve(options.clone(), |servers| async move {
         // What waits for the disk is answered meanwhile, too.
         ask(&mut connect(servers[0]).await, "SET before 1", "+OK\r\n").await;
-        let mut caller = keep_busy(servers[0], "redis.call('SET', KEYS[1], 1) while true do end").await;
+        let mut caller =
+            keep_busy(servers[0], "redis.call('SET', KEYS[1], 1) while true do end").await;
         connect(servers[0]).await.write_all(b"SHUTDOWN NOSAVE\r\n").await.unwrap();
         assert_eq!(caller.read(&mut [0; 10]).await.unwrap(), 0, "no reply but the end");
     });

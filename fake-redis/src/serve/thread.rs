@@ -1,4 +1,5 @@
-//! A host on a thread of its own, so that a script which keeps one server busy leaves the others alone. Must never know what is served.
+//! A host on a thread of its own, so that a script which keeps one server busy leaves the others
+//! alone. Must never know what is served.
 
 use super::ServeError;
 use super::files::Files;
@@ -67,10 +68,14 @@ impl Drop for HostThread {
     }
 }
 
-/// Serves until it is told to end, the machine ends by itself or something fails, then makes safe what was written.
+/// Serves until it is told to end, the machine ends by itself or something fails, then makes safe
+/// what was written.
 fn serve(beginning: Beginning, leave: &Leave) -> Result<(), ServeError> {
     let Beginning { boot, files, listener } = beginning;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::System)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::System)?;
     let local = LocalSet::new();
     let result = local.block_on(&runtime, async {
         let listener = TcpListener::from_std(listener).map_err(ServeError::System)?;

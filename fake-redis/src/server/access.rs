@@ -1,4 +1,5 @@
-//! How commands reach keys: expiry is decided here, and every change is told to watchers and to the judge. Must never know commands.
+//! How commands reach keys: expiry is decided here, and every change is told to watchers and to the
+//! judge. Must never know commands.
 
 use super::Server;
 use crate::client::ClientKey;
@@ -17,19 +18,20 @@ impl Server {
         self.keyspace.database(db)
     }
 
-    /// Whether an entry's time is up: if and only if now is later (`keyIsExpired` in db.c). While data is loaded, nothing expires.
+    /// Whether an entry's time is up: if and only if now is later (`keyIsExpired` in db.c). While
+    /// data is loaded, nothing expires.
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.loading
     }
 
-    /// Whether a time of expiry that a command sets means to delete at once: not on a replica, nor while data is loaded
-    /// (`checkAlreadyExpired` in expire.c).
+    /// Whether a time of expiry that a command sets means to delete at once: not on a replica, nor
+    /// while data is loaded (`checkAlreadyExpired` in expire.c).
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
         at_ms <= self.now_ms() && !self.loading && !self.is_replica()
     }
 
-    /// The position of a key that is alive. An expired one is deleted by a primary and masked by a replica; the primary's stream meets
-    /// it as if it were alive (`expireIfNeeded` in db.c).
+    /// The position of a key that is alive. An expired one is deleted by a primary and masked by a
+    /// replica; the primary's stream meets it as if it were alive (`expireIfNeeded` in db.c).
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;
@@ -78,7 +80,13 @@ impl Server {
     }
 
     /// Puts a value at a key, with a new time of expiry or none.
-    pub(crate) fn store(&mut self, db: usize, key: &[u8], value: Value, expires_at_ms: Option<i64>) {
+    pub(crate) fn store(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        value: Value,
+        expires_at_ms: Option<i64>,
+    ) {
         let mut entry = Entry::new(value, expires_at_ms);
         entry.used_at_ms = self.now_ms();
         let is_told = self.events.has(EventClass::New) && self.database(db).find(key).is_none();
@@ -90,7 +98,8 @@ impl Server {
         }
     }
 
-    /// Puts a string at a key, in the memory of the string that was there if there was one at `position`.
+    /// Puts a string at a key, in the memory of the string that was there if there was one at
+    /// `position`.
     pub(crate) fn store_string(
         &mut self,
         db: usize,
@@ -98,7 +107,9 @@ impl Server {
         text: &[u8],
         expires_at_ms: Option<i64>,
     ) {
-        let Some(position) = position else { return self.store(db, key, Value::String(text.to_vec()), expires_at_ms) };
+        let Some(position) = position else {
+            return self.store(db, key, Value::String(text.to_vec()), expires_at_ms);
+        };
         match self.value_mut(db, position) {
             Some(Value::String(old)) => {
                 old.clear();
@@ -119,7 +130,13 @@ impl Server {
     }
 
     /// Sets or takes away a key's time of expiry, and nothing else.
-    pub(crate) fn set_expiry(&mut self, db: usize, position: usize, key: &[u8], expires_at_ms: Option<i64>) {
+    pub(crate) fn set_expiry(
+        &mut self,
+        db: usize,
+        position: usize,
+        key: &[u8],
+        expires_at_ms: Option<i64>,
+    ) {
         self.keyspace.database_mut(db).set_expiry(position, expires_at_ms);
         self.note_expiry(expires_at_ms);
         self.after_change(db, position, key, KeyChange::Extended);
@@ -138,7 +155,12 @@ impl Server {
     }
 
     /// Removes a key for any reason; propagating that is the caller's.
-    pub(crate) fn remove_as(&mut self, db: usize, position: usize, change: KeyChange) -> Option<Entry> {
+    pub(crate) fn remove_as(
+        &mut self,
+        db: usize,
+        position: usize,
+        change: KeyChange,
+    ) -> Option<Entry> {
         let (key, entry) = self.keyspace.database_mut(db).remove_at(position)?;
         self.dirty += 1;
         self.touch_watched(db, &key);
@@ -178,7 +200,13 @@ impl Server {
     }
 
     /// Puts back a key out of a snapshot.
-    pub(crate) fn restore(&mut self, db: usize, key: &[u8], value: Value, expires_at_ms: Option<i64>) {
+    pub(crate) fn restore(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        value: Value,
+        expires_at_ms: Option<i64>,
+    ) {
         let position = self.keyspace.database_mut(db).insert(key, Entry::new(value, expires_at_ms));
         self.note_expiry(expires_at_ms);
         self.tap_entry(db, position, KeyChange::Restored);
@@ -191,8 +219,9 @@ impl Server {
             return;
         }
         let first_expired = expires_at_ms.saturating_add(1).saturating_mul(1_000);
-        let periods =
-            first_expired.saturating_add(ACTIVE_EXPIRY_PERIOD_MICROS - 1).div_euclid(ACTIVE_EXPIRY_PERIOD_MICROS);
+        let periods = first_expired
+            .saturating_add(ACTIVE_EXPIRY_PERIOD_MICROS - 1)
+            .div_euclid(ACTIVE_EXPIRY_PERIOD_MICROS);
         let look = periods.saturating_mul(ACTIVE_EXPIRY_PERIOD_MICROS);
         self.timers.set_at_latest(Timer::ActiveExpiry, WallTime(look));
     }

@@ -1,6 +1,8 @@
-//! Whether a command may be executed now, for this client, on this server. Must never know what a command does.
+//! Whether a command may be executed now, for this client, on this server. Must never know what a
+//! command does.
 //!
-//! The order of the checks is that of `processCommand` in server.c of Redis 7.0, since the first that fails gives the error.
+//! The order of the checks is that of `processCommand` in server.c of Redis 7.0, since the first
+//! that fails gives the error.
 
 use super::{PauseScope, Server};
 use crate::args::Args;
@@ -29,7 +31,11 @@ struct Nature {
 
 impl Server {
     /// Decides what to do with a command, or why it is refused.
-    pub(crate) fn admit(&mut self, key: ClientKey, args: Args<'_>) -> Result<Admission, CommandError> {
+    pub(crate) fn admit(
+        &mut self,
+        key: ClientKey,
+        args: Args<'_>,
+    ) -> Result<Admission, CommandError> {
         let command = match self.find_command(args) {
             Some(command) if command.accepts(args.len()) => command,
             _ => self.resolve(args)?,
@@ -39,7 +45,9 @@ impl Server {
             self.check_client(key, command)?;
             self.check_server(key, command)?;
         }
-        if !matches!(role, Role::Replica | Role::Operator) && !role.must_be_obeyed() && self.is_postponed(key, command)
+        if !matches!(role, Role::Replica | Role::Operator)
+            && !role.must_be_obeyed()
+            && self.is_postponed(key, command)
         {
             return Ok(Admission::Postpone);
         }
@@ -90,7 +98,8 @@ impl Server {
     }
 
     fn nature(&self, key: ClientKey, command: &Command) -> Nature {
-        let queued = if command.name == "exec" { self.client(key).transaction.flags } else { Flags::NONE };
+        let queued =
+            if command.name == "exec" { self.client(key).transaction.flags } else { Flags::NONE };
         let flags = command.flags | queued;
         Nature {
             writes: flags.any(Flags::WRITE),
@@ -99,7 +108,11 @@ impl Server {
         }
     }
 
-    fn check_server(&mut self, key: ClientKey, command: &'static Command) -> Result<(), CommandError> {
+    fn check_server(
+        &mut self,
+        key: ClientKey,
+        command: &'static Command,
+    ) -> Result<(), CommandError> {
         let nature = self.nature(key, command);
         if self.config.maxmemory == 0 {
             self.is_out_of_memory = false;
@@ -183,7 +196,9 @@ impl Server {
         }
         let name = c_string(args.get(0), SHOWN_LENGTH_MAX);
         let quoted = [&[open], name, &[quote]].concat();
-        CommandError::text([b"ERR unknown command ", &*quoted, b", with args beginning with: ", &*shown].concat())
+        CommandError::text(
+            [b"ERR unknown command ", &*quoted, b", with args beginning with: ", &*shown].concat(),
+        )
     }
 }
 
@@ -196,7 +211,9 @@ fn c_string(text: &[u8], length: usize) -> &[u8] {
 fn unknown_subcommand(args: Args<'_>) -> CommandError {
     let container = args.get(0).to_ascii_uppercase();
     let name = c_string(args.get(1), 128);
-    CommandError::text([b"ERR unknown subcommand '", name, b"'. Try ", &*container, b" HELP."].concat())
+    CommandError::text(
+        [b"ERR unknown subcommand '", name, b"'. Try ", &*container, b" HELP."].concat(),
+    )
 }
 
 /// The error for a command that got too few or too many arguments.
@@ -206,7 +223,8 @@ pub(crate) fn wrong_arity(command: &Command) -> CommandError {
 
 fn only_listening(command: &Command) -> CommandError {
     CommandError::text(format!(
-        "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context",
+        "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are \
+         allowed in this context",
         command.full_name
     ))
 }

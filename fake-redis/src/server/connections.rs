@@ -74,7 +74,8 @@ impl Server {
         }
     }
 
-    /// Closes a client's connection at once. The client whose command is executed just now is closed when that ends.
+    /// Closes a client's connection at once. The client whose command is executed just now is
+    /// closed when that ends.
     pub(crate) fn disconnect(&mut self, key: ClientKey) {
         if self.acting == Some(key) {
             self.client_mut(key).closing = true;
@@ -83,8 +84,9 @@ impl Server {
         }
     }
 
-    /// Ends this server: what was sent before still leaves, then every connection is closed. What a script in the middle of which this
-    /// happens has done so far goes nowhere, as if the process had ended.
+    /// Ends this server: what was sent before still leaves, then every connection is closed. What a
+    /// script in the middle of which this happens has done so far goes nowhere, as if the process
+    /// had ended.
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
         let served = [self.acting, self.busy.map(|busy| busy.caller)];

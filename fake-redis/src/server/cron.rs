@@ -47,16 +47,20 @@ impl Server {
         }
     }
 
-    /// Begins CLIENT PAUSE, or makes it longer and wider: the more severe of what was asked for is in force.
+    /// Begins CLIENT PAUSE, or makes it longer and wider: the more severe of what was asked for is
+    /// in force.
     pub(crate) fn pause_clients(&mut self, scope: PauseScope, until_ms: i64) {
         let asked = Pause { scope, until_ms };
-        let pause =
-            self.pause.map_or(asked, |old| Pause { scope: old.scope.max(scope), until_ms: old.until_ms.max(until_ms) });
+        let pause = self.pause.map_or(asked, |old| Pause {
+            scope: old.scope.max(scope),
+            until_ms: old.until_ms.max(until_ms),
+        });
         self.pause = Some(pause);
         self.timers.set(Timer::PauseEnd, Some(WallTime(pause.until_ms.saturating_mul(1_000))));
     }
 
-    /// Ends CLIENT PAUSE: the commands that waited are served in the order in which their clients came.
+    /// Ends CLIENT PAUSE: the commands that waited are served in the order in which their clients
+    /// came.
     pub(crate) fn end_pause(&mut self) {
         self.pause = None;
         self.timers.set(Timer::PauseEnd, None);
@@ -76,7 +80,8 @@ impl Server {
         }
     }
 
-    /// Deletes the keys that have expired, as a primary does ten times a second if nobody asks for them.
+    /// Deletes the keys that have expired, as a primary does ten times a second if nobody asks for
+    /// them.
     fn delete_expired(&mut self) {
         if self.is_replica() || self.loading || !self.config.active_expire {
             return;

@@ -1,4 +1,5 @@
-//! One command after the other: choosing the client, executing, propagating, replying. Must never know what a command does.
+//! One command after the other: choosing the client, executing, propagating, replying. Must never
+//! know what a command does.
 
 use super::Server;
 use super::admission::Admission;
@@ -46,7 +47,8 @@ impl Server {
     fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
         self.outputs.commands += 1;
         self.statistics.commands += 1;
-        // In the middle of a script that is not over, nothing of it leaves, and nobody who waits for it is served.
+        // In the middle of a script that is not over, nothing of it leaves, and nobody who waits
+        // for it is served.
         if self.busy.is_none() {
             self.flush_effects();
             self.note_write_offset(key);
@@ -82,7 +84,8 @@ impl Server {
         }
     }
 
-    /// Admits and executes, queues or refuses one command; false if it has to wait. This is `processCommand` in server.c.
+    /// Admits and executes, queues or refuses one command; false if it has to wait. This is
+    /// `processCommand` in server.c.
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         let now = self.now;
         self.client_mut(key).active_at = now;
@@ -103,7 +106,8 @@ impl Server {
 
     fn enqueue(&mut self, key: ClientKey, command: &'static Command, args: Args<'_>) {
         let transaction = &mut self.client_mut(key).transaction;
-        // A transaction that will fail anyhow need not keep what it is sent, as in `queueMultiCommand`.
+        // A transaction that will fail anyhow need not keep what it is sent, as in
+        // `queueMultiCommand`.
         if transaction.spoilt || transaction.overtaken {
             return;
         }
@@ -111,7 +115,8 @@ impl Server {
         transaction.queue.push(Queued { command, arguments: ArgumentVector::of(args.iter()) });
     }
 
-    /// Writes why a command is not executed; a transaction that it was meant for is spoilt. This is `rejectCommand` in server.c.
+    /// Writes why a command is not executed; a transaction that it was meant for is spoilt. This is
+    /// `rejectCommand` in server.c.
     fn refuse(&mut self, key: ClientKey, args: Args<'_>, error: &CommandError, reply: &mut Reply) {
         let is_exec = args.is(0, "exec");
         let transaction = &mut self.client_mut(key).transaction;
@@ -131,7 +136,13 @@ impl Server {
     }
 
     /// Executes a command that nothing forbids, and notes its effect. This is `call` in server.c.
-    pub(crate) fn execute(&mut self, key: ClientKey, command: &'static Command, args: Args<'_>, reply: &mut Reply) {
+    pub(crate) fn execute(
+        &mut self,
+        key: ClientKey,
+        command: &'static Command,
+        args: Args<'_>,
+        reply: &mut Reply,
+    ) {
         let dirty_before = self.dirty;
         let db = self.client(key).db;
         self.statistics.begin_call();
@@ -149,7 +160,8 @@ impl Server {
         }
     }
 
-    /// Applies one command of the primary's stream: nothing refuses it, and keys that are expired here are alive to it.
+    /// Applies one command of the primary's stream: nothing refuses it, and keys that are expired
+    /// here are alive to it.
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         self.apply(ClientKey::PRIMARY, args);
     }

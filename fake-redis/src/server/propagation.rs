@@ -1,4 +1,5 @@
-//! Effects: what a command changed, as commands for replicas and the append-only file. Must never know how those are fed.
+//! Effects: what a command changed, as commands for replicas and the append-only file. Must never
+//! know how those are fed.
 
 use super::Server;
 use crate::args::Span;
@@ -32,7 +33,8 @@ struct Item {
     spans: usize,
 }
 
-/// Commands that wait for the end of the current command, script or transaction, in one run of memory.
+/// Commands that wait for the end of the current command, script or transaction, in one run of
+/// memory.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Effects {
     bytes: Vec<u8>,
@@ -48,7 +50,13 @@ impl Effects {
             self.bytes.extend_from_slice(part);
             self.spans.push(Span { start, end: self.bytes.len() as u32 });
         }
-        self.items.push(Item { db, targets, is_relative: false, first_span, spans: self.spans.len() - first_span });
+        self.items.push(Item {
+            db,
+            targets,
+            is_relative: false,
+            first_span,
+            spans: self.spans.len() - first_span,
+        });
     }
 
     fn clear(&mut self) {
@@ -61,16 +69,18 @@ impl Effects {
 impl Server {
     /// Whether anybody wants to know of effects.
     fn is_propagating(&self) -> bool {
-        !self.loading && (cfg!(test) || self.replication.wants_stream() || self.persistence.wants_stream())
+        !self.loading
+            && (cfg!(test) || self.replication.wants_stream() || self.persistence.wants_stream())
     }
 
-    /// Notes a command that has the effect of what was just done in a database; it is propagated when the current command ends.
+    /// Notes a command that has the effect of what was just done in a database; it is propagated
+    /// when the current command ends.
     pub(crate) fn add_effect(&mut self, db: usize, parts: &[&[u8]]) {
         self.add_effect_of(db, self.effect_targets, parts.iter().copied());
     }
 
-    /// As [`Server::add_effect`] of a command whose last part is an instant; replicas are told the span from now on instead, which they
-    /// add to their own clock (before 7.0).
+    /// As [`Server::add_effect`] of a command whose last part is an instant; replicas are told the
+    /// span from now on instead, which they add to their own clock (before 7.0).
     pub(crate) fn add_relative_effect(&mut self, db: usize, parts: &[&[u8]]) {
         let before = self.effects.items.len();
         self.add_effect(db, parts);
@@ -78,13 +88,19 @@ impl Server {
     }
 
     /// As [`Server::add_effect`], from any list of arguments.
-    pub(crate) fn add_effect_of<'p>(&mut self, db: usize, targets: Targets, parts: impl IntoIterator<Item = &'p [u8]>) {
+    pub(crate) fn add_effect_of<'p>(
+        &mut self,
+        db: usize,
+        targets: Targets,
+        parts: impl IntoIterator<Item = &'p [u8]>,
+    ) {
         if self.is_propagating() && (targets.append_only || targets.replicas) {
             self.effects.push(db, targets, parts);
         }
     }
 
-    /// Propagates what was noted, in a MULTI and EXEC of its own if it is more than one command, as `propagatePendingCommands` does.
+    /// Propagates what was noted, in a MULTI and EXEC of its own if it is more than one command, as
+    /// `propagatePendingCommands` does.
     pub(crate) fn flush_effects(&mut self) {
         if self.effects.items.is_empty() {
             return;
@@ -103,7 +119,8 @@ impl Server {
         self.effects = effects;
     }
 
-    /// Propagates what was noted, each command on its own: what happens by itself is not a transaction.
+    /// Propagates what was noted, each command on its own: what happens by itself is not a
+    /// transaction.
     pub(crate) fn flush_effects_ungrouped(&mut self) {
         let mut effects = std::mem::take(&mut self.effects);
         self.propagate_each(&effects);
@@ -116,7 +133,9 @@ impl Server {
         for item in &effects.items {
             parts.clear();
             let spans = &effects.spans[item.first_span..item.first_span + item.spans];
-            parts.extend(spans.iter().map(|span| &effects.bytes[span.start as usize..span.end as usize]));
+            parts.extend(
+                spans.iter().map(|span| &effects.bytes[span.start as usize..span.end as usize]),
+            );
             if item.is_relative {
                 self.propagate_relative(*item, &parts);
             } else {
@@ -125,8 +144,9 @@ impl Server {
         }
     }
 
-    /// The one place through which every change of the data leaves: `args` is a complete command that repeats it in database `db`,
-    /// with every time made absolute. Consumers put the SELECT in front themselves when the database changes.
+    /// The one place through which every change of the data leaves: `args` is a complete command
+    /// that repeats it in database `db`, with every time made absolute. Consumers put the SELECT in
+    /// front themselves when the database changes.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }
@@ -157,7 +177,10 @@ impl Server {
         }
         if targets.replicas && self.replication.wants_stream() {
             self.feed_replicas(db, args);
-        } else if targets.replicas && self.persistence.wants_stream() && self.config.version >= RedisVersion::V7_2 {
+        } else if targets.replicas
+            && self.persistence.wants_stream()
+            && self.config.version >= RedisVersion::V7_2
+        {
             self.replication.count_unfollowed();
         }
     }

@@ -1,4 +1,5 @@
-//! Who waits for an element is served in order, once, and when the command that brought it has ended.
+//! Who waits for an element is served in order, once, and when the command that brought it has
+//! ended.
 
 use crate::testing::{Bench, check_on};
 
@@ -15,8 +16,13 @@ fn who_came_first_is_served_first_and_the_pop_is_propagated() {
 #[test]
 fn elements_that_a_transaction_takes_away_again_wake_nobody() {
     let mut bench = Bench::new();
-    let script =
-        [("1>BLPOP l 0", ""), ("MULTI", "+OK"), ("RPUSH l a", "+QUEUED"), ("DEL l", "+QUEUED"), ("EXEC", "*2|:1|:1")];
+    let script = [
+        ("1>BLPOP l 0", ""),
+        ("MULTI", "+OK"),
+        ("RPUSH l a", "+QUEUED"),
+        ("DEL l", "+QUEUED"),
+        ("EXEC", "*2|:1|:1"),
+    ];
     check_on(&mut bench, &script);
     assert_eq!(bench.heard(1), "");
 }
@@ -26,7 +32,14 @@ fn a_wait_ends_when_its_time_is_up_or_another_client_ends_it() {
     let mut bench = Bench::new();
     check_on(&mut bench, &[("1>BLPOP l 0.1", ""), ("+100", "")]);
     assert_eq!(bench.heard(1), "*-1");
-    check_on(&mut bench, &[("1>CLIENT ID", ":2"), ("1>BLMOVE l m LEFT RIGHT 0", ""), ("CLIENT UNBLOCK 2 ERROR", ":1")]);
+    check_on(
+        &mut bench,
+        &[
+            ("1>CLIENT ID", ":2"),
+            ("1>BLMOVE l m LEFT RIGHT 0", ""),
+            ("CLIENT UNBLOCK 2 ERROR", ":1"),
+        ],
+    );
     assert_eq!(bench.heard(1), "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
     check_on(&mut bench, &[("CLIENT UNBLOCK 2", ":0")]);
 }
@@ -56,7 +69,14 @@ fn who_waits_is_disconnected_when_the_server_becomes_a_replica() {
 #[test]
 fn a_monitor_is_shown_what_others_do_but_not_what_administrators_do() {
     let mut bench = Bench::new();
-    check_on(&mut bench, &[("1>MONITOR", "+OK"), ("SET k \"a\\n\"", "+OK"), ("CONFIG GET port", "*2|$4|port|$4|6379")]);
+    check_on(
+        &mut bench,
+        &[
+            ("1>MONITOR", "+OK"),
+            ("SET k \"a\\n\"", "+OK"),
+            ("CONFIG GET port", "*2|$4|port|$4|6379"),
+        ],
+    );
     let shown = bench.heard(1);
     assert!(shown.ends_with("[0 127.0.0.1:50000] \"SET\" \"k\" \"a\\n\""), "{shown}");
 }

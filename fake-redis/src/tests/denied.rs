@@ -8,7 +8,10 @@ use bytes::Bytes;
 
 #[test]
 fn a_replica_refuses_writes_and_answers_reads() {
-    let mut bench = Bench::with(NodeConfig { replica_of: Some((String::from("p"), 1)), ..NodeConfig::default() });
+    let mut bench = Bench::with(NodeConfig {
+        replica_of: Some((String::from("p"), 1)),
+        ..NodeConfig::default()
+    });
     let refused = "-READONLY You can't write against a read only replica.";
     check_on(
         &mut bench,
@@ -31,7 +34,11 @@ fn a_replica_refuses_writes_and_answers_reads() {
 #[test]
 fn a_stale_replica_may_be_told_not_to_answer() {
     let replica_of = Some((String::from("p"), 1));
-    let mut bench = Bench::with(NodeConfig { replica_of, replica_serve_stale_data: false, ..NodeConfig::default() });
+    let mut bench = Bench::with(NodeConfig {
+        replica_of,
+        replica_serve_stale_data: false,
+        ..NodeConfig::default()
+    });
     let down = "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
     check_on(&mut bench, &[("GET k", down), ("PING", down), ("SELECT 1", "+OK")]);
 }
@@ -39,7 +46,10 @@ fn a_stale_replica_may_be_told_not_to_answer() {
 #[test]
 fn a_primary_without_enough_replicas_refuses_writes() {
     let mut bench = Bench::with(NodeConfig { min_replicas_to_write: 1, ..NodeConfig::default() });
-    check_on(&mut bench, &[("SET k v", "-NOREPLICAS Not enough good replicas to write."), ("GET k", "$-1")]);
+    check_on(
+        &mut bench,
+        &[("SET k v", "-NOREPLICAS Not enough good replicas to write."), ("GET k", "$-1")],
+    );
 }
 
 #[test]
@@ -59,7 +69,10 @@ fn a_password_is_asked_for() {
         ],
     );
     assert!(bench.type_at(1, "HELLO 2").starts_with("-NOAUTH HELLO must be called with"));
-    assert_eq!(bench.raw(2, b"*11\r\n"), b"-ERR Protocol error: unauthenticated multibulk length\r\n");
+    assert_eq!(
+        bench.raw(2, b"*11\r\n"),
+        b"-ERR Protocol error: unauthenticated multibulk length\r\n"
+    );
     assert_eq!(bench.closed.len(), 1);
 }
 
@@ -67,14 +80,21 @@ fn a_password_is_asked_for() {
 fn loading_and_a_stuck_script_are_answered_as_such() {
     let mut bench = Bench::new();
     bench.node.server_mut().loading = true;
-    check_on(&mut bench, &[("GET k", "-LOADING Redis is loading the dataset in memory"), ("SELECT 1", "+OK")]);
+    check_on(
+        &mut bench,
+        &[("GET k", "-LOADING Redis is loading the dataset in memory"), ("SELECT 1", "+OK")],
+    );
     bench.node.server_mut().loading = false;
     let busy = Busy { caller: ClientKey::SCRIPT, has_written: false, is_killed: false };
     bench.node.server_mut().busy = Some(busy);
-    let busy = "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+    let busy =
+        "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
     check_on(
         &mut bench,
-        &[("GET k", busy), ("AUTH x y", "-WRONGPASS invalid username-password pair or user is disabled.")],
+        &[
+            ("GET k", busy),
+            ("AUTH x y", "-WRONGPASS invalid username-password pair or user is disabled."),
+        ],
     );
 }
 
@@ -102,7 +122,13 @@ fn a_pause_of_everything_delays_reads_too_and_keeps_the_order() {
     let mut bench = Bench::new();
     check_on(
         &mut bench,
-        &[("SET n 0", "+OK"), ("CLIENT PAUSE 100", "+OK"), ("2>APPEND n 2", ""), ("+1", ""), ("1>APPEND n 1", "")],
+        &[
+            ("SET n 0", "+OK"),
+            ("CLIENT PAUSE 100", "+OK"),
+            ("2>APPEND n 2", ""),
+            ("+1", ""),
+            ("1>APPEND n 1", ""),
+        ],
     );
     bench.pass(200);
     check_on(&mut bench, &[("GET n", "$3|021")]);
@@ -111,7 +137,10 @@ fn a_pause_of_everything_delays_reads_too_and_keeps_the_order() {
 #[test]
 fn nothing_expires_during_a_pause() {
     let mut bench = Bench::new();
-    check_on(&mut bench, &[("SET k v PX 50", "+OK"), ("CLIENT PAUSE 1000 WRITE", "+OK"), ("+500", "")]);
+    check_on(
+        &mut bench,
+        &[("SET k v PX 50", "+OK"), ("CLIENT PAUSE 1000 WRITE", "+OK"), ("+500", "")],
+    );
     bench.propagated();
     check_on(&mut bench, &[("GET k", "$-1"), ("DBSIZE", ":1")]);
     assert_eq!(bench.propagated(), "");
@@ -123,7 +152,10 @@ fn nothing_expires_during_a_pause() {
 #[test]
 fn a_sleeping_server_answers_nobody_until_it_wakes() {
     let mut bench = Bench::new();
-    check_on(&mut bench, &[("DEBUG SLEEP 0.5", ""), ("1>SET k v PX 100", ""), ("+499", ""), ("1>PING", "")]);
+    check_on(
+        &mut bench,
+        &[("DEBUG SLEEP 0.5", ""), ("1>SET k v PX 100", ""), ("+499", ""), ("1>PING", "")],
+    );
     assert_eq!(bench.heard(0), "");
     bench.pass(1);
     assert_eq!(bench.heard(0), "+OK");

@@ -5,7 +5,11 @@ use crate::testing::{Bench, check_on};
 fn filled(policy: &str) -> Bench {
     let mut bench = Bench::new();
     for number in 0..20 {
-        let ttl = if number % 2 == 0 { format!(" PX {}", 1_000_000 - number * 1_000) } else { String::new() };
+        let ttl = if number % 2 == 0 {
+            format!(" PX {}", 1_000_000 - number * 1_000)
+        } else {
+            String::new()
+        };
         bench.run(&format!("SET key:{number} {}{ttl}", "x".repeat(200)));
         bench.pass(1);
     }
@@ -20,7 +24,12 @@ fn without_eviction_commands_that_need_memory_are_refused() {
     let refused = "-OOM command not allowed when used memory > 'maxmemory'.";
     check_on(
         &mut bench,
-        &[("CONFIG SET maxmemory 2000", "+OK"), ("SET k v", refused), ("DEL key:1", ":1"), ("DBSIZE", ":19")],
+        &[
+            ("CONFIG SET maxmemory 2000", "+OK"),
+            ("SET k v", refused),
+            ("DEL key:1", ":1"),
+            ("DBSIZE", ":19"),
+        ],
     );
     check_on(&mut bench, &[("MULTI", "+OK"), ("GET k", refused)]);
 }
@@ -30,7 +39,8 @@ fn volatile_policies_spare_keys_that_never_expire() {
     for policy in ["volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"] {
         let mut bench = filled(policy);
         check_on(&mut bench, &[("CONFIG SET maxmemory 4000", "+OK")]);
-        let alive = bench.run("EXISTS key:1 key:3 key:5 key:7 key:9 key:11 key:13 key:15 key:17 key:19");
+        let alive =
+            bench.run("EXISTS key:1 key:3 key:5 key:7 key:9 key:11 key:13 key:15 key:17 key:19");
         assert_eq!(alive, ":10", "{policy}");
         assert!(bench.propagated().starts_with("DEL key:"), "{policy}");
     }
@@ -77,7 +87,8 @@ fn memory_that_was_taken_is_given_back() {
 fn memory_without_a_bound_is_never_full() {
     let mut bench = Bench::new();
     bench.run("CONFIG SET maxmemory 1");
-    let refused = "-OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
+    let refused = "-OOM allow-oom flag is not set on the script, can not run it when used memory \
+     > 'maxmemory'";
     let script: &[&[u8]] = &[b"EVAL", b"#!lua\nreturn 1", b"0"];
     assert_eq!(crate::testing::readable(&bench.words(0, script)), refused);
     bench.run("CONFIG SET maxmemory 0");

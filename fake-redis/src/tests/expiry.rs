@@ -4,7 +4,10 @@ use crate::config::NodeConfig;
 use crate::testing::{Bench, START_MS, check, check_on};
 
 fn replica() -> Bench {
-    Bench::with(NodeConfig { replica_of: Some((String::from("primary"), 6379)), ..NodeConfig::default() })
+    Bench::with(NodeConfig {
+        replica_of: Some((String::from("primary"), 6379)),
+        ..NodeConfig::default()
+    })
 }
 
 #[test]
@@ -34,7 +37,10 @@ fn part_of_a_millisecond_does_not_end_a_key() {
 fn an_expiry_in_the_past_deletes_at_once() {
     let mut bench = Bench::new();
     check_on(&mut bench, &[("SET k v", "+OK"), ("PEXPIRE k 0", ":1"), ("EXISTS k", ":0")]);
-    check_on(&mut bench, &[("SET k v", "+OK"), ("EXPIREAT k 1", ":1"), ("EXISTS k", ":0"), ("EXPIRE k 5", ":0")]);
+    check_on(
+        &mut bench,
+        &[("SET k v", "+OK"), ("EXPIREAT k 1", ":1"), ("EXISTS k", ":0"), ("EXPIRE k 5", ":0")],
+    );
     assert_eq!(bench.propagated(), "SET k v | DEL k | SET k v | DEL k");
 }
 
@@ -49,7 +55,10 @@ fn conditions_on_expire_compare_with_never_as_infinity() {
         ("EXPIRE k 50 GT", ":0"),
         ("EXPIRE k 200 GT", ":1"),
         ("TTL k", ":200"),
-        ("EXPIRE k 1 NX GT", "-ERR NX and XX, GT or LT options at the same time are not compatible"),
+        (
+            "EXPIRE k 1 NX GT",
+            "-ERR NX and XX, GT or LT options at the same time are not compatible",
+        ),
         ("EXPIRE k 1 SOON", "-ERR Unsupported option SOON"),
     ]);
 }
@@ -73,7 +82,10 @@ fn nobody_has_to_ask_for_a_key_to_expire() {
     assert_eq!(bench.run("DBSIZE"), ":2");
     bench.pass(100);
     assert_eq!(bench.run("DBSIZE"), ":1");
-    assert_eq!(bench.propagated(), format!("SET k v PXAT {} | SET forever v | DEL k", START_MS + 130));
+    assert_eq!(
+        bench.propagated(),
+        format!("SET k v PXAT {} | SET forever v | DEL k", START_MS + 130)
+    );
 }
 
 #[test]
@@ -81,7 +93,12 @@ fn without_active_expiry_a_key_stays_until_it_is_asked_for() {
     let mut bench = Bench::new();
     check_on(
         &mut bench,
-        &[("DEBUG SET-ACTIVE-EXPIRE 0", "+OK"), ("SET k v PX 130", "+OK"), ("+9000", ""), ("DBSIZE", ":1")],
+        &[
+            ("DEBUG SET-ACTIVE-EXPIRE 0", "+OK"),
+            ("SET k v PX 130", "+OK"),
+            ("+9000", ""),
+            ("DBSIZE", ":1"),
+        ],
     );
     bench.propagated();
     check_on(&mut bench, &[("GET k", "$-1"), ("DBSIZE", ":0")]);
@@ -104,7 +121,10 @@ fn a_replica_masks_an_expired_key_and_keeps_it() {
     let mut bench = replica();
     let at = (START_MS + 100).to_string();
     bench.node.server_mut().apply_replicated(&[b"SET", b"k", b"v", b"PXAT", at.as_bytes()]);
-    check_on(&mut bench, &[("GET k", "$1|v"), ("+5000", ""), ("GET k", "$-1"), ("EXISTS k", ":0"), ("DBSIZE", ":1")]);
+    check_on(
+        &mut bench,
+        &[("GET k", "$1|v"), ("+5000", ""), ("GET k", "$-1"), ("EXISTS k", ":0"), ("DBSIZE", ":1")],
+    );
 }
 
 #[test]
@@ -133,6 +153,7 @@ fn what_a_primary_sends_meets_keys_that_have_expired_here_as_alive() {
 fn time_stands_still_within_a_script_and_a_transaction() {
     let mut bench = Bench::new();
     bench.run("SET k v PX 1");
-    let script = "local a = redis.call('PTTL', 'k') for i = 1, 10000 do end return redis.call('PTTL', 'k') - a";
+    let script = "local a = redis.call('PTTL', 'k') for i = 1, 10000 do end return \
+     redis.call('PTTL', 'k') - a";
     assert_eq!(bench.run(&format!("EVAL \"{script}\" 0")), ":0");
 }

@@ -1,4 +1,5 @@
-//! What happens in the middle of a long script, with an attendant in the test's hand: the clock jumps at every look.
+//! What happens in the middle of a long script, with an attendant in the test's hand: the clock
+//! jumps at every look.
 
 use crate::interlude::{Attendant, Interlude};
 use crate::machine::{ConnectionId, Input, Output, Outputs};
@@ -7,7 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-const BUSY: &str = "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+const BUSY: &str =
+    "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 
 /// Types lines at clients, one line a look, and notes what comes of it.
 #[derive(Debug, Default)]
@@ -55,7 +57,8 @@ fn describe(output: &Output) -> String {
     }
 }
 
-/// Runs a script at client 0, with these lines typed meanwhile; what was seen meanwhile, and the script's answer.
+/// Runs a script at client 0, with these lines typed meanwhile; what was seen meanwhile, and the
+/// script's answer.
 fn run(bench: &mut Bench, script: &str, lines: &[(u32, &'static str)]) -> (Vec<String>, String) {
     let typist = Rc::new(Typist::default());
     typist.lines.borrow_mut().extend(lines.iter().rev());
@@ -76,7 +79,8 @@ fn others_are_answered_and_may_end_a_script_that_has_not_written() {
         (2, "QUIT"),
         (1, "SCRIPT KILL\r\nPING"),
     ];
-    let (seen, answer) = run(&mut bench, "while true do pcall(function() while true do end end) end", &lines);
+    let (seen, answer) =
+        run(&mut bench, "while true do pcall(function() while true do end end) end", &lines);
     let expected = [
         &format!("1>{BUSY}"),
         "0 is not served",
@@ -91,7 +95,10 @@ fn others_are_answered_and_may_end_a_script_that_has_not_written() {
         &format!("1>{BUSY}"),
     ];
     assert_eq!(seen, expected);
-    assert!(answer.starts_with("-ERR Script killed by user with SCRIPT KILL... script: "), "{answer}");
+    assert!(
+        answer.starts_with("-ERR Script killed by user with SCRIPT KILL... script: "),
+        "{answer}"
+    );
     assert!(answer.ends_with(", on @user_script:1."), "{answer}");
     assert_eq!(bench.run("GET k"), "$-1");
 }
@@ -100,9 +107,14 @@ fn others_are_answered_and_may_end_a_script_that_has_not_written() {
 fn a_script_that_has_written_is_whole_whatever_happens_meanwhile() {
     let mut bench = Bench::new();
     assert_eq!(bench.type_at(2, "BLPOP k 0"), "");
-    let script = "redis.call('RPUSH', KEYS[1], 'a') for i = 1, 1000000 do end redis.call('RPUSH', KEYS[1], 'b')";
-    let (seen, answer) = run(&mut bench, script, &[(1, "SCRIPT KILL"), (1, "WATCH k"), (1, "UNWATCH")]);
-    assert!(seen[0].starts_with("1>-UNKILLABLE Sorry the script already executed write commands"), "{seen:?}");
+    let script = "redis.call('RPUSH', KEYS[1], 'a') for i = 1, 1000000 do end redis.call('RPUSH', \
+     KEYS[1], 'b')";
+    let (seen, answer) =
+        run(&mut bench, script, &[(1, "SCRIPT KILL"), (1, "WATCH k"), (1, "UNWATCH")]);
+    assert!(
+        seen[0].starts_with("1>-UNKILLABLE Sorry the script already executed write commands"),
+        "{seen:?}"
+    );
     assert_eq!(seen[1..], ["1>+OK", "1>+OK"]);
     assert_eq!(answer, "$-1");
     assert_eq!(bench.heard(2), "*2|$1|k|$1|a");
@@ -143,7 +155,8 @@ fn a_short_script_and_one_that_nobody_may_interrupt_are_left_alone() {
     bench.run("CONFIG SET lua-time-limit 3600000");
     let (seen, answer) = run(&mut bench, "for i = 1, 1000000 do end return 1", &[(1, "GET k")]);
     assert_eq!((seen.len(), answer.as_str()), (0, ":1"));
-    let refused = "-ERR CONFIG SET failed (possibly related to argument 'lua-time-limit') - argument must be between 0 \
+    let refused = "-ERR CONFIG SET failed (possibly related to argument 'lua-time-limit') - \
+     argument must be between 0 \
                    and 9223372036854775807 inclusive";
     assert_eq!(bench.run("CONFIG SET lua-time-limit -1"), refused);
 }

@@ -21,7 +21,10 @@ fn messages_reach_those_who_listen_once_for_each_subscription() {
     );
     check_on(
         &mut bench,
-        &[("1>UNSUBSCRIBE", "*3|$11|unsubscribe|$1|a|:2|*3|$11|unsubscribe|$1|b|:1"), ("PUBLISH a x", ":1")],
+        &[
+            ("1>UNSUBSCRIBE", "*3|$11|unsubscribe|$1|a|:2|*3|$11|unsubscribe|$1|b|:1"),
+            ("PUBLISH a x", ":1"),
+        ],
     );
 }
 
@@ -31,7 +34,8 @@ fn a_listener_that_speaks_resp2_may_only_listen() {
         ("SUBSCRIBE a", "*3|$9|subscribe|$1|a|:1"),
         (
             "GET k",
-            "-ERR Can't execute 'get': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context",
+            "-ERR Can't execute 'get': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / \
+             RESET are allowed in this context",
         ),
         ("PING", "*2|$4|pong|$0|"),
         ("RESET", "+RESET"),
@@ -85,6 +89,8 @@ fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
     bench.type_at(1, "PSUBSCRIBE *");
     bench.run("SET foo bar");
     bench.run("SET foo baz");
-    let event = |name: &str| format!("*4|$8|pmessage|$1|*|${}|__keyevent@0__:{name}|$3|foo", 15 + name.len());
+    let event = |name: &str| {
+        format!("*4|$8|pmessage|$1|*|${}|__keyevent@0__:{name}|$3|foo", 15 + name.len())
+    };
     assert_eq!(bench.heard(1), [event("new"), event("set"), event("set")].join("|"));
 }

@@ -8,7 +8,10 @@ const READER: ConnectionId = ConnectionId(1);
 /// A server with these limits.
 fn limited(limits: &str) -> Bench {
     let mut bench = Bench::new();
-    assert_eq!(ask(&mut bench, 0, &["CONFIG", "SET", "client-output-buffer-limit", limits]), "+OK\r\n");
+    assert_eq!(
+        ask(&mut bench, 0, &["CONFIG", "SET", "client-output-buffer-limit", limits]),
+        "+OK\r\n"
+    );
     bench
 }
 
@@ -59,15 +62,28 @@ fn who_reads_in_time_stays() {
 fn the_limits_are_shown_and_changed_as_redis_does() {
     let mut bench = limited("replica 1mb 1kb 10 normal 5 4 3");
     let shown = ask(&mut bench, 0, &["CONFIG", "GET", "client-output-buffer-limit"]);
-    assert!(shown.contains("normal 5 4 3 slave 1048576 1024 10 pubsub 33554432 8388608 60"), "{shown}");
+    assert!(
+        shown.contains("normal 5 4 3 slave 1048576 1024 10 pubsub 33554432 8388608 60"),
+        "{shown}"
+    );
     for (value, why) in [
         ("normal 0 0", "Wrong number of arguments in buffer limit configuration."),
         ("master 0 0 0", "Invalid client class specified in buffer limit configuration."),
-        ("normal 1 0 0 pubsub x 0 0", "Error in hard, soft or soft_seconds setting in buffer limit configuration."),
-        ("pubsub 0 0 -1", "Error in hard, soft or soft_seconds setting in buffer limit configuration."),
+        (
+            "normal 1 0 0 pubsub x 0 0",
+            "Error in hard, soft or soft_seconds setting in buffer limit configuration.",
+        ),
+        (
+            "pubsub 0 0 -1",
+            "Error in hard, soft or soft_seconds setting in buffer limit configuration.",
+        ),
     ] {
         let refused = ask(&mut bench, 0, &["CONFIG", "SET", "client-output-buffer-limit", value]);
         assert!(refused.ends_with(&format!("') - {why}\r\n")), "{refused}");
-        assert_eq!(ask(&mut bench, 0, &["CONFIG", "GET", "client-output-buffer-limit"]), shown, "nothing has changed");
+        assert_eq!(
+            ask(&mut bench, 0, &["CONFIG", "GET", "client-output-buffer-limit"]),
+            shown,
+            "nothing has changed"
+        );
     }
 }

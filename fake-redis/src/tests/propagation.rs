@@ -1,4 +1,5 @@
-//! What replicas and the append-only file are told: absolute times, effects rather than scripts, deletions of what expired.
+//! What replicas and the append-only file are told: absolute times, effects rather than scripts,
+//! deletions of what expired.
 
 use crate::testing::{Bench, START_MS, check_on};
 
@@ -19,13 +20,25 @@ fn times_become_absolute() {
     check_effect(&["SET k v", "EXPIRE k 5"], &format!("SET k v | PEXPIREAT k {at}"));
     check_effect(&["SET k v", "GETEX k EX 5"], &format!("SET k v | PEXPIREAT k {at}"));
     check_effect(&["SET k v", "GETEX k"], "SET k v");
-    check_effect(&["SET k v PX 5000", "GETEX k PERSIST"], &format!("SET k v PXAT {at} | PERSIST k"));
+    check_effect(
+        &["SET k v PX 5000", "GETEX k PERSIST"],
+        &format!("SET k v PXAT {at} | PERSIST k"),
+    );
 }
 
 #[test]
 fn commands_that_changed_nothing_are_not_told() {
     check_effect(
-        &["GET k", "DEL k", "SET k v XX", "EXPIRE k 5", "HDEL h f", "PERSIST k", "SETNX k v", "SETNX k w"],
+        &[
+            "GET k",
+            "DEL k",
+            "SET k v XX",
+            "EXPIRE k 5",
+            "HDEL h f",
+            "PERSIST k",
+            "SETNX k v",
+            "SETNX k w",
+        ],
         "SETNX k v",
     );
 }
@@ -51,7 +64,10 @@ fn a_script_is_told_as_its_effects_and_as_a_transaction_if_they_are_many() {
         &["EVAL \"redis.call('SELECT', 3) redis.call('SET', 'k', 'v')\" 0", "SET k w"],
         "3: SET k v | SET k w",
     );
-    check_effect(&["EVAL \"redis.set_repl(redis.REPL_NONE) redis.call('SET', 'k', 'v')\" 0", "SET k w"], "SET k w");
+    check_effect(
+        &["EVAL \"redis.set_repl(redis.REPL_NONE) redis.call('SET', 'k', 'v')\" 0", "SET k w"],
+        "SET k w",
+    );
 }
 
 #[test]
@@ -64,7 +80,10 @@ fn a_transaction_is_told_as_one_if_it_changed_more_than_one_thing() {
 #[test]
 fn a_key_that_expires_is_deleted_before_the_command_that_noticed() {
     let mut bench = Bench::new();
-    check_on(&mut bench, &[("DEBUG SET-ACTIVE-EXPIRE 0", "+OK"), ("SET k v PX 10", "+OK"), ("+11", "")]);
+    check_on(
+        &mut bench,
+        &[("DEBUG SET-ACTIVE-EXPIRE 0", "+OK"), ("SET k v PX 10", "+OK"), ("+11", "")],
+    );
     bench.propagated();
     bench.run("SET k w NX PX 10");
     let at = START_MS + 21;

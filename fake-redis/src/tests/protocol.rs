@@ -1,4 +1,5 @@
-//! Bytes that come in any pieces, and bytes that are no requests at all. The expected texts are those of redis-server 7.0.15.
+//! Bytes that come in any pieces, and bytes that are no requests at all. The expected texts are
+//! those of redis-server 7.0.15.
 
 use crate::config::NodeConfig;
 use crate::request::{Limits, RequestReader};
@@ -42,8 +43,16 @@ fn lines_without_an_end_are_given_up() {
 #[test]
 fn what_redis_does_not_look_at_is_not_looked_at() {
     let mut bench = Bench::new();
-    assert_eq!(bench.raw(0, b"*1\r\n$4\r\nPINGxx"), b"+PONG\r\n", "the end of a bulk is skipped unread");
-    assert_eq!(bench.raw(0, b"*0\r\n*-10\r\n\r\n  \r\nPING\r\n"), b"+PONG\r\n", "empty requests are no requests");
+    assert_eq!(
+        bench.raw(0, b"*1\r\n$4\r\nPINGxx"),
+        b"+PONG\r\n",
+        "the end of a bulk is skipped unread"
+    );
+    assert_eq!(
+        bench.raw(0, b"*0\r\n*-10\r\n\r\n  \r\nPING\r\n"),
+        b"+PONG\r\n",
+        "empty requests are no requests"
+    );
     assert_eq!(bench.raw(0, b"PING\0\r\nPING\r\n"), b"", "C sees no line behind a NUL byte");
     assert_eq!(bench.raw(1, b"ECHO \"a\\x41\\n\"\n"), b"$3\r\naA\n\r\n");
 }
@@ -51,14 +60,18 @@ fn what_redis_does_not_look_at_is_not_looked_at() {
 #[test]
 fn a_pipeline_is_served_one_command_an_input_and_in_order() {
     let mut bench = Bench::new();
-    assert_eq!(bench.raw(0, b"SET n 1\r\nINCR n\r\nGET n\r\nQUIT\r\nINCR n\r\n"), b"+OK\r\n:2\r\n$1\r\n2\r\n+OK\r\n");
+    assert_eq!(
+        bench.raw(0, b"SET n 1\r\nINCR n\r\nGET n\r\nQUIT\r\nINCR n\r\n"),
+        b"+OK\r\n:2\r\n$1\r\n2\r\n+OK\r\n"
+    );
     assert_eq!(bench.closed.len(), 1);
     assert_eq!(bench.type_at(1, "GET n"), "$1|2", "what follows QUIT is not served");
 }
 
 #[test]
 fn a_client_that_never_ends_its_request_is_dropped() {
-    let mut bench = Bench::with(NodeConfig { client_query_buffer_limit: 100_000, ..NodeConfig::default() });
+    let mut bench =
+        Bench::with(NodeConfig { client_query_buffer_limit: 100_000, ..NodeConfig::default() });
     bench.raw(0, b"*1\r\n$500000\r\n");
     for _ in 0..11 {
         bench.raw(0, &[b'x'; 10_000]);
@@ -84,18 +97,26 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
         "SUBSCRIBE",
         "nosuch",
     ];
-    let argument =
-        prop_oneof![Just(b"k".to_vec()), Just(b"10".to_vec()), Just(b"NX".to_vec()), vec(any::<u8>(), 0..12)];
-    let bulk = (proptest::sample::select(names.to_vec()), vec(argument, 0..5)).prop_map(|(name, arguments)| {
-        let mut bytes = format!("*{}\r\n${}\r\n{name}\r\n", arguments.len() + 1, name.len()).into_bytes();
-        for argument in arguments {
-            bytes.extend(format!("${}\r\n", argument.len()).bytes());
-            bytes.extend(argument);
-            bytes.extend(b"\r\n");
-        }
-        bytes
-    });
-    let inline = "(PING|GET k|SET k \"a b\"|INCR n|MULTI|EXEC|  ){1,2}\r?\n".prop_map(String::into_bytes);
+    let argument = prop_oneof![
+        Just(b"k".to_vec()),
+        Just(b"10".to_vec()),
+        Just(b"NX".to_vec()),
+        vec(any::<u8>(), 0..12)
+    ];
+    let bulk = (proptest::sample::select(names.to_vec()), vec(argument, 0..5)).prop_map(
+        |(name, arguments)| {
+            let mut bytes =
+                format!("*{}\r\n${}\r\n{name}\r\n", arguments.len() + 1, name.len()).into_bytes();
+            for argument in arguments {
+                bytes.extend(format!("${}\r\n", argument.len()).bytes());
+                bytes.extend(argument);
+                bytes.extend(b"\r\n");
+            }
+            bytes
+        },
+    );
+    let inline =
+        "(PING|GET k|SET k \"a b\"|INCR n|MULTI|EXEC|  ){1,2}\r?\n".prop_map(String::into_bytes);
     prop_oneof![3 => bulk, 1 => inline]
 }
 
@@ -186,12 +207,14 @@ proptest! {
         let (replies, _) = replies_to(requests.into_iter().filter(|request| !request.windows(5).any(|part| part == b"HELLO")));
         let mut rest = &replies[..];
         while !rest.is_empty() {
-            // redis-protocol wants errors to be text, but Redis repeats in them what it was sent, whatever that is.
+            // redis-protocol wants errors to be text, but Redis repeats in them what it was sent,
+            // whatever that is.
             let length = match rest[0] {
                 b'-' => rest.windows(2).position(|end| end == b"\r\n").map(|end| end + 2),
                 _ => decode(rest).ok().flatten().map(|(_, length)| length),
             };
-            let Some(length) = length else { panic!("no frame: {:?}", String::from_utf8_lossy(rest)) };
+            let Some(length) = length else { panic!("no frame: \
+             {:?}", String::from_utf8_lossy(rest)) };
             rest = &rest[length..];
         }
     }

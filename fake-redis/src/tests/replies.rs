@@ -1,4 +1,5 @@
-//! Replies of the commands, errors included. The expected ones are what redis-server 7.0.15 answers.
+//! Replies of the commands, errors included. The expected ones are what redis-server 7.0.15
+//! answers.
 
 use crate::config::{NodeConfig, RedisVersion};
 use crate::testing::{Bench, check, check_on};
@@ -127,7 +128,9 @@ fn a_walk_sees_every_key_that_stays_while_others_go() {
         let reply = bench.run(&format!("SCAN {cursor} COUNT 7"));
         let parts: Vec<&str> = reply.split('|').collect();
         cursor = parts[2].to_owned();
-        seen.extend(parts.iter().filter(|part| part.starts_with("key:")).map(|key| (*key).to_owned()));
+        seen.extend(
+            parts.iter().filter(|part| part.starts_with("key:")).map(|key| (*key).to_owned()),
+        );
         if cursor == "0" {
             break;
         }
@@ -136,7 +139,8 @@ fn a_walk_sees_every_key_that_stays_while_others_go() {
         bench.run(&format!("DEL key:{}", (99 - round * 2) % 100));
     }
     assert_eq!(cursor, "0", "the walk ends");
-    let missed: Vec<_> = (0..100).step_by(2).filter(|number| !seen.contains(&format!("key:{number}"))).collect();
+    let missed: Vec<_> =
+        (0..100).step_by(2).filter(|number| !seen.contains(&format!("key:{number}"))).collect();
     assert!(missed.is_empty(), "missed {missed:?}");
 }
 
@@ -145,7 +149,10 @@ fn unknown_commands_are_answered_in_the_words_of_the_version() {
     let line = "FOO bar 'b z'";
     check(&[(line, "-ERR unknown command 'FOO', with args beginning with: 'bar' 'b z' ")]);
     let mut old = Bench::with(NodeConfig { version: RedisVersion::V6_2, ..NodeConfig::default() });
-    check_on(&mut old, &[(line, "-ERR unknown command `FOO`, with args beginning with: `bar`, `b z`, ")]);
+    check_on(
+        &mut old,
+        &[(line, "-ERR unknown command `FOO`, with args beginning with: `bar`, `b z`, ")],
+    );
     check(&[
         ("CLIENT FOO", "-ERR unknown subcommand 'FOO'. Try CLIENT HELP."),
         ("CONFIG GET", "-ERR wrong number of arguments for 'config|get' command"),
@@ -158,7 +165,9 @@ fn unknown_commands_are_answered_in_the_words_of_the_version() {
 #[test]
 fn hello_switches_protocols_and_reset_switches_back() {
     let mut bench = Bench::new();
-    assert!(bench.run("HELLO 3").starts_with("%7|$6|server|$5|redis|$7|version|$6|7.0.15|$5|proto|:3"));
+    assert!(
+        bench.run("HELLO 3").starts_with("%7|$6|server|$5|redis|$7|version|$6|7.0.15|$5|proto|:3")
+    );
     check_on(
         &mut bench,
         &[
@@ -182,10 +191,14 @@ fn configuration_is_changed_all_or_nothing() {
         ),
         (
             "CONFIG SET maxmemory 2mb timeout x",
-            "-ERR CONFIG SET failed (possibly related to argument 'timeout') - argument couldn't be parsed into an integer",
+            "-ERR CONFIG SET failed (possibly related to argument 'timeout') - argument couldn't \
+             be parsed into an integer",
         ),
         ("CONFIG GET maxmemory", "*2|$9|maxmemory|$7|1048576"),
-        ("CONFIG SET nosuch 1", "-ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'"),
+        (
+            "CONFIG SET nosuch 1",
+            "-ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'",
+        ),
     ]);
 }
 
@@ -206,10 +219,18 @@ fn silenced_replies_are_not_sent() {
 fn clients_are_listed_and_killed() {
     let mut bench = Bench::new();
     bench.run("CLIENT SETNAME one");
-    assert!(bench.run("CLIENT LIST").contains("id=1 addr=127.0.0.1:50000 laddr=127.0.0.1:6379 fd=8 name=one age=0"));
+    assert!(
+        bench
+            .run("CLIENT LIST")
+            .contains("id=1 addr=127.0.0.1:50000 laddr=127.0.0.1:6379 fd=8 name=one age=0")
+    );
     check_on(
         &mut bench,
-        &[("CLIENT KILL ID 2", ":1"), ("CLIENT KILL ID 2", ":0"), ("CLIENT KILL ID 1 SKIPME yes", ":0")],
+        &[
+            ("CLIENT KILL ID 2", ":1"),
+            ("CLIENT KILL ID 2", ":0"),
+            ("CLIENT KILL ID 1 SKIPME yes", ":0"),
+        ],
     );
     assert_eq!(bench.closed.len(), 1);
     check_on(&mut bench, &[("CLIENT KILL ID 1 SKIPME no", ":1")]);

@@ -12,7 +12,11 @@ fn shutdown_closes_every_connection_and_nobody_is_served_any_more() {
     bench.closed.sort_unstable();
     assert_eq!(bench.closed, [ConnectionId(0), ConnectionId(1), ConnectionId(2)]);
     let mut out = Outputs::default();
-    bench.node.handle(Input::Accepted { connection: ConnectionId(3), peer: "x:1" }, bench.now, &mut out);
+    bench.node.handle(
+        Input::Accepted { connection: ConnectionId(3), peer: "x:1" },
+        bench.now,
+        &mut out,
+    );
     assert!(out.stopped);
     bench.node.handle(Input::Timer, bench.now, &mut out);
     assert!(!out.list.iter().any(|output| matches!(output, Output::Send { .. })));
@@ -55,7 +59,8 @@ fn save_points_can_be_read_and_set() {
         ("CONFIG GET save", "*2|$4|save|$10|10 2 5 100"),
         (
             "CONFIG SET save \"10 2 5\"",
-            "-ERR CONFIG SET failed (possibly related to argument 'save') - Invalid save parameters",
+            "-ERR CONFIG SET failed (possibly related to argument 'save') - Invalid save \
+             parameters",
         ),
         ("CONFIG SET save \"\"", "+OK"),
         ("CONFIG GET save", "*2|$4|save|$0|"),

@@ -6,7 +6,10 @@ use crate::testing::{Bench, check_on};
 use bytes::Bytes;
 
 fn tapped() -> Bench {
-    Bench::with(NodeConfig { tap_prefix: Some(Bytes::from_static(b"lock")), ..NodeConfig::default() })
+    Bench::with(NodeConfig {
+        tap_prefix: Some(Bytes::from_static(b"lock")),
+        ..NodeConfig::default()
+    })
 }
 
 #[test]
@@ -32,7 +35,10 @@ fn grants_extensions_and_removals_name_their_client() {
 #[test]
 fn an_expiry_is_told_when_it_is_noticed() {
     let mut bench = tapped();
-    check_on(&mut bench, &[("DEBUG SET-ACTIVE-EXPIRE 0", "+OK"), ("SET lock a PX 100", "+OK"), ("+5000", "")]);
+    check_on(
+        &mut bench,
+        &[("DEBUG SET-ACTIVE-EXPIRE 0", "+OK"), ("SET lock a PX 100", "+OK"), ("+5000", "")],
+    );
     bench.tapped();
     check_on(&mut bench, &[("1>SET lock b NX", "+OK")]);
     assert_eq!(bench.tapped(), "Expired lock=a by 1 until -\nGranted lock=b by 1 until -");
@@ -41,7 +47,10 @@ fn an_expiry_is_told_when_it_is_noticed() {
 #[test]
 fn a_script_acts_for_its_caller() {
     let mut bench = tapped();
-    bench.type_at(2, "EVAL \"redis.call('HSET', 'lock', 'me', 1) redis.call('PEXPIRE', 'lock', 50)\" 0");
+    bench.type_at(
+        2,
+        "EVAL \"redis.call('HSET', 'lock', 'me', 1) redis.call('PEXPIRE', 'lock', 50)\" 0",
+    );
     assert_eq!(bench.tapped(), "Granted lock=me=1 by 2 until -\nExtended lock=me=1 by 2 until 50");
 }
 

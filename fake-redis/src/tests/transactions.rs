@@ -1,4 +1,5 @@
-//! Transactions happen as a whole, or not at all if a watched key was changed; what fails in the middle is not undone.
+//! Transactions happen as a whole, or not at all if a watched key was changed; what fails in the
+//! middle is not undone.
 
 use crate::testing::{Bench, check, check_on};
 

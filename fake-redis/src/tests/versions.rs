@@ -7,7 +7,8 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// t_string.c and expire.c of 6.2: replicas are told the span that the client said, and instants stay instants.
+/// t_string.c and expire.c of 6.2: replicas are told the span that the client said, and instants
+/// stay instants.
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -22,7 +23,8 @@ fn before_7_0_replicas_are_told_spans() {
     }
     assert_eq!(
         bench.propagated(),
-        "SET k v PX 5000 | SET k v PX 5000 | PEXPIRE k 7000 | PEXPIRE k 6000 | MULTI | SET k v PX 5000 | INCR n | EXEC"
+        "SET k v PX 5000 | SET k v PX 5000 | PEXPIRE k 7000 | PEXPIRE k 6000 | MULTI | SET k v PX \
+         5000 | INCR n | EXEC"
     );
     let at = START_MS + 5_000;
     bench.run(&format!("SET PXAT PXAT PXAT {at}"));
@@ -41,14 +43,21 @@ fn before_7_0_errors_read_differently() {
             ("EXPIRE k 5 NX", "-ERR wrong number of arguments for 'expire' command"),
             ("NOSUCH a", "-ERR unknown command `NOSUCH`, with args beginning with: `a`, "),
             ("SET s text", "+OK"),
-            ("LMPOP 1 l LEFT", "-ERR unknown command `LMPOP`, with args beginning with: `1`, `l`, `LEFT`, "),
+            (
+                "LMPOP 1 l LEFT",
+                "-ERR unknown command `LMPOP`, with args beginning with: `1`, `l`, `LEFT`, ",
+            ),
         ],
     );
     let problem = bench.run("EVAL \"return redis.call('INCR', 's')\" 0");
     assert!(problem.starts_with("-ERR Error running script (call to f_"), "{problem}");
-    assert!(problem.ends_with("): @user_script:1: ERR value is not an integer or out of range"), "{problem}");
+    assert!(
+        problem.ends_with("): @user_script:1: ERR value is not an integer or out of range"),
+        "{problem}"
+    );
     let problem = bench.run("EVAL \"return nosuch\" 0");
-    let end = "): @user_script:1: user_script:1: Script attempted to access nonexistent global variable 'nosuch'";
+    let end = "): @user_script:1: user_script:1: Script attempted to access nonexistent global \
+     variable 'nosuch'";
     assert!(problem.ends_with(end), "{problem}");
 }
 
@@ -76,7 +85,10 @@ fn from_8_4_on_set_and_delex_compare() {
             ("DELEX k IFEQ v2", ":1"),
             ("DELEX k IFEQ v2", ":0"),
             ("LPUSH l x", ":1"),
-            ("SET l v IFEQ x", "-WRONGTYPE Operation against a key holding the wrong kind of value"),
+            (
+                "SET l v IFEQ x",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
             ("DELEX l IFEQ x", "-ERR Key should be of string type if conditions are specified"),
             ("DELEX l IFEQ", "-ERR wrong number of arguments for 'delex' command"),
             ("DELEX l", ":1"),
@@ -87,7 +99,9 @@ fn from_8_4_on_set_and_delex_compare() {
     let at = START_MS + 5_000;
     assert_eq!(
         bench.propagated(),
-        format!("SET k v1 | SET k v2 PXAT {at} | SET k v2 KEEPTTL | DEL k | LPUSH l x | DEL l | SET k v")
+        format!(
+            "SET k v1 | SET k v2 PXAT {at} | SET k v2 KEEPTTL | DEL k | LPUSH l x | DEL l | SET k v"
+        )
     );
 }
 

@@ -36,7 +36,10 @@ impl List {
     }
 
     /// The elements at these positions, which must exist.
-    pub(crate) fn range(&self, positions: std::ops::Range<usize>) -> impl ExactSizeIterator<Item = &[u8]> {
+    pub(crate) fn range(
+        &self,
+        positions: std::ops::Range<usize>,
+    ) -> impl ExactSizeIterator<Item = &[u8]> {
         self.elements.range(positions).map(|element| &**element)
     }
 

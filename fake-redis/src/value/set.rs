@@ -8,7 +8,8 @@ use std::borrow::Cow;
 /// Redis keeps sets of up to this many integers as a sorted array: `set-max-intset-entries`.
 const INTEGERS_MAX: usize = 512;
 
-/// A set; never empty while it is in a keyspace. Integers alone are kept in their order, as in Redis; else the order is repeatable.
+/// A set; never empty while it is in a keyspace. Integers alone are kept in their order, as in
+/// Redis; else the order is repeatable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
     /// In ascending order.
@@ -32,20 +33,23 @@ impl Set {
         }
     }
 
-    /// About how many bytes it takes; the lengths of members are estimated by the first one, so that it takes constant time.
+    /// About how many bytes it takes; the lengths of members are estimated by the first one, so
+    /// that it takes constant time.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),
-            Set::Table(table) => 64 + table.len() * (48 + table.first().map_or(0, |member| member.len())),
+            Set::Table(table) => {
+                64 + table.len() * (48 + table.first().map_or(0, |member| member.len()))
+            }
         }
     }
 
     /// The member at a position; positions change when members are added or removed.
     pub(crate) fn at(&self, position: usize) -> Option<Cow<'_, [u8]>> {
         match self {
-            Set::Integers(integers) => {
-                integers.get(position).map(|integer| Cow::Owned(Decimal::of(*integer).as_bytes().to_vec()))
-            }
+            Set::Integers(integers) => integers
+                .get(position)
+                .map(|integer| Cow::Owned(Decimal::of(*integer).as_bytes().to_vec())),
             Set::Table(table) => table.get_index(position).map(|member| Cow::Borrowed(&**member)),
         }
     }
@@ -58,9 +62,8 @@ impl Set {
     /// Whether this is a member.
     pub(crate) fn contains(&self, member: &[u8]) -> bool {
         match self {
-            Set::Integers(integers) => {
-                parse_integer(member).is_some_and(|integer| integers.binary_search(&integer).is_ok())
-            }
+            Set::Integers(integers) => parse_integer(member)
+                .is_some_and(|integer| integers.binary_search(&integer).is_ok()),
             Set::Table(table) => table.contains(member),
         }
     }
@@ -93,7 +96,8 @@ impl Set {
     pub(crate) fn remove(&mut self, member: &[u8]) -> bool {
         match self {
             Set::Integers(integers) => {
-                let place = parse_integer(member).and_then(|integer| integers.binary_search(&integer).ok());
+                let place =
+                    parse_integer(member).and_then(|integer| integers.binary_search(&integer).ok());
                 place.map(|place| integers.remove(place)).is_some()
             }
             Set::Table(table) => table.swap_remove(member),

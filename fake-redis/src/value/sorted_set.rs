@@ -54,7 +54,9 @@ impl SortedSet {
     }
 
     fn place(&self, score: f64, member: &[u8]) -> Result<usize, usize> {
-        self.order.binary_search_by(|(other_score, other)| compare((*other_score, other), (score, member)))
+        self.order.binary_search_by(|(other_score, other)| {
+            compare((*other_score, other), (score, member))
+        })
     }
 
     /// Member and score at a rank.
@@ -62,7 +64,8 @@ impl SortedSet {
         self.order.get(rank).map(|(score, member)| (&**member, *score))
     }
 
-    /// Member and score at a place that stays the same until a member is removed, when the last one takes its place.
+    /// Member and score at a place that stays the same until a member is removed, when the last one
+    /// takes its place.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }

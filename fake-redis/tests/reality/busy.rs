@@ -1,4 +1,5 @@
-//! A script that does not end: the same steps at a real server and at a fake one, and the same answers.
+//! A script that does not end: the same steps at a real server and at a fake one, and the same
+//! answers.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode, wait_for};
@@ -15,7 +16,10 @@ impl Transcript {
     /// Begins with a server that calls any script long.
     fn of(port: u16) -> Transcript {
         let mut transcript = Transcript { port, lines: Vec::new() };
-        transcript.type_at(&mut Client::of(port), &["CONFIG SET busy-reply-threshold 1", "CONFIG GET lua-time-limit"]);
+        transcript.type_at(
+            &mut Client::of(port),
+            &["CONFIG SET busy-reply-threshold 1", "CONFIG GET lua-time-limit"],
+        );
         transcript
     }
 
@@ -76,7 +80,8 @@ fn compare(steps: impl Fn(&mut Transcript)) -> Option<Vec<String>> {
 #[test]
 fn others_are_answered_busy_and_may_kill_a_script_that_has_not_written() {
     let lines = compare(|transcript| {
-        let (mut caller, mut early, mut queuing) = (transcript.client(), transcript.client(), transcript.client());
+        let (mut caller, mut early, mut queuing) =
+            (transcript.client(), transcript.client(), transcript.client());
         transcript.type_at(&mut queuing, &["WATCH k", "MULTI", "SET k 1"]);
         early.write(b"*2\r\n$3\r\nGET\r\n$1\r");
         transcript.begin(&mut caller, "local n = 0\nwhile true do\nn = n + 1\nend");
@@ -85,15 +90,27 @@ fn others_are_answered_busy_and_may_kill_a_script_that_has_not_written() {
         transcript.hear(&mut early);
         transcript.type_at(&mut queuing, &["GET k", "EXEC", "EXEC", "MULTI", "SET k 2", "DISCARD"]);
         let mut fresh = transcript.client();
-        transcript.type_at(&mut fresh, &["PING", "NOSUCH", "GET", "SCRIPT FLUSH", "SCRIPT NOSUCH", "SHUTDOWN"]);
-        transcript.type_at(&mut fresh, &["SHUTDOWN SAVE", "SHUTDOWN ABORT", "SHUTDOWN NOSUCH", "EVAL return 0"]);
-        transcript.type_at(&mut fresh, &["AUTH x", "WATCH k", "UNWATCH", "HELLO 9", "RESET", "EXEC", "QUIT"]);
+        transcript.type_at(
+            &mut fresh,
+            &["PING", "NOSUCH", "GET", "SCRIPT FLUSH", "SCRIPT NOSUCH", "SHUTDOWN"],
+        );
+        transcript.type_at(
+            &mut fresh,
+            &["SHUTDOWN SAVE", "SHUTDOWN ABORT", "SHUTDOWN NOSUCH", "EVAL return 0"],
+        );
+        transcript.type_at(
+            &mut fresh,
+            &["AUTH x", "WATCH k", "UNWATCH", "HELLO 9", "RESET", "EXEC", "QUIT"],
+        );
         transcript.hear(&mut fresh);
         transcript.kill(&mut caller);
         transcript.type_at(&mut transcript.client(), &["GET k", "SCRIPT KILL", "PING"]);
     });
     let Some(lines) = lines else { return };
-    assert!(lines.iter().any(|line| line.contains("Script killed by user with SCRIPT KILL...")), "{lines:#?}");
+    assert!(
+        lines.iter().any(|line| line.contains("Script killed by user with SCRIPT KILL...")),
+        "{lines:#?}"
+    );
 }
 
 #[test]
@@ -102,12 +119,15 @@ fn a_script_cannot_catch_that_it_is_killed_nor_can_the_transaction_around_it() {
         let mut caller = transcript.client();
         transcript.begin(
             &mut caller,
-            "local function f()\nwhile true do\nredis.call('PING')\nend\nend\nwhile true do\npcall(f)\nend",
+            "local function f()\nwhile true do\nredis.call('PING')\nend\nend\nwhile true \
+             do\npcall(f)\nend",
         );
         transcript.kill(&mut caller);
         transcript.type_at(&mut caller, &["MULTI", "SET k 1"]);
-        transcript
-            .note("EVAL", String::from_utf8_lossy(&caller.ask(&["EVAL", "while true do\nlocal a = 1\nend", "0"])));
+        transcript.note(
+            "EVAL",
+            String::from_utf8_lossy(&caller.ask(&["EVAL", "while true do\nlocal a = 1\nend", "0"])),
+        );
         transcript.type_at(&mut caller, &["SET k 2"]);
         caller.write(&[encode(&["EXEC"]), encode(&["PING"])].concat());
         transcript.wait_until("busy", "GET k", |answer| answer.starts_with("-BUSY "));
@@ -122,8 +142,10 @@ fn a_script_that_has_written_goes_on_until_the_server_is_shut_down() {
         let (mut caller, mut waiting) = (transcript.client(), transcript.client());
         waiting.write(&encode(&["BLPOP", "list", "0"]));
         // Another connection's script may be read first, and BLPOP be answered BUSY.
-        transcript.wait_until("blocked", "INFO clients", |answer| answer.contains("blocked_clients:1"));
-        let script = "redis.call('SET', KEYS[1], 1)\nredis.call('RPUSH', 'list', 1)\nwhile true do\nlocal a = 1\nend";
+        transcript
+            .wait_until("blocked", "INFO clients", |answer| answer.contains("blocked_clients:1"));
+        let script = "redis.call('SET', KEYS[1], 1)\nredis.call('RPUSH', 'list', 1)\nwhile true \
+         do\nlocal a = 1\nend";
         transcript.begin(&mut caller, script);
         transcript.type_at(&mut transcript.client(), &["SCRIPT KILL", "GET k", "MULTI", "EXEC"]);
         let mut last = transcript.client();
@@ -142,8 +164,13 @@ fn a_script_that_is_long_and_ends_is_as_good_as_any() {
         let mut caller = transcript.client();
         // Whether somebody is answered BUSY before it ends is left open.
         caller.write(
-            &[encode(&["EVAL", "for i = 1, 3000000 do end redis.call('SET', KEYS[1], 1) return 'done'", "1", "k"])]
-                .concat(),
+            &[encode(&[
+                "EVAL",
+                "for i = 1, 3000000 do end redis.call('SET', KEYS[1], 1) return 'done'",
+                "1",
+                "k",
+            ])]
+            .concat(),
         );
         transcript.hear(&mut caller);
         transcript.wait_until("not busy", "GET k", |answer| !answer.starts_with("-BUSY "));

@@ -1,6 +1,8 @@
-//! Which replies of two servers count as the same, and which commands are worth asking both. docs/fidelity.md lists what is not strict.
+//! Which replies of two servers count as the same, and which commands are worth asking both.
+//! docs/fidelity.md lists what is not strict.
 
-/// The elements of a flat or nested aggregate, sorted: for replies whose order Redis does not promise.
+/// The elements of a flat or nested aggregate, sorted: for replies whose order Redis does not
+/// promise.
 fn sorted(reply: &[u8]) -> Vec<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = reply.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     parts.sort();
@@ -18,16 +20,18 @@ pub(crate) fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>
     }
     match name {
         // Any field.
-        "HRANDFIELD" if history.last().is_some_and(|words| words.len() == 2) => !is_error(real) && !is_error(fake),
-        "KEYS" | "SMEMBERS" | "HKEYS" | "HVALS" | "HGETALL" | "HSCAN" | "SCAN" | "HRANDFIELD" | "SPOP" => {
-            sorted(real) == sorted(fake)
+        "HRANDFIELD" if history.last().is_some_and(|words| words.len() == 2) => {
+            !is_error(real) && !is_error(fake)
         }
+        "KEYS" | "SMEMBERS" | "HKEYS" | "HVALS" | "HGETALL" | "HSCAN" | "SCAN" | "HRANDFIELD"
+        | "SPOP" => sorted(real) == sorted(fake),
         "TTL" | "PTTL" | "EXPIRETIME" | "PEXPIRETIME" => integer(real)
             .zip(integer(fake))
             .is_some_and(|(real, fake)| real > 0 && fake > 0 && real.abs_diff(fake) < 5_000),
         // Redis remembers that a string was once changed in place, and shares small integers.
         "OBJECT" => !is_error(real) && !is_error(fake),
-        // Its parts are compared as strictly as they would be by themselves, or not at all if one of them may differ.
+        // Its parts are compared as strictly as they would be by themselves, or not at all if one
+        // of them may differ.
         "EXEC" => {
             let may_differ = |words: &&Vec<String>| {
                 ["TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "OBJECT"]
@@ -46,12 +50,13 @@ fn is_error(reply: &[u8]) -> bool {
 
 /// Commands whose replies tell of the server rather than of the data, or that would silence it.
 pub(crate) fn is_comparable(words: &[String]) -> bool {
-    let silences =
-        words[0].eq_ignore_ascii_case("client") && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));
+    let silences = words[0].eq_ignore_ascii_case("client")
+        && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));
     // A list with elements answers at once; an empty one would keep the connection waiting.
     let waits = matches!(words[0].to_ascii_lowercase().as_str(), "blpop" | "blmove");
     let counts = words[0].eq_ignore_ascii_case("command");
-    // Redis documents ranges by member only for sets whose scores are all the same; what it answers otherwise depends on the encoding.
+    // Redis documents ranges by member only for sets whose scores are all the same; what it answers
+    // otherwise depends on the encoding.
     let is_by_member = words.iter().any(|word| word.to_ascii_lowercase().ends_with("lex"))
         && !words.get(1).is_some_and(|key| key.starts_with('y'));
     // Incrementing makes scores differ.

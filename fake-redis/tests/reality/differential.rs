@@ -1,11 +1,15 @@
-//! Random command sequences against a real redis-server and against fake-redis: the replies must be equal byte for byte.
+//! Random command sequences against a real redis-server and against fake-redis: the replies must be
+//! equal byte for byte.
 //!
-//! `FENCEPOST_DIFFERENTIAL_CASES` is the number of sequences. What counts as equal is in comparison.rs.
+//! `FENCEPOST_DIFFERENTIAL_CASES` is the number of sequences. What counts as equal is in
+//! comparison.rs.
 
 use crate::comparison::{is_comparable, same};
 use crate::real::{RealRedis, encode};
 use crate::sequences::sequence;
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Output, Outputs, WallTime};
+use fake_redis::{
+    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Output, Outputs, WallTime,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -54,9 +58,13 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
     stream.ask(&["FLUSHALL"]);
     if is_resp3 {
         stream.ask(&["HELLO", "3"]);
-        fake.input(Input::Received { connection: ConnectionId(0), bytes: &encode(&["HELLO", "3"]) });
+        fake.input(Input::Received {
+            connection: ConnectionId(0),
+            bytes: &encode(&["HELLO", "3"]),
+        });
     }
-    let commands: Vec<&Vec<String>> = commands.iter().filter(|words| is_comparable(words)).collect();
+    let commands: Vec<&Vec<String>> =
+        commands.iter().filter(|words| is_comparable(words)).collect();
     // All at once: a round trip for each command would take most of the time.
     let requests: Vec<Vec<u8>> = commands.iter().map(|words| encode(words)).collect();
     stream.write(&requests.concat());
@@ -81,14 +89,22 @@ fn replies_are_those_of_a_real_redis() {
     let Some(real) = RealRedis::start(&["--enable-debug-command", "yes"]) else { return };
     // When keys are deleted that nobody asks for is a matter of timing: here never, in both.
     real.connect().ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]);
-    let cases = std::env::var("FENCEPOST_DIFFERENTIAL_CASES").ok().and_then(|cases| cases.parse().ok());
+    let cases =
+        std::env::var("FENCEPOST_DIFFERENTIAL_CASES").ok().and_then(|cases| cases.parse().ok());
     let cases = cases.unwrap_or(CASES);
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
-    // The same sequences every time, so that a failure is a change of ours; another seed looks elsewhere.
-    let seed = std::env::var("FENCEPOST_DIFFERENTIAL_SEED").ok().and_then(|seed| seed.parse::<u8>().ok()).unwrap_or(0);
+    let config =
+        Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
+    // The same sequences every time, so that a failure is a change of ours; another seed looks
+    // elsewhere.
+    let seed = std::env::var("FENCEPOST_DIFFERENTIAL_SEED")
+        .ok()
+        .and_then(|seed| seed.parse::<u8>().ok())
+        .unwrap_or(0);
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut runner = TestRunner::new_with_rng(config, rng);
-    let result = runner.run(&(any::<bool>(), sequence()), |(is_resp3, commands)| check(&real, is_resp3, &commands));
+    let result = runner.run(&(any::<bool>(), sequence()), |(is_resp3, commands)| {
+        check(&real, is_resp3, &commands)
+    });
     if let Err(failure) = result {
         panic!("{failure}");
     }

@@ -29,7 +29,8 @@ impl Fakes {
         let (tell, told) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let serving = Serving::start(ServeOptions { port: 0, ..options }).unwrap();
                 tell.send(serving.addresses().map(|address| address.port()).collect()).unwrap();

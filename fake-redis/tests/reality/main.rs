@@ -1,4 +1,5 @@
-//! fake-redis against reality: what redis-server, redis-sentinel, redis-cli and redis-benchmark do with it and without it.
+//! fake-redis against reality: what redis-server, redis-sentinel, redis-cli and redis-benchmark do
+//! with it and without it.
 //!
 //! Runs if the programs are found; `FENCEPOST_REAL_REDIS=1` demands them.
 

@@ -1,4 +1,5 @@
-//! Real servers for tests: redis-server and redis-sentinel in a folder of their own, on a free port, ended by their process id.
+//! Real servers for tests: redis-server and redis-sentinel in a folder of their own, on a free
+//! port, ended by their process id.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,7 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How often a condition is looked at before it is given up, and how long is waited in between: two minutes, since machines may be busy.
+/// How often a condition is looked at before it is given up, and how long is waited in between: two
+/// minutes, since machines may be busy.
 const LOOKS_MAX: usize = 2_400;
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -18,7 +20,9 @@ fn is_demanded() -> bool {
 /// Says that a test did not run for want of a program, or fails if it has to run.
 pub(crate) fn skip(program: &str) {
     assert!(!is_demanded(), "FENCEPOST_REAL_REDIS demands {program}, and there is none");
-    eprintln!("SKIPPED: no {program} was found; install redis-server 7.0 and redis-tools to compare with them");
+    eprintln!(
+        "SKIPPED: no {program} was found; install redis-server 7.0 and redis-tools to compare with them"
+    );
 }
 
 /// Waits until `look` finds something.
@@ -54,11 +58,13 @@ impl Drop for RealRedis {
 }
 
 impl RealRedis {
-    /// A redis-server without persistence and with these options. `None` if there is no such program, which has then been said.
+    /// A redis-server without persistence and with these options. `None` if there is no such
+    /// program, which has then been said.
     pub(crate) fn start(options: &[&str]) -> Option<RealRedis> {
         let port = free_port();
         let number = port.to_string();
-        let mut all = vec!["--port", &number, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+        let mut all =
+            vec!["--port", &number, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
         all.extend(options);
         RealRedis::run("redis-server", port, &all, tempfile::tempdir().unwrap())
     }
@@ -69,16 +75,26 @@ impl RealRedis {
         let file = folder.path().join("sentinel.conf");
         let text = format!(
             "port {port}\nbind 127.0.0.1\nsentinel monitor mymaster 127.0.0.1 {master} 1\n\
-             sentinel down-after-milliseconds mymaster 1000\nsentinel failover-timeout mymaster 20000\n"
+             sentinel down-after-milliseconds mymaster 1000\nsentinel failover-timeout mymaster \
+             20000\n"
         );
         std::fs::write(&file, text).unwrap();
         RealRedis::run("redis-sentinel", port, &[file.to_str().unwrap()], folder)
     }
 
-    fn run(program: &str, port: u16, options: &[&str], folder: tempfile::TempDir) -> Option<RealRedis> {
+    fn run(
+        program: &str,
+        port: u16,
+        options: &[&str],
+        folder: tempfile::TempDir,
+    ) -> Option<RealRedis> {
         let log = std::fs::File::create(folder.path().join("log")).unwrap();
-        let process =
-            Command::new(program).args(options).current_dir(folder.path()).stdout(log).stderr(Stdio::null()).spawn();
+        let process = Command::new(program)
+            .args(options)
+            .current_dir(folder.path())
+            .stdout(log)
+            .stderr(Stdio::null())
+            .spawn();
         let Ok(process) = process else {
             skip(program);
             return None;
@@ -155,7 +171,8 @@ impl Client {
     pub(crate) fn read(&mut self) -> Vec<u8> {
         let mut buffer = [0; 65_536];
         loop {
-            if let Some(length) = reply_length(&self.received).filter(|_| !self.received.is_empty()) {
+            if let Some(length) = reply_length(&self.received).filter(|_| !self.received.is_empty())
+            {
                 let rest = self.received.split_off(length);
                 return std::mem::replace(&mut self.received, rest);
             }
@@ -183,6 +200,8 @@ impl Client {
     /// A field of INFO.
     pub(crate) fn info(&mut self, name: &str) -> Option<String> {
         let info = self.run("INFO everything");
-        info.split('|').find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::to_owned)
+        info.split('|')
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+            .map(str::to_owned)
     }
 }

@@ -1,4 +1,5 @@
-//! Random command sequences: commands of all families as templates, and the words that stand in them. Must never know a server.
+//! Random command sequences: commands of all families as templates, and the words that stand in
+//! them. Must never know a server.
 
 use proptest::prelude::*;
 
@@ -254,7 +255,9 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
             " 1",
             "+1",
         ],
-        "span" => &["100000", "200000", "0", "-1", "x", "9223372036854775807", "-9223372036854775808"],
+        "span" => {
+            &["100000", "200000", "0", "-1", "x", "9223372036854775807", "-9223372036854775808"]
+        }
         "index" => &[
             "0",
             "1",
@@ -307,7 +310,16 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
         ],
         "sb" => &["-inf", "+inf", "0", "1", "(1", "2", "(2.5", "-1", "(inf", "x", "(", "(nan"],
         "lb" => &["-", "+", "[a", "(a", "[b", "(c", "[aa", "[", "(", "a", "", "[1"],
-        "instant" => &["4102444800000", "4102444801000", "1", "0", "-1", "4102444800", "9223372036854775807", "x"],
+        "instant" => &[
+            "4102444800000",
+            "4102444801000",
+            "1",
+            "0",
+            "-1",
+            "4102444800",
+            "9223372036854775807",
+            "x",
+        ],
         "setopt" => &["NX", "XX", "GET", "KEEPTTL", "nx", "bad", "get"],
         "expopt" => &["EX", "PX", "EXAT", "PXAT", "ex"],
         "expflag" => &["NX", "XX", "GT", "LT", "bad"],
@@ -327,7 +339,8 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
             "return redis.status_reply('yes')",
             "return #ARGV + #KEYS",
             "return tostring(tonumber(ARGV[1]))",
-            "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end",
+            "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else \
+             return 0 end",
             "return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')",
             "return redis.call('LRANGE', KEYS[1], 0, -1)",
             "return redis.sha1hex(ARGV[1] or '')",
@@ -339,16 +352,19 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
             "return cjson.encode(redis.call('LRANGE', KEYS[1], 0, -1))",
             "return cjson.decode(cjson.encode({a = {1, 2.5, ARGV[1] or false}})).a",
             "return cmsgpack.pack(ARGV[1], tonumber(ARGV[1]), {ARGV[1]}, #ARGV)",
-            "return {cmsgpack.unpack(cmsgpack.pack(ARGV[1], tonumber(ARGV[1]) or 0.1, redis.call('LRANGE', KEYS[1], 0, -1)))}",
+            "return {cmsgpack.unpack(cmsgpack.pack(ARGV[1], tonumber(ARGV[1]) or 0.1, \
+             redis.call('LRANGE', KEYS[1], 0, -1)))}",
             "return {pcall(cmsgpack.unpack, ARGV[1])}",
             "return bit.tohex(bit.bxor(ARGV[1], bit.lshift(ARGV[2] or 1, 3)))",
             "return {bit.band(#ARGV, 1), bit.bnot(tonumber(ARGV[1]) or 7), bit.rol(ARGV[1], 4)}",
             "return struct.pack('>I2lc0', #ARGV, tonumber(ARGV[1]) or 3, KEYS[1] or '')",
             "return {struct.unpack('>I2', ARGV[1] .. 'x')}",
-            "return {math.floor(2.7), string.format('%5.1f|%s|%d', 2.25, ARGV[1], 7), table.concat(ARGV, ',')}",
+            "return {math.floor(2.7), string.format('%5.1f|%s|%d', 2.25, ARGV[1], 7), \
+             table.concat(ARGV, ',')}",
             "local ok, e = pcall(redis.call, 'INCR', KEYS[1]) return {ok, e}",
             "redis.setresp(3) return redis.call('HGETALL', KEYS[1])",
-            "return {redis.call('PEXPIREAT', KEYS[1], 4102444800000), redis.call('PEXPIRETIME', KEYS[1])}",
+            "return {redis.call('PEXPIREAT', KEYS[1], 4102444800000), redis.call('PEXPIRETIME', \
+             KEYS[1])}",
             "return 'unfinished",
             "x = 1",
             "error('boom')",

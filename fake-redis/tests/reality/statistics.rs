@@ -1,4 +1,5 @@
-//! How often commands were called, refused and failed, as INFO tells it: the same at a real server and at a fake one, but for the time.
+//! How often commands were called, refused and failed, as INFO tells it: the same at a real server
+//! and at a fake one, but for the time.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};
@@ -8,8 +9,9 @@ use fake_redis::serve::ServeOptions;
 fn section(client: &mut Client, name: &str) -> Vec<String> {
     let text = client.run(&format!("INFO {name}"));
     let lines = text.split('|').filter(|line| line.contains(':'));
-    let kept =
-        lines.map(|line| line.split(',').filter(|field| !field.starts_with("usec")).collect::<Vec<_>>().join(","));
+    let kept = lines.map(|line| {
+        line.split(',').filter(|field| !field.starts_with("usec")).collect::<Vec<_>>().join(",")
+    });
     let mut kept: Vec<String> = kept.collect();
     kept.sort();
     kept
@@ -72,7 +74,10 @@ fn counted(mut client: Client) -> Vec<String> {
 fn calls_refusals_and_failures_are_counted_alike() {
     let fakes = Fakes::start(ServeOptions::default());
     let fake = counted(fakes.client(0));
-    assert!(fake.contains(&String::from("cmdstat_get:calls=1,rejected_calls=3,failed_calls=0")), "{fake:#?}");
+    assert!(
+        fake.contains(&String::from("cmdstat_get:calls=1,rejected_calls=3,failed_calls=0")),
+        "{fake:#?}"
+    );
     let Some(real) = RealRedis::start(&[]) else { return };
     assert_eq!(fake, counted(real.connect()));
 }

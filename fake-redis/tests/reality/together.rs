@@ -1,5 +1,5 @@
-//! fake-redis among real programs: as primary and as replica of a redis-server, watched by a real Sentinel, asked by redis-cli and
-//! redis-benchmark as they are.
+//! fake-redis among real programs: as primary and as replica of a redis-server, watched by a real
+//! Sentinel, asked by redis-cli and redis-benchmark as they are.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, skip, wait_for};
@@ -30,14 +30,21 @@ fn fill(client: &mut Client) {
 
 /// What there is, in an order that does not depend on the server.
 fn contents(client: &mut Client) -> Vec<String> {
-    let mut lines =
-        vec![client.run("MGET string number long lock"), client.run("PEXPIRETIME lock"), client.run("DBSIZE")];
+    let mut lines = vec![
+        client.run("MGET string number long lock"),
+        client.run("PEXPIRETIME lock"),
+        client.run("DBSIZE"),
+    ];
     for size in [5, 600] {
         lines.push(client.run(&format!("LRANGE list{size} 0 -1")));
         lines.push(client.run(&format!("ZRANGE zset{size} 0 -1 WITHSCORES")));
-        for command in [format!("SMEMBERS set{size}"), format!("SMEMBERS integers{size}"), format!("HVALS hash{size}")]
-        {
-            let mut members: Vec<String> = client.run(&command).split('|').map(str::to_owned).collect();
+        for command in [
+            format!("SMEMBERS set{size}"),
+            format!("SMEMBERS integers{size}"),
+            format!("HVALS hash{size}"),
+        ] {
+            let mut members: Vec<String> =
+                client.run(&command).split('|').map(str::to_owned).collect();
             members.sort();
             lines.push(members.join("|"));
         }
@@ -52,7 +59,9 @@ fn contents(client: &mut Client) -> Vec<String> {
 #[track_caller]
 fn wait_for_value(client: &mut Client, key: &str, value: &str) {
     let wanted = format!("${}|{value}", value.len());
-    wait_for(&format!("{key} is {value}"), || (client.run(&format!("GET {key}")) == wanted).then_some(()));
+    wait_for(&format!("{key} is {value}"), || {
+        (client.run(&format!("GET {key}")) == wanted).then_some(())
+    });
 }
 
 #[test]
@@ -60,7 +69,10 @@ fn a_real_server_follows_a_fake_one_by_full_and_partial_resynchronisation() {
     let fakes = Fakes::start(ServeOptions::default());
     let mut primary = fakes.client(0);
     fill(&mut primary);
-    let Some(real) = RealRedis::start(&["--replicaof", &format!("127.0.0.1 {}", fakes.ports[0])]) else { return };
+    let Some(real) = RealRedis::start(&["--replicaof", &format!("127.0.0.1 {}", fakes.ports[0])])
+    else {
+        return;
+    };
     let mut replica = real.connect();
     wait_for_value(&mut replica, "string", "value");
     assert_eq!(contents(&mut replica), contents(&mut primary));
@@ -79,7 +91,11 @@ fn a_real_server_follows_a_fake_one_by_full_and_partial_resynchronisation() {
 
 #[test]
 fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
-    let Some(real) = RealRedis::start(&["--requirepass", "secret", "--repl-diskless-sync-delay", "0"]) else { return };
+    let Some(real) =
+        RealRedis::start(&["--requirepass", "secret", "--repl-diskless-sync-delay", "0"])
+    else {
+        return;
+    };
     let mut primary = real.connect();
     primary.run("AUTH secret");
     fill(&mut primary);
@@ -92,7 +108,10 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     primary.run("SET later 1 PX 3600000");
     assert_eq!(wait_for("the replica acknowledges", || Some(primary.run("WAIT 1 0"))), ":1");
     assert_eq!(replica.run("PEXPIRETIME later"), primary.run("PEXPIRETIME later"));
-    assert_eq!(replica.run("SET later 2"), "-READONLY You can't write against a read only replica.");
+    assert_eq!(
+        replica.run("SET later 2"),
+        "-READONLY You can't write against a read only replica."
+    );
     primary.run("CLIENT KILL TYPE replica");
     primary.run("SET missed 3");
     wait_for_value(&mut replica, "missed", "3");
@@ -112,12 +131,17 @@ fn failover_hands_the_place_of_a_primary_to_a_real_server_and_back() {
     let fakes = Fakes::start(ServeOptions::default());
     let mut fake = fakes.client(0);
     fake.run("SET k 1");
-    let Some(real) = RealRedis::start(&["--replicaof", &format!("127.0.0.1 {}", fakes.ports[0])]) else { return };
+    let Some(real) = RealRedis::start(&["--replicaof", &format!("127.0.0.1 {}", fakes.ports[0])])
+    else {
+        return;
+    };
     let mut other = real.connect();
     wait_for("the replica acknowledges", || (fake.run("WAIT 1 1000") == ":1").then_some(()));
     assert_eq!(fake.run(&format!("FAILOVER TO 127.0.0.1 {} TIMEOUT 60000", real.port)), "+OK");
     wait_for("the real server takes writes", || (other.run("SET k 2") == "+OK").then_some(()));
-    wait_for("the failover has ended", || fake.info("master_failover_state").filter(|state| state == "no-failover"));
+    wait_for("the failover has ended", || {
+        fake.info("master_failover_state").filter(|state| state == "no-failover")
+    });
     wait_for_value(&mut fake, "k", "2");
     assert_eq!(fake.info("role"), Some("slave".to_owned()));
     // Under the name by which the fake server introduced itself.
@@ -144,18 +168,24 @@ fn a_real_sentinel_fails_over_from_one_fake_server_to_another() {
     });
     master.write(b"SHUTDOWN NOSAVE\r\n");
     let before = format!("|{}", fakes.ports[0]);
-    let after = wait_for("another master", || Some(find(&mut sentinel)).filter(|found| !found.ends_with(&before)));
-    let promoted = fakes.ports.iter().position(|port| after.ends_with(&format!("|{port}"))).unwrap();
+    let after = wait_for("another master", || {
+        Some(find(&mut sentinel)).filter(|found| !found.ends_with(&before))
+    });
+    let promoted =
+        fakes.ports.iter().position(|port| after.ends_with(&format!("|{port}"))).unwrap();
     let mut promoted = fakes.client(promoted);
     wait_for("the new master takes writes", || (promoted.run("SET k w") == "+OK").then_some(()));
-    wait_for("the other replica follows it", || (promoted.run("WAIT 1 1000") == ":1").then_some(()));
+    wait_for("the other replica follows it", || {
+        (promoted.run("WAIT 1 1000") == ":1").then_some(())
+    });
     assert_eq!(promoted.run("GET k"), "$1|w");
     assert!(promoted.run("ROLE").starts_with("*3|$6|master"));
 }
 
 /// Runs a program against a server; what it printed.
 fn output_of(program: &str, port: u16, arguments: &[&str]) -> Option<String> {
-    let Ok(output) = Command::new(program).args(["-p", &port.to_string()]).args(arguments).output() else {
+    let Ok(output) = Command::new(program).args(["-p", &port.to_string()]).args(arguments).output()
+    else {
         skip(program);
         return None;
     };
@@ -167,12 +197,18 @@ fn output_of(program: &str, port: u16, arguments: &[&str]) -> Option<String> {
 fn redis_cli_and_redis_benchmark_work_as_they_are() {
     let fakes = Fakes::start(ServeOptions::default());
     let port = fakes.ports[0];
-    let Some(answer) = output_of("redis-cli", port, &["SET", "k", "v", "PX", "100000"]) else { return };
+    let Some(answer) = output_of("redis-cli", port, &["SET", "k", "v", "PX", "100000"]) else {
+        return;
+    };
     assert_eq!(answer, "OK\n");
-    assert_eq!(output_of("redis-cli", port, &["-3", "HELLO"]).unwrap().lines().next(), Some("server redis"));
+    assert_eq!(
+        output_of("redis-cli", port, &["-3", "HELLO"]).unwrap().lines().next(),
+        Some("server redis")
+    );
     assert!(output_of("redis-cli", port, &["INFO"]).unwrap().contains("redis_version:7.0.15"));
     assert_eq!(output_of("redis-cli", port, &["--scan"]).unwrap(), "k\n");
-    let arguments = ["-t", "set,get,incr,lpush,lpop,sadd,hset,zadd", "-n", "2000", "-P", "16", "-q"];
+    let arguments =
+        ["-t", "set,get,incr,lpush,lpop,sadd,hset,zadd", "-n", "2000", "-P", "16", "-q"];
     let speeds = output_of("redis-benchmark", port, &arguments).unwrap();
     assert_eq!(speeds.matches("requests per second").count(), 8, "{speeds}");
     assert_eq!(fakes.client(0).run("DBSIZE"), ":6");

@@ -1,5 +1,6 @@
-//! What `failover` means where nobody takes over: independent masters that stay away for longer than any lease, never so many that the
-//! rest make no quorum. Redlock must survive it. Must never bring a master back while a lock that it forgot may be held.
+//! What `failover` means where nobody takes over: independent masters that stay away for longer
+//! than any lease, never so many that the rest make no quorum. Redlock must survive it. Must never
+//! bring a master back while a lock that it forgot may be held.
 
 use super::Drawn;
 use super::strike::death;
@@ -18,8 +19,13 @@ pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     for at in starts(rng, setting) {
         let absence = absence(rng, setting, at);
         if at >= all_back {
-            all_back = absence.iter().filter_map(|(at, fault)| Some(*at + fault.duration()?)).max().unwrap_or(at);
-            // A lock granted by those who are left must have run out before another master may forget it.
+            all_back = absence
+                .iter()
+                .filter_map(|(at, fault)| Some(*at + fault.duration()?))
+                .max()
+                .unwrap_or(at);
+            // A lock granted by those who are left must have run out before another master may
+            // forget it.
             all_back = all_back + setting.ttl_us;
             drawn.extend(absence);
         }
@@ -32,7 +38,8 @@ fn absence(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Drawn {
     let count = uniform(rng, 1..=most as u64) as usize;
     let gone = subset(rng, &setting.redis(), count);
     let ttl = setting.ttl_us.as_micros();
-    let away = Micros(ttl + ttl / 5) + span(rng, Spans::new(Micros::from_secs(1), Micros(ttl.max(1_000_000) * 2)));
+    let away = Micros(ttl + ttl / 5)
+        + span(rng, Spans::new(Micros::from_secs(1), Micros(ttl.max(1_000_000) * 2)));
     if chance(rng, 500) {
         return vec![(at, isolated(setting, gone, away))];
     }

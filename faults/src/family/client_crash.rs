@@ -1,5 +1,5 @@
-//! `client-crash`: processes die, some for good. Must never leave fewer than two alive (or kill any for good where there are no more than
-//! two): a lock that nobody else wants shows nothing.
+//! `client-crash`: processes die, some for good. Must never leave fewer than two alive (or kill any
+//! for good where there are no more than two): a lock that nobody else wants shows nothing.
 
 use super::Drawn;
 use super::timing::{span, starts};

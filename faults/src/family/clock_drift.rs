@@ -1,5 +1,6 @@
-//! `clock-drift`: the clocks of clients and servers run fast and slow. Must never let two hosts drift apart faster than the setting allows:
-//! the margin of a lock is relative, so the bound is too.
+//! `clock-drift`: the clocks of clients and servers run fast and slow. Must never let two hosts
+//! drift apart faster than the setting allows: the margin of a lock is relative, so the bound is
+//! too.
 
 use super::Drawn;
 use super::timing::{span, starts, up_to};
@@ -23,7 +24,10 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     let rate = |rng: &mut ChaCha8Rng, worst: i32| if extreme { worst } else { any_rate(rng, most) };
     if lasting {
         let (at, length) = (setting.window.begin_us, setting.window.length());
-        return hosts.into_iter().map(|(node, worst)| drift(node, rate(rng, worst), at, length)).collect();
+        return hosts
+            .into_iter()
+            .map(|(node, worst)| drift(node, rate(rng, worst), at, length))
+            .collect();
     }
     // In spells, all hosts at once: only a difference between clocks matters.
     let mut drawn = Drawn::new();
@@ -34,8 +38,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     drawn
 }
 
-/// The fastest rate `h` for which a clock that is fast by `h` gains no more than `drift_ppm` on one that is slow by `h`:
-/// `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift / (2 + drift)`.
+/// The fastest rate `h` for which a clock that is fast by `h` gains no more than `drift_ppm` on one
+/// that is slow by `h`: `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift / (2 + drift)`.
 fn rate_max(drift_ppm: u32) -> i32 {
     let drift = u64::from(drift_ppm);
     i32::try_from(drift * 1_000_000 / (2_000_000 + drift)).unwrap_or(i32::MAX)

@@ -1,5 +1,5 @@
-//! `clock-jump`: a wall clock is stepped, so that leases at a server end too early (forward) or too late (back). Must never touch
-//! Sentinels: their TILT mode is a story of its own.
+//! `clock-jump`: a wall clock is stepped, so that leases at a server end too early (forward) or too
+//! late (back). Must never touch Sentinels: their TILT mode is a story of its own.
 
 use super::Drawn;
 use super::strike::strikes;
@@ -22,7 +22,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
             }
             _ => {
                 drawn.extend(strike.shield);
-                drawn.extend(strike.hits.into_iter().map(|(at, node)| jump(rng, setting, at, node)));
+                drawn
+                    .extend(strike.hits.into_iter().map(|(at, node)| jump(rng, setting, at, node)));
             }
         }
     }
@@ -32,6 +33,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
 /// Mostly forward: that is the way in which a lease is lost.
 fn jump(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime, node: Node) -> (SimTime, Fault) {
     let forward = chance(rng, 800);
-    let distance = i64::try_from(span(rng, setting.knobs.clock_jump).as_micros()).unwrap_or(i64::MAX);
+    let distance =
+        i64::try_from(span(rng, setting.knobs.clock_jump).as_micros()).unwrap_or(i64::MAX);
     (at, Fault::ClockJump { node, offset_us: if forward { distance } else { -distance } })
 }

@@ -1,4 +1,5 @@
-//! `eviction`: servers run out of memory and evict what expires (locks first), or an operator flushes them. Must never stop a server.
+//! `eviction`: servers run out of memory and evict what expires (locks first), or an operator
+//! flushes them. Must never stop a server.
 
 use super::Drawn;
 use super::strike::victims;
@@ -13,7 +14,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     let mut drawn = Drawn::new();
     for at in starts(rng, setting) {
         let flush = chance(rng, 500);
-        let lose = |node| (at, if flush { Fault::FlushAll { node } } else { Fault::Evict { node } });
+        let lose =
+            |node| (at, if flush { Fault::FlushAll { node } } else { Fault::Evict { node } });
         drawn.extend(victims(rng, setting, &redis).into_iter().map(lose));
     }
     drawn

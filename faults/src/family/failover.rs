@@ -1,5 +1,6 @@
-//! `failover`: the primary goes, and Sentinel puts a replica in its place that lacks the last writes, locks among them (asynchronous
-//! replication; Redis documentation, "Distributed Locks", section on failover-based implementations). Must never take the replicas too.
+//! `failover`: the primary goes, and Sentinel puts a replica in its place that lacks the last
+//! writes, locks among them (asynchronous replication; Redis documentation, "Distributed Locks",
+//! section on failover-based implementations). Must never take the replicas too.
 
 use super::Drawn;
 use super::absence::absences;
@@ -17,9 +18,14 @@ use rand_chacha::ChaCha8Rng;
 const STRIKES_MAX: u16 = 2;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
-    let Topology::Replicated { down_after_us, .. } = setting.topology else { return absences(rng, setting) };
+    let Topology::Replicated { down_after_us, .. } = setting.topology else {
+        return absences(rng, setting);
+    };
     let counts = setting.knobs.counts;
-    let count = uniform(rng, u64::from(counts.min.min(STRIKES_MAX))..=u64::from(counts.max.min(STRIKES_MAX)));
+    let count = uniform(
+        rng,
+        u64::from(counts.min.min(STRIKES_MAX))..=u64::from(counts.max.min(STRIKES_MAX)),
+    );
     let takeover = takeover(down_after_us);
     let mut drawn = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
@@ -28,27 +34,38 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = chance(rng, 400);
         drawn.extend(match any(rng, &setting.clients()) {
-            Some(client) if isolate => vec![(at, isolation(rng, setting, [primary, client], takeover))],
+            Some(client) if isolate => {
+                vec![(at, isolation(rng, setting, [primary, client], takeover))]
+            }
             _ => lagged_crash(rng, setting, primary, at, takeover),
         });
     }
     drawn
 }
 
-/// A generous bound on the time from the loss of a primary to the first write at its successor: each Sentinel waits for down-after, asks
-/// the others once a second, waits up to a second before it stands for election, and looks at the replicas once a second
-/// (`sentinelFailoverStateMachine` in Redis's sentinel.c).
+/// A generous bound on the time from the loss of a primary to the first write at its successor:
+/// each Sentinel waits for down-after, asks the others once a second, waits up to a second before
+/// it stands for election, and looks at the replicas once a second (`sentinelFailoverStateMachine`
+/// in Redis's sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
 
-/// The replicas lag; the primary dies with what it had not yet told them, and comes back when another has taken over.
-fn lagged_crash(rng: &mut ChaCha8Rng, setting: &Setting, primary: Node, at: SimTime, takeover: Micros) -> Drawn {
+/// The replicas lag; the primary dies with what it had not yet told them, and comes back when
+/// another has taken over.
+fn lagged_crash(
+    rng: &mut ChaCha8Rng,
+    setting: &Setting,
+    primary: Node,
+    at: SimTime,
+    takeover: Micros,
+) -> Drawn {
     let lag = lag(rng, setting.knobs.replication_lag);
     let lead = lag + up_to(rng, Micros::from_secs(5));
     let crash_at = setting.window.nearest(at.max(setting.window.begin_us + lead));
     let lag_from = setting.window.nearest(before(crash_at, lead));
-    let away = takeover + span(rng, Spans::new(Micros::from_secs(1), Micros(setting.ttl_us.0.max(1_000_000) * 2)));
+    let away = takeover
+        + span(rng, Spans::new(Micros::from_secs(1), Micros(setting.ttl_us.0.max(1_000_000) * 2)));
     let lagging = lagging(setting, primary, lag, crash_at.since(lag_from) + takeover);
     vec![(lag_from, lagging), (crash_at, death(rng, setting, primary, Some(away)))]
 }
@@ -60,9 +77,15 @@ fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     span(rng, Spans::new(least, range.max_us))
 }
 
-/// The primary and one client on one side, everybody else on the other: both sides grant the lock. Half of the time the minority has a
-/// Sentinel that still names the old primary. The storage stays in reach of both.
-fn isolation(rng: &mut ChaCha8Rng, setting: &Setting, minority: [Node; 2], takeover: Micros) -> Fault {
+/// The primary and one client on one side, everybody else on the other: both sides grant the lock.
+/// Half of the time the minority has a Sentinel that still names the old primary. The storage stays
+/// in reach of both.
+fn isolation(
+    rng: &mut ChaCha8Rng,
+    setting: &Setting,
+    minority: [Node; 2],
+    takeover: Micros,
+) -> Fault {
     let sentinels = setting.sentinels();
     let mut side_a = minority.to_vec();
     if sentinels.len() >= 3 && chance(rng, 500) {
@@ -70,8 +93,10 @@ fn isolation(rng: &mut ChaCha8Rng, setting: &Setting, minority: [Node; 2], takeo
     }
     let others = [setting.redis(), sentinels, setting.clients()].concat();
     let side_b = others.into_iter().filter(|node| !side_a.contains(node)).collect();
-    let grant =
-        Spans::new(Micros(setting.ttl_us.as_micros() / 2), Micros(setting.ttl_us.as_micros().saturating_mul(2)));
+    let grant = Spans::new(
+        Micros(setting.ttl_us.as_micros() / 2),
+        Micros(setting.ttl_us.as_micros().saturating_mul(2)),
+    );
     let duration_us = takeover + span(rng, grant);
     Fault::Partition { side_a, side_b, direction: Direction::Both, duration_us }
 }

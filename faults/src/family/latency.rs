@@ -1,5 +1,6 @@
-//! `latency`: messages to, from and between servers take longer, each by another amount, so that clients overtake each other (one direction
-//! of one link keeps its order). Must never delay the storage or the Sentinels.
+//! `latency`: messages to, from and between servers take longer, each by another amount, so that
+//! clients overtake each other (one direction of one link keeps its order). Must never delay the
+//! storage or the Sentinels.
 
 use super::Drawn;
 use super::timing::{span, starts, up_to};

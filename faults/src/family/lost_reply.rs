@@ -1,4 +1,5 @@
-//! `lost-reply`: a server applies a command and the connection is reset before the reply leaves. Must never lose the command itself.
+//! `lost-reply`: a server applies a command and the connection is reset before the reply leaves.
+//! Must never lose the command itself.
 
 use super::Drawn;
 use super::timing::{span, starts};
@@ -12,7 +13,10 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     let starts = starts(rng, setting);
     let trap = |at| {
         let (server, client) = (any(rng, &redis)?, any(rng, &clients)?);
-        Some((at, Fault::LostReply { server, client, duration_us: span(rng, setting.knobs.lost_reply) }))
+        Some((
+            at,
+            Fault::LostReply { server, client, duration_us: span(rng, setting.knobs.lost_reply) },
+        ))
     };
     starts.into_iter().filter_map(trap).collect()
 }

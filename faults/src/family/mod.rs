@@ -1,7 +1,9 @@
-//! The table of fault families: one theme each, one file each. Must never know how faults are fired or what they break.
+//! The table of fault families: one theme each, one file each. Must never know how faults are fired
+//! or what they break.
 //!
-//! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its place in the table), so adding one to a run or taking
-//! one away leaves what the others draw as it was. New families are appended: a place in the table never changes its meaning.
+//! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its place in the
+//! table), so adding one to a run or taking one away leaves what the others draw as it was. New
+//! families are appended: a place in the table never changes its meaning.
 
 mod timing;
 
@@ -63,7 +65,8 @@ const fn family(name: &'static str, about: &'static str, draw: Draw) -> Family {
     Family { name, aliases: &[], about, drawing: Drawing::Own(draw) }
 }
 
-/// Every family. The place in the table is the number of the family's stream, so the table only grows at its end.
+/// Every family. The place in the table is the number of the family's stream, so the table only
+/// grows at its end.
 pub const FAMILIES: &[Family] = &[
     family("none", "nothing goes wrong: interleaving and latency alone", none::draw),
     Family {
@@ -71,13 +74,25 @@ pub const FAMILIES: &[Family] = &[
         ..family("pause", "a process stands still, often for longer than its lease", pause::draw)
     },
     family("replication-lag", "replicas fall behind their primary", replication_lag::draw),
-    family("failover", "the primary crashes behind a lagging replica, or is cut off with one client", failover::draw),
+    family(
+        "failover",
+        "the primary crashes behind a lagging replica, or is cut off with one client",
+        failover::draw,
+    ),
     family("clock-drift", "clocks run fast and slow, within a relative bound", clock_drift::draw),
-    family("clock-jump", "wall clocks are stepped, mostly forward and at servers", clock_jump::draw),
+    family(
+        "clock-jump",
+        "wall clocks are stepped, mostly forward and at servers",
+        clock_jump::draw,
+    ),
     family("restart", "servers crash or lose power, and come back", restart::draw),
     family("partition", "the network splits, one way or both ways", partition::draw),
     family("lost-reply", "a command is applied and its reply never arrives", lost_reply::draw),
-    family("latency", "messages to and between servers take longer, and arrive in another order", latency::draw),
+    family(
+        "latency",
+        "messages to and between servers take longer, and arrive in another order",
+        latency::draw,
+    ),
     family("storage-delay", "requests to the guarded storage arrive late", storage_delay::draw),
     family("suspend", "a virtual machine is frozen, its monotonic clock included", suspend::draw),
     family("client-crash", "processes die, some of them for good", client_crash::draw),
@@ -86,7 +101,8 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "all",
         aliases: &[],
-        about: "swarm testing: each seed draws which families are on and how hard, and how long leases, holds and waits are",
+        about: "swarm testing: each seed draws which families are on and how hard, and how long \
+         leases, holds and waits are",
         drawing: Drawing::Swarm,
     },
 ];

@@ -1,5 +1,5 @@
-//! `partition`: the network between clients and servers, or among servers and Sentinels, is cut, one way or both ways. Must never cut
-//! off the storage: that is `storage-delay`.
+//! `partition`: the network between clients and servers, or among servers and Sentinels, is cut,
+//! one way or both ways. Must never cut off the storage: that is `storage-delay`.
 
 use super::Drawn;
 use super::timing::{span, starts};
@@ -26,7 +26,8 @@ fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let (redis, sentinels) = (setting.redis(), setting.sentinels());
     let some_redis = some(rng, &redis);
     let some_clients = some(rng, &setting.clients());
-    let other_redis: Vec<Node> = redis.iter().copied().filter(|node| !some_redis.contains(node)).collect();
+    let other_redis: Vec<Node> =
+        redis.iter().copied().filter(|node| !some_redis.contains(node)).collect();
     let some_sentinels = some(rng, &sentinels);
     let from_clients = chance(rng, 500);
     // Independent masters never talk to each other, so there is nothing among them to cut.

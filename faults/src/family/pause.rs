@@ -1,5 +1,6 @@
-//! `pause`: a process stands still, as in a stop-the-world collection (Kleppmann 2016). Must never cause a failover: what a failover
-//! breaks would be blamed on the pause, so a replicated server pauses for less than its Sentinels notice.
+//! `pause`: a process stands still, as in a stop-the-world collection (Kleppmann 2016). Must never
+//! cause a failover: what a failover breaks would be blamed on the pause, so a replicated server
+//! pauses for less than its Sentinels notice.
 
 use super::Drawn;
 use super::timing::{span, span_often_past, starts};
@@ -29,7 +30,9 @@ fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
 /// The pauses of a server that no Sentinel takes for its death.
 fn unnoticed(setting: &Setting) -> Spans {
     let Spans { min_us, max_us } = setting.knobs.pause;
-    let Topology::Replicated { down_after_us, .. } = setting.topology else { return setting.knobs.pause };
+    let Topology::Replicated { down_after_us, .. } = setting.topology else {
+        return setting.knobs.pause;
+    };
     let most = Micros(down_after_us.as_micros() / 2).min(max_us);
     Spans::new(min_us.min(most), most)
 }

@@ -1,4 +1,5 @@
-//! `replication-lag`: what a primary sends its replicas arrives late. Must never delay anything else.
+//! `replication-lag`: what a primary sends its replicas arrives late. Must never delay anything
+//! else.
 
 use super::Drawn;
 use super::timing::{span, starts};

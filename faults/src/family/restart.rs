@@ -1,5 +1,6 @@
-//! `restart`: servers die and come back after the restart delay, with what their persistence kept (Redis documentation, "Distributed
-//! Locks", section "Performance, crash recovery and fsync"). Must never leave a server dead.
+//! `restart`: servers die and come back after the restart delay, with what their persistence kept
+//! (Redis documentation, "Distributed Locks", section "Performance, crash recovery and fsync").
+//! Must never leave a server dead.
 
 use super::Drawn;
 use super::strike::{death, strikes};

@@ -1,4 +1,5 @@
-//! `slow-server`: every command at a server takes longer, so that a crowd queues. Must never stop a server: that is a pause.
+//! `slow-server`: every command at a server takes longer, so that a crowd queues. Must never stop a
+//! server: that is a pause.
 
 use super::Drawn;
 use super::timing::{span, starts};
@@ -12,7 +13,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     let starts = starts(rng, setting);
     let slow = |at| {
         let node = any(rng, &redis)?;
-        let (extra_us, duration_us) = (span(rng, setting.knobs.service), span(rng, setting.knobs.spell));
+        let (extra_us, duration_us) =
+            (span(rng, setting.knobs.service), span(rng, setting.knobs.spell));
         Some((at, Fault::SlowServer { node, extra_us, duration_us }))
     };
     starts.into_iter().filter_map(slow).collect()

@@ -1,5 +1,6 @@
-//! `storage-delay`: what a client sends the guarded storage arrives late, often after its lease has ended. Must never delay every client
-//! alike: requests that are all late by as much arrive in the order in which they were sent.
+//! `storage-delay`: what a client sends the guarded storage arrives late, often after its lease has
+//! ended. Must never delay every client alike: requests that are all late by as much arrive in the
+//! order in which they were sent.
 
 use super::Drawn;
 use super::timing::{span, span_often_past, starts, up_to};
@@ -20,7 +21,10 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
         // With a low minimum a read may be quick and the write that follows it late.
         let extra_us_min = if chance(rng, 500) { up_to(rng, extra_us_max) } else { Micros::ZERO };
         let duration_us = span(rng, setting.knobs.spell);
-        Some((at, Fault::Delay { from, to: vec![Node::Storage], extra_us_min, extra_us_max, duration_us }))
+        Some((
+            at,
+            Fault::Delay { from, to: vec![Node::Storage], extra_us_min, extra_us_max, duration_us },
+        ))
     };
     starts.into_iter().filter_map(late).collect()
 }

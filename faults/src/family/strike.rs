@@ -1,5 +1,6 @@
-//! Hitting several servers within one lease, half of the time while others are out of reach: what `restart` and `clock-jump` need to
-//! break a quorum. Must never know what the servers are hit with.
+//! Hitting several servers within one lease, half of the time while others are out of reach: what
+//! `restart` and `clock-jump` need to break a quorum. Must never know what the servers are hit
+//! with.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -13,8 +14,8 @@ use rand_chacha::ChaCha8Rng;
 pub(super) struct Strike {
     /// Who is hit when, in order of number.
     pub(super) hits: Vec<(SimTime, Node)>,
-    /// The masters beyond a quorum are out of the clients' reach until just after the first hit: the lock in force was then granted by
-    /// the others alone, and the next is not.
+    /// The masters beyond a quorum are out of the clients' reach until just after the first hit:
+    /// the lock in force was then granted by the others alone, and the next is not.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 
@@ -26,40 +27,70 @@ pub(super) fn strikes(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Strike> {
 fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     let redis = setting.redis();
     let spare = setting.spare_masters();
-    let shielded =
-        if spare > 0 && setting.processes > 0 && chance(rng, 500) { subset(rng, &redis, spare) } else { Vec::new() };
+    let shielded = if spare > 0 && setting.processes > 0 && chance(rng, 500) {
+        subset(rng, &redis, spare)
+    } else {
+        Vec::new()
+    };
     let reachable: Vec<Node> = redis.into_iter().filter(|node| !shielded.contains(node)).collect();
     let victims = victims(rng, setting, &reachable);
     let rolling = chance(rng, 500);
     let mut offset = || if rolling { up_to(rng, setting.ttl_us) } else { Micros::ZERO };
-    let hits = victims.into_iter().map(|node| (setting.window.nearest(at + offset()), node)).collect::<Vec<_>>();
+    let hits = victims
+        .into_iter()
+        .map(|node| (setting.window.nearest(at + offset()), node))
+        .collect::<Vec<_>>();
     let first = hits.iter().map(|(at, _)| *at).min().unwrap_or(at);
-    let shield = if shielded.is_empty() { None } else { Some(shield(rng, setting, shielded, first)) };
+    let shield =
+        if shielded.is_empty() { None } else { Some(shield(rng, setting, shielded, first)) };
     Strike { hits, shield }
 }
 
-/// From one to all of the servers. The first primary of a replicated deployment is mostly among them: the lock is there.
+/// From one to all of the servers. The first primary of a replicated deployment is mostly among
+/// them: the lock is there.
 pub(super) fn victims(rng: &mut ChaCha8Rng, setting: &Setting, reachable: &[Node]) -> Vec<Node> {
     let count = uniform(rng, 1..=reachable.len().max(1) as u64) as usize;
     let mut victims = subset(rng, reachable, count);
     let primary_too = chance(rng, 750);
-    if primary_too && setting.is_replicated() && !victims.contains(&Node::Redis(1)) && !victims.is_empty() {
+    if primary_too
+        && setting.is_replicated()
+        && !victims.contains(&Node::Redis(1))
+        && !victims.is_empty()
+    {
         victims[0] = Node::Redis(1);
     }
     victims
 }
 
-fn shield(rng: &mut ChaCha8Rng, setting: &Setting, side_b: Vec<Node>, first_hit: SimTime) -> (SimTime, Fault) {
+fn shield(
+    rng: &mut ChaCha8Rng,
+    setting: &Setting,
+    side_b: Vec<Node>,
+    first_hit: SimTime,
+) -> (SimTime, Fault) {
     let ttl = setting.ttl_us.as_micros();
     let lead = span(rng, Spans::new(Micros(ttl / 4), setting.ttl_us));
     let from = setting.window.nearest(before(first_hit, lead));
     let after = span(rng, Spans::new(Micros::from_millis(1), Micros((ttl / 5).max(1_000))));
     let duration_us = first_hit.since(from) + after;
-    (from, Fault::Partition { side_a: setting.clients(), side_b, direction: Direction::Both, duration_us })
+    (
+        from,
+        Fault::Partition {
+            side_a: setting.clients(),
+            side_b,
+            direction: Direction::Both,
+            duration_us,
+        },
+    )
 }
 
 /// The end of a server: its process dies, or its machine loses power.
-pub(super) fn death(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, down_us: Option<Micros>) -> Fault {
+pub(super) fn death(
+    rng: &mut ChaCha8Rng,
+    setting: &Setting,
+    node: Node,
+    down_us: Option<Micros>,
+) -> Fault {
     if chance(rng, u64::from(setting.knobs.power_loss_per_mille)) {
         Fault::PowerLoss { node, down_us }
     } else {

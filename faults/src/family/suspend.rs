@@ -1,5 +1,6 @@
-//! `suspend`: a client's virtual machine is frozen and thawed; its monotonic clock stands still too, so that a validity check passes
-//! falsely. Must never hit servers: leases there end by the wall clock.
+//! `suspend`: a client's virtual machine is frozen and thawed; its monotonic clock stands still
+//! too, so that a validity check passes falsely. Must never hit servers: leases there end by the
+//! wall clock.
 
 use super::Drawn;
 use super::timing::{span_often_past, starts};

@@ -1,5 +1,6 @@
-//! `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012). A run with every kind of fault at full strength
-//! hides what a few of them do alone, so each seed leaves some out and turns the rest down. Must never draw the faults themselves.
+//! `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012). A run
+//! with every kind of fault at full strength hides what a few of them do alone, so each seed leaves
+//! some out and turns the rest down. Must never draw the faults themselves.
 
 use super::{Drawing, FAMILIES};
 use crate::draw::{chance, uniform};
@@ -12,30 +13,36 @@ use crate::time::Micros;
 pub struct Swarmed {
     /// Its place in [`FAMILIES`].
     pub family: usize,
-    /// How hard it hits: the upper ends of its ranges, in thousandths of the way up from their lower ends; 250 to 1000.
+    /// How hard it hits: the upper ends of its ranges, in thousandths of the way up from their
+    /// lower ends; 250 to 1000.
     pub hardness_per_mille: u64,
 }
 
-/// The families that the seed switches on, each with even chance, and at least one. A family appended to the table leaves the draws of the
-/// others as they were.
+/// The families that the seed switches on, each with even chance, and at least one. A family
+/// appended to the table leaves the draws of the others as they were.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;
-    let candidates = (1..FAMILIES.len()).filter(|&place| matches!(FAMILIES[place].drawing, Drawing::Own(_)));
+    let candidates =
+        (1..FAMILIES.len()).filter(|&place| matches!(FAMILIES[place].drawing, Drawing::Own(_)));
     let drawn: Vec<(bool, Swarmed)> = candidates
         .map(|family| {
             let on = chance(&mut rng, 500);
             (on, Swarmed { family, hardness_per_mille: uniform(&mut rng, 250..=1_000) })
         })
         .collect();
-    let on: Vec<Swarmed> = drawn.iter().filter(|(on, _)| *on).map(|(_, swarmed)| *swarmed).collect();
+    let on: Vec<Swarmed> =
+        drawn.iter().filter(|(on, _)| *on).map(|(_, swarmed)| *swarmed).collect();
     if on.is_empty() { vec![drawn[fallback % drawn.len()].1] } else { on }
 }
 
 impl Swarmed {
-    /// The setting turned down to this hardness. A restart delay is a promise of the operator and stays as it is.
+    /// The setting turned down to this hardness. A restart delay is a promise of the operator and
+    /// stays as it is.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
-        let part = |min: u64, max: u64| min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000;
+        let part = |min: u64, max: u64| {
+            min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000
+        };
         let mut setting = setting.clone();
         let knobs = &mut setting.knobs;
         knobs.counts.max = part(u64::from(knobs.counts.min), u64::from(knobs.counts.max)) as u16;

@@ -1,13 +1,16 @@
-//! When strikes happen and how long spans are: the draws that families share. Must never know any one kind of fault.
+//! When strikes happen and how long spans are: the draws that families share. Must never know any
+//! one kind of fault.
 //!
-//! What is drawn is rounded to whole milliseconds wherever it is that long, so that a plan can be read.
+//! What is drawn is rounded to whole milliseconds wherever it is that long, so that a plan can be
+//! read.
 
 use crate::draw::{chance, log_uniform, uniform};
 use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_core::Rng;
 
-/// The starts of a family's strikes: as many as the setting allows, one in each equal part of the window.
+/// The starts of a family's strikes: as many as the setting allows, one in each equal part of the
+/// window.
 pub(super) fn starts(rng: &mut impl Rng, setting: &Setting) -> Vec<SimTime> {
     let counts = setting.knobs.counts;
     let count = uniform(rng, u64::from(counts.min)..=u64::from(counts.max));
@@ -33,10 +36,11 @@ pub(super) fn span(rng: &mut impl Rng, spans: Spans) -> Micros {
     whole_millis(Micros(drawn)).max(spans.min_us)
 }
 
-/// A span of the range that half of the time is at least `threshold`, as far as the range allows: what a family draws whose faults
-/// matter only if they outlast something.
+/// A span of the range that half of the time is at least `threshold`, as far as the range allows:
+/// what a family draws whose faults matter only if they outlast something.
 pub(super) fn span_often_past(rng: &mut impl Rng, spans: Spans, threshold: Micros) -> Micros {
-    let least = if chance(rng, 500) { threshold.min(spans.max_us).max(spans.min_us) } else { spans.min_us };
+    let least =
+        if chance(rng, 500) { threshold.min(spans.max_us).max(spans.min_us) } else { spans.min_us };
     span(rng, Spans::new(least, spans.max_us))
 }
 

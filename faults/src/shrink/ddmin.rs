@@ -1,7 +1,9 @@
-//! Delta debugging: the algorithm ddmin of Zeller and Hildebrandt ("Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002),
-//! preceded by a test of the empty list. Must never know what the items are.
+//! Delta debugging: the algorithm ddmin of Zeller and Hildebrandt ("Simplifying and Isolating
+//! Failure-Inducing Input", IEEE TSE 2002), preceded by a test of the empty list. Must never know
+//! what the items are.
 
-/// A part of `items` that still fails and no longer does so without any one of its items. The whole list must fail.
+/// A part of `items` that still fails and no longer does so without any one of its items. The whole
+/// list must fail.
 pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
     if items.is_empty() || fails(&[]) {
         return Vec::new();
@@ -20,8 +22,13 @@ pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> 
     items
 }
 
-/// One of the parts alone, or all but one of them, if that still fails; and into how many parts to divide it next.
-fn reduce<T: Clone>(items: &[T], parts: usize, fails: &mut impl FnMut(&[T]) -> bool) -> Option<(Vec<T>, usize)> {
+/// One of the parts alone, or all but one of them, if that still fails; and into how many parts to
+/// divide it next.
+fn reduce<T: Clone>(
+    items: &[T],
+    parts: usize,
+    fails: &mut impl FnMut(&[T]) -> bool,
+) -> Option<(Vec<T>, usize)> {
     let size = items.len().div_ceil(parts);
     if let Some(part) = items.chunks(size).find(|part| fails(part)) {
         return Some((part.to_vec(), 2));

@@ -1,4 +1,5 @@
-//! What of a fault can be less: spans, rates and distances, each a signed number towards zero. Must never know why it is made less.
+//! What of a fault can be less: spans, rates and distances, each a signed number towards zero. Must
+//! never know why it is made less.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -7,7 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A number of a fault that can be less. Named in JSON as the field that it is, unit included.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Magnitude {
     /// How long it lasts.
@@ -63,7 +66,10 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
             (Magnitude::ExtraUsMin, us(extra_us_min)),
         ],
         Fault::ClockDrift { rate_ppm, duration_us, .. } => {
-            vec![(Magnitude::DurationUs, us(duration_us)), (Magnitude::RatePpm, i64::from(*rate_ppm))]
+            vec![
+                (Magnitude::DurationUs, us(duration_us)),
+                (Magnitude::RatePpm, i64::from(*rate_ppm)),
+            ]
         }
         Fault::ClockJump { offset_us, .. } => vec![(Magnitude::OffsetUs, *offset_us)],
         Fault::SlowServer { extra_us, duration_us, .. } => {
@@ -73,7 +79,8 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     }
 }
 
-/// The fault with another value of one of its magnitudes. A magnitude that the fault does not have changes nothing.
+/// The fault with another value of one of its magnitudes. A magnitude that the fault does not have
+/// changes nothing.
 pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());
@@ -88,7 +95,9 @@ pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault 
             | Fault::SlowServer { duration_us, .. },
             Magnitude::DurationUs,
         ) => *duration_us = span,
-        (Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. }, Magnitude::DownUs) => *down_us = Some(span),
+        (Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. }, Magnitude::DownUs) => {
+            *down_us = Some(span)
+        }
         (Fault::Delay { extra_us_min, extra_us_max, .. }, Magnitude::ExtraUsMax) => {
             *extra_us_max = span;
             *extra_us_min = span.min(*extra_us_min);

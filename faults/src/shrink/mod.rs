@@ -1,8 +1,9 @@
-//! Making a plan that violates something as small as it can be, so that what is left is the explanation. Must never know what is violated:
-//! it asks a predicate.
+//! Making a plan that violates something as small as it can be, so that what is left is the
+//! explanation. Must never know what is violated: it asks a predicate.
 //!
-//! Rounds of four passes, until a round changes nothing: leave out whole faults (ddmin), leave out nodes of the faults that name several,
-//! bisect magnitudes, round start times. No pass ever undoes another, so the rounds end.
+//! Rounds of four passes, until a round changes nothing: leave out whole faults (ddmin), leave out
+//! nodes of the faults that name several, bisect magnitudes, round start times. No pass ever undoes
+//! another, so the rounds end.
 
 mod ddmin;
 mod magnitude;
@@ -24,7 +25,8 @@ const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 /// A plan that was made small.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrunk {
-    /// Violates. If `complete`, it does so no longer without any one fault, or with any one magnitude a step less.
+    /// Violates. If `complete`, it does so no longer without any one fault, or with any one
+    /// magnitude a step less.
     pub plan: FaultPlan,
     /// How much is enough of each magnitude, in the order of the plan.
     pub boundaries: Vec<Boundary>,
@@ -34,7 +36,8 @@ pub struct Shrunk {
     pub complete: bool,
 }
 
-/// How much of a magnitude is enough, all else equal, and how much is not. In microseconds or parts per million, signed as in the plan.
+/// How much of a magnitude is enough, all else equal, and how much is not. In microseconds or parts
+/// per million, signed as in the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
     /// The fault's id in the plan.
@@ -43,15 +46,22 @@ pub struct Boundary {
     pub magnitude: Magnitude,
     /// Violates.
     pub enough: i64,
-    /// One step less, which was tried and does not violate. Absent if nothing less was left to try, or no call to try it with.
+    /// One step less, which was tried and does not violate. Absent if nothing less was left to try,
+    /// or no call to try it with.
     pub not_enough: Option<i64>,
 }
 
-/// Shrinks a plan for which `violates` holds, asking at most `calls_max` times; `None` if it does not hold for the plan itself.
+/// Shrinks a plan for which `violates` holds, asking at most `calls_max` times; `None` if it does
+/// not hold for the plan itself.
 ///
-/// The result keeps ids. Each of its faults is one of `plan`, of the same kind, with no more nodes, no magnitude greater, and a start
-/// moved by less than a second. `violates` must be a function of the plan alone; it need not be monotone.
-pub fn shrink(plan: &FaultPlan, calls_max: u32, violates: impl FnMut(&FaultPlan) -> bool) -> Option<Shrunk> {
+/// The result keeps ids. Each of its faults is one of `plan`, of the same kind, with no more nodes,
+/// no magnitude greater, and a start moved by less than a second. `violates` must be a function of
+/// the plan alone; it need not be monotone.
+pub fn shrink(
+    plan: &FaultPlan,
+    calls_max: u32,
+    violates: impl FnMut(&FaultPlan) -> bool,
+) -> Option<Shrunk> {
     let mut oracle = Oracle::new(calls_max, violates);
     if !oracle.violates(plan) {
         return None;
@@ -73,25 +83,43 @@ pub fn shrink(plan: &FaultPlan, calls_max: u32, violates: impl FnMut(&FaultPlan)
     Some(Shrunk { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
 }
 
-/// Leaves out whole faults and changes nothing else, asking at most `calls_max` times; `None` if `violates` does not hold for the plan itself.
+/// Leaves out whole faults and changes nothing else, asking at most `calls_max` times; `None` if
+/// `violates` does not hold for the plan itself.
 ///
-/// The first step of [`shrink`], for a caller who makes something else small before magnitudes are bisected. No boundaries are stated.
-pub fn fewest_faults(plan: &FaultPlan, calls_max: u32, violates: impl FnMut(&FaultPlan) -> bool) -> Option<Shrunk> {
+/// The first step of [`shrink`], for a caller who makes something else small before magnitudes are
+/// bisected. No boundaries are stated.
+pub fn fewest_faults(
+    plan: &FaultPlan,
+    calls_max: u32,
+    violates: impl FnMut(&FaultPlan) -> bool,
+) -> Option<Shrunk> {
     let mut oracle = Oracle::new(calls_max, violates);
     if !oracle.violates(plan) {
         return None;
     }
     let plan = leave_out_faults(plan.clone(), &mut oracle);
-    Some(Shrunk { plan, boundaries: Vec::new(), calls: oracle.calls(), complete: !oracle.refused() })
+    Some(Shrunk {
+        plan,
+        boundaries: Vec::new(),
+        calls: oracle.calls(),
+        complete: !oracle.refused(),
+    })
 }
 
-fn leave_out_faults<F: FnMut(&FaultPlan) -> bool>(plan: FaultPlan, oracle: &mut Oracle<F>) -> FaultPlan {
-    let faults = ddmin::ddmin(plan.faults, |faults| oracle.violates(&FaultPlan::new(faults.to_vec())));
+fn leave_out_faults<F: FnMut(&FaultPlan) -> bool>(
+    plan: FaultPlan,
+    oracle: &mut Oracle<F>,
+) -> FaultPlan {
+    let faults =
+        ddmin::ddmin(plan.faults, |faults| oracle.violates(&FaultPlan::new(faults.to_vec())));
     FaultPlan::new(faults)
 }
 
 /// Drops nodes from sides and lists that have others left.
-fn leave_out_nodes<F: FnMut(&FaultPlan) -> bool>(mut best: FaultPlan, oracle: &mut Oracle<F>) -> FaultPlan {
+fn leave_out_nodes<F: FnMut(&FaultPlan) -> bool>(
+    mut best: FaultPlan,
+    oracle: &mut Oracle<F>,
+) -> FaultPlan {
     for index in 0..best.faults.len() {
         for list in 0..node_lists(&mut best.faults[index].fault).len() {
             let nodes = node_lists(&mut best.faults[index].fault)[list].clone();
@@ -117,7 +145,11 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
         for (magnitude, _) in magnitudes(&best.faults[index].fault) {
             let value = value_of(&best.faults[index].fault, magnitude);
             let least = least(value, magnitude.step(), first_round, |less| {
-                oracle.violates(&with_fault(&best, index, with_magnitude(&best.faults[index].fault, magnitude, less)))
+                oracle.violates(&with_fault(
+                    &best,
+                    index,
+                    with_magnitude(&best.faults[index].fault, magnitude, less),
+                ))
             });
             let fault = with_magnitude(&best.faults[index].fault, magnitude, least);
             best = with_fault(&best, index, fault);
@@ -126,10 +158,11 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// A value between zero and `value` that holds where one step less does not (or there is no step less), given that `value` holds.
+/// A value between zero and `value` that holds where one step less does not (or there is no step
+/// less), given that `value` holds.
 ///
-/// A number of whole steps is preferred. Unless `thorough`, the answer is `value` itself if one step less does not hold: between rounds
-/// little has changed.
+/// A number of whole steps is preferred. Unless `thorough`, the answer is `value` itself if one
+/// step less does not hold: between rounds little has changed.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -159,10 +192,16 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
 }
 
 /// Moves each start to the roundest instant near it at which the plan still violates.
-fn round_starts<F: FnMut(&FaultPlan) -> bool>(best: FaultPlan, oracle: &mut Oracle<F>) -> FaultPlan {
+fn round_starts<F: FnMut(&FaultPlan) -> bool>(
+    best: FaultPlan,
+    oracle: &mut Oracle<F>,
+) -> FaultPlan {
     let ids: Vec<u32> = best.faults.iter().map(|timed| timed.id).collect();
     ids.into_iter().fold(best, |best, id| {
-        let Some(at) = best.faults.iter().find(|timed| timed.id == id).map(|timed| timed.at_us) else { return best };
+        let Some(at) = best.faults.iter().find(|timed| timed.id == id).map(|timed| timed.at_us)
+        else {
+            return best;
+        };
         let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
             // A start must not be moved into another fault of its kind.
             candidate.collision().is_none() && oracle.violates(candidate)
@@ -171,13 +210,20 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(best: FaultPlan, oracle: &mut Orac
     })
 }
 
-/// The instants near `at` that are rounder, the roundest first, and of two equally round the nearer.
+/// The instants near `at` that are rounder, the roundest first, and of two equally round the
+/// nearer.
 fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
     let at = at.as_micros();
-    GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(move |grain| {
-        let (down, up) = (at - at % grain, at - at % grain + grain);
-        if at - down <= up - at { [SimTime(down), SimTime(up)] } else { [SimTime(up), SimTime(down)] }
-    })
+    GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(
+        move |grain| {
+            let (down, up) = (at - at % grain, at - at % grain + grain);
+            if at - down <= up - at {
+                [SimTime(down), SimTime(up)]
+            } else {
+                [SimTime(up), SimTime(down)]
+            }
+        },
+    )
 }
 
 fn boundaries<F: FnMut(&FaultPlan) -> bool>(plan: &FaultPlan, oracle: &Oracle<F>) -> Vec<Boundary> {
@@ -197,7 +243,10 @@ fn boundaries<F: FnMut(&FaultPlan) -> bool>(plan: &FaultPlan, oracle: &Oracle<F>
 }
 
 fn value_of(fault: &Fault, magnitude: Magnitude) -> i64 {
-    magnitudes(fault).into_iter().find(|(other, _)| *other == magnitude).map_or(0, |(_, value)| value)
+    magnitudes(fault)
+        .into_iter()
+        .find(|(other, _)| *other == magnitude)
+        .map_or(0, |(_, value)| value)
 }
 
 fn with_fault(plan: &FaultPlan, index: usize, fault: Fault) -> FaultPlan {
@@ -207,6 +256,8 @@ fn with_fault(plan: &FaultPlan, index: usize, fault: Fault) -> FaultPlan {
 }
 
 fn with_start(plan: &FaultPlan, id: u32, at_us: SimTime) -> FaultPlan {
-    let moved = |timed: &TimedFault| if timed.id == id { TimedFault { at_us, ..timed.clone() } } else { timed.clone() };
+    let moved = |timed: &TimedFault| {
+        if timed.id == id { TimedFault { at_us, ..timed.clone() } } else { timed.clone() }
+    };
     FaultPlan::new(plan.faults.iter().map(moved).collect())
 }

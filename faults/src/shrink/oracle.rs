@@ -1,4 +1,5 @@
-//! Asking whether a plan still violates, a bounded number of times and never twice for the same plan. Must never know what a violation is.
+//! Asking whether a plan still violates, a bounded number of times and never twice for the same
+//! plan. Must never know what a violation is.
 
 use crate::plan::FaultPlan;
 
@@ -17,7 +18,8 @@ impl<F: FnMut(&FaultPlan) -> bool> Oracle<F> {
         Oracle { violates, calls: 0, calls_max, answers: Vec::new(), refused: false }
     }
 
-    /// Whether the plan is known to violate. False once the budget is spent, unless the answer is remembered.
+    /// Whether the plan is known to violate. False once the budget is spent, unless the answer is
+    /// remembered.
     pub(super) fn violates(&mut self, plan: &FaultPlan) -> bool {
         if let Some(answer) = self.known(plan) {
             return answer;

@@ -71,7 +71,8 @@ proptest! {
 #[test]
 fn uniform_reaches_both_ends_and_everything_between() {
     let mut rng = rng(1);
-    let drawn: std::collections::BTreeSet<u64> = (0..1_000).map(|_| uniform(&mut rng, 7..=16)).collect();
+    let drawn: std::collections::BTreeSet<u64> =
+        (0..1_000).map(|_| uniform(&mut rng, 7..=16)).collect();
     assert_eq!(drawn, (7..=16).collect());
 }
 

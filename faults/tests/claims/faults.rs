@@ -53,7 +53,11 @@ fn every_fault_reads_the_same_for_ever_to_people_and_machines() {
 
 #[test]
 fn a_plan_is_sorted_by_start_then_id_whatever_order_it_is_given_in() {
-    let timed = |id, at| TimedFault { id, at_us: SimTime(at), fault: Fault::Evict { node: Node::Redis(1) } };
+    let timed = |id, at| TimedFault {
+        id,
+        at_us: SimTime(at),
+        fault: Fault::Evict { node: Node::Redis(1) },
+    };
     let plan = FaultPlan::new(vec![timed(3, 5), timed(2, 9), timed(1, 9)]);
     assert_eq!(plan.faults.iter().map(|timed| timed.id).collect::<Vec<_>>(), [3, 1, 2]);
 }

@@ -40,8 +40,27 @@ proptest! {
 
 #[test]
 fn a_name_that_is_no_nodes_is_refused() {
-    let machines = ["", "redis", "redis-", "redis-0", "redis-65536", "redis-1-2", "Redis-1", "client--1", "storage-1"];
-    let threads = ["client-1.", "client-1.0", "client-1.1", "client-0.2", "client-1.2.3", "redis-1.2", "probe.2", ".2"];
+    let machines = [
+        "",
+        "redis",
+        "redis-",
+        "redis-0",
+        "redis-65536",
+        "redis-1-2",
+        "Redis-1",
+        "client--1",
+        "storage-1",
+    ];
+    let threads = [
+        "client-1.",
+        "client-1.0",
+        "client-1.1",
+        "client-0.2",
+        "client-1.2.3",
+        "redis-1.2",
+        "probe.2",
+        ".2",
+    ];
     for text in machines.into_iter().chain(threads) {
         let error = text.parse::<Node>().unwrap_err().to_string();
         assert!(error.starts_with(&format!("unknown node '{text}': expected redis-N")), "{error}");
@@ -51,14 +70,29 @@ fn a_name_that_is_no_nodes_is_refused() {
 #[test]
 fn the_first_thread_of_a_process_is_its_machine() {
     let (machine, second) = (Node::Client(3), Node::Thread { client: 3, thread: 2 });
-    assert_eq!((machine.of_thread(1), machine.of_thread(2), second.of_thread(1)), (machine, second, machine));
+    assert_eq!(
+        (machine.of_thread(1), machine.of_thread(2), second.of_thread(1)),
+        (machine, second, machine)
+    );
     assert_eq!((machine.machine(), second.machine()), (machine, machine));
-    assert_eq!((Node::Redis(1).of_thread(2), Node::Probe.of_thread(2)), (Node::Redis(1), Node::Probe));
+    assert_eq!(
+        (Node::Redis(1).of_thread(2), Node::Probe.of_thread(2)),
+        (Node::Redis(1), Node::Probe)
+    );
 }
 
 #[test]
 fn a_thread_stands_right_behind_its_process() {
-    let text = ["redis-2", "sentinel-1", "storage", "client-1", "client-1.2", "client-1.10", "client-2", "probe"];
+    let text = [
+        "redis-2",
+        "sentinel-1",
+        "storage",
+        "client-1",
+        "client-1.2",
+        "client-1.10",
+        "client-2",
+        "probe",
+    ];
     let nodes: Vec<Node> = text.iter().map(|name| name.parse().unwrap()).collect();
     assert!(nodes.is_sorted(), "{nodes:?}");
 }

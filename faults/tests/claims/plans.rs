@@ -3,7 +3,8 @@
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::family::swarm;
 use fencepost_faults::{
-    Direction, FAMILIES, Families, Fault, FaultPlan, Micros, Node, Seed, Setting, SimTime, Spans, TimedFault, generate,
+    Direction, FAMILIES, Families, Fault, FaultPlan, Micros, Node, Seed, Setting, SimTime, Spans,
+    TimedFault, generate,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +34,8 @@ fn any_setting() -> impl Strategy<Value = Setting> {
 fn any_families() -> impl Strategy<Value = String> {
     let one = (0..FAMILIES.len()).prop_map(|place| FAMILIES[place].name.to_owned());
     let inner = 1..FAMILIES.len() - 1;
-    let two = (inner.clone(), inner).prop_map(|(a, b)| format!("{}+{}", FAMILIES[a].name, FAMILIES[b].name));
+    let two = (inner.clone(), inner)
+        .prop_map(|(a, b)| format!("{}+{}", FAMILIES[a].name, FAMILIES[b].name));
     prop_oneof![one, two]
 }
 
@@ -127,7 +129,8 @@ proptest! {
         let (a, b) = (FAMILIES[a].name, FAMILIES[b].name);
         let alone = [plan(seed, a, &setting), plan(seed, b, &setting)].map(|plan| contents(&plan));
         let together = contents(&plan(seed, &format!("{a}+{b}"), &setting));
-        // Whatever stands in the combination was drawn by one of the two alone; what is missing would have collided.
+        // Whatever stands in the combination was drawn by one of the two alone; what is missing
+        // would have collided.
         prop_assert!(together.iter().all(|fault| alone.concat().contains(fault)));
         let numbered = |faults: &[(SimTime, Fault)]| {
             let timed = |(index, (at_us, fault)): (usize, &(SimTime, Fault))| {
@@ -160,8 +163,16 @@ fn every_family_strikes_where_it_can() {
     for family in FAMILIES.iter().filter(|family| family.name != "none") {
         for setting in [standalone(), replicated(), independent()] {
             let elsewhere = family.name == "replication-lag" && setting.sentinels().is_empty();
-            let struck = (0..200).filter(|&seed| !plan(seed, family.name, &setting).faults.is_empty()).count();
-            assert_eq!(struck, if elsewhere { 0 } else { 200 }, "{} in {:?}", family.name, setting.topology);
+            let struck = (0..200)
+                .filter(|&seed| !plan(seed, family.name, &setting).faults.is_empty())
+                .count();
+            assert_eq!(
+                struck,
+                if elsewhere { 0 } else { 200 },
+                "{} in {:?}",
+                family.name,
+                setting.topology
+            );
         }
     }
 }
@@ -189,7 +200,9 @@ fn a_paused_server_is_back_before_sentinel_gives_it_up() {
 /// The crash of a lagged failover and the lag before it, or the isolation.
 fn failover_bites(plan: &FaultPlan) -> (bool, bool) {
     let lag_of = |timed: &TimedFault| match &timed.fault {
-        Fault::Delay { from, extra_us_max, .. } => Some((from[0], timed.at_us, timed.ends_at()?, *extra_us_max)),
+        Fault::Delay { from, extra_us_max, .. } => {
+            Some((from[0], timed.at_us, timed.ends_at()?, *extra_us_max))
+        }
         _ => None,
     };
     let lags: Vec<_> = plan.faults.iter().filter_map(lag_of).collect();
@@ -216,8 +229,10 @@ fn failover_bites(plan: &FaultPlan) -> (bool, bool) {
 
 #[test]
 fn failovers_lose_writes_or_split_the_brain() {
-    let bites: Vec<_> = (0..200).map(|seed| failover_bites(&plan(seed, "failover", &replicated()))).collect();
-    let (lagged, isolated) = (bites.iter().filter(|b| b.0).count(), bites.iter().filter(|b| b.1).count());
+    let bites: Vec<_> =
+        (0..200).map(|seed| failover_bites(&plan(seed, "failover", &replicated()))).collect();
+    let (lagged, isolated) =
+        (bites.iter().filter(|b| b.0).count(), bites.iter().filter(|b| b.1).count());
     assert!(lagged > 80 && isolated > 60, "{lagged} lagged, {isolated} isolated");
 }
 
@@ -233,7 +248,9 @@ fn the_first_failover_hits_the_first_primary() {
 fn absences(plan: &FaultPlan) -> Vec<(SimTime, SimTime, Vec<Node>)> {
     let absence = |timed: &TimedFault| match &timed.fault {
         Fault::Partition { side_a, .. } => Some((timed.at_us, timed.ends_at()?, side_a.clone())),
-        Fault::Crash { node, .. } | Fault::PowerLoss { node, .. } => Some((timed.at_us, timed.ends_at()?, vec![*node])),
+        Fault::Crash { node, .. } | Fault::PowerLoss { node, .. } => {
+            Some((timed.at_us, timed.ends_at()?, vec![*node]))
+        }
         _ => None,
     };
     plan.faults.iter().filter_map(absence).collect()
@@ -262,7 +279,10 @@ fn restarts_take_as_long_as_they_are_told() {
     for seed in 0..300 {
         for timed in plan(seed, "restart", &setting).faults {
             if let Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } = timed.fault {
-                assert!((Micros::from_secs(12)..=Micros::from_secs(15)).contains(&down_us.unwrap()), "{timed}");
+                assert!(
+                    (Micros::from_secs(12)..=Micros::from_secs(15)).contains(&down_us.unwrap()),
+                    "{timed}"
+                );
             }
         }
         for timed in plan(seed, "restart", &independent()).faults {
@@ -291,7 +311,8 @@ fn restarts_lose_power_as_often_as_they_are_told() {
 
 #[test]
 fn restarts_and_jumps_often_come_while_the_spare_masters_are_out_of_reach() {
-    for (family, kinds) in [("restart", ["crash", "power-loss"]), ("clock-jump", ["clock-jump"; 2])] {
+    for (family, kinds) in [("restart", ["crash", "power-loss"]), ("clock-jump", ["clock-jump"; 2])]
+    {
         let shielded = |seed: &u64| {
             let plan = plan(*seed, family, &independent());
             plan.faults.iter().any(|cut| {
@@ -312,19 +333,35 @@ fn restarts_and_jumps_often_come_while_the_spare_masters_are_out_of_reach() {
 
 #[test]
 fn clocks_jump_mostly_forward_and_mostly_at_servers() {
-    let faults: Vec<Fault> =
-        (0..300).flat_map(|seed| plan(seed, "clock-jump", &replicated()).faults).map(|timed| timed.fault).collect();
+    let faults: Vec<Fault> = (0..300)
+        .flat_map(|seed| plan(seed, "clock-jump", &replicated()).faults)
+        .map(|timed| timed.fault)
+        .collect();
     let jumps: Vec<(Node, i64)> = faults
         .iter()
-        .filter_map(
-            |fault| if let Fault::ClockJump { node, offset_us } = fault { Some((*node, *offset_us)) } else { None },
-        )
+        .filter_map(|fault| {
+            if let Fault::ClockJump { node, offset_us } = fault {
+                Some((*node, *offset_us))
+            } else {
+                None
+            }
+        })
         .collect();
     let forward = jumps.iter().filter(|(_, offset)| *offset > 0).count();
     let servers = jumps.iter().filter(|(node, _)| matches!(node, Node::Redis(_))).count();
-    assert!(forward * 10 > jumps.len() * 7 && forward < jumps.len(), "{forward} of {}", jumps.len());
-    assert!(servers * 10 > jumps.len() * 7 && servers < jumps.len(), "{servers} of {}", jumps.len());
-    assert!(jumps.iter().all(|(_, offset)| (2_000_000..=20_000_000).contains(&offset.unsigned_abs())));
+    assert!(
+        forward * 10 > jumps.len() * 7 && forward < jumps.len(),
+        "{forward} of {}",
+        jumps.len()
+    );
+    assert!(
+        servers * 10 > jumps.len() * 7 && servers < jumps.len(),
+        "{servers} of {}",
+        jumps.len()
+    );
+    assert!(
+        jumps.iter().all(|(_, offset)| (2_000_000..=20_000_000).contains(&offset.unsigned_abs()))
+    );
 }
 
 #[test]
@@ -340,7 +377,10 @@ fn latency_and_partition_leave_the_storage_alone() {
     for family in ["latency", "partition", "lost-reply", "replication-lag", "slow-server"] {
         for timed in (0..200).flat_map(|seed| plan(seed, family, &replicated()).faults) {
             assert!(!timed.fault.nodes().contains(&Node::Storage), "{family}: {timed}");
-            assert!(timed.fault.nodes().iter().any(|node| matches!(node, Node::Redis(_))), "{family}: {timed}");
+            assert!(
+                timed.fault.nodes().iter().any(|node| matches!(node, Node::Redis(_))),
+                "{family}: {timed}"
+            );
         }
     }
 }
@@ -360,7 +400,11 @@ fn the_swarm_switches_every_family_on_about_half_of_the_time_and_never_all_off()
 
 #[test]
 fn a_backward_clock_is_summed_over_the_plan() {
-    let jump = |id, node, offset_us| TimedFault { id, at_us: SimTime(1), fault: Fault::ClockJump { node, offset_us } };
+    let jump = |id, node, offset_us| TimedFault {
+        id,
+        at_us: SimTime(1),
+        fault: Fault::ClockJump { node, offset_us },
+    };
     let plan = FaultPlan::new(vec![
         jump(1, Node::Redis(1), -300),
         jump(2, Node::Redis(1), 900),

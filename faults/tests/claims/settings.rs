@@ -62,7 +62,9 @@ fn rejects_what_no_plan_can_be_drawn_for() {
         setting.validate().unwrap_err().to_string()
     };
     let spoilt: [&dyn Fn(&mut Setting); 6] = [
-        &|setting| setting.window = Window { begin_us: SimTime(60_000_000), end_us: SimTime(2_000_000) },
+        &|setting| {
+            setting.window = Window { begin_us: SimTime(60_000_000), end_us: SimTime(2_000_000) }
+        },
         &|setting| setting.knobs.spell = Spans::millis(2_000, 1_000),
         &|setting| setting.knobs.counts = Counts { min: 3, max: 2 },
         &|setting| setting.knobs.power_loss_per_mille = 1_001,

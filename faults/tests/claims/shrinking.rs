@@ -2,7 +2,8 @@
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{
-    Boundary, Fault, FaultPlan, Magnitude, Micros, Node, Seed, Shrunk, SimTime, TimedFault, generate, shrink,
+    Boundary, Fault, FaultPlan, Magnitude, Micros, Node, Seed, Shrunk, SimTime, TimedFault,
+    generate, shrink,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -17,7 +18,9 @@ fn pause(node: u16, duration_us: u64) -> Fault {
 
 fn paused(plan: &FaultPlan, client: u16) -> u64 {
     let of = |timed: &TimedFault| match timed.fault {
-        Fault::Pause { node, duration_us } if node == Node::Client(client) => duration_us.as_micros(),
+        Fault::Pause { node, duration_us } if node == Node::Client(client) => {
+            duration_us.as_micros()
+        }
         _ => 0,
     };
     plan.faults.iter().map(of).max().unwrap_or(0)
@@ -26,7 +29,15 @@ fn paused(plan: &FaultPlan, client: u16) -> u64 {
 /// Every fault that is one step less than the given one in one number.
 fn one_step_less(fault: &Fault) -> Vec<Fault> {
     let json = serde_json::to_value(fault).expect("faults are JSON");
-    let fields = ["duration_us", "down_us", "extra_us_max", "extra_us_min", "extra_us", "rate_ppm", "offset_us"];
+    let fields = [
+        "duration_us",
+        "down_us",
+        "extra_us_max",
+        "extra_us_min",
+        "extra_us",
+        "rate_ppm",
+        "offset_us",
+    ];
     let less = |field: &str| {
         let value = json.get(field)?.as_i64()?;
         let step = if field == "rate_ppm" { 1 } else { 1_000 };
@@ -62,22 +73,27 @@ fn is_part(less: &Value, more: &Value) -> bool {
         (Value::Object(less), Value::Object(more)) => {
             less.len() == more.len() && less.iter().all(|(name, value)| is_part(value, &more[name]))
         }
-        (Value::Array(less), Value::Array(more)) => !less.is_empty() && less.iter().all(|node| more.contains(node)),
+        (Value::Array(less), Value::Array(more)) => {
+            !less.is_empty() && less.iter().all(|node| more.contains(node))
+        }
         (Value::Number(less), Value::Number(more)) => {
-            let (less, more) = (less.as_i64().expect("numbers fit"), more.as_i64().expect("numbers fit"));
+            let (less, more) =
+                (less.as_i64().expect("numbers fit"), more.as_i64().expect("numbers fit"));
             (less == 0 || less.signum() == more.signum()) && less.abs() <= more.abs()
         }
         (less, more) => less == more,
     }
 }
 
-/// Whether `small` came out of `plan` by leaving things out, making things less and moving starts by less than a second.
+/// Whether `small` came out of `plan` by leaving things out, making things less and moving starts
+/// by less than a second.
 fn is_sub_plan(small: &FaultPlan, plan: &FaultPlan) -> bool {
     let json = |timed: &TimedFault| serde_json::to_value(&timed.fault).expect("faults are JSON");
     small.faults.iter().all(|less| {
         let more = plan.faults.iter().find(|more| more.id == less.id);
         more.is_some_and(|more| {
-            is_part(&json(less), &json(more)) && less.at_us.as_micros().abs_diff(more.at_us.as_micros()) < 1_000_000
+            is_part(&json(less), &json(more))
+                && less.at_us.as_micros().abs_diff(more.at_us.as_micros()) < 1_000_000
         })
     })
 }
@@ -117,24 +133,36 @@ fn the_boundary_of_a_pause_is_found_to_the_millisecond() {
     let faults = vec![at(1, 3_000_000, pause(2, 900_000)), at(2, 12_345_678, pause(1, 17_250_999))];
     let shrunk = check(&FaultPlan::new(faults), |plan| paused(plan, 1) > 9_998_200);
     assert_eq!(shrunk.plan.to_string(), "#2 at 12s: pause client-1 for 9.999s");
-    let boundary =
-        Boundary { fault: 2, magnitude: Magnitude::DurationUs, enough: 9_999_000, not_enough: Some(9_998_000) };
+    let boundary = Boundary {
+        fault: 2,
+        magnitude: Magnitude::DurationUs,
+        enough: 9_999_000,
+        not_enough: Some(9_998_000),
+    };
     assert_eq!(shrunk.boundaries, [boundary]);
     assert!(shrunk.calls < 40, "{}", shrunk.calls);
 }
 
 #[test]
 fn faults_that_only_work_together_stay_together() {
-    let plan =
-        FaultPlan::new((1..=12).map(|id| at(id, u64::from(id) * 1_000_000, pause(id as u16, 5_000_000))).collect());
+    let plan = FaultPlan::new(
+        (1..=12).map(|id| at(id, u64::from(id) * 1_000_000, pause(id as u16, 5_000_000))).collect(),
+    );
     let shrunk = check(&plan, |plan| paused(plan, 3) >= 1_000_000 && paused(plan, 11) >= 2_000_000);
-    assert_eq!(shrunk.plan.to_string(), "#3 at 3s: pause client-3 for 1s\n#11 at 11s: pause client-11 for 2s");
+    assert_eq!(
+        shrunk.plan.to_string(),
+        "#3 at 3s: pause client-3 for 1s\n#11 at 11s: pause client-11 for 2s"
+    );
 }
 
 #[test]
 fn one_magnitude_that_frees_another_is_followed_up() {
-    // The longer the first pause, the longer the second must be: the first is made less last, unless rounds go on.
-    let plan = FaultPlan::new(vec![at(1, 1_000_000, pause(1, 800_000)), at(2, 2_000_000, pause(2, 900_000))]);
+    // The longer the first pause, the longer the second must be: the first is made less last,
+    // unless rounds go on.
+    let plan = FaultPlan::new(vec![
+        at(1, 1_000_000, pause(1, 800_000)),
+        at(2, 2_000_000, pause(2, 900_000)),
+    ]);
     let shrunk = check(&plan, |plan| {
         let (first, second) = (paused(plan, 1), paused(plan, 2));
         first >= 50_000 && second >= first && (second <= 450_000 || first >= 400_000)
@@ -150,7 +178,10 @@ fn crashes_that_need_no_time_at_all_come_back_at_once_and_those_for_good_stay() 
         at(2, 5_000_000, crash(Node::Client(1), None)),
     ]);
     let shrunk = check(&plan, |plan| plan.faults.len() == 2);
-    assert_eq!(shrunk.plan.to_string(), "#1 at 4s: crash redis-1, back at once\n#2 at 5s: crash client-1, for good");
+    assert_eq!(
+        shrunk.plan.to_string(),
+        "#1 at 4s: crash redis-1, back at once\n#2 at 5s: crash client-1, for good"
+    );
     assert_eq!(shrunk.boundaries.len(), 1);
     assert_eq!(shrunk.boundaries[0].not_enough, None);
 }
@@ -162,7 +193,11 @@ fn clocks_are_minimised_towards_zero_from_either_side() {
         at(
             2,
             2_000_000,
-            Fault::ClockDrift { node: Node::Client(1), rate_ppm: -15_000, duration_us: Micros(9_000_000) },
+            Fault::ClockDrift {
+                node: Node::Client(1),
+                rate_ppm: -15_000,
+                duration_us: Micros(9_000_000),
+            },
         ),
     ]);
     let shrunk = check(&plan, |plan| {
@@ -175,7 +210,8 @@ fn clocks_are_minimised_towards_zero_from_either_side() {
     });
     assert_eq!(
         shrunk.plan.to_string(),
-        "#1 at 1s: wall clock of redis-1 jumps by -1.234s\n#2 at 2s: clocks of client-1 run at -15000 ppm for 2s"
+        "#1 at 1s: wall clock of redis-1 jumps by -1.234s\n#2 at 2s: clocks of client-1 run at \
+         -15000 ppm for 2s"
     );
 }
 
@@ -184,7 +220,8 @@ fn sides_of_a_partition_keep_only_the_nodes_that_matter() {
     let plan = generate(Seed(3), &"failover".parse().unwrap(), &replicated());
     let isolates = |plan: &FaultPlan| {
         plan.faults.iter().any(|timed| {
-            timed.fault.links().contains(&(Node::Redis(1), Node::Redis(3))) && timed.fault.kind() != "crash"
+            timed.fault.links().contains(&(Node::Redis(1), Node::Redis(3)))
+                && timed.fault.kind() != "crash"
         })
     };
     assert!(isolates(&plan), "{plan}");
@@ -196,8 +233,9 @@ fn sides_of_a_partition_keep_only_the_nodes_that_matter() {
 fn a_start_is_as_round_as_the_violation_lets_it_be() {
     let plan = FaultPlan::new(vec![at(1, 12_345_678, pause(1, 1_000))]);
     let starts = |from: u64, to: u64| {
-        let violates =
-            move |plan: &FaultPlan| plan.faults.iter().any(|timed| (from..=to).contains(&timed.at_us.as_micros()));
+        let violates = move |plan: &FaultPlan| {
+            plan.faults.iter().any(|timed| (from..=to).contains(&timed.at_us.as_micros()))
+        };
         check(&plan, violates).plan.faults[0].at_us.to_string()
     };
     assert_eq!(starts(0, 99_000_000), "12s");
@@ -210,22 +248,30 @@ fn a_start_is_as_round_as_the_violation_lets_it_be() {
 #[test]
 fn rounding_never_moves_a_fault_into_another_of_its_kind() {
     // The roundest start near the second would be the first's.
-    let plan = FaultPlan::new(vec![at(1, 1_000_000, pause(1, 400_000)), at(2, 1_490_000, pause(1, 700_000))]);
+    let plan = FaultPlan::new(vec![
+        at(1, 1_000_000, pause(1, 400_000)),
+        at(2, 1_490_000, pause(1, 700_000)),
+    ]);
     let whole = plan.clone();
     let violates = move |plan: &FaultPlan| {
-        let durations = |plan: &FaultPlan| plan.faults.iter().map(|t| t.fault.duration()).collect::<Vec<_>>();
+        let durations =
+            |plan: &FaultPlan| plan.faults.iter().map(|t| t.fault.duration()).collect::<Vec<_>>();
         durations(plan) == durations(&whole)
     };
     let shrunk = check(&plan, violates);
     assert_eq!(shrunk.plan.collision(), None);
-    assert_eq!(shrunk.plan.to_string(), "#1 at 1s: pause client-1 for 400ms\n#2 at 2s: pause client-1 for 700ms");
+    assert_eq!(
+        shrunk.plan.to_string(),
+        "#1 at 1s: pause client-1 for 400ms\n#2 at 2s: pause client-1 for 700ms"
+    );
 }
 
 #[test]
 fn a_budget_that_is_too_small_still_gives_a_violating_plan_and_says_so() {
     let plan = generate(Seed(1), &"all".parse().unwrap(), &replicated());
-    let violates =
-        |plan: &FaultPlan| paused(plan, 2) >= 200_000 && plan.faults.iter().any(|t| t.fault.kind() == "flush-all");
+    let violates = |plan: &FaultPlan| {
+        paused(plan, 2) >= 200_000 && plan.faults.iter().any(|t| t.fault.kind() == "flush-all")
+    };
     assert!(violates(&plan), "{plan}");
     let mut sizes = Vec::new();
     for calls_max in [1, 2, 5, 10, 15, 20] {
@@ -251,7 +297,11 @@ fn no_plan_is_asked_about_twice() {
     let shrunk = shrink(&plan, 10_000, |plan| {
         assert!(!asked.contains(plan), "{plan}");
         asked.push(plan.clone());
-        plan.faults.iter().map(|timed| timed.fault.duration().unwrap_or_default().as_millis()).sum::<u64>() > 20_000
+        plan.faults
+            .iter()
+            .map(|timed| timed.fault.duration().unwrap_or_default().as_millis())
+            .sum::<u64>()
+            > 20_000
     });
     assert_eq!(shrunk.map(|shrunk| shrunk.calls as usize), Some(asked.len()));
 }
@@ -259,7 +309,9 @@ fn no_plan_is_asked_about_twice() {
 /// A number that a plan scatters to, so that predicates made of it are anything but monotone.
 fn scatter(plan: &FaultPlan, salt: u64) -> u64 {
     let text = format!("{salt}{plan}");
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)) >> 20
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    }) >> 20
 }
 
 proptest! {

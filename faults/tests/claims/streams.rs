@@ -21,16 +21,23 @@ fn streams() -> Vec<Stream> {
         Node::Client(u16::MAX),
         Node::Probe,
     ];
-    let threads =
-        [(1, 2), (1, 3), (2, 2), (u16::MAX, u16::MAX)].map(|(client, thread)| Node::Thread { client, thread });
+    let threads = [(1, 2), (1, 3), (2, 2), (u16::MAX, u16::MAX)]
+        .map(|(client, thread)| Node::Thread { client, thread });
     let mut streams = vec![Stream::Swarm];
     streams.extend((0..32).map(Stream::Plan));
     for node in nodes {
-        streams.extend([Stream::Workload(node), Stream::Jitter(node), Stream::Owner(node), Stream::Server(node)]);
+        streams.extend([
+            Stream::Workload(node),
+            Stream::Jitter(node),
+            Stream::Owner(node),
+            Stream::Server(node),
+        ]);
         streams.push(Stream::Clock(node));
         streams.extend(nodes.iter().map(|to| Stream::Latency(node, *to)));
     }
-    streams.extend(threads.into_iter().flat_map(|node| [Stream::Workload(node), Stream::Jitter(node)]));
+    streams.extend(
+        threads.into_iter().flat_map(|node| [Stream::Workload(node), Stream::Jitter(node)]),
+    );
     streams
 }
 

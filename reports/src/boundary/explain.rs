@@ -1,4 +1,5 @@
-//! How what the seeds show differs from what arithmetic says, and why, by rule. Must never know how either was found.
+//! How what the seeds show differs from what arithmetic says, and why, by rule. Must never know how
+//! either was found.
 
 use super::{Bound, BoundaryReport, Found, Worse};
 
@@ -9,7 +10,10 @@ pub fn explanation(report: &BoundaryReport) -> String {
         None => without_boundary(report),
     }];
     if !report.monotone {
-        said.push("The assumption does not hold: some probe that is worse than a violated one is quiet.".to_owned());
+        said.push(
+            "The assumption does not hold: some probe that is worse than a violated one is quiet."
+                .to_owned(),
+        );
     }
     said.join(" ")
 }
@@ -27,19 +31,23 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
     let at = quantity.show(bound.value);
     let apart = quantity.show(bound.value.abs_diff(found.violated));
     let beside = match report.bounds.get(1) {
-        Some(wider) => format!(" The wider bound {} says: {}.", quantity.show(wider.value), wider.rule),
+        Some(wider) => {
+            format!(" The wider bound {} says: {}.", quantity.show(wider.value), wider.rule)
+        }
         None => String::new(),
     };
     let compared = if is_beyond(report, bound, found) {
         format!(
-            "The seeds contradict the bound {at} ({}) by {apart}: the bound leaves something out, or the lock does.",
+            "The seeds contradict the bound {at} ({}) by {apart}: the bound leaves something out, \
+             or the lock does.",
             bound.rule
         )
     } else if bound.value.abs_diff(found.violated) <= report.step {
         format!("That is the bound {at} within the step of the search: {}.", bound.rule)
     } else {
         format!(
-            "By the bound, milder values than {at} do not break the rule: {}. The seeds stay {apart} short of that: {}.",
+            "By the bound, milder values than {at} do not break the rule: {}. The seeds stay \
+             {apart} short of that: {}.",
             bound.rule, bound.slack
         )
     };
@@ -48,7 +56,8 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
 
 /// Whether a milder value than the bound allows is violated, by more than the step of the search.
 fn is_beyond(report: &BoundaryReport, bound: &Bound, found: Found) -> bool {
-    report.quantity.is_worse(bound.value, found.violated) && bound.value.abs_diff(found.violated) > report.step
+    report.quantity.is_worse(bound.value, found.violated)
+        && bound.value.abs_diff(found.violated) > report.step
 }
 
 fn without_boundary(report: &BoundaryReport) -> String {
@@ -58,10 +67,16 @@ fn without_boundary(report: &BoundaryReport) -> String {
     }
     let violated = report.probes.iter().any(|probe| probe.violated > 0);
     let bound = report.bounds.first().map(|bound| {
-        format!(" Arithmetic says {}: {}; {}.", report.quantity.show(bound.value), bound.rule, bound.slack)
+        format!(
+            " Arithmetic says {}: {}; {}.",
+            report.quantity.show(bound.value),
+            bound.rule,
+            bound.slack
+        )
     });
     let said = if violated {
-        "Even the mildest value that was tried is violated: the boundary, if there is one, lies outside of the range."
+        "Even the mildest value that was tried is violated: the boundary, if there is one, lies \
+         outside of the range."
     } else {
         "No value that was tried shows a violation."
     };
@@ -78,8 +93,10 @@ mod tests {
     use fencepost_faults::Seed;
 
     fn report(worse: Worse, values: &[(u64, u64)], bound: Option<u64>) -> BoundaryReport {
-        let (quantity, probes): (_, Vec<_>) = (quantity(worse), values.iter().map(|(at, n)| probe(*at, *n)).collect());
-        let bound = bound.map(|value| Bound { value, rule: "RULE".to_owned(), slack: "SLACK".to_owned() });
+        let (quantity, probes): (_, Vec<_>) =
+            (quantity(worse), values.iter().map(|(at, n)| probe(*at, *n)).collect());
+        let bound =
+            bound.map(|value| Bound { value, rule: "RULE".to_owned(), slack: "SLACK".to_owned() });
         BoundaryReport {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -101,10 +118,12 @@ mod tests {
 
     #[test]
     fn seeds_that_stop_short_of_the_bound_say_why() {
-        let said = explanation(&report(Worse::Less, &[(1_000, 9), (5_000, 1), (6_000, 0)], Some(9_000)));
+        let said =
+            explanation(&report(Worse::Less, &[(1_000, 9), (5_000, 1), (6_000, 0)], Some(9_000)));
         assert_eq!(
             said,
-            "Violations end between 5ms and 6ms. By the bound, milder values than 9ms do not break the rule: RULE. The seeds stay 4ms short of that: SLACK."
+            "Violations end between 5ms and 6ms. By the bound, milder values than 9ms do not \
+             break the rule: RULE. The seeds stay 4ms short of that: SLACK."
         );
     }
 
@@ -119,7 +138,10 @@ mod tests {
     #[test]
     fn no_boundary_is_said_to_be_none() {
         assert!(explanation(&report(Worse::More, &[(1, 0), (2, 0)], None)).starts_with("No value"));
-        assert!(explanation(&report(Worse::More, &[(1, 2), (2, 2)], None)).starts_with("Even the mildest"));
+        assert!(
+            explanation(&report(Worse::More, &[(1, 2), (2, 2)], None))
+                .starts_with("Even the mildest")
+        );
         let gap = explanation(&report(Worse::More, &[(1, 0), (2, 2), (3, 0)], None));
         assert!(gap.ends_with("is quiet."), "{gap}");
     }

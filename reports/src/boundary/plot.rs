@@ -1,4 +1,5 @@
-//! A boundary as a picture: the rate of violations over the value, with the bounds. Must never know more than the report.
+//! A boundary as a picture: the rate of violations over the value, with the bounds. Must never know
+//! more than the report.
 
 use super::{BoundaryReport, Unit};
 use crate::format::plot::{Axis, Mark, Plot, Point, Series};
@@ -14,10 +15,16 @@ pub fn plot(report: &BoundaryReport) -> String {
     let mut marks: Vec<Mark> = report
         .bounds
         .iter()
-        .map(|bound| Mark { x: bound.value as f64, words: format!("bound {}", quantity.show(bound.value)) })
+        .map(|bound| Mark {
+            x: bound.value as f64,
+            words: format!("bound {}", quantity.show(bound.value)),
+        })
         .collect();
     if let Some(found) = report.found {
-        marks.push(Mark { x: found.violated as f64, words: format!("seen {}", quantity.show(found.violated)) });
+        marks.push(Mark {
+            x: found.violated as f64,
+            words: format!("seen {}", quantity.show(found.violated)),
+        });
     }
     let show: fn(f64) -> String = match quantity.unit {
         Unit::Us => |value| fencepost_faults::Micros(value as u64).to_string(),
@@ -25,7 +32,10 @@ pub fn plot(report: &BoundaryReport) -> String {
     };
     Plot {
         title: format!("{} under {}: {}", report.client, report.fault, quantity.name),
-        subtitle: format!("Violated runs among those exercised, seeds {}, with 95 % intervals", report.seeds),
+        subtitle: format!(
+            "Violated runs among those exercised, seeds {}, with 95 % intervals",
+            report.seeds
+        ),
         x: Axis { name: quantity.name.clone(), show },
         y: Axis { name: "violated".to_owned(), show: |share| format!("{:.0} %", share * 100.0) },
         y_max: Some(1.0),

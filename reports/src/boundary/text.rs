@@ -16,9 +16,13 @@ pub fn text(report: &BoundaryReport) -> String {
         "{} {}, boundary of {name}: {} under {}, seeds {} at each value, {kind}\n",
         report.tool.name, report.tool.version, report.client, report.fault, report.seeds
     );
-    text.push_str(&format!("assumed: {worse} {name} is worse, so that violations {from_on} at one value\n\n"));
+    text.push_str(&format!(
+        "assumed: {worse} {name} is worse, so that violations {from_on} at one value\n\n"
+    ));
     let width = name.len().max(10);
-    text.push_str(&format!("{name:>width$}  violated   of     rate  95 % interval     first seed\n"));
+    text.push_str(&format!(
+        "{name:>width$}  violated   of     rate  95 % interval     first seed\n"
+    ));
     for probe in &report.probes {
         text.push_str(&line(&quantity.show(probe.value), probe, width));
     }

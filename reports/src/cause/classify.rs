@@ -1,9 +1,13 @@
 //! From a finding to its cause, in a stated order. Must never know how a cause is worded.
 //!
-//! A lock that a waiter removed because it held it to be stale is a `stale-takeover`, and tokens of servers that share no counter are
-//! `unordered-tokens`. Two threads of one process that rest on one grant, or of which one removes what the other uses, have a `shared-owner`. The order, for two acquisitions that stood against each other:
-//! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the way (`storage-delay`, `holder-pause`).
-//! 2. The later one was granted before the earlier lease was over: how the earlier lock was lost at the servers (see `early_loss`).
+//! A lock that a waiter removed because it held it to be stale is a `stale-takeover`, and tokens of
+//! servers that share no counter are `unordered-tokens`. Two threads of one process that rest on
+//! one grant, or of which one removes what the other uses, have a `shared-owner`. The order, for
+//! two acquisitions that stood against each other:
+//! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the
+//!    way (`storage-delay`, `holder-pause`).
+//! 2. The later one was granted before the earlier lease was over: how the earlier lock was lost at
+//!    the servers (see `early_loss`).
 //! 3. The earlier lease was over: why its holder was still there (see `overrun`).
 //! 4. Of a foreign release that none of these explains: where the release had been (see `release`).
 //!
@@ -16,7 +20,8 @@ use crate::timeline::{SectionEnd, Timeline};
 use fencepost_faults::{Micros, Node};
 
 /// The kinds of faults that hold up what is sent to the node they name.
-const DELAYS: [&str; 7] = ["delay", "partition", "pause", "suspend", "slow-server", "crash", "power-loss"];
+const DELAYS: [&str; 7] =
+    ["delay", "partition", "pause", "suspend", "slow-server", "crash", "power-loss"];
 
 /// Why this happened; `unexplained` if the rules do not decide it.
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
@@ -32,7 +37,9 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
                 .or_else(|| early_loss::cause(timeline, clash))
                 .or_else(|| overrun::cause(timeline, clash))
                 .filter(|cause| *cause != Cause::Unexplained);
-            let astray = || release::astray(timeline, finding, clash).filter(|_| kind == Kind::ForeignRelease);
+            let astray = || {
+                release::astray(timeline, finding, clash).filter(|_| kind == Kind::ForeignRelease)
+            };
             cause.or_else(astray).unwrap_or(Cause::Unexplained)
         }
     }
@@ -41,7 +48,8 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
 /// Whether both are of one process, by different threads, under one owner value and one grant.
 fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
-    let grants = [one, other].map(|acquisition| acquisition.grant.as_ref().map(|grant| grant.moment));
+    let grants =
+        [one, other].map(|acquisition| acquisition.grant.as_ref().map(|grant| grant.moment));
     let threads = one.process != other.process && one.process.machine() == other.process.machine();
     threads && one.owner == other.owner && grants[0].is_some() && grants[0] == grants[1]
 }
@@ -57,7 +65,9 @@ fn was_takeover(timeline: &Timeline<'_>, finding: &Finding) -> bool {
 /// A write that was sent before the later acquisition was granted and landed after it.
 fn in_flight(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     let landed = timeline.moment(clash.late_write?);
-    let What::Storage { operation, by, .. } = timeline.history.events[landed.index].what else { return None };
+    let What::Storage { operation, by, .. } = timeline.history.events[landed.index].what else {
+        return None;
+    };
     let sent = timeline.invocation_of(operation)?;
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
     if changed_hands < sent {
@@ -76,7 +86,8 @@ fn in_flight(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
 
 /// Why a counter of tokens went back between two grants.
 fn counter_loss(timeline: &Timeline<'_>, clash: Clash) -> Cause {
-    let [earlier, later] = [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].grant.as_ref());
+    let [earlier, later] =
+        [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].grant.as_ref());
     let (Some(earlier), Some(later)) = (earlier, later) else { return Cause::Unexplained };
     if timeline.history.header.quorum > 1 {
         return Cause::UnorderedTokens;
@@ -85,11 +96,14 @@ fn counter_loss(timeline: &Timeline<'_>, clash: Clash) -> Cause {
     let key = &timeline.history.header.resource;
     let between = timeline.history.events.iter().skip(earlier.moment.index);
     let between = between.take(later.moment.index.saturating_sub(earlier.moment.index));
-    let between: Vec<&What> = between.filter(|event| nodes.contains(&event.node)).map(|event| &event.what).collect();
+    let between: Vec<&What> =
+        between.filter(|event| nodes.contains(&event.node)).map(|event| &event.what).collect();
     let any = |matches: fn(&What, &str) -> bool| between.iter().any(|what| matches(what, key));
     if any(|what, _| is_change(what, Change::Flushed) || is_fault(what, "flush-all")) {
         Cause::Flush
-    } else if any(|what, lock| matches!(what, What::Server { key, change: Change::Evicted, .. } if key != lock)) {
+    } else if any(
+        |what, lock| matches!(what, What::Server { key, change: Change::Evicted, .. } if key != lock),
+    ) {
         Cause::Eviction
     } else if earlier.node != later.node || any(|what, _| is_change(what, Change::Discarded)) {
         Cause::AsyncReplicationLoss
@@ -110,7 +124,10 @@ fn is_fault(what: &What, wanted: &str) -> bool {
 
 /// Why a holder keeps the lock: it stood still, or it worked on.
 fn held_forever(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
-    let section = timeline.sections.iter().find(|section| Some(&section.from.index) == finding.witness.first());
+    let section = timeline
+        .sections
+        .iter()
+        .find(|section| Some(&section.from.index) == finding.witness.first());
     let (Some(section), Some(bound)) = (section, timeline.history.header.held_bound_us) else {
         return Cause::Unexplained;
     };

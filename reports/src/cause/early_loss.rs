@@ -1,7 +1,9 @@
-//! How a lock was lost at its servers before its lease was over. Must never know what its holder did meanwhile.
+//! How a lock was lost at its servers before its lease was over. Must never know what its holder
+//! did meanwhile.
 //!
-//! Looked at are the servers that granted both acquisitions. If they give different reasons, the first of [`PRECEDENCE`] counts: what
-//! somebody did to the lock comes before what a server lost, that before what a clock did.
+//! Looked at are the servers that granted both acquisitions. If they give different reasons, the
+//! first of [`PRECEDENCE`] counts: what somebody did to the lock comes before what a server lost,
+//! that before what a clock did.
 
 use super::{Cause, overrun, release, takeover};
 use crate::finding::Clash;
@@ -40,13 +42,15 @@ struct Lost<'t, 'h> {
 
 /// The cause, if any server granted the later acquisition before the earlier lease was over there.
 pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
-    let (holder, taker) = (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+    let (holder, taker) =
+        (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
     let Some(held) = holder.grant.as_ref() else {
         return release::took_back(timeline, holder).then_some(Cause::LostRelease);
     };
     let single = timeline.history.header.quorum <= 1;
     let Some(taken) = taker.grant.as_ref() else {
-        return (single && let_in_by_a_copy(timeline, taker, held.node)).then_some(Cause::AsyncReplicationLoss);
+        return (single && let_in_by_a_copy(timeline, taker, held.node))
+            .then_some(Cause::AsyncReplicationLoss);
     };
     let mut reasons = Vec::new();
     for (node, granted_again) in &taken.servers {
@@ -67,7 +71,8 @@ impl Lost<'_, '_> {
         self.granted_again.time + GRANULARITY >= set + self.timeline.history.header.ttl_us
     }
 
-    /// The last span of the holder's value at a server that began before the lock was granted again.
+    /// The last span of the holder's value at a server that began before the lock was granted
+    /// again.
     fn span_at(&self, node: Node) -> Option<&KeySpan<'_>> {
         let spans = self.timeline.keys.iter().rev();
         let mut here = spans.filter(|span| span.node == node && span.from < self.granted_again);
@@ -87,19 +92,25 @@ impl Lost<'_, '_> {
         if self.lease_was_over(held_at) {
             return None;
         }
-        let first = self.span_at(held_at).map(|span| self.reason(span)).filter(|cause| is_replicated(*cause));
+        let first = self
+            .span_at(held_at)
+            .map(|span| self.reason(span))
+            .filter(|cause| is_replicated(*cause));
         let there = match self.span_at(taken_at) {
             None => Some(Cause::AsyncReplicationLoss),
             Some(span) if removed_by_replication(span) => None,
             Some(span) => Some(self.reason(span)),
         };
-        // What was done to the lock where it stood reaches the other server too; what was lost there need not have mattered.
+        // What was done to the lock where it stood reaches the other server too; what was lost
+        // there need not have mattered.
         first.or(there).or(Some(Cause::Unexplained))
     }
 
     /// Why a span of the holder's value ended before its time.
     fn reason(&self, span: &KeySpan<'_>) -> Cause {
-        let Some((at, how)) = span.to.filter(|(at, _)| *at <= self.granted_again) else { return Cause::Unexplained };
+        let Some((at, how)) = span.to.filter(|(at, _)| *at <= self.granted_again) else {
+            return Cause::Unexplained;
+        };
         let KeyEnd::Changed { change, by, .. } = how else { return self.replaced(span, at) };
         match change {
             Change::Removed => self.removed(by, at),
@@ -116,8 +127,10 @@ impl Lost<'_, '_> {
         let process = self.holder.process;
         let Some(by) = by else { return Cause::Unexplained };
         if by != process {
-            // Another thread of the process may have sent it for an earlier lock under the same owner value.
-            let is_own = by.machine() == process.machine() && release::is_astray(self.timeline, by, at);
+            // Another thread of the process may have sent it for an earlier lock under the same
+            // owner value.
+            let is_own =
+                by.machine() == process.machine() && release::is_astray(self.timeline, by, at);
             let takeover = takeover::is_stale_takeover(self.timeline, by, at);
             return if is_own {
                 Cause::LostRelease
@@ -129,58 +142,76 @@ impl Lost<'_, '_> {
         }
         let from = self.holder.invoked.time;
         let mut faults = self.timeline.faults.iter();
-        let lost_reply = faults.any(|fault| fault.hits(process, &["lost-reply"]) && fault.touches(from, at.time));
+        let lost_reply = faults
+            .any(|fault| fault.hits(process, &["lost-reply"]) && fault.touches(from, at.time));
         let mut sections = self.timeline.sections.iter();
         let still_in = sections.any(|section| section.process == process && section.covers(at));
         match (lost_reply, still_in) {
             (true, _) => Cause::LostReply,
             (false, true) => Cause::EarlyRelease,
-            // It did not know yet that it had this lock: what removed it was meant for an earlier one.
+            // It did not know yet that it had this lock: what removed it was meant for an earlier
+            // one.
             (false, false) if release::is_astray(self.timeline, process, at) => Cause::LostRelease,
             (false, false) => Cause::Unexplained,
         }
     }
 
-    /// A key that ran out too soon in true time did so by a clock: the server's own since the lease was set or, if it got the key with
-    /// an absolute time of another server, any clock of the two at any time before. Without any, a server that followed had not
-    /// received that the lease was extended.
+    /// A key that ran out too soon in true time did so by a clock: the server's own since the lease
+    /// was set or, if it got the key with an absolute time of another server, any clock of the two
+    /// at any time before. Without any, a server that followed had not received that the lease was
+    /// extended.
     fn expired_early(&self, span: &KeySpan<'_>, at: Moment) -> Cause {
         let set = span.set.last();
         let since = set.map_or(SimTime::ZERO, |set| set.time);
         let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
         let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
-        let missed = || (set.is_none() && self.ran_out_as_first_set(at)).then_some(Cause::AsyncReplicationLoss);
+        let missed = || {
+            (set.is_none() && self.ran_out_as_first_set(at)).then_some(Cause::AsyncReplicationLoss)
+        };
         self.clock_fault(&hosts, since, at.time).or_else(missed).unwrap_or(Cause::Unexplained)
     }
 
     /// Whether the lease, had it never been extended, was over.
     fn ran_out_as_first_set(&self, at: Moment) -> bool {
         let first = self.holder.grant.as_ref().map(|grant| grant.moment.time);
-        first.is_some_and(|first| at.time + GRANULARITY >= first + self.timeline.history.header.ttl_us)
+        first.is_some_and(|first| {
+            at.time + GRANULARITY >= first + self.timeline.history.header.ttl_us
+        })
     }
 
-    /// Another value took the place of one that stood: the server had lost it without saying so, by a restart or by its clock; or the
-    /// processes go by clocks of their own; or their steps interleaved.
+    /// Another value took the place of one that stood: the server had lost it without saying so, by
+    /// a restart or by its clock; or the processes go by clocks of their own; or their steps
+    /// interleaved.
     fn replaced(&self, span: &KeySpan<'_>, at: Moment) -> Cause {
         let between = &self.timeline.history.events[span.from.index..at.index];
-        if between.iter().any(|event| event.node == span.node && matches!(event.what, What::Crashed)) {
+        if between
+            .iter()
+            .any(|event| event.node == span.node && matches!(event.what, What::Crashed))
+        {
             return Cause::RestartWithoutDelay;
         }
         let processes = [self.holder.process, self.taker.process];
         match self.expired_early(span, at) {
-            Cause::Unexplained => self.clock_fault(&processes, SimTime::ZERO, at.time).unwrap_or(Cause::Interleaving),
+            Cause::Unexplained => {
+                self.clock_fault(&processes, SimTime::ZERO, at.time).unwrap_or(Cause::Interleaving)
+            }
             clock => clock,
         }
     }
 
-    /// What was wrong with the clocks of these hosts in a span: a step comes before a rate. An instantaneous step counts from its begin.
+    /// What was wrong with the clocks of these hosts in a span: a step comes before a rate. An
+    /// instantaneous step counts from its begin.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<Cause> {
         let on_hosts = |kind: &str| {
             let mut faults = self.timeline.faults.iter().filter(|fault| fault.kind == kind);
             faults.any(|fault| {
                 let hit = hosts.iter().any(|host| fault.names(*host));
-                let begins = fault.from.time <= until && (kind != "clock-jump" || since <= fault.from.time);
-                hit && begins && (kind == "clock-jump" || since == SimTime::ZERO || fault.touches(since, until))
+                let begins =
+                    fault.from.time <= until && (kind != "clock-jump" || since <= fault.from.time);
+                hit && begins
+                    && (kind == "clock-jump"
+                        || since == SimTime::ZERO
+                        || fault.touches(since, until))
             })
         };
         if on_hosts("clock-jump") {
@@ -190,8 +221,9 @@ impl Lost<'_, '_> {
     }
 }
 
-/// Whether no server granted an acquisition, and what let it in was an earlier lock of its own, which still stood at a server that had followed
-/// the holder's and never received the holder's lock.
+/// Whether no server granted an acquisition, and what let it in was an earlier lock of its own,
+/// which still stood at a server that had followed the holder's and never received the holder's
+/// lock.
 fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
     let Some(entered) = taker.completed else { return false };
     timeline.keys.iter().any(|span| {
@@ -208,7 +240,8 @@ fn removed_by_replication(span: &KeySpan<'_>) -> bool {
 /// Whether a loss at a primary reaches its replicas too.
 fn is_replicated(cause: Cause) -> bool {
     use Cause::{
-        ClockDrift, ClockJump, EarlyRelease, Eviction, Flush, ForeignRelease, LostRelease, LostReply, StaleTakeover,
+        ClockDrift, ClockJump, EarlyRelease, Eviction, Flush, ForeignRelease, LostRelease,
+        LostReply, StaleTakeover,
     };
     matches!(
         cause,

@@ -1,11 +1,13 @@
-//! Why a holder was still in its section when its lease was over. Must never know what happened at the servers before that.
+//! Why a holder was still in its section when its lease was over. Must never know what happened at
+//! the servers before that.
 
 use super::Cause;
 use crate::finding::Clash;
 use crate::timeline::{Acquisition, Grant, Moment, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
 
-/// Whose lease was over, and the span that counts: from when the lease was last set until the holder left or its late write landed.
+/// Whose lease was over, and the span that counts: from when the lease was last set until the
+/// holder left or its late write landed.
 struct Overrun<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,
@@ -14,7 +16,8 @@ struct Overrun<'t, 'h> {
     until: SimTime,
 }
 
-/// The cause, in this order: the holder stood still; a clock ran at the wrong rate; the grant was answered late; it worked too long.
+/// The cause, in this order: the holder stood still; a clock ran at the wrong rate; the grant was
+/// answered late; it worked too long.
 pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     let holder = &timeline.acquisitions[clash.earlier];
     let grant = holder.grant.as_ref()?;
@@ -24,12 +27,19 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     let until = landed.into_iter().chain(left).max()?;
     let from = last_set(timeline, holder, grant.node, changed_hands);
     let overrun = Overrun { timeline, holder, grant, from, until };
-    let rules: [fn(&Overrun<'_, '_>) -> Option<Cause>; 4] = [stood_still, clock_ran_wrong, late_answer, worked_on];
+    let rules: [fn(&Overrun<'_, '_>) -> Option<Cause>; 4] =
+        [stood_still, clock_ran_wrong, late_answer, worked_on];
     rules.iter().find_map(|rule| rule(&overrun))
 }
 
-/// When the lease was last set before a moment: at one of many servers; of one lock that is replicated, wherever it was set.
-pub(super) fn last_set(timeline: &Timeline<'_>, holder: &Acquisition<'_>, node: Node, before: Moment) -> SimTime {
+/// When the lease was last set before a moment: at one of many servers; of one lock that is
+/// replicated, wherever it was set.
+pub(super) fn last_set(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    node: Node,
+    before: Moment,
+) -> SimTime {
     let replicated = timeline.history.header.quorum <= 1;
     let spans = timeline.keys.iter().filter(|span| replicated || span.node == node);
     let own = spans.filter(|span| timeline.is_lock_of(span, holder));
@@ -43,7 +53,8 @@ pub(super) fn paused(timeline: &Timeline<'_>, host: Node, from: SimTime, until: 
     pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
 }
 
-/// The holder stood still while its lease ran out, or would have been done in time had it not stood still.
+/// The holder stood still while its lease ran out, or would have been done in time had it not stood
+/// still.
 fn stood_still(overrun: &Overrun<'_, '_>) -> Option<Cause> {
     let Overrun { timeline, holder, from, until, .. } = overrun;
     let paused = paused(timeline, holder.process, *from, *until);
@@ -58,18 +69,23 @@ fn stood_still(overrun: &Overrun<'_, '_>) -> Option<Cause> {
     (paused > Micros::ZERO && (across || would_fit)).then_some(Cause::HolderPause)
 }
 
-/// A lease that states its validity is left in time unless the clocks of holder and server ran at different rates.
+/// A lease that states its validity is left in time unless the clocks of holder and server ran at
+/// different rates.
 fn clock_ran_wrong(overrun: &Overrun<'_, '_>) -> Option<Cause> {
     overrun.holder.valid_for?;
-    let mut hosts = overrun.grant.servers.iter().map(|(node, _)| *node).chain([overrun.holder.process]);
+    let mut hosts =
+        overrun.grant.servers.iter().map(|(node, _)| *node).chain([overrun.holder.process]);
     let drifts = |host: Node| {
         let mut faults = overrun.timeline.faults.iter();
-        faults.any(|fault| fault.hits(host, &["clock-drift"]) && fault.touches(overrun.from, overrun.until))
+        faults.any(|fault| {
+            fault.hits(host, &["clock-drift"]) && fault.touches(overrun.from, overrun.until)
+        })
     };
     hosts.any(drifts).then_some(Cause::ClockDrift)
 }
 
-/// The answer took at least a tenth of the lease, and without that time the holder would have been done.
+/// The answer took at least a tenth of the lease, and without that time the holder would have been
+/// done.
 fn late_answer(overrun: &Overrun<'_, '_>) -> Option<Cause> {
     let ttl = overrun.timeline.history.header.ttl_us;
     let waited = overrun.holder.completed?.time.since(overrun.grant.moment.time);

@@ -1,5 +1,5 @@
-//! Releases that did not do what they were sent for: lost, held up, or carried out at another server than the grant. Must never know what a lock
-//! looks like.
+//! Releases that did not do what they were sent for: lost, held up, or carried out at another
+//! server than the grant. Must never know what a lock looks like.
 
 use super::Cause;
 use crate::finding::{Clash, Finding};
@@ -8,13 +8,16 @@ use crate::timeline::{Acquisition, KeyEnd, Moment, Timeline};
 use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
-/// When a process sent its last release before a moment, if it did not know by then how that ended, or never came to know.
+/// When a process sent its last release before a moment, if it did not know by then how that ended,
+/// or never came to know.
 pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let mut unknown = None;
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
         match &event.what {
             _ if event.node != process => {}
-            What::Invoke { operation, action: Action::Release } => unknown = Some((*operation, index)),
+            What::Invoke { operation, action: Action::Release } => {
+                unknown = Some((*operation, index))
+            }
             What::Ok { operation, .. } | What::Fail { operation, .. }
                 if unknown.is_some_and(|(release, _)| release == *operation) =>
             {
@@ -26,10 +29,13 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Whether any release that a process sent before a moment may still have been under way then: it never heard how that ended.
+/// Whether any release that a process sent before a moment may still have been under way then: it
+/// never heard how that ended.
 pub(super) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     let mut unknown = BTreeSet::new();
-    for event in timeline.history.events[..before.index].iter().filter(|event| event.node == process) {
+    for event in
+        timeline.history.events[..before.index].iter().filter(|event| event.node == process)
+    {
         match &event.what {
             What::Invoke { operation, action: Action::Release } => {
                 unknown.insert(*operation);
@@ -43,15 +49,20 @@ pub(super) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) 
     !unknown.is_empty()
 }
 
-/// Whether a release of an earlier lock of the same process, under way all the time, removed a lock before its process heard that it was granted.
+/// Whether a release of an earlier lock of the same process, under way all the time, removed a lock
+/// before its process heard that it was granted.
 pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) -> bool {
     let (process, Some(heard)) = (acquisition.process, acquisition.completed) else { return false };
     timeline.keys.iter().any(|span| {
-        let Some((removed, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) = span.to else {
+        let Some((removed, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) =
+            span.to
+        else {
             return false;
         };
         let own = span.by == Some(process) && by == process;
-        own && acquisition.invoked < span.from && removed < heard && is_astray(timeline, process, removed)
+        own && acquisition.invoked < span.from
+            && removed < heard
+            && is_astray(timeline, process, removed)
     })
 }
 
@@ -62,15 +73,24 @@ pub(super) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Mome
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
 }
 
-/// Whether the process stood still while the lock changed hands, and removed it after that: what it had to send next waited for it, not for the
-/// network.
-fn stood_still(timeline: &Timeline<'_>, process: Node, changed_hands: Moment, removed: Moment) -> bool {
-    let mut pauses = timeline.faults.iter().filter(|fault| fault.hits(process, &["pause", "suspend"]));
-    pauses.any(|pause| pause.from < changed_hands && pause.to.is_some_and(|to| changed_hands < to && to < removed))
+/// Whether the process stood still while the lock changed hands, and removed it after that: what it
+/// had to send next waited for it, not for the network.
+fn stood_still(
+    timeline: &Timeline<'_>,
+    process: Node,
+    changed_hands: Moment,
+    removed: Moment,
+) -> bool {
+    let mut pauses =
+        timeline.faults.iter().filter(|fault| fault.hits(process, &["pause", "suspend"]));
+    pauses.any(|pause| {
+        pause.from < changed_hands && pause.to.is_some_and(|to| changed_hands < to && to < removed)
+    })
 }
 
-/// Why a process removed another's lock although its own was in force, or was never at that server: its release had begun before the lock
-/// changed hands, and the process stood still in the middle of it or the network held it up; or a failover had left its own lock elsewhere.
+/// Why a process removed another's lock although its own was in force, or was never at that server:
+/// its release had begun before the lock changed hands, and the process stood still in the middle
+/// of it or the network held it up; or a failover had left its own lock elsewhere.
 pub(super) fn astray(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<Cause> {
     let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;

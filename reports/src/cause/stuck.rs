@@ -1,7 +1,8 @@
 //! Why nobody gets in. Must never know how a cause is worded.
 //!
-//! In this order: processes divide the servers among them; a lock stands at a server whose owner died or does not know of it, or whose release
-//! was lost; a server that followed another never received a release; nothing stands, and a process died while it waited.
+//! In this order: processes divide the servers among them; a lock stands at a server whose owner
+//! died or does not know of it, or whose release was lost; a server that followed another never
+//! received a release; nothing stands, and a process died while it waited.
 
 use super::{Cause, release};
 use crate::finding::Finding;
@@ -24,14 +25,16 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     reason.unwrap_or(Cause::Unexplained)
 }
 
-/// Whether several processes were granted parts of a quorum and gave them back, and together had enough servers for one of them.
+/// Whether several processes were granted parts of a quorum and gave them back, and together had
+/// enough servers for one of them.
 fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
         let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by, .. }) if by == span.by);
         from <= span.from.time && span.to.is_some_and(|end| end.0.time <= until && removed(end))
     };
-    let votes: Vec<&KeySpan<'_>> = timeline.keys.iter().filter(|span| span.by.is_some()).filter(given_back).collect();
+    let votes: Vec<&KeySpan<'_>> =
+        timeline.keys.iter().filter(|span| span.by.is_some()).filter(given_back).collect();
     let processes: BTreeSet<Option<Node>> = votes.iter().map(|span| span.by).collect();
     let servers: BTreeSet<Node> = votes.iter().map(|span| span.node).collect();
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
@@ -40,7 +43,8 @@ fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -
 /// What became of the process whose lock still stands.
 fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<Cause> {
     let owner = timeline.acquisitions.iter().find(|one| {
-        let open_at_grant = one.invoked < span.from && one.completed.is_none_or(|end| span.from < end);
+        let open_at_grant =
+            one.invoked < span.from && one.completed.is_none_or(|end| span.from < end);
         Some(one.process) == span.by && open_at_grant
     })?;
     if died_after(timeline, owner.process, span.from) {
@@ -58,23 +62,33 @@ fn died_after(timeline: &Timeline<'_>, process: Node, from: Moment) -> bool {
     later.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
 }
 
-/// A lock that stands at a server which followed another, where it was removed: that never reached the server.
+/// A lock that stands at a server which followed another, where it was removed: that never reached
+/// the server.
 fn unheard_release(timeline: &Timeline<'_>) -> Option<Cause> {
     let mut standing = timeline.keys.iter().filter(|span| span.to.is_none());
     let released = |span: &KeySpan<'_>| {
         let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
-        let mut granting = timeline.keys.iter().filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
-        let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
+        let mut granting = timeline
+            .keys
+            .iter()
+            .filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
+        let removed =
+            |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
         granting.any(|one| one.node != span.node && one.to.is_some_and(removed))
     };
     standing.any(released).then_some(Cause::AsyncReplicationLoss)
 }
 
-/// A lock that stands at a server which followed another, and whose owner died, or gave it back without ever hearing of that.
+/// A lock that stands at a server which followed another, and whose owner died, or gave it back
+/// without ever hearing of that.
 fn lost_release(timeline: &Timeline<'_>) -> Option<Cause> {
     let standing = timeline.keys.iter().filter(|span| span.to.is_none());
     let mut owners = standing.filter_map(|span| {
-        timeline.acquisitions.iter().rev().find(|one| one.outcome == Outcome::Granted && timeline.is_lock_of(span, one))
+        timeline
+            .acquisitions
+            .iter()
+            .rev()
+            .find(|one| one.outcome == Outcome::Granted && timeline.is_lock_of(span, one))
     });
     owners.find_map(|owner| {
         let granted = owner.completed?;
@@ -88,16 +102,16 @@ fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Cause> {
     let granted = owner.completed?;
     let end = timeline.moment(timeline.history.events.len() - 1);
     // Its next release is that of this lock: a process holds one at a time.
-    let next = timeline
-        .acquisitions
-        .iter()
-        .find(|one| one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted);
+    let next = timeline.acquisitions.iter().find(|one| {
+        one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
+    });
     let until = next.map_or(end, |next| next.invoked);
     let sent = release::unknown(timeline, owner.process, until)?;
     (granted < sent).then_some(Cause::LostRelease)
 }
 
-/// Whether a process died while it waited, and for nearly all of the span nothing stood under the lock's key.
+/// Whether a process died while it waited, and for nearly all of the span nothing stood under the
+/// lock's key.
 fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let within = |span: &KeySpan<'_>| {
         let end = span.to.map_or(timeline.end, |(to, _)| to.time);

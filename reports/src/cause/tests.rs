@@ -16,7 +16,8 @@ fn cause(kind: Kind, story: Story) -> Cause {
     let history = story.build();
     let timeline = Timeline::new(&history);
     let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-    let finding = findings.find(|finding| finding.kind == kind).expect("the story has such a finding");
+    let finding =
+        findings.find(|finding| finding.kind == kind).expect("the story has such a finding");
     classify(&timeline, &finding)
 }
 
@@ -26,7 +27,12 @@ fn overlap(story: Story) -> Cause {
 
 /// Client 1 takes the lock at 1 ms for 10 ms, and the lease runs out before client 2 takes it.
 fn overrun(released_at: u64) -> Story {
-    Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b").releases(released_at, 1).releases(99, 2)
+    Story::new()
+        .takes(1, 1, "a")
+        .expires(11, "a")
+        .takes(12, 2, "b")
+        .releases(released_at, 1)
+        .releases(99, 2)
 }
 
 /// Client 1 takes the lock at 1 ms for 10 ms, and client 2 takes it at 4 ms; in between it went.
@@ -44,21 +50,27 @@ fn a_holder_that_stood_still_across_the_end_of_its_lease_is_a_holder_pause() {
 
 #[test]
 fn a_pause_within_the_lease_that_pushed_the_holder_over_its_end_is_a_holder_pause() {
-    let story = overrun(14).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(8, 1, "pause", CLIENT);
+    let story =
+        overrun(14).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(8, 1, "pause", CLIENT);
     assert_eq!(overlap(story), Cause::HolderPause);
 }
 
 #[test]
 fn a_short_pause_does_not_excuse_a_holder_who_would_have_overrun_anyway() {
-    let story = overrun(30).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(3, 1, "pause", CLIENT);
+    let story =
+        overrun(30).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(3, 1, "pause", CLIENT);
     assert_eq!(overlap(story), Cause::HoldTooLong);
 }
 
 #[test]
 fn a_pause_of_a_process_is_one_of_each_of_its_threads() {
     let thread = CLIENT.of_thread(2);
-    let story = Story::new().takes(1, thread, "a").expires(11, "a").takes(12, 2, "b").releases(20, thread);
-    let paused = story.releases(99, 2).fault_began(5, 1, "pause", &[CLIENT]).fault_ended(19, 1, "pause", CLIENT);
+    let story =
+        Story::new().takes(1, thread, "a").expires(11, "a").takes(12, 2, "b").releases(20, thread);
+    let paused = story
+        .releases(99, 2)
+        .fault_began(5, 1, "pause", &[CLIENT])
+        .fault_ended(19, 1, "pause", CLIENT);
     assert_eq!(overlap(paused), Cause::HolderPause);
 }
 
@@ -75,7 +87,9 @@ fn two_threads_under_one_grant_have_a_shared_owner() {
 fn a_late_release_of_another_thread_is_a_lost_release_and_one_that_was_not_late_is_foreign() {
     let thread = CLIENT.of_thread(2);
     let left = |ends: fn(Story) -> Story| {
-        let first = ends(Story::new().takes(1, 1, "a").leaves(2, 1)).acquires(4, thread).hears(5, thread, "a");
+        let first = ends(Story::new().takes(1, 1, "a").leaves(2, 1))
+            .acquires(4, thread)
+            .hears(5, thread, "a");
         first.removed(6, "a", 1).takes(7, 2, "b").releases(8, thread).releases(9, 2)
     };
     assert_eq!(overlap(left(|story| story.info(3, 1))), Cause::LostRelease);
@@ -84,7 +98,12 @@ fn a_late_release_of_another_thread_is_a_lost_release_and_one_that_was_not_late_
 
 #[test]
 fn a_pause_of_somebody_else_does_not_count() {
-    let story = overrun(20).fault_began(5, 1, "pause", &[Node::Client(2)]).fault_ended(6, 1, "pause", Node::Client(2));
+    let story = overrun(20).fault_began(5, 1, "pause", &[Node::Client(2)]).fault_ended(
+        6,
+        1,
+        "pause",
+        Node::Client(2),
+    );
     assert_eq!(overlap(story), Cause::HoldTooLong);
 }
 
@@ -102,15 +121,30 @@ fn an_extended_lease_counts_from_its_extension() {
 
 #[test]
 fn a_validity_that_ends_after_the_lease_is_clock_drift() {
-    let story = Story::new().acquires(1, 1).grants(1, 1, "a").hears_validity(1, 1, "a", 10).expires(11, "a");
+    let story = Story::new()
+        .acquires(1, 1)
+        .grants(1, 1, "a")
+        .hears_validity(1, 1, "a", 10)
+        .expires(11, "a");
     let story = story.takes(12, 2, "b").releases(13, 1).releases(14, 2);
-    assert_eq!(overlap(story.clone().fault_began(0, 1, "clock-drift", &[CLIENT])), Cause::ClockDrift);
-    assert_eq!(overlap(story.fault_began(0, 1, "clock-drift", &[Node::Redis(9)])), Cause::HoldTooLong);
+    assert_eq!(
+        overlap(story.clone().fault_began(0, 1, "clock-drift", &[CLIENT])),
+        Cause::ClockDrift
+    );
+    assert_eq!(
+        overlap(story.fault_began(0, 1, "clock-drift", &[Node::Redis(9)])),
+        Cause::HoldTooLong
+    );
 }
 
 #[test]
 fn an_answer_that_took_most_of_the_lease_is_latency() {
-    let story = Story::new().grants(1, 1, "a").hears(9, 1, "a").expires(11, "a").takes(12, 2, "b").releases(14, 1);
+    let story = Story::new()
+        .grants(1, 1, "a")
+        .hears(9, 1, "a")
+        .expires(11, "a")
+        .takes(12, 2, "b")
+        .releases(14, 1);
     assert_eq!(overlap(story), Cause::Latency);
 }
 
@@ -121,19 +155,27 @@ fn what_a_server_says_about_its_key_is_the_cause() {
     assert_eq!(lost(Change::Flushed), Cause::Flush);
     assert_eq!(lost(Change::Forgotten), Cause::RestartWithoutDelay);
     assert_eq!(lost(Change::Discarded), Cause::AsyncReplicationLoss);
-    assert_eq!(lost(Change::Expired), Cause::Unexplained, "it ran out early, and no fault says why");
+    assert_eq!(
+        lost(Change::Expired),
+        Cause::Unexplained,
+        "it ran out early, and no fault says why"
+    );
 }
 
 #[test]
 fn a_restart_that_no_key_event_tells_of_is_seen_by_the_crash() {
-    assert_eq!(overlap(early(|story| story.redis_crashes(2, 1).redis_starts(3, 1))), Cause::RestartWithoutDelay);
+    assert_eq!(
+        overlap(early(|story| story.redis_crashes(2, 1).redis_starts(3, 1))),
+        Cause::RestartWithoutDelay
+    );
 }
 
 #[test]
 fn a_removal_is_foreign_or_the_holders_own() {
     assert_eq!(overlap(early(|story| story.removed(3, "a", 3))), Cause::ForeignRelease);
     assert_eq!(overlap(early(|story| story.removed(3, "a", 1))), Cause::EarlyRelease);
-    let lost_reply = early(|story| story.removed(3, "a", 1)).fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
+    let lost_reply =
+        early(|story| story.removed(3, "a", 1)).fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     assert_eq!(overlap(lost_reply), Cause::LostReply);
 }
 
@@ -142,7 +184,12 @@ fn a_key_that_ran_out_early_did_so_by_the_clock_of_its_server() {
     let expired = || early(|story| story.expires(3, "a"));
     assert_eq!(overlap(expired().fault_began(2, 1, "clock-jump", &[REDIS])), Cause::ClockJump);
     assert_eq!(overlap(expired().fault_began(2, 1, "clock-drift", &[REDIS])), Cause::ClockDrift);
-    let both = expired().fault_began(2, 1, "clock-drift", &[REDIS]).fault_began(2, 2, "clock-jump", &[REDIS]);
+    let both = expired().fault_began(2, 1, "clock-drift", &[REDIS]).fault_began(
+        2,
+        2,
+        "clock-jump",
+        &[REDIS],
+    );
     assert_eq!(overlap(both), Cause::ClockJump);
 }
 
@@ -150,26 +197,37 @@ fn a_key_that_ran_out_early_did_so_by_the_clock_of_its_server() {
 fn a_clock_that_jumped_before_the_lease_or_elsewhere_does_not_count() {
     let expired = || early(|story| story.expires(3, "a"));
     assert_eq!(overlap(expired().fault_began(0, 1, "clock-jump", &[REDIS])), Cause::Unexplained);
-    assert_eq!(overlap(expired().fault_began(2, 1, "clock-jump", &[Node::Redis(2)])), Cause::Unexplained);
+    assert_eq!(
+        overlap(expired().fault_began(2, 1, "clock-jump", &[Node::Redis(2)])),
+        Cause::Unexplained
+    );
 }
 
 #[test]
 fn a_lock_that_is_taken_over_while_it_stands_is_interleaving_unless_a_clock_was_wrong() {
     assert_eq!(overlap(early(|story| story)), Cause::Interleaving);
-    assert_eq!(overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[CLIENT]))), Cause::ClockJump);
-    assert_eq!(overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[REDIS]))), Cause::ClockJump);
+    assert_eq!(
+        overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[CLIENT]))),
+        Cause::ClockJump
+    );
+    assert_eq!(
+        overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[REDIS]))),
+        Cause::ClockJump
+    );
 }
 
 #[test]
 fn a_server_that_never_had_the_lock_grants_it_by_replication_loss() {
-    let story = Story::new().takes(1, 1, "a").redis_crashes(2, 1).grants_at(4, 2, 2, "b").hears(4, 2, "b");
+    let story =
+        Story::new().takes(1, 1, "a").redis_crashes(2, 1).grants_at(4, 2, 2, "b").hears(4, 2, "b");
     assert_eq!(overlap(story.releases(6, 1).releases(7, 2)), Cause::AsyncReplicationLoss);
 }
 
 #[test]
 fn an_old_primary_that_comes_back_empty_is_still_replication_loss() {
     let story = Story::new().takes(1, 1, "a").redis_crashes(2, 1).redis_starts(3, 1);
-    let story = story.server(3, 1, Change::Forgotten, "a", None).grants_at(4, 2, 2, "b").hears(4, 2, "b");
+    let story =
+        story.server(3, 1, Change::Forgotten, "a", None).grants_at(4, 2, 2, "b").hears(4, 2, "b");
     assert_eq!(overlap(story.releases(6, 1).releases(7, 2)), Cause::AsyncReplicationLoss);
 }
 
@@ -178,13 +236,18 @@ fn a_replica_that_had_the_lock_and_let_it_run_out_early_did_so_by_a_clock() {
     let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").expires_at(3, 2, "a");
     let story = story.grants_at(4, 2, 2, "b").hears(4, 2, "b").releases(6, 1).releases(7, 2);
     assert_eq!(overlap(story.clone()), Cause::Unexplained);
-    // The replica's clock was stepped long before the lock was granted: it got the key with an absolute time.
+    // The replica's clock was stepped long before the lock was granted: it got the key with an
+    // absolute time.
     assert_eq!(overlap(story.fault_began(0, 1, "clock-jump", &[Node::Redis(2)])), Cause::ClockJump);
 }
 
 #[test]
 fn after_a_failover_a_lease_that_had_run_out_is_no_replication_loss() {
-    let story = Story::new().takes(1, 1, "a").redis_crashes(2, 1).grants_at(14, 2, 2, "b").hears(14, 2, "b");
+    let story = Story::new()
+        .takes(1, 1, "a")
+        .redis_crashes(2, 1)
+        .grants_at(14, 2, 2, "b")
+        .hears(14, 2, "b");
     assert_eq!(overlap(story.releases(20, 1).releases(21, 2)), Cause::HoldTooLong);
 }
 
@@ -194,11 +257,20 @@ fn of_a_quorum_only_servers_that_granted_both_are_asked() {
     for (ms, redis) in [(1, 1), (1, 2), (1, 3)] {
         story = story.grants_at(ms, 1, redis, "a");
     }
-    story = story.hears(2, 1, "a").server(3, 3, Change::Forgotten, "a", None).server(3, 5, Change::Flushed, "x", None);
+    story = story.hears(2, 1, "a").server(3, 3, Change::Forgotten, "a", None).server(
+        3,
+        5,
+        Change::Flushed,
+        "x",
+        None,
+    );
     for redis in [3, 4, 5] {
         story = story.grants_at(4, 2, redis, "b");
     }
-    assert_eq!(overlap(story.hears(5, 2, "b").releases(7, 1).releases(8, 2)), Cause::RestartWithoutDelay);
+    assert_eq!(
+        overlap(story.hears(5, 2, "b").releases(7, 1).releases(8, 2)),
+        Cause::RestartWithoutDelay
+    );
 }
 
 #[test]
@@ -207,16 +279,25 @@ fn of_two_reasons_at_two_servers_the_deed_comes_before_the_loss() {
     for redis in [1, 2] {
         story = story.grants_at(1, 1, redis, "a");
     }
-    story = story.hears(1, 1, "a").server(2, 1, Change::Forgotten, "a", None).removed_at(3, 2, "a", 3);
+    story =
+        story.hears(1, 1, "a").server(2, 1, Change::Forgotten, "a", None).removed_at(3, 2, "a", 3);
     for redis in [1, 2] {
         story = story.grants_at(4, 2, redis, "b");
     }
-    assert_eq!(overlap(story.hears(5, 2, "b").releases(7, 1).releases(8, 2)), Cause::ForeignRelease);
+    assert_eq!(
+        overlap(story.hears(5, 2, "b").releases(7, 1).releases(8, 2)),
+        Cause::ForeignRelease
+    );
 }
 
 /// Client 1 sends a write while it holds, gives up on it and leaves; client 2 holds when it lands.
 fn late_write() -> Story {
-    let story = Story::new().takes(1, 1, "a").releases(4, 1).removed(4, "a", 1).takes(5, 2, "b").reads(6, 2, 0);
+    let story = Story::new()
+        .takes(1, 1, "a")
+        .releases(4, 1)
+        .removed(4, "a", 1)
+        .takes(5, 2, "b")
+        .reads(6, 2, 0);
     story.late_write(7, 1, 2, 0, 9)
 }
 
@@ -228,8 +309,10 @@ fn a_write_that_was_on_its_way_when_the_lock_changed_hands_is_storage_delay() {
 }
 
 #[test]
-fn a_pause_between_sending_and_landing_is_a_holder_pause_but_a_clock_fault_of_the_storage_delays_nothing() {
-    let paused = late_write().fault_began(3, 1, "pause", &[CLIENT]).fault_ended(4, 1, "pause", CLIENT);
+fn a_pause_between_sending_and_landing_is_a_holder_pause_but_a_clock_fault_of_the_storage_delays_nothing()
+ {
+    let paused =
+        late_write().fault_began(3, 1, "pause", &[CLIENT]).fault_ended(4, 1, "pause", CLIENT);
     assert_eq!(cause(Kind::StaleWrite, paused.clone()), Cause::HolderPause);
     let drifting = paused.clone().fault_began(2, 2, "clock-drift", &[Node::Storage]);
     assert_eq!(cause(Kind::StaleWrite, drifting), Cause::HolderPause);
@@ -239,16 +322,25 @@ fn a_pause_between_sending_and_landing_is_a_holder_pause_but_a_clock_fault_of_th
 
 #[test]
 fn a_write_that_was_sent_late_has_the_cause_of_the_overlap() {
-    let story = overrun(20).fault_began(5, 1, "pause", &[CLIENT]).fault_ended(14, 1, "pause", CLIENT);
+    let story =
+        overrun(20).fault_began(5, 1, "pause", &[CLIENT]).fault_ended(14, 1, "pause", CLIENT);
     let story = story.reads(13, 2, 0).writes(15, 1, 0, 9);
     assert_eq!(cause(Kind::StaleWrite, story), Cause::HolderPause);
 }
 
 #[test]
 fn an_update_lost_to_a_late_write_has_its_cause() {
-    let story = Story::new().takes(1, 1, "a").reads(2, 1, 0).expires(11, "a").takes(12, 2, "b").reads(13, 2, 0);
+    let story = Story::new()
+        .takes(1, 1, "a")
+        .reads(2, 1, 0)
+        .expires(11, "a")
+        .takes(12, 2, "b")
+        .reads(13, 2, 0);
     let story = story.writes(14, 1, 0, 1).writes(15, 2, 0, 1).fault_began(3, 1, "pause", &[CLIENT]);
-    assert_eq!(cause(Kind::LostUpdate, story.fault_ended(13, 1, "pause", CLIENT)), Cause::HolderPause);
+    assert_eq!(
+        cause(Kind::LostUpdate, story.fault_ended(13, 1, "pause", CLIENT)),
+        Cause::HolderPause
+    );
 }
 
 /// Client 1 gets token 7, and client 2 a lower one later.
@@ -263,19 +355,26 @@ fn a_counter_goes_back_by_failover_restart_or_flush() {
     assert_eq!(regression(tokens(|story| story, 2)), Cause::AsyncReplicationLoss);
     let restarted = tokens(|story| story.redis_crashes(4, 1).redis_starts(5, 1), 1);
     assert_eq!(regression(restarted), Cause::RestartDataLoss);
-    assert_eq!(regression(tokens(|story| story.fault_began(4, 1, "flush-all", &[REDIS]), 1)), Cause::Flush);
+    assert_eq!(
+        regression(tokens(|story| story.fault_began(4, 1, "flush-all", &[REDIS]), 1)),
+        Cause::Flush
+    );
     assert_eq!(regression(tokens(|story| story, 1)), Cause::Unexplained);
 }
 
 #[test]
 fn a_foreign_release_has_the_cause_that_let_the_remover_overrun() {
     let story = overrun(20).removed(20, "b", 1).fault_began(5, 1, "pause", &[CLIENT]);
-    assert_eq!(cause(Kind::ForeignRelease, story.fault_ended(19, 1, "pause", CLIENT)), Cause::HolderPause);
+    assert_eq!(
+        cause(Kind::ForeignRelease, story.fault_ended(19, 1, "pause", CLIENT)),
+        Cause::HolderPause
+    );
 }
 
 #[test]
 fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
-    let tail = |story: Story| story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
+    let tail =
+        |story: Story| story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
     let died = tail(Story::new().takes(1, 1, "a").crashes(3, 1));
     assert_eq!(cause(Kind::Stuck, died), Cause::HolderCrash);
     let unheard = tail(Story::new().grants(1, 1, "a").info(3, 1));
@@ -284,7 +383,10 @@ fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
     let replicated = || Story::new().takes(1, 1, "a").replicated(2, 2, "a").releases(3, 1);
     let released = replicated().removed(4, "a", 1).redis_crashes(5, 1);
     assert_eq!(cause(Kind::Stuck, tail(released.clone())), Cause::AsyncReplicationLoss);
-    assert_eq!(cause(Kind::Stuck, tail(released.removed_on_replica(6, 2, "a"))), Cause::Unexplained);
+    assert_eq!(
+        cause(Kind::Stuck, tail(released.removed_on_replica(6, 2, "a"))),
+        Cause::Unexplained
+    );
 }
 
 #[test]
@@ -297,33 +399,69 @@ fn a_holder_who_stays_for_ever_stood_still_or_worked() {
 
 #[test]
 fn a_lock_whose_value_is_the_same_for_all_is_whose_grant_it_was() {
-    let story = Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").releases(20, 1).releases(21, 2);
-    let paused = || story.clone().fault_began(5, 1, "pause", &[CLIENT]).fault_ended(19, 1, "pause", CLIENT);
-    assert_eq!(overlap(paused()), Cause::HolderPause, "the grant of the second is no lease of the first");
-    let chain = Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").releases(13, 1).removed(13, "1", 1);
+    let story = Story::new()
+        .takes(1, 1, "1")
+        .expires(11, "1")
+        .takes(12, 2, "1")
+        .releases(20, 1)
+        .releases(21, 2);
+    let paused =
+        || story.clone().fault_began(5, 1, "pause", &[CLIENT]).fault_ended(19, 1, "pause", CLIENT);
+    assert_eq!(
+        overlap(paused()),
+        Cause::HolderPause,
+        "the grant of the second is no lease of the first"
+    );
+    let chain = Story::new()
+        .takes(1, 1, "1")
+        .expires(11, "1")
+        .takes(12, 2, "1")
+        .releases(13, 1)
+        .removed(13, "1", 1);
     let chain = chain.takes(15, 3, "1").releases(16, 3).releases(17, 2);
     let history = chain.build();
     let timeline = Timeline::new(&history);
     let findings: Vec<_> = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline)).collect();
-    let of = |kind: Kind| findings.iter().filter(move |one| one.kind == kind).map(|one| classify(&timeline, one));
+    let of = |kind: Kind| {
+        findings.iter().filter(move |one| one.kind == kind).map(|one| classify(&timeline, one))
+    };
     assert_eq!(of(Kind::Overlap).collect::<Vec<_>>(), [Cause::HoldTooLong, Cause::ForeignRelease]);
-    assert_eq!(of(Kind::ForeignRelease).collect::<Vec<_>>(), [Cause::HoldTooLong], "why the remover was still there");
+    assert_eq!(
+        of(Kind::ForeignRelease).collect::<Vec<_>>(),
+        [Cause::HoldTooLong],
+        "why the remover was still there"
+    );
 }
 
 #[test]
 fn a_lock_that_a_process_takes_again_and_again_under_one_value_is_lost_by_its_latest_grant() {
-    // The replica has seen the first of two locks of client 1 come and go, and never received the second.
-    let story = Story::new().takes(1, 1, "id=1").replicated(1, 2, "id=1").releases(2, 1).removed(2, "id=1", 1);
+    // The replica has seen the first of two locks of client 1 come and go, and never received the
+    // second.
+    let story = Story::new()
+        .takes(1, 1, "id=1")
+        .replicated(1, 2, "id=1")
+        .releases(2, 1)
+        .removed(2, "id=1", 1);
     let story = story.removed_on_replica(3, 2, "id=1").takes(4, 1, "id=1").redis_crashes(5, 1);
-    let story = story.grants_at(6, 2, 2, "other=1").hears(6, 2, "other=1").releases(7, 1).releases(8, 2);
+    let story =
+        story.grants_at(6, 2, 2, "other=1").hears(6, 2, "other=1").releases(7, 1).releases(8, 2);
     assert_eq!(overlap(story), Cause::AsyncReplicationLoss);
 }
 
 #[test]
 fn a_lock_that_counts_is_one_lock_at_every_count() {
-    let story = Story::new().acquires(1, 1).grants(1, 1, "id=1").server(2, 1, Change::Granted, "id=2", Some(CLIENT));
+    let story = Story::new().acquires(1, 1).grants(1, 1, "id=1").server(
+        2,
+        1,
+        Change::Granted,
+        "id=2",
+        Some(CLIENT),
+    );
     let story = story.hears(3, 1, "id=1").server(4, 1, Change::Evicted, "id=2", None);
-    assert_eq!(overlap(story.takes(5, 2, "other=1").releases(6, 1).releases(7, 2)), Cause::Eviction);
+    assert_eq!(
+        overlap(story.takes(5, 2, "other=1").releases(6, 1).releases(7, 2)),
+        Cause::Eviction
+    );
 }
 
 #[test]
@@ -331,7 +469,8 @@ fn an_extension_that_a_replica_never_received_is_replication_loss() {
     let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").redis_crashes(7, 1);
     let extended = Story::new().takes(1, 1, "a").replicated(2, 2, "a");
     let extended = extended.server(8, 1, Change::Extended, "a", Some(CLIENT)).redis_crashes(9, 1);
-    let taken = |story: Story| story.expires_at(11, 2, "a").grants_at(12, 2, 2, "b").hears(12, 2, "b");
+    let taken =
+        |story: Story| story.expires_at(11, 2, "a").grants_at(12, 2, 2, "b").hears(12, 2, "b");
     let overlap = |story: Story| overlap(taken(story).releases(14, 1).releases(15, 2));
     assert_eq!(overlap(extended), Cause::AsyncReplicationLoss);
     assert_eq!(overlap(story), Cause::HoldTooLong, "nobody had extended it");
@@ -342,13 +481,28 @@ fn a_holder_that_extends_at_a_deposed_primary_lost_its_lock_by_replication() {
     let extended = |story: Story, ms| story.server(ms, 1, Change::Extended, "a", Some(CLIENT));
     let story = extended(extended(Story::new().takes(1, 1, "a"), 8), 15);
     let story = story.grants_at(16, 2, 2, "b").hears(16, 2, "b");
-    assert_eq!(overlap(extended(story, 20).releases(22, 1).releases(23, 2)), Cause::AsyncReplicationLoss);
+    assert_eq!(
+        overlap(extended(story, 20).releases(22, 1).releases(23, 2)),
+        Cause::AsyncReplicationLoss
+    );
 }
 
 #[test]
 fn a_waiter_that_removes_a_lock_which_it_holds_to_be_stale_takes_it_over() {
-    let story = || Story::new().takes(1, 1, "a").crashes(2, 1).acquires(13, 2).acquires(13, 3).removed(14, "a", 2);
-    let second = story().grants(15, 2, "b").hears(16, 2, "b").removed(17, "b", 3).grants(18, 3, "c").hears(19, 3, "c");
+    let story = || {
+        Story::new()
+            .takes(1, 1, "a")
+            .crashes(2, 1)
+            .acquires(13, 2)
+            .acquires(13, 3)
+            .removed(14, "a", 2)
+    };
+    let second = story()
+        .grants(15, 2, "b")
+        .hears(16, 2, "b")
+        .removed(17, "b", 3)
+        .grants(18, 3, "c")
+        .hears(19, 3, "c");
     let second = second.releases(20, 2).releases(21, 3);
     assert_eq!(overlap(second.clone()), Cause::StaleTakeover);
     assert_eq!(cause(Kind::ForeignRelease, second), Cause::StaleTakeover);
@@ -356,7 +510,8 @@ fn a_waiter_that_removes_a_lock_which_it_holds_to_be_stale_takes_it_over() {
 
 #[test]
 fn a_late_release_that_arrives_while_its_sender_acquires_is_no_takeover() {
-    let story = Story::new().takes(1, 1, "1").leaves(10, 1).info(11, 1).expires(11, "1").takes(12, 2, "1");
+    let story =
+        Story::new().takes(1, 1, "1").leaves(10, 1).info(11, 1).expires(11, "1").takes(12, 2, "1");
     let story = story.acquires(13, 1).removed(14, "1", 1).releases(15, 2);
     assert_ne!(cause(Kind::ForeignRelease, story), Cause::StaleTakeover);
 }
@@ -367,14 +522,19 @@ fn tokens_of_servers_that_share_no_counter_have_no_order() {
     for redis in [1, 2] {
         story = story.grants_at(1, 1, redis, "a");
     }
-    story = story.hears_token(2, 1, "a", 7).releases(3, 1).removed(4, "a", 1).removed_at(4, 2, "a", 1);
+    story =
+        story.hears_token(2, 1, "a", 7).releases(3, 1).removed(4, "a", 1).removed_at(4, 2, "a", 1);
     for redis in [2, 3] {
         story = story.grants_at(5, 2, redis, "b");
     }
-    assert_eq!(cause(Kind::TokenRegression, story.hears_token(6, 2, "b", 3)), Cause::UnorderedTokens);
+    assert_eq!(
+        cause(Kind::TokenRegression, story.hears_token(6, 2, "b", 3)),
+        Cause::UnorderedTokens
+    );
 }
 
-/// Client 1 releases in time; the network holds that back, and it removes the lock that client 2 has been granted since.
+/// Client 1 releases in time; the network holds that back, and it removes the lock that client 2
+/// has been granted since.
 fn late_release(sent: u64) -> Story {
     let story = Story::new().takes(1, 1, "1").leaves(sent, 1).info(sent + 1, 1).expires(11, "1");
     story.takes(12, 2, "1").removed(14, "1", 1).releases(15, 2)
@@ -383,29 +543,55 @@ fn late_release(sent: u64) -> Story {
 #[test]
 fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
     assert_eq!(cause(Kind::ForeignRelease, late_release(5)), Cause::LostRelease);
-    // A pause that is over before the lock changes hands did not do it, nor one in which the release arrives.
-    for (until, expected) in [(11, Cause::LostRelease), (13, Cause::HolderPause), (15, Cause::LostRelease)] {
-        let story = Story::new().takes(1, 1, "1").leaves(5, 1).fault_began(6, 1, "pause", &[CLIENT]).expires(11, "1");
-        let ends = |story: Story, at| if at == until { story.fault_ended(at, 1, "pause", CLIENT) } else { story };
+    // A pause that is over before the lock changes hands did not do it, nor one in which the
+    // release arrives.
+    for (until, expected) in
+        [(11, Cause::LostRelease), (13, Cause::HolderPause), (15, Cause::LostRelease)]
+    {
+        let story = Story::new()
+            .takes(1, 1, "1")
+            .leaves(5, 1)
+            .fault_began(6, 1, "pause", &[CLIENT])
+            .expires(11, "1");
+        let ends = |story: Story, at| {
+            if at == until { story.fault_ended(at, 1, "pause", CLIENT) } else { story }
+        };
         let story = ends(story, 11).takes(12, 2, "1");
         let story = ends(story, 13).removed(14, "1", 1);
-        assert_eq!(cause(Kind::ForeignRelease, ends(story, 15).releases(16, 2)), expected, "until {until}");
+        assert_eq!(
+            cause(Kind::ForeignRelease, ends(story, 15).releases(16, 2)),
+            expected,
+            "until {until}"
+        );
     }
     // Had it been sent after the lock changed hands, its sender would have overrun.
-    let story = Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").leaves(13, 1).info(13, 1);
-    assert_eq!(cause(Kind::ForeignRelease, story.removed(14, "1", 1).releases(15, 2)), Cause::HoldTooLong);
+    let story =
+        Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").leaves(13, 1).info(13, 1);
+    assert_eq!(
+        cause(Kind::ForeignRelease, story.removed(14, "1", 1).releases(15, 2)),
+        Cause::HoldTooLong
+    );
 }
 
 #[test]
 fn a_holder_whose_grant_a_failover_replaced_releases_at_a_server_that_never_had_it() {
     let story = |also_here: bool| {
-        let story = Story::new().takes(1, 2, "b").replicated(2, 2, "b").leaves(3, 2).left(4, 2).removed(4, "b", 2);
+        let story = Story::new()
+            .takes(1, 2, "b")
+            .replicated(2, 2, "b")
+            .leaves(3, 2)
+            .left(4, 2)
+            .removed(4, "b", 2);
         let story = story.takes(5, 1, "a");
         let story = if also_here { story.replicated(6, 2, "a") } else { story };
         story.leaves(7, 1).removed_at(8, 2, "b", 1).left(9, 1)
     };
     assert_eq!(cause(Kind::ForeignRelease, story(false)), Cause::AsyncReplicationLoss);
-    assert_eq!(cause(Kind::ForeignRelease, story(true)), Cause::Unexplained, "its own lock had been there");
+    assert_eq!(
+        cause(Kind::ForeignRelease, story(true)),
+        Cause::Unexplained,
+        "its own lock had been there"
+    );
 }
 
 /// Nobody gets in from 21 ms on.
@@ -417,11 +603,20 @@ fn nobody(story: Story) -> Cause {
 fn a_lock_whose_release_was_lost_stands_for_ever() {
     let taken = || Story::new().takes(1, 1, "a");
     assert_eq!(nobody(taken().leaves(3, 1).info(4, 1)), Cause::LostRelease);
-    assert_eq!(nobody(taken().leaves(3, 1).left(4, 1)), Cause::Unexplained, "the server answered that it is gone");
+    assert_eq!(
+        nobody(taken().leaves(3, 1).left(4, 1)),
+        Cause::Unexplained,
+        "the server answered that it is gone"
+    );
     let followed = || taken().replicated(2, 2, "a").redis_crashes(3, 1);
-    let forgotten = |story: Story| story.redis_starts(10, 1).server(10, 1, Change::Forgotten, "a", None);
+    let forgotten =
+        |story: Story| story.redis_starts(10, 1).server(10, 1, Change::Forgotten, "a", None);
     assert_eq!(nobody(forgotten(followed().leaves(4, 1).info(5, 1))), Cause::LostRelease);
-    assert_eq!(nobody(forgotten(followed().crashes(4, 1))), Cause::HolderCrash, "its holder never gave it back");
+    assert_eq!(
+        nobody(forgotten(followed().crashes(4, 1))),
+        Cause::HolderCrash,
+        "its holder never gave it back"
+    );
     assert_eq!(
         nobody(forgotten(followed().leaves(4, 1).left(5, 1))),
         Cause::Unexplained,
@@ -438,14 +633,16 @@ fn a_dead_waiter_is_in_the_way_if_nothing_else_is() {
     };
     assert_eq!(nobody(died(true)), Cause::WaiterCrash);
     assert_eq!(nobody(died(false)), Cause::Unexplained, "it was not in the queue");
-    let standing = Story::new().takes(1, 1, "a").acquires(2, 2).crashes(3, 2).leaves(4, 1).info(5, 1);
+    let standing =
+        Story::new().takes(1, 1, "a").acquires(2, 2).crashes(3, 2).leaves(4, 1).info(5, 1);
     assert_eq!(nobody(standing), Cause::LostRelease, "the lock itself is in the way");
 }
 
 #[test]
 fn processes_that_divide_the_servers_among_them_are_in_each_others_way() {
     let votes = |others: &[(u64, u16)]| {
-        let mut story = Story::with_quorum(2).progress_bound(100).healed(20).probe_acquires(21).acquires(22, 1);
+        let mut story =
+            Story::with_quorum(2).progress_bound(100).healed(20).probe_acquires(21).acquires(22, 1);
         story = story.acquires(22, 2).grants_at(30, 1, 1, "a").removed_at(32, 1, "a", 1);
         for (ms, redis) in others {
             story = story.grants_at(*ms, 2, *redis, "b").removed_at(ms + 2, *redis, "b", 2);
@@ -462,7 +659,8 @@ fn a_copy_of_an_earlier_lock_of_its_own_lets_a_process_in_after_a_failover() {
     let story = |copied: bool| {
         let story = Story::new().takes(1, 1, "one");
         let story = if copied { story.replicated(2, 2, "one") } else { story };
-        let story = story.releases(3, 1).removed(3, "one", 1).takes(4, 2, "two").redis_crashes(5, 1);
+        let story =
+            story.releases(3, 1).removed(3, "one", 1).takes(4, 2, "two").redis_crashes(5, 1);
         story.acquires(6, 1).hears(7, 1, "one").releases(8, 1).releases(9, 2)
     };
     assert_eq!(overlap(story(true)), Cause::AsyncReplicationLoss);
@@ -474,7 +672,12 @@ fn a_release_of_an_earlier_lock_that_arrives_late_removes_the_next_lock_of_the_s
     let story = |unheard: bool| {
         let story = Story::new().takes(1, 1, "id").leaves(2, 1);
         let story = if unheard { story.info(3, 1) } else { story.left(3, 1) };
-        let story = story.removed(3, "id", 1).acquires(4, 1).grants(5, 1, "id").removed(6, "id", 1).hears(7, 1, "id");
+        let story = story
+            .removed(3, "id", 1)
+            .acquires(4, 1)
+            .grants(5, 1, "id")
+            .removed(6, "id", 1)
+            .hears(7, 1, "id");
         story.takes(8, 2, "other").releases(9, 1).releases(10, 2)
     };
     assert_eq!(overlap(story(true)), Cause::LostRelease);

@@ -1,4 +1,5 @@
-//! A global sequence: no number is issued twice, and none goes back. Must never know who was entitled to one.
+//! A global sequence: no number is issued twice, and none goes back. Must never know who was
+//! entitled to one.
 //!
 //! The guarded value is the last number; an accepted write issues the number that it writes.
 
@@ -33,12 +34,23 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-fn finding(timeline: &Timeline<'_>, kind: Kind, first: &StorageRequest, second: &StorageRequest) -> Finding {
+fn finding(
+    timeline: &Timeline<'_>,
+    kind: Kind,
+    first: &StorageRequest,
+    second: &StorageRequest,
+) -> Finding {
     let what = match kind {
         Kind::DuplicateNumber => {
-            format!("Number {} was issued to {} and again to {}.", second.after, first.process, second.process)
+            format!(
+                "Number {} was issued to {} and again to {}.",
+                second.after, first.process, second.process
+            )
         }
-        _ => format!("{} got number {} after {} had got {}.", second.process, second.after, first.process, first.after),
+        _ => format!(
+            "{} got number {} after {} had got {}.",
+            second.process, second.after, first.process, first.after
+        ),
     };
     let clash = lost_update::clash(timeline, first, second);
     let mut witness = super::grants_of(timeline, clash);
@@ -47,7 +59,15 @@ fn finding(timeline: &Timeline<'_>, kind: Kind, first: &StorageRequest, second: 
     witness.dedup();
     let mut processes = vec![first.process, second.process];
     processes.dedup();
-    Finding { kind, at: second.moment.time, duration: Micros::ZERO, processes, what, witness, clash }
+    Finding {
+        kind,
+        at: second.moment.time,
+        duration: Micros::ZERO,
+        processes,
+        what,
+        witness,
+        clash,
+    }
 }
 
 #[cfg(test)]
@@ -61,7 +81,8 @@ mod tests {
 
     #[test]
     fn accepts_numbers_that_grow() {
-        let story = Story::of_workload("sequence").takes(1, 1, "a").writes(2, 1, 0, 1).releases(3, 1);
+        let story =
+            Story::of_workload("sequence").takes(1, 1, "a").writes(2, 1, 0, 1).releases(3, 1);
         assert_eq!(kinds(story.takes(4, 2, "b").writes(5, 2, 1, 2)), []);
     }
 

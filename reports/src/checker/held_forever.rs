@@ -1,6 +1,8 @@
-//! Nobody keeps the lock beyond the stated bound. Demanded only of runs whose header states one. Must never know what the holder does.
+//! Nobody keeps the lock beyond the stated bound. Demanded only of runs whose header states one.
+//! Must never know what the holder does.
 //!
-//! A process keeps the lock while it is in its section and the lock stands at its servers: one whose lease ran out keeps nobody waiting.
+//! A process keeps the lock while it is in its section and the lock stands at its servers: one
+//! whose lease ran out keeps nobody waiting.
 
 use super::Checker;
 use crate::finding::{Finding, Kind};
@@ -8,28 +10,39 @@ use crate::history::Change;
 use crate::timeline::{KeyEnd, KeySpan, Section, Timeline};
 use fencepost_faults::{Micros, SimTime};
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "held-forever", about: "no live holder keeps the lock beyond the stated bound", check };
+pub(super) const CHECKER: Checker = Checker {
+    name: "held-forever",
+    about: "no live holder keeps the lock beyond the stated bound",
+    check,
+};
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Some(bound) = timeline.history.header.held_bound_us else { return Vec::new() };
-    let kept = |section: &Section| kept_until(timeline, section, section.from.time + bound).since(section.from.time);
-    let too_long = timeline.sections.iter().map(|section| (section, kept(section))).filter(|(_, kept)| *kept > bound);
+    let kept = |section: &Section| {
+        kept_until(timeline, section, section.from.time + bound).since(section.from.time)
+    };
+    let too_long = timeline
+        .sections
+        .iter()
+        .map(|section| (section, kept(section)))
+        .filter(|(_, kept)| *kept > bound);
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Until when a process kept the lock that it had at an instant: until it left or the lock went from so many servers that those it
-/// stood at were no quorum. That instant, if it did not have it any more. Where no server told of the grant, until it left.
+/// Until when a process kept the lock that it had at an instant: until it left or the lock went
+/// from so many servers that those it stood at were no quorum. That instant, if it did not have it
+/// any more. Where no server told of the grant, until it left.
 fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
     if holder.grant.is_none() {
         return left;
     }
-    let standing = timeline
-        .keys
-        .iter()
-        .filter(|span| span.from.time <= at && at < stood_until(timeline, span) && timeline.is_lock_of(span, holder));
+    let standing = timeline.keys.iter().filter(|span| {
+        span.from.time <= at
+            && at < stood_until(timeline, span)
+            && timeline.is_lock_of(span, holder)
+    });
     let mut ends: Vec<SimTime> = standing.map(|span| stood_until(timeline, span)).collect();
     ends.sort();
     let quorum = usize::from(timeline.history.header.quorum.max(1));
@@ -37,7 +50,8 @@ fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTim
     left.min(lost)
 }
 
-/// Until when a value stood. A server may notice only when somebody asks that it ran out: its lease was over before.
+/// Until when a value stood. A server may notice only when somebody asks that it ran out: its lease
+/// was over before.
 fn stood_until(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> SimTime {
     match (span.to, span.set.last()) {
         (Some((to, KeyEnd::Changed { change: Change::Expired, .. })), Some(set)) => {
@@ -53,8 +67,14 @@ fn finding(section: &Section, held: Micros, bound: Micros) -> Finding {
         at: section.from.time + bound,
         duration: held - bound,
         processes: vec![section.process],
-        what: format!("{} held the lock for {held}, longer than the bound of {bound}.", section.process),
-        witness: std::iter::once(section.from).chain(section.to).map(|moment| moment.index).collect(),
+        what: format!(
+            "{} held the lock for {held}, longer than the bound of {bound}.",
+            section.process
+        ),
+        witness: std::iter::once(section.from)
+            .chain(section.to)
+            .map(|moment| moment.index)
+            .collect(),
         clash: None,
     }
 }
@@ -81,7 +101,10 @@ mod tests {
 
     #[test]
     fn accepts_a_holder_who_died() {
-        assert_eq!(held_forever(Story::new().held_bound(10).takes(1, 1, "a").crashes(5, 1).loses(99, 2)), []);
+        assert_eq!(
+            held_forever(Story::new().held_bound(10).takes(1, 1, "a").crashes(5, 1).loses(99, 2)),
+            []
+        );
     }
 
     #[test]
@@ -99,14 +122,23 @@ mod tests {
     #[test]
     fn rejects_a_lock_that_ran_out_beyond_the_bound_and_counts_until_then() {
         let extended = Some(Node::Client(1));
-        let story = Story::new().held_bound(10).takes(1, 1, "a").server(5, 1, Change::Extended, "a", extended);
+        let story = Story::new().held_bound(10).takes(1, 1, "a").server(
+            5,
+            1,
+            Change::Extended,
+            "a",
+            extended,
+        );
         assert_eq!(held_forever(story.expires(15, "a").releases(99, 1))[0].duration.0, 4_000);
     }
 
     #[test]
     fn of_a_quorum_the_lock_is_kept_while_it_stands_at_a_majority() {
         let story = |expired: u64| {
-            let story = Story::with_quorum(2).held_bound(10).grants_at(1, 1, 1, "a").grants_at(1, 1, 2, "a");
+            let story = Story::with_quorum(2)
+                .held_bound(10)
+                .grants_at(1, 1, 1, "a")
+                .grants_at(1, 1, 2, "a");
             let story = story.server(5, 2, Change::Extended, "a", Some(Node::Client(1)));
             story.hears(1, 1, "a").expires_at(expired, 2, "a").releases(20, 1)
         };
@@ -122,6 +154,9 @@ mod tests {
 
     #[test]
     fn rejects_a_section_that_is_never_left() {
-        assert_eq!(held_forever(Story::new().held_bound(10).takes(1, 1, "a").loses(99, 2)).len(), 1);
+        assert_eq!(
+            held_forever(Story::new().held_bound(10).takes(1, 1, "a").loses(99, 2)).len(),
+            1
+        );
     }
 }

@@ -1,21 +1,28 @@
-//! A flash sale: the stock never goes below zero, and no more is sold than there was. Must never know who sold.
+//! A flash sale: the stock never goes below zero, and no more is sold than there was. Must never
+//! know who sold.
 //!
-//! The guarded value is the stock. What a write sells is the difference between what its writer had read and what it wrote: two sales
-//! that both turn 10 into 9 sell two pieces though the stock shrinks by one.
+//! The guarded value is the stock. What a write sells is the difference between what its writer had
+//! read and what it wrote: two sales that both turn 10 into 9 sell two pieces though the stock
+//! shrinks by one.
 
 use super::Checker;
 use crate::finding::{Finding, Kind};
 use crate::timeline::{StorageRequest, Timeline};
 use fencepost_faults::{Micros, SimTime};
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "oversold", about: "in the seckill workload, no more is sold than there was", check };
+pub(super) const CHECKER: Checker = Checker {
+    name: "oversold",
+    about: "in the seckill workload, no more is sold than there was",
+    check,
+};
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     if timeline.history.header.workload != "seckill" {
         return Vec::new();
     }
-    let Some(stock) = timeline.storage.first().map(|request| i128::from(request.before)) else { return Vec::new() };
+    let Some(stock) = timeline.storage.first().map(|request| i128::from(request.before)) else {
+        return Vec::new();
+    };
     let mut sold = 0_i128;
     let mut findings = Vec::new();
     for write in timeline.storage.iter().filter(|request| request.is_accepted_write()) {
@@ -53,7 +60,8 @@ mod tests {
 
     #[test]
     fn accepts_a_sale_down_to_nothing() {
-        let story = Story::of_workload("seckill").takes(1, 1, "a").writes(2, 1, 2, 1).releases(3, 1);
+        let story =
+            Story::of_workload("seckill").takes(1, 1, "a").writes(2, 1, 2, 1).releases(3, 1);
         assert_eq!(oversold(story.takes(4, 2, "b").writes(5, 2, 1, 0)), []);
     }
 
@@ -65,7 +73,11 @@ mod tests {
 
     #[test]
     fn rejects_a_piece_that_was_sold_twice() {
-        let story = Story::of_workload("seckill").takes(1, 1, "a").reads(2, 1, 1).takes(3, 2, "b").reads(4, 2, 1);
+        let story = Story::of_workload("seckill")
+            .takes(1, 1, "a")
+            .reads(2, 1, 1)
+            .takes(3, 2, "b")
+            .reads(4, 2, 1);
         let found = oversold(story.writes(5, 1, 1, 0).writes(6, 2, 1, 0));
         assert_eq!(found.len(), 1);
         assert!(found[0].clash.is_some(), "the lost update that sold it is named");
@@ -73,6 +85,9 @@ mod tests {
 
     #[test]
     fn rejects_a_stock_below_zero() {
-        assert_eq!(oversold(Story::of_workload("seckill").takes(1, 1, "a").writes(2, 1, 0, -1)).len(), 1);
+        assert_eq!(
+            oversold(Story::of_workload("seckill").takes(1, 1, "a").writes(2, 1, 0, -1)).len(),
+            1
+        );
     }
 }

@@ -9,7 +9,8 @@ use crate::validate::validate;
 use fencepost_faults::Node;
 use proptest::prelude::*;
 
-/// One turn of one thread: how long it waits for its turn, how long it holds, and whether it updates the guarded value.
+/// One turn of one thread: how long it waits for its turn, how long it holds, and whether it
+/// updates the guarded value.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     who: Node,
@@ -36,7 +37,8 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// Tells the turns one after the other; the turn `cheated` does not wait until the one before it has ended.
+/// Tells the turns one after the other; the turn `cheated` does not wait until the one before it
+/// has ended.
 fn told(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });
@@ -55,7 +57,10 @@ fn told(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
             Ending::Releases => story.releases(now, turn.who).removed(now, &owner, turn.who),
             Ending::Crashes => {
                 let machine = turn.who.machine();
-                story.event(now, machine, What::Crashed).event(now, machine, What::Started).expires(now, &owner)
+                story
+                    .event(now, machine, What::Crashed)
+                    .event(now, machine, What::Started)
+                    .expires(now, &owner)
             }
             Ending::Notices => story.loses(now, turn.who).expires(now, &owner),
         };
@@ -65,7 +70,11 @@ fn told(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
 
 fn found(history: &History) -> Vec<Kind> {
     let timeline = Timeline::new(history);
-    CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline)).map(|finding| finding.kind).collect()
+    CHECKERS
+        .iter()
+        .flat_map(|checker| (checker.check)(&timeline))
+        .map(|finding| finding.kind)
+        .collect()
 }
 
 proptest! {
@@ -134,7 +143,9 @@ fn plant_late_write(history: &mut History, place: usize) {
     use crate::history::{Access, Event};
     let owner_of_turn = format!("owner-{place}");
     let granted = history.events.iter().find_map(|event| match &event.what {
-        What::Ok { operation, owner: Some(owner), .. } if *owner == owner_of_turn => Some((*operation, event.node)),
+        What::Ok { operation, owner: Some(owner), .. } if *owner == owner_of_turn => {
+            Some((*operation, event.node))
+        }
         _ => None,
     });
     let (acquisition, by) = granted.expect("every turn is granted");

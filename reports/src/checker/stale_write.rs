@@ -1,5 +1,5 @@
-//! Fencing at the storage: once it has served an acquisition, it accepts no write of one that was granted earlier.
-//! Must never know tokens: the order is that in which the servers granted.
+//! Fencing at the storage: once it has served an acquisition, it accepts no write of one that was
+//! granted earlier. Must never know tokens: the order is that in which the servers granted.
 //!
 //! A late write that lands before the next holder touches the storage is no harm.
 
@@ -10,7 +10,8 @@ use fencepost_faults::Micros;
 
 pub(super) const CHECKER: Checker = Checker {
     name: "stale-write",
-    about: "the storage accepts no write of an earlier acquisition after any request of a later one",
+    about: "the storage accepts no write of an earlier acquisition after any request of a later \
+     one",
     check,
 };
 
@@ -38,14 +39,17 @@ fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment>
 
 fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequest) -> Finding {
     let what = format!(
-        "The storage accepted {}'s write of {} {} after it had served {}, which was granted the lock later.",
+        "The storage accepted {}'s write of {} {} after it had served {}, which was granted the \
+         lock later.",
         stale.process,
         stale.after,
         stale.moment.time.since(served.moment.time),
         served.process
     );
     let clash = match (stale.acquisition, served.acquisition) {
-        (Some(earlier), Some(later)) => Some(Clash { earlier, later, late_write: Some(stale.moment.index) }),
+        (Some(earlier), Some(later)) => {
+            Some(Clash { earlier, later, late_write: Some(stale.moment.index) })
+        }
         _ => None,
     };
     let mut witness = super::grants_of(timeline, clash);
@@ -102,7 +106,8 @@ mod tests {
     #[test]
     fn accepts_the_order_of_grants_even_if_completions_came_the_other_way_round() {
         // The answer to client 1 was slow: it was granted first and heard of it last.
-        let story = Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
+        let story =
+            Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
         assert_eq!(stale_writes(story.writes(5, 1, 0, 1).writes(6, 2, 1, 2)), []);
     }
 
@@ -121,7 +126,8 @@ mod tests {
 
     #[test]
     fn rejects_writes_in_the_order_of_completions_if_grants_came_the_other_way_round() {
-        let story = Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
+        let story =
+            Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
         assert_eq!(stale_writes(story.writes(5, 2, 0, 1).writes(6, 1, 1, 2)).len(), 1);
     }
 

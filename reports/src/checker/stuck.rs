@@ -1,6 +1,8 @@
-//! Progress: after everything is healed, somebody acquires the lock within the stated bound. Must never know what is in the way.
+//! Progress: after everything is healed, somebody acquires the lock within the stated bound. Must
+//! never know what is in the way.
 //!
-//! A fresh probe process tries. While somebody holds the lock the bound does not run: it begins again when the last holder leaves.
+//! A fresh probe process tries. While somebody holds the lock the bound does not run: it begins
+//! again when the last holder leaves.
 
 use super::Checker;
 use crate::finding::{Finding, Kind};
@@ -8,8 +10,11 @@ use crate::timeline::{Acquisition, Moment, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "stuck", about: "after healing, somebody acquires the lock within the bound", check };
+pub(super) const CHECKER: Checker = Checker {
+    name: "stuck",
+    about: "after healing, somebody acquires the lock within the bound",
+    check,
+};
 
 /// What a history says about progress after healing.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,7 +44,8 @@ pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
         // A holder that never leaves is held-forever, not stuck.
         return Progress::Made;
     }
-    let free_from = before().filter_map(|section| Some(section.to?.time)).fold(healed.time, SimTime::max);
+    let free_from =
+        before().filter_map(|section| Some(section.to?.time)).fold(healed.time, SimTime::max);
     let bound = timeline.history.header.progress_bound_us;
     let entered = timeline.sections.iter().map(|section| section.from).find(|from| healed < *from);
     if entered.is_some_and(|at| at.time <= free_from + bound) {
@@ -87,7 +93,8 @@ impl Waiting<'_, '_> {
         let until = self.entered.map_or(self.timeline.end, |at| at.time);
         let duration = until.since(self.free_from);
         let what = format!(
-            "For {duration} after everything was healed nobody got the lock, and nobody held it; the bound is {bound}."
+            "For {duration} after everything was healed nobody got the lock, and nobody held it; \
+             the bound is {bound}."
         );
         let mut processes: Vec<Node> = self.attempts().map(|attempt| attempt.process).collect();
         processes.sort();
@@ -127,13 +134,23 @@ mod tests {
 
     #[test]
     fn accepts_a_holder_who_keeps_the_lock() {
-        let story = Story::new().progress_bound(100).takes(1, 1, "a").healed(10).probe_acquires(11).probe_fails(112);
+        let story = Story::new()
+            .progress_bound(100)
+            .takes(1, 1, "a")
+            .healed(10)
+            .probe_acquires(11)
+            .probe_fails(112);
         assert_eq!(stuck(story), []);
     }
 
     #[test]
     fn accepts_a_bound_that_began_again_when_the_last_holder_left() {
-        let story = Story::new().progress_bound(100).takes(1, 1, "a").healed(10).probe_acquires(11).releases(80, 1);
+        let story = Story::new()
+            .progress_bound(100)
+            .takes(1, 1, "a")
+            .healed(10)
+            .probe_acquires(11)
+            .releases(80, 1);
         assert_eq!(stuck(story.probe_ok(150, "p")), []);
     }
 

@@ -1,6 +1,8 @@
-//! Fencing tokens grow strictly in the order in which the servers granted the lock. Must never know what the storage makes of them.
+//! Fencing tokens grow strictly in the order in which the servers granted the lock. Must never know
+//! what the storage makes of them.
 //!
-//! Only acquisitions whose grant the servers told of are compared: for the others no order is known.
+//! Only acquisitions whose grant the servers told of are compared: for the others no order is
+//! known.
 
 use super::Checker;
 use crate::finding::{Clash, Finding, Kind};
@@ -30,7 +32,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 
 /// Whether two acquisitions rest on one grant, as those of a reentrant lock do.
 fn is_one_grant(timeline: &Timeline<'_>, a: usize, b: usize) -> bool {
-    let grant = |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.moment);
+    let grant =
+        |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.moment);
     grant(a) == grant(b)
 }
 
@@ -38,9 +41,15 @@ fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
     let (before, after) = (&timeline.acquisitions[earlier], &timeline.acquisitions[later]);
     let (old, new) = (before.token.unwrap_or_default(), after.token.unwrap_or_default());
     let what = match old == new {
-        true => format!("Fencing token {new} was given to {} and again to {}.", before.process, after.process),
+        true => format!(
+            "Fencing token {new} was given to {} and again to {}.",
+            before.process, after.process
+        ),
         false => {
-            format!("{} was given fencing token {new} after {} had been given {old}.", after.process, before.process)
+            format!(
+                "{} was given fencing token {new} after {} had been given {old}.",
+                after.process, before.process
+            )
         }
     };
     let clash = Some(Clash { earlier, later, late_write: None });
@@ -50,7 +59,15 @@ fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
     witness.dedup();
     let at = after.grant.as_ref().map_or(after.invoked, |grant| grant.moment).time;
     let processes = vec![before.process, after.process];
-    Finding { kind: Kind::TokenRegression, at, duration: Micros::ZERO, processes, what, witness, clash }
+    Finding {
+        kind: Kind::TokenRegression,
+        at,
+        duration: Micros::ZERO,
+        processes,
+        what,
+        witness,
+        clash,
+    }
 }
 
 #[cfg(test)]
@@ -64,7 +81,10 @@ mod tests {
 
     #[test]
     fn accepts_tokens_that_grow() {
-        let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1).takes_with_token(3, 2, "b", 9);
+        let story = Story::new()
+            .takes_with_token(1, 1, "a", 7)
+            .releases(2, 1)
+            .takes_with_token(3, 2, "b", 9);
         assert_eq!(regressions(story), []);
     }
 
@@ -76,21 +96,32 @@ mod tests {
 
     #[test]
     fn accepts_one_token_for_the_nested_sections_of_one_grant() {
-        let story = Story::new().takes_with_token(1, 1, "a", 7).acquires(2, 1).hears_token(3, 1, "a", 7);
+        let story =
+            Story::new().takes_with_token(1, 1, "a", 7).acquires(2, 1).hears_token(3, 1, "a", 7);
         assert_eq!(regressions(story), []);
     }
 
     #[test]
     fn rejects_a_token_that_is_given_twice() {
-        let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1).takes_with_token(3, 2, "b", 7);
+        let story = Story::new()
+            .takes_with_token(1, 1, "a", 7)
+            .releases(2, 1)
+            .takes_with_token(3, 2, "b", 7);
         assert_eq!(regressions(story).len(), 1);
     }
 
     #[test]
     fn rejects_a_token_that_goes_back() {
-        let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1).takes_with_token(3, 2, "b", 3);
+        let story = Story::new()
+            .takes_with_token(1, 1, "a", 7)
+            .releases(2, 1)
+            .takes_with_token(3, 2, "b", 3);
         let found = regressions(story);
         assert_eq!(found.len(), 1);
-        assert!(found[0].what.contains("token 3 after client-1 had been given 7"), "{}", found[0].what);
+        assert!(
+            found[0].what.contains("token 3 after client-1 had been given 7"),
+            "{}",
+            found[0].what
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! Verdicts that the sources state of locks other than the three that they treat family by family. Must never know what this tool finds.
+//! Verdicts that the sources state of locks other than the three that they treat family by family.
+//! Must never know what this tool finds.
 //!
-//! Each rule is a sentence of a source and the locks that it is about. What no sentence says of a lock is left out, even where it seems plain.
+//! Each rule is a sentence of a source and the locks that it is about. What no sentence says of a
+//! lock is left out, even where it seems plain.
 
 use super::{Grounds, KLEPPMANN_FENCING, KLEPPMANN_RESOURCE, REDIS_FAILOVER, REDIS_SINGLE};
 use crate::finding::Kind;
@@ -19,9 +21,11 @@ struct Rule {
 
 const SETNX: &str = "Redis documentation, SETNX, Handling deadlocks";
 const REDISSON: &str = "Redisson documentation, Locks and synchronizers, Lock";
-const REDISSON_FAILOVER: &str = "Redisson documentation, Locks and synchronizers, Lock reliability and fencing";
+const REDISSON_FAILOVER: &str =
+    "Redisson documentation, Locks and synchronizers, Lock reliability and fencing";
 
-/// Locks with a lease on one primary, without tokens, that are released by a script, or by a command that looks at the owner first.
+/// Locks with a lease on one primary, without tokens, that are released by a script, or by a
+/// command that looks at the owner first.
 const COMPARING: &[&str] = &[
     "set-px-get-del",
     "thread-id-get-del",
@@ -84,7 +88,8 @@ const RULES: &[Rule] = &[
         families: &["pause", "suspend"],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a holder may stand still beyond its lease at any point, after a last check too, whatever the lock service",
+            "a holder may stand still beyond its lease at any point, after a last check too, \
+             whatever the lock service",
             KLEPPMANN_RESOURCE,
         ),
     },
@@ -92,62 +97,106 @@ const RULES: &[Rule] = &[
         clients: &[COMPARING, PLAIN_DELETE, ON_MASTERS, WAITING],
         families: &["storage-delay"],
         kinds: &[Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
+        grounds: (
+            "a write may reach the storage after the lease of its writer",
+            KLEPPMANN_RESOURCE,
+        ),
     },
     Rule {
         clients: &[&["redisson", "redisson-fair", "redisson-lease"]],
         families: &["failover"],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("a lock that is returned before it was replicated is lost in a failover", REDISSON_FAILOVER),
+        grounds: (
+            "a lock that is returned before it was replicated is lost in a failover",
+            REDISSON_FAILOVER,
+        ),
     },
     Rule {
         clients: &[COMPARING, PLAIN_DELETE],
         families: &["failover"],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("the primary may fail before the lock has reached the replica that is promoted", REDIS_FAILOVER),
+        grounds: (
+            "the primary may fail before the lock has reached the replica that is promoted",
+            REDIS_FAILOVER,
+        ),
     },
     Rule {
         clients: &[&["setnx"]],
         families: &["client-crash"],
         kinds: &[Kind::Stuck],
-        grounds: ("a client that fails or crashes does not release the lock, and nothing else does", SETNX),
+        grounds: (
+            "a client that fails or crashes does not release the lock, and nothing else does",
+            SETNX,
+        ),
     },
     Rule {
         clients: &[&["setnx-stale-del"]],
         families: &["client-crash"],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
-        grounds: ("two clients that find the lock stale both delete it, and the later DEL removes a fresh lock", SETNX),
+        grounds: (
+            "two clients that find the lock stale both delete it, and the later DEL removes a \
+             fresh lock",
+            SETNX,
+        ),
     },
     Rule {
         clients: &[&["setnx-getset-expiry"]],
         families: &["client-crash"],
         kinds: &[],
-        grounds: ("of those that find the lock stale, GETSET tells all but one that they came too late", SETNX),
+        grounds: (
+            "of those that find the lock stale, GETSET tells all but one that they came too late",
+            SETNX,
+        ),
     },
     Rule {
         clients: &[&["redisson", "redisson-lease"]],
         families: &["client-crash"],
         kinds: &[],
-        grounds: ("nobody prolongs the lock of an instance that crashed, so that it runs out", REDISSON),
+        grounds: (
+            "nobody prolongs the lock of an instance that crashed, so that it runs out",
+            REDISSON,
+        ),
     },
     Rule {
         clients: &[&["redlock-fencing"]],
-        families: &["none", "clock-drift", "partition", "lost-reply", "slow-server", "latency", "client-crash"],
+        families: &[
+            "none",
+            "clock-drift",
+            "partition",
+            "lost-reply",
+            "slow-server",
+            "latency",
+            "client-crash",
+        ],
         kinds: &[Kind::TokenRegression, Kind::FencedOut],
-        grounds: ("the random value of Redlock does not grow from grant to grant", KLEPPMANN_FENCING),
+        grounds: (
+            "the random value of Redlock does not grow from grant to grant",
+            KLEPPMANN_FENCING,
+        ),
     },
     Rule {
         clients: &[&["redlock-fencing"]],
         families: &["pause", "suspend", "clock-jump", "restart", "eviction", "storage-delay"],
-        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::TokenRegression, Kind::FencedOut],
-        grounds: ("the random value of Redlock does not grow from grant to grant", KLEPPMANN_FENCING),
+        kinds: &[
+            Kind::Overlap,
+            Kind::StaleWrite,
+            Kind::LostUpdate,
+            Kind::TokenRegression,
+            Kind::FencedOut,
+        ],
+        grounds: (
+            "the random value of Redlock does not grow from grant to grant",
+            KLEPPMANN_FENCING,
+        ),
     },
 ];
 
 /// What the first rule about a lock and a family says.
 pub(super) fn verdict(client: &str, family: &str) -> Option<(Vec<Kind>, Grounds)> {
-    let about =
-        |rule: &&Rule| rule.families.contains(&family) && rule.clients.iter().any(|clients| clients.contains(&client));
+    let about = |rule: &&Rule| {
+        rule.families.contains(&family)
+            && rule.clients.iter().any(|clients| clients.contains(&client))
+    };
     RULES.iter().find(about).map(|rule| (rule.kinds.to_vec(), rule.grounds))
 }
 

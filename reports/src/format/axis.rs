@@ -11,7 +11,8 @@ pub(super) fn draw(canvas: &mut Canvas, bottom: i32) {
     while at <= canvas.to {
         let x = canvas.x(at);
         canvas.raw(format_args!(
-            "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"18\" y2=\"{bottom}\"/><text x=\"{x:.1}\" y=\"13\">{}</text>",
+            "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"18\" y2=\"{bottom}\"/><text x=\"{x:.1}\" \
+             y=\"13\">{}</text>",
             Micros(at)
         ));
         at += step;
@@ -26,7 +27,11 @@ fn step(span: u64, ticks: u64) -> u64 {
     while power.saturating_mul(10) <= least {
         power *= 10;
     }
-    [1, 2, 5, 10].map(|factor| factor * power).into_iter().find(|step| *step >= least).unwrap_or(power)
+    [1, 2, 5, 10]
+        .map(|factor| factor * power)
+        .into_iter()
+        .find(|step| *step >= least)
+        .unwrap_or(power)
 }
 
 #[cfg(test)]
@@ -35,6 +40,9 @@ mod tests {
 
     #[test]
     fn steps_are_round() {
-        assert_eq!([step(1_000, 10), step(900, 8), step(60_000_000, 9), step(3, 9)], [100, 200, 10_000_000, 1]);
+        assert_eq!(
+            [step(1_000, 10), step(900, 8), step(60_000_000, 9), step(3, 9)],
+            [100, 200, 10_000_000, 1]
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! SVG elements that stand at a time. Must never know what they mean.
 //!
-//! Each element carries its times in `data-a` and `data-b` (true microseconds), so that a script can move it when the window changes.
+//! Each element carries its times in `data-a` and `data-b` (true microseconds), so that a script
+//! can move it when the window changes.
 
 use fencepost_faults::Node;
 use std::fmt::{Display, Write};
@@ -46,7 +47,8 @@ pub(super) struct Area {
 }
 
 impl Canvas {
-    /// Where a time stands, in pixels; not beyond a window's width outside the window, so that no viewer meets huge numbers.
+    /// Where a time stands, in pixels; not beyond a window's width outside the window, so that no
+    /// viewer meets huge numbers.
     pub(super) fn x(&self, at: u64) -> f64 {
         let width = self.right - self.left;
         let span = self.to.saturating_sub(self.from).max(1) as f64;
@@ -69,7 +71,8 @@ impl Canvas {
         let _ = write!(self.out, "{markup}");
     }
 
-    /// A rectangle with a tooltip. It is never thinner than a pixel and a half: what happened is seen.
+    /// A rectangle with a tooltip. It is never thinner than a pixel and a half: what happened is
+    /// seen.
     pub(super) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;
@@ -79,12 +82,14 @@ impl Canvas {
         let Area { from, to, y, height } = area;
         let lane = self.lane();
         self.raw(format_args!(
-            "<rect{lane} class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" x=\"{x:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"{height}\"><title>{}</title></rect>",
+            "<rect{lane} class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" x=\"{x:.1}\" \
+             y=\"{y}\" width=\"{width:.1}\" height=\"{height}\"><title>{}</title></rect>",
             escaped(title)
         ));
     }
 
-    /// Words inside a span: the first of the wordings that fits, from the longest to the shortest; none if none does.
+    /// Words inside a span: the first of the wordings that fits, from the longest to the shortest;
+    /// none if none does.
     pub(super) fn words(&mut self, area: Area, class: &str, wordings: &[&str]) {
         let Area { from, to, y, .. } = area;
         if !self.shows(from, to) {
@@ -95,7 +100,8 @@ impl Canvas {
         let display = if fitting.is_some() { "" } else { " display=\"none\"" };
         let lane = self.lane();
         self.raw(format_args!(
-            "<text{lane} class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" data-words=\"{}\" x=\"{:.1}\" y=\"{y}\"{display}>{}</text>",
+            "<text{lane} class=\"{class}\" data-a=\"{from}\" data-b=\"{to}\" data-words=\"{}\" \
+             x=\"{:.1}\" y=\"{y}\"{display}>{}</text>",
             escaped(&wordings.join("\n")).replace('\n', "&#10;"),
             x + 9.0,
             escaped(fitting.unwrap_or(&""))
@@ -109,26 +115,39 @@ impl Canvas {
         }
         let x = self.x(at);
         self.raw(format_args!(
-            "<g data-a=\"{at}\" data-y=\"{y}\" transform=\"translate({x:.1} {y})\" {attributes}>{shape}</g>"
+            "<g data-a=\"{at}\" data-y=\"{y}\" transform=\"translate({x:.1} {y})\" \
+             {attributes}>{shape}</g>"
         ));
     }
 
     /// A slanted line from one instant and height to another.
-    pub(super) fn slant(&mut self, from: (u64, i32), to: (u64, i32), attributes: &str, title: &str) {
+    pub(super) fn slant(
+        &mut self,
+        from: (u64, i32),
+        to: (u64, i32),
+        attributes: &str,
+        title: &str,
+    ) {
         if !self.shows(from.0, to.0) {
             return;
         }
         let (x1, x2) = (self.x(from.0), self.x(to.0));
         self.raw(format_args!(
-            "<line data-a=\"{}\" data-b=\"{}\" x1=\"{x1:.1}\" y1=\"{}\" x2=\"{x2:.1}\" y2=\"{}\" {attributes}><title>{}</title></line>",
-            from.0, to.0, from.1, to.1, escaped(title)
+            "<line data-a=\"{}\" data-b=\"{}\" x1=\"{x1:.1}\" y1=\"{}\" x2=\"{x2:.1}\" y2=\"{}\" \
+             {attributes}><title>{}</title></line>",
+            from.0,
+            to.0,
+            from.1,
+            to.1,
+            escaped(title)
         ));
     }
 
     /// A line through points.
     pub(super) fn line(&mut self, points: &[(u64, i32)], class: &str) {
         let data: Vec<String> = points.iter().map(|(at, y)| format!("{at},{y}")).collect();
-        let drawn: Vec<String> = points.iter().map(|(at, y)| format!("{:.1},{y}", self.x(*at))).collect();
+        let drawn: Vec<String> =
+            points.iter().map(|(at, y)| format!("{:.1},{y}", self.x(*at))).collect();
         let lane = self.lane();
         self.raw(format_args!(
             "<polyline{lane} class=\"{class}\" data-points=\"{}\" points=\"{}\"/>",

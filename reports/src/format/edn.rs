@@ -1,5 +1,5 @@
-//! The history as Jepsen's operation maps, one a line, for Knossos and elle-cli. Must never know servers: Jepsen sees only processes and the
-//! nemesis.
+//! The history as Jepsen's operation maps, one a line, for Knossos and elle-cli. Must never know
+//! servers: Jepsen sees only processes and the nemesis.
 
 use super::operations::{self, Operation};
 use super::{Format, Needs};
@@ -26,7 +26,14 @@ impl Format for Edn {
 
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         for run in &report.runs {
-            writeln!(out, "; {} under {}, seed {}: {}", run.client, run.fault, report.seed, run.verdict.name())?;
+            writeln!(
+                out,
+                "; {} under {}, seed {}: {}",
+                run.client,
+                run.fault,
+                report.seed,
+                run.verdict.name()
+            )?;
             if let Some(history) = &run.history {
                 write_history(history, out)?;
             }
@@ -77,7 +84,8 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
 
 fn line(operation: &Operation<'_>, event: &Event, kind: &str, value: &str) -> (u64, u64, String) {
     let (thread, name, node) = (operation.thread, operation.name(), operation.process);
-    let text = format!(":process {thread}, :type :{kind}, :f :{name}, :value {value}, :node \"{node}\"");
+    let text =
+        format!(":process {thread}, :type :{kind}, :f :{name}, :value {value}, :node \"{node}\"");
     (event.sequence, event.time_us.0, text)
 }
 

@@ -35,7 +35,11 @@ fn full(story: fn() -> Story) -> Report {
         violation.but_for = vec![ButFor { fault: 1, and_fault: None, violation_without_it: false }];
         violation.remedies = vec![
             Remedy { name: "fencing <at> the storage".to_owned(), prevents: true, effect: None },
-            Remedy { name: "watchdog".to_owned(), prevents: false, effect: Some(Effect::ChangesTheSchedule) },
+            Remedy {
+                name: "watchdog".to_owned(),
+                prevents: false,
+                effect: Some(Effect::ChangesTheSchedule),
+            },
         ];
         let history = story().build();
         violation.necessary_order = vec![OrderedPair {
@@ -75,11 +79,15 @@ fn svg_is_xml_in_which_every_reference_and_id_is_sound() {
     for story in STORIES {
         let text = written("svg", &full(story));
         let document = roxmltree::Document::parse(&text).unwrap();
-        let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
+        let ids: Vec<&str> =
+            document.descendants().filter_map(|node| node.attribute("id")).collect();
         assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "ids are unique");
         for node in document.descendants() {
             if let Some(clip) = node.attribute("clip-path") {
-                assert!(ids.contains(&clip.trim_start_matches("url(#").trim_end_matches(')')), "{clip}");
+                assert!(
+                    ids.contains(&clip.trim_start_matches("url(#").trim_end_matches(')')),
+                    "{clip}"
+                );
             }
             for attribute in node.attributes() {
                 assert!(!attribute.value().contains("NaN"), "{attribute:?}");
@@ -94,10 +102,16 @@ fn the_overlap_is_shaded_where_both_hold_and_nowhere_in_a_valid_run() {
     let shaded = |story| {
         let text = written("svg", &full(story));
         let document = roxmltree::Document::parse(&text).unwrap();
-        let clashes = document.descendants().filter(|node| node.attribute("class") == Some("clash"));
+        let clashes =
+            document.descendants().filter(|node| node.attribute("class") == Some("clash"));
         let spans = clashes.filter(|node| node.attribute("data-a").is_some());
         spans
-            .map(|node| (node.attribute("data-a").unwrap().to_owned(), node.attribute("data-b").unwrap().to_owned()))
+            .map(|node| {
+                (
+                    node.attribute("data-a").unwrap().to_owned(),
+                    node.attribute("data-b").unwrap().to_owned(),
+                )
+            })
             .collect::<Vec<_>>()
     };
     assert_eq!(shaded(samples::paused_holder), [("12105000".to_owned(), "14010000".to_owned())]);
@@ -130,7 +144,9 @@ fn a_page_asks_for_nothing_and_holds_its_report() {
             if element.value().name() == "link" {
                 assert_eq!(element.value().attr("href"), Some("data:,"));
             }
-            if let Some(target) = element.value().attr("href").and_then(|href| href.strip_prefix('#')) {
+            if let Some(target) =
+                element.value().attr("href").and_then(|href| href.strip_prefix('#'))
+            {
                 assert!(text.contains(&format!("id=\"{target}\"")), "#{target} leads somewhere");
             }
         }
@@ -163,7 +179,10 @@ fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
         assert!(!text.contains(words), "{words}");
     }
     // The story and what the literature knows of it need no second run.
-    for words in ["<b>Literature:</b> known: ", "enters its critical section while client-1 is still in its own."] {
+    for words in [
+        "<b>Literature:</b> known: ",
+        "enters its critical section while client-1 is still in its own.",
+    ] {
         assert!(text.contains(words), "{words}");
     }
 }
@@ -191,7 +210,11 @@ fn the_page_of_a_sweep_shows_the_minimal_report_of_an_anomaly_that_was_explained
     let run = full(samples::paused_holder);
     let mut report = run.runs[0].violations[0].clone();
     report.minimal_plan = Some(run.runs[0].plan.clone());
-    let known = sweep.cells[0].fingerprints.iter_mut().find(|known| known.kind == report.violation.kind).unwrap();
+    let known = sweep.cells[0]
+        .fingerprints
+        .iter_mut()
+        .find(|known| known.kind == report.violation.kind)
+        .unwrap();
     known.report = Some(Box::new(report.clone()));
     let text = page(&sweep);
     assert!(text.contains(&format!(
@@ -207,7 +230,8 @@ fn the_page_of_a_sweep_links_each_cell_to_its_anomalies() {
     let page = scraper::Html::parse_document(&text);
     assert!(page.errors.is_empty(), "{:?}", page.errors);
     let cells = scraper::Selector::parse("table.matrix a").unwrap();
-    let targets: Vec<&str> = page.select(&cells).filter_map(|cell| cell.value().attr("href")).collect();
+    let targets: Vec<&str> =
+        page.select(&cells).filter_map(|cell| cell.value().attr("href")).collect();
     assert_eq!(targets, ["#single-node.pause", "#redlock.pause", "#fencing.pause"]);
     for target in targets {
         assert!(text.contains(&format!("id=\"{}\"", &target[1..])));
@@ -216,19 +240,23 @@ fn the_page_of_a_sweep_links_each_cell_to_its_anomalies() {
 
 #[test]
 fn perfetto_arrows_have_two_ends_and_spans_no_negative_length() {
-    let trace: serde_json::Value = serde_json::from_str(&written("perfetto", &full(samples::paused_holder))).unwrap();
+    let trace: serde_json::Value =
+        serde_json::from_str(&written("perfetto", &full(samples::paused_holder))).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     let mut ends: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for event in events {
         match event["ph"].as_str().unwrap() {
             "X" => assert!(event["dur"].is_u64() && event["ts"].is_u64()),
-            phase @ ("s" | "f") => ends.entry(event["id"].as_u64().unwrap()).or_default().push(phase),
+            phase @ ("s" | "f") => {
+                ends.entry(event["id"].as_u64().unwrap()).or_default().push(phase)
+            }
             phase => assert!(["M", "i"].contains(&phase), "{phase}"),
         }
     }
     assert_eq!(ends.len(), 2, "the lost message has no arrow");
     assert!(ends.values().all(|phases| *phases == ["s", "f"]));
-    let both = events.iter().filter(|event| event["cat"] == "overlap").map(|event| event["dur"].as_u64());
+    let both =
+        events.iter().filter(|event| event["cat"] == "overlap").map(|event| event["dur"].as_u64());
     assert_eq!(both.collect::<Vec<_>>(), [Some(1_905_000)]);
 }
 
@@ -264,11 +292,14 @@ fn edn_is_read_by_an_edn_reader_and_no_process_overlaps_itself() {
 
 #[test]
 fn porcupine_operations_return_after_their_call() {
-    let json: serde_json::Value = serde_json::from_str(&written("porcupine", &full(samples::failover))).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&written("porcupine", &full(samples::failover))).unwrap();
     let operations = json["runs"][0]["operations"].as_array().unwrap();
     assert!(operations.len() > 3);
     let field = |operation: &serde_json::Value, name: &str| operation[name].as_i64().unwrap();
-    assert!(operations.iter().all(|operation| field(operation, "Call") <= field(operation, "Return")));
+    assert!(
+        operations.iter().all(|operation| field(operation, "Call") <= field(operation, "Return"))
+    );
     let unknown = operations.iter().filter(|operation| operation["Output"]["outcome"] == "unknown");
     assert!(unknown.into_iter().all(|operation| field(operation, "Return") == i64::MAX));
 }
@@ -298,11 +329,14 @@ fn a_process_dies_after_all_that_its_threads_did_and_they_go_on_after_its_start(
     let text = written("shiviz", &full(samples::threads));
     let lines: Vec<&str> = text.lines().collect();
     let clock = |what: &str, host: &str| -> BTreeMap<String, u64> {
-        let pair = lines.chunks(2).rfind(|pair| pair[0].ends_with(what) && pair[1].starts_with(&format!("{host} ")));
+        let pair = lines
+            .chunks(2)
+            .rfind(|pair| pair[0].ends_with(what) && pair[1].starts_with(&format!("{host} ")));
         serde_json::from_str(pair.unwrap()[1].split_once(' ').unwrap().1).unwrap()
     };
     assert_eq!(clock("dies", "client-1")["client-1.2"], 2);
-    let (started, next) = (clock("starts again", "client-1"), clock("wants the lock", "client-1.2"));
+    let (started, next) =
+        (clock("starts again", "client-1"), clock("wants the lock", "client-1.2"));
     assert_eq!(next["client-1"], started["client-1"]);
 }
 
@@ -311,8 +345,11 @@ fn what_hits_a_process_is_drawn_on_the_lanes_of_all_its_threads() {
     let text = written("svg", &full(samples::threads));
     let document = roxmltree::Document::parse(&text).unwrap();
     let words = |node: &roxmltree::Node<'_, '_>| node.text().unwrap_or_default().to_owned();
-    let names = document.descendants().filter(|node| node.attribute("class").is_some_and(|one| one.contains("name")));
-    let names: Vec<String> = names.map(|node| words(&node)).filter(|name| name.starts_with("client")).collect();
+    let names = document
+        .descendants()
+        .filter(|node| node.attribute("class").is_some_and(|one| one.contains("name")));
+    let names: Vec<String> =
+        names.map(|node| words(&node)).filter(|name| name.starts_with("client")).collect();
     assert_eq!(names, ["client-1", "client-1.2", "client-2"]);
     let still = document.descendants().filter(|node| node.attribute("class") == Some("still"));
     assert_eq!(
@@ -320,8 +357,10 @@ fn what_hits_a_process_is_drawn_on_the_lanes_of_all_its_threads() {
         4,
         "a pause and a crash of two threads"
     );
-    let trace: serde_json::Value = serde_json::from_str(&written("perfetto", &full(samples::threads))).unwrap();
-    let faults = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == "fault");
+    let trace: serde_json::Value =
+        serde_json::from_str(&written("perfetto", &full(samples::threads))).unwrap();
+    let faults =
+        trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == "fault");
     assert_eq!(faults.count(), 4);
 }
 

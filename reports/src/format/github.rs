@@ -1,7 +1,9 @@
-//! GitHub annotations: workflow commands that a step writes to its log and that GitHub shows beside the run. Must never know the workflow.
+//! GitHub annotations: workflow commands that a step writes to its log and that GitHub shows beside
+//! the run. Must never know the workflow.
 //!
-//! GitHub documentation, "Workflow commands for GitHub Actions": `::error title=T::message`; escaping as in actions/toolkit,
-//! `packages/core/src/command.ts`, `escapeData` and `escapeProperty`.
+//! GitHub documentation, "Workflow commands for GitHub Actions": `::error title=T::message`;
+//! escaping as in actions/toolkit, `packages/core/src/command.ts`, `escapeData` and
+//! `escapeProperty`.
 
 use super::Format;
 use crate::report::{Report, RunReport};
@@ -26,7 +28,8 @@ impl Format for Github {
     }
 
     fn about(&self) -> &'static str {
-        "GitHub annotations: an error for each violation (with --expect: for each deviation), with the replay command"
+        "GitHub annotations: an error for each violation (with --expect: for each deviation), \
+         with the replay command"
     }
 
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -51,7 +54,9 @@ impl Format for Github {
         let gaps: Vec<String> = sweep.gaps.iter().map(ToString::to_string).collect();
         match (sweep.complete, gaps.is_empty()) {
             (true, _) => Ok(()),
-            (false, true) => writeln!(out, "::warning::the sweep was cut short at seed {}", seeds.to),
+            (false, true) => {
+                writeln!(out, "::warning::the sweep was cut short at seed {}", seeds.to)
+            }
             (false, false) => writeln!(out, "::warning::seeds {} were not run", gaps.join(", ")),
         }
     }
@@ -61,26 +66,42 @@ fn write_run(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let names = (run.client.as_str(), run.fault.as_str());
     if let Some(held) = &run.expectation {
         let said = |deviation: &String| format!("expected {}, got {deviation}", held.expected);
-        return held.deviations.iter().try_for_each(|deviation| annotate(Level::Error, names, &said(deviation), out));
+        return held
+            .deviations
+            .iter()
+            .try_for_each(|deviation| annotate(Level::Error, names, &said(deviation), out));
     }
     if let Verdict::Unknown { reason } = &run.verdict {
         return annotate(Level::Warning, names, &format!("nothing was exercised: {reason}"), out);
     }
     for report in &run.violations {
         let violation = &report.violation;
-        let said = format!("{} by {}: {}\n{}", violation.kind, violation.cause, violation.summary, report.replay);
+        let said = format!(
+            "{} by {}: {}\n{}",
+            violation.kind, violation.cause, violation.summary, report.replay
+        );
         annotate(Level::Error, names, &said, out)?;
     }
     Ok(())
 }
 
-fn annotate(level: Level, (client, fault): (&str, &str), message: &str, out: &mut dyn Write) -> io::Result<()> {
+fn annotate(
+    level: Level,
+    (client, fault): (&str, &str),
+    message: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let command = match level {
         Level::Error => "error",
         Level::Warning => "warning",
         Level::Notice => "notice",
     };
-    writeln!(out, "::{command} title={}::{}", property(&format!("{client} x {fault}")), data(message))
+    writeln!(
+        out,
+        "::{command} title={}::{}",
+        property(&format!("{client} x {fault}")),
+        data(message)
+    )
 }
 
 fn data(text: &str) -> String {
@@ -108,7 +129,8 @@ mod tests {
         assert_eq!(
             lines(&samples::sweep(0, 9)),
             [
-                "::error title=single-node x pause::3 of 9 runs violated: overlap in 3, stale-write in 3, lost-update in 3\
+                "::error title=single-node x pause::3 of 9 runs violated: overlap in 3, \
+                 stale-write in 3, lost-update in 3\
                  %0Afencepost --seed 2 --client single-node --fault pause",
                 "::warning title=fencing x pause::nothing was exercised in 9 runs",
             ]
@@ -122,16 +144,24 @@ mod tests {
         sweep.cells[1].expectation = Some(Wanted::Violated.hold(&sweep.cells[1]));
         let lines = lines(&sweep);
         assert!(lines[0].starts_with("::notice title=single-node x pause::3 of 9"), "{lines:?}");
-        assert_eq!(lines[1], "::error title=redlock x pause::expected violated, got nothing is violated in 9 runs");
+        assert_eq!(
+            lines[1],
+            "::error title=redlock x pause::expected violated, got nothing is violated in 9 runs"
+        );
     }
 
     #[test]
     fn a_run_is_an_annotation_for_each_violation() {
         let mut out = Vec::new();
-        Github.write_run(&samples::report(vec![samples::paused_holder(), samples::quiet()]), &mut out).unwrap();
+        Github
+            .write_run(&samples::report(vec![samples::paused_holder(), samples::quiet()]), &mut out)
+            .unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.lines().count(), 3, "{text}");
-        assert!(text.lines().all(|line| line.starts_with("::error title=single-node x pause::")), "{text}");
+        assert!(
+            text.lines().all(|line| line.starts_with("::error title=single-node x pause::")),
+            "{text}"
+        );
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub(super) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     }
 }
 
-/// The colour class of a process: eight colours that colour-blind people tell apart, in turn. A further thread has another than its process: that
-/// of three processes on.
+/// The colour class of a process: eight colours that colour-blind people tell apart, in turn. A
+/// further thread has another than its process: that of three processes on.
 pub(super) fn colour(owner: Option<Node>) -> String {
     let place = match owner {
         Some(Node::Client(number)) => u32::from(number),
@@ -36,24 +36,49 @@ pub(super) fn colour(owner: Option<Node>) -> String {
 
 /// What is explained below a picture: a drawing of 30 by 16 pixels, and its words.
 pub(super) const LEGEND: &[(&str, &str)] = &[
-    ("<rect class=\"believed c1\" x=\"1\" y=\"2\" width=\"28\" height=\"12\"/>", "believes it holds"),
+    (
+        "<rect class=\"believed c1\" x=\"1\" y=\"2\" width=\"28\" height=\"12\"/>",
+        "believes it holds",
+    ),
     ("<rect class=\"key c1\" x=\"1\" y=\"4\" width=\"28\" height=\"8\"/>", "lock at a server"),
-    ("<rect class=\"key copy c1\" x=\"1\" y=\"4\" width=\"28\" height=\"8\"/>", "copy at a replica"),
+    (
+        "<rect class=\"key copy c1\" x=\"1\" y=\"4\" width=\"28\" height=\"8\"/>",
+        "copy at a replica",
+    ),
     ("<rect class=\"clash\" x=\"1\" y=\"0\" width=\"28\" height=\"16\"/>", "two hold at once"),
     ("<rect class=\"still\" x=\"1\" y=\"1\" width=\"28\" height=\"14\"/>", "stands still or down"),
-    ("<rect class=\"link-fault\" x=\"1\" y=\"5\" width=\"28\" height=\"5\"/>", "fault of link or clock"),
-    ("<g class=\"mark full c1\" transform=\"translate(15 8)\"><path d=\"M0-6 6 5-6 5Z\"/></g>", "write accepted"),
-    ("<g class=\"mark hollow c1\" transform=\"translate(15 8)\"><path d=\"M0 5 5-4-5-4Z\"/></g>", "read"),
-    ("<g class=\"mark full c1\" transform=\"translate(15 8)\"><path d=\"M0-6 5 0 0 6-5 0Z\"/></g>", "server sets lock"),
-    ("<g class=\"mark hollow c1\" transform=\"translate(15 8)\"><path d=\"M0-6 5 0 0 6-5 0Z\"/></g>", "lock gone"),
     (
-        "<g class=\"mark cross bad\" transform=\"translate(15 8)\"><path d=\"M-5-5 5 5M-5 5 5-5\"/></g>",
+        "<rect class=\"link-fault\" x=\"1\" y=\"5\" width=\"28\" height=\"5\"/>",
+        "fault of link or clock",
+    ),
+    (
+        "<g class=\"mark full c1\" transform=\"translate(15 8)\"><path d=\"M0-6 6 5-6 5Z\"/></g>",
+        "write accepted",
+    ),
+    (
+        "<g class=\"mark hollow c1\" transform=\"translate(15 8)\"><path d=\"M0 5 5-4-5-4Z\"/></g>",
+        "read",
+    ),
+    (
+        "<g class=\"mark full c1\" transform=\"translate(15 8)\"><path d=\"M0-6 5 0 0 6-5 \
+         0Z\"/></g>",
+        "server sets lock",
+    ),
+    (
+        "<g class=\"mark hollow c1\" transform=\"translate(15 8)\"><path d=\"M0-6 5 0 0 6-5 \
+         0Z\"/></g>",
+        "lock gone",
+    ),
+    (
+        "<g class=\"mark cross bad\" transform=\"translate(15 8)\"><path d=\"M-5-5 5 5M-5 5 \
+         5-5\"/></g>",
         "rejected, or dies",
     ),
     ("<line class=\"message\" x1=\"2\" y1=\"14\" x2=\"28\" y2=\"2\"/>", "message"),
     ("<line class=\"message lost\" x1=\"2\" y1=\"14\" x2=\"28\" y2=\"2\"/>", "message lost"),
     (
-        "<g class=\"badge\" transform=\"translate(15 8)\"><circle r=\"7\"/><text y=\"3.5\">1</text></g>",
+        "<g class=\"badge\" transform=\"translate(15 8)\"><circle r=\"7\"/><text \
+         y=\"3.5\">1</text></g>",
         "convicting event",
     ),
 ];

@@ -1,5 +1,5 @@
-//! The matrix of a sweep as SVG: a row for each lock, a column for each fault, redder where more runs are violated. Must never know a page
-//! around it.
+//! The matrix of a sweep as SVG: a row for each lock, a column for each fault, redder where more
+//! runs are violated. Must never know a page around it.
 
 use super::canvas::escaped;
 use super::svg::STYLE;
@@ -18,7 +18,11 @@ pub(super) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let height = TOP + rows.len() * CELL_HEIGHT + 12;
     writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\"><style>{}</style><rect class=\"paper\" width=\"{width}\" height=\"{height}\"/><text class=\"title\" x=\"8\" y=\"24\">Seeds {}: runs violated</text>",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" \
+         width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \
+         {height}\"><style>{}</style><rect class=\"paper\" width=\"{width}\" \
+         height=\"{height}\"/><text class=\"title\" x=\"8\" y=\"24\">Seeds {}: runs \
+         violated</text>",
         escaped(STYLE),
         sweep.seeds
     )?;
@@ -33,9 +37,15 @@ pub(super) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     }
     for (row, client) in rows.iter().enumerate() {
         let y = TOP + row * CELL_HEIGHT;
-        writeln!(out, "<text class=\"name\" x=\"8\" y=\"{}\">{}</text>", y + CELL_HEIGHT / 2 + 4, escaped(client))?;
+        writeln!(
+            out,
+            "<text class=\"name\" x=\"8\" y=\"{}\">{}</text>",
+            y + CELL_HEIGHT / 2 + 4,
+            escaped(client)
+        )?;
         for (column, fault) in columns.iter().enumerate() {
-            let cell = sweep.cells.iter().find(|cell| cell.client == *client && cell.fault == *fault);
+            let cell =
+                sweep.cells.iter().find(|cell| cell.client == *client && cell.fault == *fault);
             write_cell(cell, LEFT + column * CELL_WIDTH, y, out)?;
         }
     }
@@ -56,7 +66,8 @@ pub(super) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// How violated a cell is: `none`, `unknown`, or a step from 1 to 5 by fifths of the runs that exercised something.
+/// How violated a cell is: `none`, `unknown`, or a step from 1 to 5 by fifths of the runs that
+/// exercised something.
 pub(super) fn heat(cell: &Cell) -> String {
     let exercised = cell.valid + cell.violated;
     match (cell.violated, exercised) {
@@ -73,7 +84,10 @@ fn write_cell(cell: Option<&Cell>, x: usize, y: usize, out: &mut dyn Write) -> i
     let (width, height) = (CELL_WIDTH - 4, CELL_HEIGHT - 4);
     writeln!(
         out,
-        "<g><rect class=\"lane\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"#c81e1e\" fill-opacity=\"0.{opacity:02}\"/><text class=\"name\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
+        "<g><rect class=\"lane\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/><rect \
+         x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"#c81e1e\" \
+         fill-opacity=\"0.{opacity:02}\"/><text class=\"name\" x=\"{}\" y=\"{}\" \
+         text-anchor=\"middle\">{}</text></g>",
         x + width / 2,
         y + height / 2 + 4,
         escaped(&words(cell))

@@ -1,5 +1,6 @@
-//! One self-contained page: nothing is fetched, it opens from disk, and it stays below a megabyte. Must never know what a browser did with it;
-//! what is in the page without its script is true already.
+//! One self-contained page: nothing is fetched, it opens from disk, and it stays below a megabyte.
+//! Must never know what a browser did with it; what is in the page without its script is true
+//! already.
 
 use super::canvas::{Extent, escaped};
 use super::{Format, Needs, html_picture, html_sweep, html_tables};
@@ -73,7 +74,10 @@ pub(crate) fn page(title: &str, body: &str, json: &str) -> String {
     // Inside a script element only `</` and `<!--` could end or change it.
     let json = json.replace('<', "\\u003c");
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\"><title>{title}</title><style>{picture_style}{STYLE}</style></head>\n<body>{body}\n<script type=\"application/json\" id=\"report\">{json}</script>\n<script>{SCRIPT}</script></body></html>\n",
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" \
+         content=\"light dark\"><link rel=\"icon\" \
+         href=\"data:,\"><title>{title}</title><style>{picture_style}{STYLE}</style></head>\n<body>{body}\n<script type=\"application/json\" id=\"report\">{json}</script>\n<script>{SCRIPT}</script></body></html>\n",
         title = escaped(title)
     )
 }
@@ -82,7 +86,8 @@ fn page_of(report: &Report, fill: Fill) -> io::Result<String> {
     let (tool, faults) = (&report.tool, report.faults.join(", "));
     let title = format!("fencepost: seed {} under {faults}", report.seed);
     let mut body = format!(
-        "<header class=\"top\"><p class=\"muted\">{} {} · seed {} · fault {} · engine {}</p>{}</header><main>",
+        "<header class=\"top\"><p class=\"muted\">{} {} · seed {} · fault {} · engine \
+         {}</p>{}</header><main>",
         escaped(&tool.name),
         escaped(&tool.version),
         report.seed,
@@ -123,9 +128,11 @@ fn overview(report: &Report) -> String {
         .enumerate()
         .map(|(index, run)| {
             let name = run.verdict.name();
-            let kinds: Vec<String> = run.violations.iter().map(|one| one.violation.kind.to_string()).collect();
+            let kinds: Vec<String> =
+                run.violations.iter().map(|one| one.violation.kind.to_string()).collect();
             format!(
-                "<tr><td><a href=\"#run-{index}\">{}</a></td><td>{}</td><td><b class=\"{name}\">{name}</b></td><td>{}</td></tr>",
+                "<tr><td><a href=\"#run-{index}\">{}</a></td><td>{}</td><td><b \
+                 class=\"{name}\">{name}</b></td><td>{}</td></tr>",
                 escaped(&run.client),
                 escaped(&run.fault),
                 kinds.join(", ")
@@ -133,7 +140,9 @@ fn overview(report: &Report) -> String {
         })
         .collect();
     format!(
-        "<div class=\"scroll\"><table><caption>Verdicts</caption><thead><tr><th scope=\"col\">lock</th><th scope=\"col\">fault</th><th scope=\"col\">verdict</th><th scope=\"col\">what was broken</th></tr></thead><tbody>{}</tbody></table></div>",
+        "<div class=\"scroll\"><table><caption>Verdicts</caption><thead><tr><th \
+         scope=\"col\">lock</th><th scope=\"col\">fault</th><th scope=\"col\">verdict</th><th \
+         scope=\"col\">what was broken</th></tr></thead><tbody>{}</tbody></table></div>",
         rows.concat()
     )
 }
@@ -142,7 +151,8 @@ fn section(run: &RunReport, index: usize, fill: Fill) -> String {
     let name = run.verdict.name();
     let level = if index == 0 { "h1" } else { "h2" };
     let mut section = format!(
-        "<section class=\"run\" id=\"run-{index}\"><{level}><span class=\"verdict {name}\">{name}</span> {} under {}</{level}><p class=\"lead\">{}</p>",
+        "<section class=\"run\" id=\"run-{index}\"><{level}><span class=\"verdict \
+         {name}\">{name}</span> {} under {}</{level}><p class=\"lead\">{}</p>",
         escaped(&run.client),
         escaped(&run.fault),
         escaped(&lead(run))
@@ -171,7 +181,8 @@ fn lead(run: &RunReport) -> String {
 fn replay(command: &str) -> String {
     let command = escaped(command);
     format!(
-        "<div class=\"replay\"><span>See it again:</span> <code>{command}</code> <button type=\"button\" data-copy=\"{command}\">Copy</button></div>"
+        "<div class=\"replay\"><span>See it again:</span> <code>{command}</code> <button \
+         type=\"button\" data-copy=\"{command}\">Copy</button></div>"
     )
 }
 
@@ -179,13 +190,18 @@ fn footer(fill: Fill) -> String {
     let histories = if fill.histories {
         ""
     } else {
-        " The whole histories would make it too large; <code>--format json --with-history</code> prints them."
+        " The whole histories would make it too large; <code>--format json --with-history</code> \
+         prints them."
     };
     let pictures = match fill.extent {
         Extent::Run => "",
-        Extent::Window => " The pictures show the window of the first violation only, to keep the page small.",
+        Extent::Window => {
+            " The pictures show the window of the first violation only, to keep the page small."
+        }
     };
     format!(
-        "<footer><p>Times are true times of the simulation, from the start of the run. The report is in this page as JSON, in the element <code>#report</code>.{histories}{pictures}</p></footer>"
+        "<footer><p>Times are true times of the simulation, from the start of the run. The report \
+         is in this page as JSON, in the element \
+         <code>#report</code>.{histories}{pictures}</p></footer>"
     )
 }

@@ -1,4 +1,5 @@
-//! The picture in a page, with the buttons that move it. Must never know how they work: that is the page's script.
+//! The picture in a page, with the buttons that move it. Must never know how they work: that is the
+//! page's script.
 
 use super::canvas::{Extent, escaped};
 use super::glyphs::LEGEND;
@@ -16,10 +17,14 @@ const WIDTH: i32 = 1_320;
 pub(super) fn of(run: &RunReport, index: usize, fill: Fill) -> String {
     // Without a violation there is no window to cut the picture down to.
     if fill.extent == Extent::Window && run.violations.is_empty() {
-        return "<p class=\"muted\">The picture of this run is left out to keep the page small.</p>".to_owned();
+        return "<p class=\"muted\">The picture of this run is left out to keep the page \
+         small.</p>"
+            .to_owned();
     }
     let Some(scene) = Scene::new(run) else {
-        return "<p class=\"muted\">The history of this run was not recorded, so there is no picture.</p>".to_owned();
+        return "<p class=\"muted\">The history of this run was not recorded, so there is no \
+         picture.</p>"
+            .to_owned();
     };
     let prefix = prefix(index);
     let drawing = Drawing {
@@ -35,7 +40,13 @@ pub(super) fn of(run: &RunReport, index: usize, fill: Fill) -> String {
     let (focus, end) = (&scene.focuses[0], scene.end);
     let left_out = scene.messages.len() - drawing.messages_shown().len();
     format!(
-        "<div data-picture data-prefix=\"{prefix}\" data-end=\"{end}\" data-from=\"{}\" data-to=\"{}\">{}<div class=\"view\" tabindex=\"0\" role=\"group\" aria-label=\"{}\"><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" aria-label=\"{}\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\">{body}</svg></div><div class=\"detail\" role=\"status\" aria-live=\"polite\">Point at a mark or a line, or step with the arrow keys.</div>{}{}{}</div>",
+        "<div data-picture data-prefix=\"{prefix}\" data-end=\"{end}\" data-from=\"{}\" \
+         data-to=\"{}\">{}<div class=\"view\" tabindex=\"0\" role=\"group\" \
+         aria-label=\"{}\"><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" \
+         role=\"img\" aria-label=\"{}\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 \
+         {WIDTH} {height}\">{body}</svg></div><div class=\"detail\" role=\"status\" \
+         aria-live=\"polite\">Point at a mark or a line, or step with the arrow \
+         keys.</div>{}{}{}</div>",
         focus.from,
         focus.to,
         tools(&scene),
@@ -61,7 +72,10 @@ fn words(scene: &Scene) -> String {
         true => "no two processes held the lock at once".to_owned(),
         false => format!("at once held the lock: {}", overlaps.join("; ")),
     };
-    format!("Space-time picture of {} lanes; {found}. All events are in the table below.", scene.lanes.len())
+    format!(
+        "Space-time picture of {} lanes; {found}. All events are in the table below.",
+        scene.lanes.len()
+    )
 }
 
 fn micros(at: u64) -> String {
@@ -73,7 +87,8 @@ fn tools(scene: &Scene) -> String {
     for (index, focus) in scene.focuses.iter().enumerate() {
         let _ = write!(
             tools,
-            "<button type=\"button\" data-focus-on=\"{index}\" data-from=\"{}\" data-to=\"{}\" aria-pressed=\"{}\">{}</button>",
+            "<button type=\"button\" data-focus-on=\"{index}\" data-from=\"{}\" data-to=\"{}\" \
+             aria-pressed=\"{}\">{}</button>",
             focus.from,
             focus.to,
             index == 0,
@@ -91,7 +106,8 @@ fn tools(scene: &Scene) -> String {
     ] {
         let _ = write!(
             tools,
-            "<button type=\"button\" data-act=\"{act}\" aria-label=\"{name}\" title=\"{name}\">{sign}</button>"
+            "<button type=\"button\" data-act=\"{act}\" aria-label=\"{name}\" \
+             title=\"{name}\">{sign}</button>"
         );
     }
     tools.push_str("</div>");
@@ -101,7 +117,12 @@ fn tools(scene: &Scene) -> String {
 fn lanes(lanes: &[Lane], has_messages: bool) -> String {
     let boxes: Vec<String> = lanes
         .iter()
-        .map(|lane| format!("<label><input type=\"checkbox\" data-lane=\"{0}\" checked>{0}</label>", lane.node))
+        .map(|lane| {
+            format!(
+                "<label><input type=\"checkbox\" data-lane=\"{0}\" checked>{0}</label>",
+                lane.node
+            )
+        })
         .collect();
     let wire = match has_messages {
         true => "<label><input type=\"checkbox\" data-wire checked>messages</label>",
@@ -115,7 +136,8 @@ fn legend() -> String {
         .iter()
         .map(|(drawing, words)| {
             format!(
-                "<li><svg class=\"picture\" width=\"30\" height=\"16\" aria-hidden=\"true\">{drawing}</svg>{words}</li>"
+                "<li><svg class=\"picture\" width=\"30\" height=\"16\" \
+                 aria-hidden=\"true\">{drawing}</svg>{words}</li>"
             )
         })
         .collect();
@@ -131,6 +153,7 @@ fn notes(scene: &Scene, left_out: usize) -> String {
         let _ = write!(notes, "{left_out} messages far from the violations are not drawn. ");
     }
     format!(
-        "<p class=\"hint\">{notes}Drag to move, Ctrl and wheel to zoom. Numbers mark the events that convict, in their order.</p>"
+        "<p class=\"hint\">{notes}Drag to move, Ctrl and wheel to zoom. Numbers mark the events \
+         that convict, in their order.</p>"
     )
 }

@@ -1,5 +1,6 @@
-//! What stands below a picture: violations with their story, causes, order, boundary and remedies, plans side by side, facts, events. Must never know more than the
-//! report: where something was not searched, nothing is shown.
+//! What stands below a picture: violations with their story, causes, order, boundary and remedies,
+//! plans side by side, facts, events. Must never know more than the report: where something was not
+//! searched, nothing is shown.
 
 use super::canvas::escaped;
 use super::layout::times;
@@ -16,18 +17,24 @@ pub(super) fn violations(run: &RunReport, index: usize) -> String {
     if run.violations.is_empty() {
         return String::new();
     }
-    let cards: Vec<String> = run.violations.iter().map(|report| card(run, report, &prefix(index))).collect();
+    let cards: Vec<String> =
+        run.violations.iter().map(|report| card(run, report, &prefix(index))).collect();
     format!("<h2>What was broken</h2><div class=\"cards\">{}</div>", cards.concat())
 }
 
-/// What a sweep keeps of an anomaly: the smallest run that shows it, made minimal and explained. There is no picture to lead into.
+/// What a sweep keeps of an anomaly: the smallest run that shows it, made minimal and explained.
+/// There is no picture to lead into.
 pub(super) fn minimal(report: &ViolationReport) -> String {
     let violation = &report.violation;
     let Some(plan) = &report.minimal_plan else { return String::new() };
-    let lines: Vec<String> =
-        violation.narrative.iter().map(|line| format!("<li>{}</li>", escaped(&line.text))).collect();
+    let lines: Vec<String> = violation
+        .narrative
+        .iter()
+        .map(|line| format!("<li>{}</li>", escaped(&line.text)))
+        .collect();
     format!(
-        "<details><summary>{} by {}: its minimal report</summary><article class=\"card\"><p>{}</p><ol class=\"story\">{}</ol>{}{}{}{}{}</article></details>",
+        "<details><summary>{} by {}: its minimal report</summary><article \
+         class=\"card\"><p>{}</p><ol class=\"story\">{}</ol>{}{}{}{}{}</article></details>",
         violation.kind,
         violation.cause,
         escaped(&violation.summary),
@@ -50,7 +57,8 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> String {
         format!("<p><b>Literature:</b> {}</p>", escaped(&rerun::known(expected, violation.kind)))
     });
     format!(
-        "<article class=\"card\"><h3>{}: {} by {}</h3><p>{}</p><p class=\"muted\">at {}{more} · fingerprint <code>{}</code></p>{}{known}{}{}{}{}{}</article>",
+        "<article class=\"card\"><h3>{}: {} by {}</h3><p>{}</p><p class=\"muted\">at {}{more} · \
+         fingerprint <code>{}</code></p>{}{known}{}{}{}{}{}</article>",
         violation.severity,
         violation.kind,
         violation.cause,
@@ -80,7 +88,10 @@ fn story(run: &RunReport, violation: &Violation, prefix: &str) -> String {
             .iter()
             .map(|event| {
                 let told = run.timeline.iter().find(|entry| entry.sequence == event.sequence);
-                line(event.sequence, &format!("{} {}", event.node, told.map_or("", |entry| entry.text.as_str())))
+                line(
+                    event.sequence,
+                    &format!("{} {}", event.node, told.map_or("", |entry| entry.text.as_str())),
+                )
             })
             .collect(),
     };
@@ -90,9 +101,11 @@ fn story(run: &RunReport, violation: &Violation, prefix: &str) -> String {
 /// The least that shows it.
 fn enough(report: &ViolationReport) -> String {
     let Some(plan) = &report.minimal_plan else { return String::new() };
-    let faults: Vec<String> = plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
+    let faults: Vec<String> =
+        plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
     let faults = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
-    let size = report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
+    let size =
+        report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
     format!("<p><b>Enough for it:</b> {}</p>", escaped(&format!("{faults}{size}.")))
 }
 
@@ -101,7 +114,9 @@ fn causes(plan: &FaultPlan, report: &ViolationReport) -> String {
         .but_for
         .iter()
         .map(|one| {
-            let and = one.and_fault.map_or(String::new(), |other| format!(" and {}", fault_named(plan, other)));
+            let and = one
+                .and_fault
+                .map_or(String::new(), |other| format!(" and {}", fault_named(plan, other)));
             vec![format!("{}{and}", fault_named(plan, one.fault)), rerun::without(one).to_owned()]
         })
         .collect();
@@ -121,8 +136,11 @@ fn order(report: &ViolationReport) -> String {
 }
 
 fn remedies(report: &ViolationReport) -> String {
-    let rows: Vec<Vec<String>> =
-        report.remedies.iter().map(|remedy| vec![remedy.name.clone(), rerun::effect(remedy).to_owned()]).collect();
+    let rows: Vec<Vec<String>> = report
+        .remedies
+        .iter()
+        .map(|remedy| vec![remedy.name.clone(), rerun::effect(remedy).to_owned()])
+        .collect();
     table("What would have prevented it", &["safeguard", "result"], &rows)
 }
 
@@ -142,8 +160,10 @@ fn boundary(boundary: Option<&Boundary>) -> String {
 
 /// The plan of the run and, for each violation that was minimised, the least that shows it.
 pub(super) fn plans(run: &RunReport) -> String {
-    let lengths = plan_text::lengths(run).map_or(String::new(), |lengths| format!("<p>{}</p>", escaped(&lengths)));
-    let mut cards = format!("<article class=\"card\"><h3>As drawn</h3>{lengths}{}</article>", plan(&run.plan));
+    let lengths = plan_text::lengths(run)
+        .map_or(String::new(), |lengths| format!("<p>{}</p>", escaped(&lengths)));
+    let mut cards =
+        format!("<article class=\"card\"><h3>As drawn</h3>{lengths}{}</article>", plan(&run.plan));
     for report in &run.violations {
         if let Some(minimal) = &report.minimal_plan {
             cards.push_str(&format!(
@@ -163,14 +183,18 @@ fn plan(plan: &FaultPlan) -> String {
     let rows: Vec<Vec<String>> = plan
         .faults
         .iter()
-        .map(|timed| vec![timed.id.to_string(), timed.at_us.to_string(), plan_text::fault(&timed.fault)])
+        .map(|timed| {
+            vec![timed.id.to_string(), timed.at_us.to_string(), plan_text::fault(&timed.fault)]
+        })
         .collect();
     table("Faults of the plan", &["fault", "at", "what happens"], &rows)
 }
 
 fn fault_named(plan: &FaultPlan, id: u32) -> String {
     let planned = plan.faults.iter().find(|timed| timed.id == id);
-    planned.map_or(format!("fault {id}"), |timed| format!("fault {id}: {}", plan_text::fault(&timed.fault)))
+    planned.map_or(format!("fault {id}"), |timed| {
+        format!("fault {id}: {}", plan_text::fault(&timed.fault))
+    })
 }
 
 /// How the run went.
@@ -182,26 +206,37 @@ pub(super) fn facts(run: &RunReport) -> String {
         pair("operations", run.operations.to_string()),
         pair("messages", run.messages.to_string()),
         pair("faults fired", run.faults_fired.to_string()),
-        pair("storage accepted, rejected", format!("{}, {}", run.storage.accepted, run.storage.rejected)),
+        pair(
+            "storage accepted, rejected",
+            format!("{}, {}", run.storage.accepted, run.storage.rejected),
+        ),
         pair("history digest", run.history_digest.clone()),
     ];
     if let Some(expected) = &run.expected {
         rows.insert(0, pair("the literature says", literature(expected)));
     }
-    format!("<details><summary>Facts of the run</summary>{}</details>", table("Facts", &["", ""], &rows))
+    format!(
+        "<details><summary>Facts of the run</summary>{}</details>",
+        table("Facts", &["", ""], &rows)
+    )
 }
 
 /// What can go wrong, why, and who says so.
 pub(super) fn literature(expected: &Expected) -> String {
     let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
-    let says = if expected.is_safe() { "safe".to_owned() } else { format!("{} can happen", kinds.join(", ")) };
+    let says = if expected.is_safe() {
+        "safe".to_owned()
+    } else {
+        format!("{} can happen", kinds.join(", "))
+    };
     format!("{says}: {} ({})", expected.because, expected.source)
 }
 
 /// Every event in words: all of them if the history is there, else those around the violations.
 pub(super) fn events(run: &RunReport, index: usize) -> String {
     let prefix = prefix(index);
-    // The whole history is in the picture and in the JSON; a table of it would be the larger half of the page.
+    // The whole history is in the picture and in the JSON; a table of it would be the larger half
+    // of the page.
     let rows: Vec<String> = run
         .timeline
         .iter()
@@ -209,7 +244,8 @@ pub(super) fn events(run: &RunReport, index: usize) -> String {
             let class = if entry.witness { " class=\"witness\"" } else { "" };
             let convicts = if entry.witness { "convicts" } else { "" };
             format!(
-                "<tr{class}><td><a href=\"#{prefix}e{0}\">#e{0}</a></td><td class=\"time\">{1}</td><td>{2}</td><td>{3}</td><td>{convicts}</td></tr>",
+                "<tr{class}><td><a href=\"#{prefix}e{0}\">#e{0}</a></td><td \
+                 class=\"time\">{1}</td><td>{2}</td><td>{3}</td><td>{convicts}</td></tr>",
                 entry.sequence,
                 entry.time_us,
                 entry.process,
@@ -221,7 +257,12 @@ pub(super) fn events(run: &RunReport, index: usize) -> String {
         return String::new();
     }
     format!(
-        "<details open><summary>Events around the violations</summary><div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Events\"><table><caption>Events in the order in which they happened</caption><thead><tr><th scope=\"col\">event</th><th scope=\"col\">time</th><th scope=\"col\">where</th><th scope=\"col\">what happened</th><th scope=\"col\">role</th></tr></thead><tbody>{}</tbody></table></div></details>",
+        "<details open><summary>Events around the violations</summary><div class=\"scroll\" \
+         tabindex=\"0\" role=\"group\" aria-label=\"Events\"><table><caption>Events in the order \
+         in which they happened</caption><thead><tr><th scope=\"col\">event</th><th \
+         scope=\"col\">time</th><th scope=\"col\">where</th><th scope=\"col\">what \
+         happened</th><th \
+         scope=\"col\">role</th></tr></thead><tbody>{}</tbody></table></div></details>",
         rows.concat()
     )
 }
@@ -244,7 +285,8 @@ fn table(caption: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
     let body: String = rows
         .iter()
         .map(|row| {
-            let cells: String = row.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
+            let cells: String =
+                row.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
             format!("<tr>{cells}</tr>")
         })
         .collect();

@@ -1,4 +1,5 @@
-//! JUnit XML: one test case for each client and fault, which CI systems show by themselves. Must never know which CI it is for.
+//! JUnit XML: one test case for each client and fault, which CI systems show by themselves. Must
+//! never know which CI it is for.
 
 use super::Format;
 use crate::report::{Report, RunReport};
@@ -43,9 +44,15 @@ fn write(suite: TestSuite, name: &str, out: &mut dyn Write) -> io::Result<()> {
 
 fn case_of_cell(sweep: &Sweep, cell: &Cell) -> TestCase {
     let said = cell.in_words();
-    let details: Vec<String> = cell.seed_to_show().iter().map(|seed| sweep.replay(cell, *seed)).collect();
+    let details: Vec<String> =
+        cell.seed_to_show().iter().map(|seed| sweep.replay(cell, *seed)).collect();
     let mut case = case((&cell.client, &cell.fault), cell.standing(), &said, &details);
-    let counts = [("runs", cell.runs), ("valid", cell.valid), ("violated", cell.violated), ("unknown", cell.unknown)];
+    let counts = [
+        ("runs", cell.runs),
+        ("valid", cell.valid),
+        ("violated", cell.violated),
+        ("unknown", cell.unknown),
+    ];
     for (name, count) in counts {
         case.add_property(Property::new(name, count.to_string()));
     }
@@ -73,7 +80,12 @@ fn case_of_run(run: &RunReport) -> TestCase {
 }
 
 /// A test case of a client and a fault. What fails says what, and below it how to see it again.
-fn case((client, fault): (&str, &str), standing: Standing, said: &str, details: &[String]) -> TestCase {
+fn case(
+    (client, fault): (&str, &str),
+    standing: Standing,
+    said: &str,
+    details: &[String],
+) -> TestCase {
     let mut status = match standing {
         Standing::Passed => TestCaseStatus::success(),
         Standing::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
@@ -105,12 +117,19 @@ mod tests {
 
     /// `client fault outcome: message` of every test case, as another XML reader sees them.
     fn cases(xml: &str) -> Vec<String> {
-        let document = roxmltree::Document::parse(xml).unwrap_or_else(|error| panic!("{error}: {xml}"));
+        let document =
+            roxmltree::Document::parse(xml).unwrap_or_else(|error| panic!("{error}: {xml}"));
         let of = |node: roxmltree::Node<'_, '_>| {
-            let outcome = node.children().find(|child| matches!(child.tag_name().name(), "failure" | "skipped"));
+            let outcome = node
+                .children()
+                .find(|child| matches!(child.tag_name().name(), "failure" | "skipped"));
             let attribute = |name: &str| node.attribute(name).unwrap_or_default().to_owned();
             let outcome = outcome.map_or("passed".to_owned(), |outcome| {
-                format!("{}: {}", outcome.tag_name().name(), outcome.attribute("message").unwrap_or_default())
+                format!(
+                    "{}: {}",
+                    outcome.tag_name().name(),
+                    outcome.attribute("message").unwrap_or_default()
+                )
             });
             format!("{} {} {outcome}", attribute("classname"), attribute("name"))
         };
@@ -123,7 +142,8 @@ mod tests {
         assert_eq!(
             cases(&xml),
             [
-                "single-node pause failure: 3 of 9 runs violated: overlap in 3, stale-write in 3, lost-update in 3",
+                "single-node pause failure: 3 of 9 runs violated: overlap in 3, stale-write in 3, \
+                 lost-update in 3",
                 "redlock pause passed",
                 "fencing pause skipped: nothing was exercised in 9 runs",
             ]
@@ -142,14 +162,22 @@ mod tests {
         sweep.cells[1].expectation = Some(Wanted::Violated.hold(&sweep.cells[1]));
         assert_eq!(
             cases(&xml_of(&sweep))[..2],
-            ["single-node pause passed", "redlock pause failure: expected violated, got nothing is violated in 9 runs",]
+            [
+                "single-node pause passed",
+                "redlock pause failure: expected violated, got nothing is violated in 9 runs",
+            ]
         );
     }
 
     #[test]
     fn a_run_says_what_happened_and_how_to_see_it_again() {
         let mut out = Vec::new();
-        Junit.write_run(&samples::report(vec![samples::paused_holder(), samples::lonely()]), &mut out).unwrap();
+        Junit
+            .write_run(
+                &samples::report(vec![samples::paused_holder(), samples::lonely()]),
+                &mut out,
+            )
+            .unwrap();
         let xml = String::from_utf8(out).unwrap();
         let cases = cases(&xml);
         assert!(cases[0].starts_with("single-node pause failure: "), "{cases:?}");

@@ -63,7 +63,8 @@ pub(super) fn times(count: u64) -> String {
     }
 }
 
-/// Prose in lines that, behind an indent of so many columns, end before [`WIDTH`]. A word that is too long gets a line of its own.
+/// Prose in lines that, behind an indent of so many columns, end before [`WIDTH`]. A word that is
+/// too long gets a line of its own.
 pub(super) fn wrapped(text: &str, indent: usize) -> Vec<String> {
     let room = WIDTH.saturating_sub(indent);
     let mut lines: Vec<String> = Vec::new();

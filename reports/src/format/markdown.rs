@@ -25,7 +25,8 @@ impl Format for Markdown {
         writeln!(out, "{} {}, engine {}\n", report.tool.name, report.tool.version, report.engine)?;
         writeln!(out, "| lock | fault | verdict | what was broken |\n| --- | --- | --- | --- |")?;
         for run in &report.runs {
-            let kinds: Vec<&str> = run.violations.iter().map(|one| one.violation.kind.name()).collect();
+            let kinds: Vec<&str> =
+                run.violations.iter().map(|one| one.violation.kind.name()).collect();
             writeln!(
                 out,
                 "| {} | {} | **{}** | {} |",
@@ -48,7 +49,8 @@ impl Format for Markdown {
         writeln!(out, "| lock | {} |\n| --- |{}", heads.join(" | "), " --- |".repeat(heads.len()))?;
         for client in rows {
             let words = columns.iter().map(|fault| {
-                let found = sweep.cells.iter().find(|cell| cell.client == client && cell.fault == *fault);
+                let found =
+                    sweep.cells.iter().find(|cell| cell.client == client && cell.fault == *fault);
                 found.map_or(String::new(), heat_map::words)
             });
             writeln!(out, "| {} | {} |", cell(client), words.collect::<Vec<_>>().join(" | "))?;
@@ -63,7 +65,8 @@ fn write_anomalies(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\n| anomaly | lock | fault | rule | cause | runs | seed |\n| --- | --- | --- | --- | --- | --- | --- |"
+        "\n| anomaly | lock | fault | rule | cause | runs | seed |\n| --- | --- | --- | --- | --- \
+         | --- | --- |"
     )?;
     for at in &sweep.cells {
         for one in &at.fingerprints {
@@ -84,7 +87,13 @@ fn write_anomalies(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n## {} under {}: {}\n", cell(&run.client), cell(&run.fault), run.verdict.name())?;
+    writeln!(
+        out,
+        "\n## {} under {}: {}\n",
+        cell(&run.client),
+        cell(&run.fault),
+        run.verdict.name()
+    )?;
     if let Verdict::Unknown { reason } = &run.verdict {
         writeln!(out, "Not known because {}.\n", cell(reason))?;
     }
@@ -112,12 +121,22 @@ fn write_plan(title: &str, plan: &FaultPlan, out: &mut dyn Write) -> io::Result<
     }
     writeln!(out, "\n**{title}**\n\n| fault | at | what happens |\n| --- | --- | --- |")?;
     for timed in &plan.faults {
-        writeln!(out, "| {} | {} | {} |", timed.id, timed.at_us, cell(&plan_text::fault(&timed.fault)))?;
+        writeln!(
+            out,
+            "| {} | {} | {} |",
+            timed.id,
+            timed.at_us,
+            cell(&plan_text::fault(&timed.fault))
+        )?;
     }
     Ok(())
 }
 
-fn write_violation(run: &RunReport, report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
+fn write_violation(
+    run: &RunReport,
+    report: &ViolationReport,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let violation = &report.violation;
     writeln!(
         out,
@@ -149,8 +168,14 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
         let amount = |value| rerun::amount(boundary, value);
         let (quantity, fault) = (&boundary.quantity, boundary.fault);
         let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
-        let analytic = boundary.analytic.map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
-        writeln!(out, "\nBoundary: `{quantity}` of fault {fault}: {enough} is enough, {less} is not{analytic}.")?;
+        let analytic = boundary
+            .analytic
+            .map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
+        writeln!(
+            out,
+            "\nBoundary: `{quantity}` of fault {fault}: {enough} is enough, {less} is \
+             not{analytic}."
+        )?;
     }
     if !report.but_for.is_empty() {
         writeln!(out, "\n| left out | the violation |\n| --- | --- |")?;

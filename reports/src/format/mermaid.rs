@@ -1,4 +1,5 @@
-//! A sequence diagram of the first violation. Must never know more than the timeline: what passed the wire is drawn only as far as events tell.
+//! A sequence diagram of the first violation. Must never know more than the timeline: what passed
+//! the wire is drawn only as far as events tell.
 
 use super::Format;
 use crate::history::{Action, What};
@@ -17,14 +18,23 @@ impl Format for Mermaid {
     }
 
     fn about(&self) -> &'static str {
-        "a Mermaid sequence diagram of the first run that is violated; of a sweep, a pie of its verdicts"
+        "a Mermaid sequence diagram of the first run that is violated; of a sweep, a pie of its \
+         verdicts"
     }
 
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
+        let shown =
+            report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
         writeln!(out, "sequenceDiagram")?;
         let Some(run) = shown else { return Ok(()) };
-        writeln!(out, "  %% {} under {}, seed {}: {}", run.client, run.fault, report.seed, run.verdict.name())?;
+        writeln!(
+            out,
+            "  %% {} under {}, seed {}: {}",
+            run.client,
+            run.fault,
+            report.seed,
+            run.verdict.name()
+        )?;
         let nodes: BTreeSet<Node> = run.timeline.iter().flat_map(nodes).collect();
         if nodes.is_empty() {
             writeln!(out, "  participant all as {}", plain(&run.client))?;
@@ -38,7 +48,8 @@ impl Format for Mermaid {
     }
 
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        let total = |count: fn(&crate::sweep::Cell) -> u64| sweep.cells.iter().map(count).sum::<u64>();
+        let total =
+            |count: fn(&crate::sweep::Cell) -> u64| sweep.cells.iter().map(count).sum::<u64>();
         writeln!(out, "pie showData\n  title Runs of seeds {}", sweep.seeds)?;
         writeln!(out, "  \"valid\" : {}", total(|cell| cell.valid))?;
         writeln!(out, "  \"violated\" : {}", total(|cell| cell.violated))?;
@@ -47,7 +58,8 @@ impl Format for Mermaid {
 }
 
 fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    // Mermaid refuses to deactivate what is not active, so sections that began before the timeline are not ended.
+    // Mermaid refuses to deactivate what is not active, so sections that began before the timeline
+    // are not ended.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
         let (here, text) = (id(entry.process), plain(&entry.text));
@@ -64,7 +76,8 @@ fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
             What::Invoke { action: Action::Release, .. } | What::Lost | What::Crashed => {
                 writeln!(out, "  Note over {here}: {mark}{at} {text}")?;
                 let open = depth.entry(entry.process).or_default();
-                let ended = if matches!(entry.what, What::Invoke { .. }) { (*open).min(1) } else { *open };
+                let ended =
+                    if matches!(entry.what, What::Invoke { .. }) { (*open).min(1) } else { *open };
                 *open -= ended;
                 for _ in 0..ended {
                     writeln!(out, "  deactivate {here}")?;

@@ -1,4 +1,5 @@
-//! The operations of the processes as pairs of invocation and completion, for checkers of others. Must never know a notation.
+//! The operations of the processes as pairs of invocation and completion, for checkers of others.
+//! Must never know a notation.
 
 use crate::history::{Action, Event, History, What};
 use fencepost_faults::Node;
@@ -6,7 +7,8 @@ use std::collections::BTreeMap;
 
 /// One operation of one process.
 pub(super) struct Operation<'h> {
-    /// A number that stands for one thread of operations: a process that did not learn how an operation ended gets a new one, as in Jepsen.
+    /// A number that stands for one thread of operations: a process that did not learn how an
+    /// operation ended gets a new one, as in Jepsen.
     pub(super) thread: u64,
     /// Which process it is.
     pub(super) process: Node,
@@ -21,7 +23,8 @@ pub(super) struct Operation<'h> {
 impl Operation<'_> {
     /// Whether the process knows how it ended.
     pub(super) fn is_known(&self) -> bool {
-        self.completed.is_some_and(|event| matches!(event.what, What::Ok { .. } | What::Fail { .. }))
+        self.completed
+            .is_some_and(|event| matches!(event.what, What::Ok { .. } | What::Fail { .. }))
     }
 
     /// What is done, in one word.
@@ -55,9 +58,17 @@ pub(super) fn all(history: &History) -> Vec<Operation<'_>> {
                 }
                 by_number.insert(*operation, operations.len());
                 let thread = threads[&event.node];
-                operations.push(Operation { thread, process: event.node, action, invoked: event, completed: None });
+                operations.push(Operation {
+                    thread,
+                    process: event.node,
+                    action,
+                    invoked: event,
+                    completed: None,
+                });
             }
-            What::Ok { operation, .. } | What::Fail { operation, .. } | What::Info { operation, .. } => {
+            What::Ok { operation, .. }
+            | What::Fail { operation, .. }
+            | What::Info { operation, .. } => {
                 if let Some(index) = by_number.get(operation) {
                     operations[*index].completed = Some(event);
                 }
@@ -78,7 +89,10 @@ mod tests {
         let story = Story::new().acquires(1, 1).crashes(5, 1).starts(6, 1);
         let history = story.takes(7, 1, "a").releases(8, 1).takes(9, 2, "b").build();
         let operations = all(&history);
-        assert!(operations.iter().any(|operation| operation.completed.is_none()), "the story leaves some open");
+        assert!(
+            operations.iter().any(|operation| operation.completed.is_none()),
+            "the story leaves some open"
+        );
         for (index, one) in operations.iter().enumerate().filter(|(_, one)| !one.is_known()) {
             assert!(operations[index + 1..].iter().all(|later| later.thread != one.thread));
         }

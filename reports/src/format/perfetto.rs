@@ -1,6 +1,8 @@
-//! Chrome's JSON trace, which ui.perfetto.dev opens: a process for each run, a thread for each node. Must never know what the viewer draws.
+//! Chrome's JSON trace, which ui.perfetto.dev opens: a process for each run, a thread for each
+//! node. Must never know what the viewer draws.
 //!
-//! The format is that of "Trace Event Format" (Google, 2016): `X` is a span, `i` an instant, `s` and `f` the ends of an arrow, `M` a name.
+//! The format is that of "Trace Event Format" (Google, 2016): `X` is a span, `i` an instant, `s`
+//! and `f` the ends of an arrow, `M` a name.
 
 use super::{Format, Needs, plan_text};
 use crate::picture::{Scene, Span};
@@ -54,7 +56,9 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     let name = format!("{} under {}: {}", run.client, run.fault, run.verdict.name());
     events.push(json!({ "ph": "M", "pid": process, "tid": 0, "name": "process_name", "args": { "name": name } }));
     let Some(scene) = Scene::new(run) else { return };
-    let thread = |node: Node| scene.lanes.iter().position(|lane| lane.node == node).map_or(0, |place| place + 1);
+    let thread = |node: Node| {
+        scene.lanes.iter().position(|lane| lane.node == node).map_or(0, |place| place + 1)
+    };
     for lane in &scene.lanes {
         let thread = thread(lane.node);
         let name = lane.node.to_string();

@@ -5,7 +5,8 @@ use fencepost_faults::{Direction, Fault, Micros, Node};
 
 /// How long leases, holds and waits were, if the seed drew that.
 pub(crate) fn lengths(run: &RunReport) -> Option<String> {
-    let lengths: Vec<String> = run.lengths.iter().map(|(key, value)| format!("{key} {value}")).collect();
+    let lengths: Vec<String> =
+        run.lengths.iter().map(|(key, value)| format!("{key} {value}")).collect();
     (!lengths.is_empty()).then(|| lengths.join(", "))
 }
 
@@ -21,7 +22,9 @@ pub(crate) fn fault(fault: &Fault) -> String {
         Fault::Partition { side_a, side_b, direction, duration_us } => {
             let (a, b) = (names(side_a), names(side_b));
             match direction {
-                Direction::Both => format!("no message passes between {a} and {b} for {duration_us}"),
+                Direction::Both => {
+                    format!("no message passes between {a} and {b} for {duration_us}")
+                }
                 Direction::AToB => format!("no message passes from {a} to {b} for {duration_us}"),
             }
         }
@@ -31,15 +34,24 @@ pub(crate) fn fault(fault: &Fault) -> String {
             names(to)
         ),
         Fault::LostReply { server, client, duration_us } => {
-            format!("{server} applies the next command of {client} within {duration_us} and its reply is lost")
+            format!(
+                "{server} applies the next command of {client} within {duration_us} and its reply \
+                 is lost"
+            )
         }
         Fault::ClockDrift { node, rate_ppm, duration_us } => {
             let pace = if *rate_ppm < 0 { "slow" } else { "fast" };
-            format!("the clocks of {node} run {} % {pace} for {duration_us}", percent(rate_ppm.unsigned_abs()))
+            format!(
+                "the clocks of {node} run {} % {pace} for {duration_us}",
+                percent(rate_ppm.unsigned_abs())
+            )
         }
         Fault::ClockJump { node, offset_us } => {
             let way = if *offset_us < 0 { "back" } else { "forward" };
-            format!("the wall clock of {node} is stepped {way} by {}", Micros(offset_us.unsigned_abs()))
+            format!(
+                "the wall clock of {node} is stepped {way} by {}",
+                Micros(offset_us.unsigned_abs())
+            )
         }
         Fault::SlowServer { node, extra_us, duration_us } => {
             format!("every command at {node} takes {extra_us} longer for {duration_us}")

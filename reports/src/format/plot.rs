@@ -75,7 +75,11 @@ impl Plot {
     pub(crate) fn svg(&self) -> String {
         let scale = self.scale();
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\"><title>{0}</title><style>{1}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/><text class=\"title\" x=\"8\" y=\"24\">{0}</text><text class=\"subtitle\" x=\"8\" y=\"44\">{2}</text>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" \
+             width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} \
+             {HEIGHT}\"><title>{0}</title><style>{1}</style><rect class=\"paper\" \
+             width=\"{WIDTH}\" height=\"{HEIGHT}\"/><text class=\"title\" x=\"8\" \
+             y=\"24\">{0}</text><text class=\"subtitle\" x=\"8\" y=\"44\">{2}</text>\n",
             escaped(&self.title),
             escaped(STYLE),
             escaped(&self.subtitle)
@@ -95,7 +99,8 @@ impl Plot {
     fn scale(&self) -> Scale {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let across = points().map(|point| point.x).chain(self.marks.iter().map(|mark| mark.x));
-        let (from, to) = across.fold((f64::MAX, f64::MIN), |(least, most), x| (least.min(x), most.max(x)));
+        let (from, to) =
+            across.fold((f64::MAX, f64::MIN), |(least, most), x| (least.min(x), most.max(x)));
         let highest = points().map(|point| point.y).fold(0.0, f64::max);
         let y_max = self.y_max.unwrap_or(if highest > 0.0 { highest * 1.05 } else { 1.0 });
         let (from, to) = if from > to { (0.0, 1.0) } else { (from, to) };
@@ -106,16 +111,27 @@ impl Plot {
         svg.push_str("<g class=\"axis\">");
         for x in ticks(scale.from, scale.to) {
             let (at, words) = (scale.x(x), escaped(&(self.x.show)(x)));
-            svg.push_str(&format!("<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{BOTTOM}\"/>"));
+            svg.push_str(&format!(
+                "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{BOTTOM}\"/>"
+            ));
             svg.push_str(&format!("<text x=\"{at:.1}\" y=\"{}\">{words}</text>", BOTTOM + 16.0));
         }
         for y in ticks(0.0, scale.y_max) {
             let (at, words) = (scale.y(y), escaped(&(self.y.show)(y)));
-            svg.push_str(&format!("<line x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>"));
-            svg.push_str(&format!("<text x=\"{}\" y=\"{:.1}\">{words}</text>", LEFT / 2.0, at + 4.0));
+            svg.push_str(&format!(
+                "<line x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>"
+            ));
+            svg.push_str(&format!(
+                "<text x=\"{}\" y=\"{:.1}\">{words}</text>",
+                LEFT / 2.0,
+                at + 4.0
+            ));
         }
         let (middle, below) = ((LEFT + RIGHT) / 2.0, BOTTOM + 38.0);
-        svg.push_str(&format!("<text x=\"{middle}\" y=\"{below}\">{}</text>", escaped(&self.x.name)));
+        svg.push_str(&format!(
+            "<text x=\"{middle}\" y=\"{below}\">{}</text>",
+            escaped(&self.x.name)
+        ));
         svg.push_str(&format!(
             "<text x=\"{}\" y=\"{}\">{}</text></g>\n",
             LEFT / 2.0,
@@ -132,7 +148,8 @@ impl Plot {
         for (number, series) in names {
             let class = number % 8 + 1;
             legend.push_str(&format!(
-                "<g class=\"c{class}\"><rect x=\"{x:.1}\" y=\"{}\" width=\"14\" height=\"4\" fill=\"var(--own)\"/><text x=\"{:.1}\" y=\"{}\">{}</text></g>",
+                "<g class=\"c{class}\"><rect x=\"{x:.1}\" y=\"{}\" width=\"14\" height=\"4\" \
+                 fill=\"var(--own)\"/><text x=\"{:.1}\" y=\"{}\">{}</text></g>",
                 HEIGHT - 12.0,
                 x + 18.0,
                 HEIGHT - 6.0,
@@ -165,7 +182,9 @@ fn upright(scale: &Scale, mark: &Mark, row: usize) -> String {
     let (x, y) = (scale.x(mark.x), TOP - 6.0 - row as f64 * 12.0);
     let anchor = if x > (LEFT + RIGHT) / 2.0 { "end" } else { "start" };
     format!(
-        "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{y}\" y2=\"{BOTTOM}\" stroke=\"var(--bad)\" stroke-width=\"1.5\" stroke-dasharray=\"{}\"/><text class=\"name\" x=\"{x:.1}\" y=\"{}\" text-anchor=\"{anchor}\"> {} </text>\n",
+        "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{y}\" y2=\"{BOTTOM}\" stroke=\"var(--bad)\" \
+         stroke-width=\"1.5\" stroke-dasharray=\"{}\"/><text class=\"name\" x=\"{x:.1}\" y=\"{}\" \
+         text-anchor=\"{anchor}\"> {} </text>\n",
         if row == 0 { "6 3" } else { "2 3" },
         y,
         escaped(&mark.words)
@@ -174,19 +193,28 @@ fn upright(scale: &Scale, mark: &Mark, row: usize) -> String {
 
 fn line(scale: &Scale, series: &Series, number: usize) -> String {
     let class = (number - 1) % 8 + 1;
-    let points: Vec<String> =
-        series.points.iter().map(|point| format!("{:.1},{:.1}", scale.x(point.x), scale.y(point.y))).collect();
+    let points: Vec<String> = series
+        .points
+        .iter()
+        .map(|point| format!("{:.1},{:.1}", scale.x(point.x), scale.y(point.y)))
+        .collect();
     let mut svg = format!(
-        "<g class=\"c{class}\"><polyline fill=\"none\" stroke=\"var(--own)\" stroke-width=\"2\" points=\"{}\"/>",
+        "<g class=\"c{class}\"><polyline fill=\"none\" stroke=\"var(--own)\" stroke-width=\"2\" \
+         points=\"{}\"/>",
         points.join(" ")
     );
     for point in &series.points {
         let (x, y) = (scale.x(point.x), scale.y(point.y));
         if let Some((low, high)) = point.between {
             let (low, high) = (scale.y(low), scale.y(high));
-            svg.push_str(&format!("<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{low:.1}\" y2=\"{high:.1}\" stroke=\"var(--own)\" stroke-opacity=\".5\" stroke-width=\"3\"/>"));
+            svg.push_str(&format!(
+                "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{low:.1}\" \
+             y2=\"{high:.1}\" stroke=\"var(--own)\" stroke-opacity=\".5\" stroke-width=\"3\"/>"
+            ));
         }
-        svg.push_str(&format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\" fill=\"var(--own)\"/>"));
+        svg.push_str(&format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\" fill=\"var(--own)\"/>"
+        ));
     }
     svg.push_str("</g>\n");
     svg
@@ -210,7 +238,8 @@ mod tests {
     use super::*;
 
     fn plot(points: &[(f64, f64)]) -> String {
-        let points = points.iter().map(|(x, y)| Point { x: *x, y: *y, between: Some((0.0, 1.0)) }).collect();
+        let points =
+            points.iter().map(|(x, y)| Point { x: *x, y: *y, between: Some((0.0, 1.0)) }).collect();
         Plot {
             title: "a < b".to_owned(),
             subtitle: String::new(),

@@ -1,5 +1,6 @@
-//! The history as JSON for a small Go program around Porcupine. Must never know Go, but for the names of `porcupine.Operation`'s fields:
-//! `encoding/json` reads each element of `operations` into one.
+//! The history as JSON for a small Go program around Porcupine. Must never know Go, but for the
+//! names of `porcupine.Operation`'s fields: `encoding/json` reads each element of `operations` into
+//! one.
 
 use super::operations::{self, Operation};
 use super::{Format, Needs};
@@ -49,8 +50,8 @@ fn write(value: &Value, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Times are nanoseconds. What never ended, or ended nobody knows how, may have taken effect at any later time: it returns at the end of
-/// time.
+/// Times are nanoseconds. What never ended, or ended nobody knows how, may have taken effect at any
+/// later time: it returns at the end of time.
 fn value(operation: &Operation<'_>) -> Value {
     let nanos = |micros: u64| i64::try_from(u128::from(micros) * 1_000).unwrap_or(i64::MAX);
     let known = operation.completed.filter(|_| operation.is_known());
@@ -63,7 +64,9 @@ fn value(operation: &Operation<'_>) -> Value {
         _ => None,
     };
     let output = match known.map(|event| &event.what) {
-        Some(What::Ok { value, token, .. }) => json!({ "outcome": "ok", "value": value, "token": token }),
+        Some(What::Ok { value, token, .. }) => {
+            json!({ "outcome": "ok", "value": value, "token": token })
+        }
         Some(_) => json!({ "outcome": "fail" }),
         None => json!({ "outcome": "unknown" }),
     };

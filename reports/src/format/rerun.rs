@@ -1,4 +1,5 @@
-//! What running again showed, in the words that every format for people shares. Must never know how it is laid out.
+//! What running again showed, in the words that every format for people shares. Must never know how
+//! it is laid out.
 
 use crate::expected::Expected;
 use crate::finding::Kind;
@@ -22,15 +23,26 @@ pub(super) fn without(cause: &ButFor) -> &'static str {
 
 /// What happens if two events change places.
 pub(super) fn swapped(pair: &OrderedPair) -> &'static str {
-    if pair.violation_if_swapped { "it happens all the same" } else { "it does not happen: necessary" }
+    if pair.violation_if_swapped {
+        "it happens all the same"
+    } else {
+        "it does not happen: necessary"
+    }
 }
 
 /// How small the run of the minimal plan is, and whether the search for it came to an end.
 pub(super) fn size(run: &MinimalRun) -> String {
-    let counted = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let counted = |count: u64, one: &str, many: &str| {
+        format!("{count} {}", if count == 1 { one } else { many })
+    };
     let processes = counted(run.processes.into(), "process", "processes");
-    let size = format!("with {processes} of {} each", counted(run.cycles.into(), "cycle", "cycles"));
-    if run.complete { size } else { format!("{size}; the search was cut short after {} runs", run.searched_runs) }
+    let size =
+        format!("with {processes} of {} each", counted(run.cycles.into(), "cycle", "cycles"));
+    if run.complete {
+        size
+    } else {
+        format!("{size}; the search was cut short after {} runs", run.searched_runs)
+    }
 }
 
 /// A number of a fault with its unit.
@@ -75,9 +87,19 @@ mod tests {
 
     #[test]
     fn what_the_literature_does_not_expect_is_said_to_be_so() {
-        let expected = |kinds| Expected { kinds, because: "so it is".to_owned(), source: "a paper".to_owned() };
-        assert_eq!(known(&expected(vec![Kind::Overlap]), Kind::Overlap), "known: so it is (a paper)");
-        assert_eq!(known(&expected(vec![Kind::Overlap]), Kind::Stuck), "not expected: only overlap (a paper)");
+        let expected = |kinds| Expected {
+            kinds,
+            because: "so it is".to_owned(),
+            source: "a paper".to_owned(),
+        };
+        assert_eq!(
+            known(&expected(vec![Kind::Overlap]), Kind::Overlap),
+            "known: so it is (a paper)"
+        );
+        assert_eq!(
+            known(&expected(vec![Kind::Overlap]), Kind::Stuck),
+            "not expected: only overlap (a paper)"
+        );
         assert_eq!(known(&expected(vec![]), Kind::Stuck), "not expected: so it is (a paper)");
     }
 }

@@ -1,5 +1,6 @@
-//! The history as a log that ShiViz draws: two lines an event, the second with its vector clock. Must never know more causes than events tell:
-//! a server or the storage acts after the operation that asked it, and an operation that succeeds ends after what was done for it.
+//! The history as a log that ShiViz draws: two lines an event, the second with its vector clock.
+//! Must never know more causes than events tell: a server or the storage acts after the operation
+//! that asked it, and an operation that succeeds ends after what was done for it.
 //!
 //! The parser's expression is ShiViz's default: `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
@@ -32,7 +33,8 @@ impl Format for Shiviz {
 
     /// ShiViz draws one execution: that of the first run that is violated, or of the first.
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
+        let shown =
+            report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
         match shown.and_then(|run| run.history.as_ref()) {
             Some(history) => write_history(history, out),
             None => Ok(()),
@@ -42,8 +44,13 @@ impl Format for Shiviz {
     /// A sweep has no events of its own: each cell is one.
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         for (cell, number) in sweep.cells.iter().zip(1..) {
-            let (client, fault, violated, runs) = (&cell.client, &cell.fault, cell.violated, cell.runs);
-            writeln!(out, "{client} under {fault}: {violated} of {runs} violated\nsweep {{\"sweep\":{number}}}")?;
+            let (client, fault, violated, runs) =
+                (&cell.client, &cell.fault, cell.violated, cell.runs);
+            writeln!(
+                out,
+                "{client} under {fault}: {violated} of {runs} violated\nsweep \
+                 {{\"sweep\":{number}}}"
+            )?;
         }
         Ok(())
     }
@@ -82,9 +89,18 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
             join(done_for.entry(by).or_default(), Some(&clock));
         }
         let json = serde_json::to_string(
-            &clock.iter().map(|(node, ticks)| (node.to_string(), *ticks)).collect::<BTreeMap<_, _>>(),
+            &clock
+                .iter()
+                .map(|(node, ticks)| (node.to_string(), *ticks))
+                .collect::<BTreeMap<_, _>>(),
         )?;
-        writeln!(out, "{} {}\n{} {json}", event.time_us, narrate::text(history, event), event.node)?;
+        writeln!(
+            out,
+            "{} {}\n{} {json}",
+            event.time_us,
+            narrate::text(history, event),
+            event.node
+        )?;
         clocks.insert(event.node, clock);
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! The space-time picture as SVG: where each lane stands and what is drawn on it. Must never know a page around it.
+//! The space-time picture as SVG: where each lane stands and what is drawn on it. Must never know a
+//! page around it.
 
 use super::canvas::{Area, Canvas, Extent, escaped};
 use super::glyphs::{colour, glyph};
@@ -30,7 +31,8 @@ pub(super) struct Drawing<'r> {
     pub(super) width: i32,
     /// How much of the run is drawn.
     pub(super) extent: Extent,
-    /// Messages beyond this many are not drawn: those that lie farthest from what the picture is about.
+    /// Messages beyond this many are not drawn: those that lie farthest from what the picture is
+    /// about.
     pub(super) messages_max: usize,
 }
 
@@ -108,7 +110,8 @@ impl Drawing<'_> {
     fn frame(&self, places: &Places, bottom: i32, canvas: &mut Canvas) {
         let (prefix, inner) = (self.prefix, self.width - GUTTER - 8);
         canvas.raw(format_args!(
-            "<defs><clipPath id=\"{prefix}clip\"><rect class=\"window\" x=\"{GUTTER}\" y=\"0\" width=\"{inner}\" height=\"{bottom}\"/></clipPath></defs>"
+            "<defs><clipPath id=\"{prefix}clip\"><rect class=\"window\" x=\"{GUTTER}\" y=\"0\" \
+             width=\"{inner}\" height=\"{bottom}\"/></clipPath></defs>"
         ));
         let name_y = STRIP_Y + STRIP_HEIGHT / 2 + 4;
         canvas.raw(format_args!("<text class=\"name strong\" x=\"4\" y=\"{name_y}\">holds</text>"));
@@ -118,13 +121,16 @@ impl Drawing<'_> {
             let is_client = matches!(node.machine(), Node::Client(_));
             let owner = if is_client { format!(" {}", colour(Some(*node))) } else { String::new() };
             canvas.raw(format_args!(
-                "<rect class=\"lane\" data-node=\"{node}\" x=\"{GUTTER}\" y=\"{y}\" width=\"{inner}\" height=\"{height}\"/><text class=\"name{owner}\" data-node=\"{node}\" x=\"4\" y=\"{middle}\">{node}</text>"
+                "<rect class=\"lane\" data-node=\"{node}\" x=\"{GUTTER}\" y=\"{y}\" \
+                 width=\"{inner}\" height=\"{height}\"/><text class=\"name{owner}\" \
+                 data-node=\"{node}\" x=\"4\" y=\"{middle}\">{node}</text>"
             ));
         }
         axis::draw(canvas, bottom);
     }
 
-    /// Where more than one process was in its section: across the strip, the storage and the processes.
+    /// Where more than one process was in its section: across the strip, the storage and the
+    /// processes.
     fn clashes(&self, places: &Places, canvas: &mut Canvas) {
         let lowest = places.iter().filter(|(node, _)| matches!(node.machine(), Node::Client(_)));
         let end = lowest.map(|(_, place)| place.y + place.height).max().unwrap_or(TOP);
@@ -156,44 +162,68 @@ impl Drawing<'_> {
         for span in &self.scene.believed {
             let Some(place) = places.get(&span.node) else { continue };
             canvas.lane = Some(span.node);
-            let area = Area { from: span.from, to: span.to, y: place.y + 9, height: place.height - 18 };
+            let area =
+                Area { from: span.from, to: span.to, y: place.y + 9, height: place.height - 18 };
             let length = Micros(span.to - span.from);
-            let title = format!("{} believes that it holds the lock for {length}, {}", span.node, span.ending);
+            let title = format!(
+                "{} believes that it holds the lock for {length}, {}",
+                span.node, span.ending
+            );
             canvas.bar(area, &format!("believed {}", colour(span.owner)), &title);
-            canvas.words(Area { y: place.middle() + 4, ..area }, "inside", &[&format!("holds {length}"), "holds"]);
+            canvas.words(
+                Area { y: place.middle() + 4, ..area },
+                "inside",
+                &[&format!("holds {length}"), "holds"],
+            );
         }
         for span in &self.scene.keys {
             let Some(place) = places.get(&span.node) else { continue };
             canvas.lane = Some(span.node);
-            let area = Area { from: span.from, to: span.to, y: place.y + 12, height: place.height - 24 };
+            let area =
+                Area { from: span.from, to: span.to, y: place.y + 12, height: place.height - 24 };
             let owner = span.owner.map_or("somebody".to_owned(), |owner| owner.to_string());
             let copy = if span.is_copy { " copy" } else { "" };
-            let title =
-                format!("{} has the lock of {owner} for {}, {}", span.node, Micros(span.to - span.from), span.ending);
+            let title = format!(
+                "{} has the lock of {owner} for {}, {}",
+                span.node,
+                Micros(span.to - span.from),
+                span.ending
+            );
             canvas.bar(area, &format!("key{copy} {}", colour(span.owner)), &title);
-            canvas.words(Area { y: place.middle() + 4, ..area }, "beside", &[&format!("lock of {owner}"), &owner]);
+            canvas.words(
+                Area { y: place.middle() + 4, ..area },
+                "beside",
+                &[&format!("lock of {owner}"), &owner],
+            );
         }
     }
 
-    /// Faults on the lanes that they hit: what stops a node covers its lane, what bends a link, a clock or a service runs along its upper edge.
+    /// Faults on the lanes that they hit: what stops a node covers its lane, what bends a link, a
+    /// clock or a service runs along its upper edge.
     fn faults(&self, places: &Places, canvas: &mut Canvas) {
         for fault in &self.scene.faults {
             let words = self.fault_words(fault);
             let lanes = |machine| places.iter().filter(move |(node, _)| node.machine() == machine);
             for (node, place) in fault.nodes.iter().flat_map(|machine| lanes(*machine)) {
                 canvas.lane = Some(*node);
-                let stops = matches!(fault.kind.as_str(), "pause" | "suspend" | "crash" | "power-loss");
+                let stops =
+                    matches!(fault.kind.as_str(), "pause" | "suspend" | "crash" | "power-loss");
                 let (class, y, height) = match stops {
                     true => ("still", place.y, place.height),
                     false if fault.from == fault.to => ("link-fault", place.y, place.height),
                     false => ("link-fault", place.y, 3),
                 };
                 canvas.bar(Area { from: fault.from, to: fault.to, y, height }, class, &words);
-                // What happens at once has no width of its own: its words may reach to where the next second ends.
+                // What happens at once has no width of its own: its words may reach to where the
+                // next second ends.
                 let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
                 let y = if stops { place.y + 8 } else { place.y + place.height - 2 };
                 let label = self.label(fault, node.machine());
-                canvas.words(Area { from: fault.from, to, y, height }, "fault", &[&label, &fault.kind]);
+                canvas.words(
+                    Area { from: fault.from, to, y, height },
+                    "fault",
+                    &[&label, &fault.kind],
+                );
             }
         }
     }
@@ -221,26 +251,45 @@ impl Drawing<'_> {
         format!("fault {}: {words}", fault.id)
     }
 
-    /// The error of each wrong wall clock, below the lane of its host; the middle of the strip is true time.
+    /// The error of each wrong wall clock, below the lane of its host; the middle of the strip is
+    /// true time.
     fn clocks(&self, places: &Places, canvas: &mut Canvas) {
         for line in &self.scene.clocks {
             let Some(y) = places.get(&line.node).and_then(|place| place.clock) else { continue };
             canvas.lane = Some(line.node);
-            let most = line.points.iter().map(|(_, error)| error.unsigned_abs()).max().unwrap_or(0).max(1);
+            let most =
+                line.points.iter().map(|(_, error)| error.unsigned_abs()).max().unwrap_or(0).max(1);
             let middle = y + CLOCK_HEIGHT / 2;
-            canvas.words(Area { from: 0, to: self.scene.end, y: y + 9, height: 0 }, "small", &["wall clock error"]);
+            canvas.words(
+                Area { from: 0, to: self.scene.end, y: y + 9, height: 0 },
+                "small",
+                &["wall clock error"],
+            );
             let half = i128::from(CLOCK_HEIGHT / 2 - 3);
-            let level = |error: i64| middle - i32::try_from(i128::from(error) * half / i128::from(most)).unwrap_or(0);
-            canvas.bar(Area { from: 0, to: self.scene.end, y: middle, height: 1 }, "true-time", "true time");
-            let points: Vec<(u64, i32)> = line.points.iter().map(|(at, error)| (*at, level(*error))).collect();
+            let level = |error: i64| {
+                middle - i32::try_from(i128::from(error) * half / i128::from(most)).unwrap_or(0)
+            };
+            canvas.bar(
+                Area { from: 0, to: self.scene.end, y: middle, height: 1 },
+                "true-time",
+                "true time",
+            );
+            let points: Vec<(u64, i32)> =
+                line.points.iter().map(|(at, error)| (*at, level(*error))).collect();
             canvas.line(&points, "clock");
             for pair in line.points.windows(2) {
                 let ((from, _), (to, error)) = (pair[0], pair[1]);
                 if error != 0 && from < to {
                     let sign = if error < 0 { "−" } else { "+" };
-                    let words = format!("wall clock {sign}{} by here", Micros(error.unsigned_abs()));
-                    let label = if pair[0].1 == error { words.replace(" by here", "") } else { words };
-                    canvas.words(Area { from, to, y: y + CLOCK_HEIGHT - 3, height: 0 }, "fault", &[&label]);
+                    let words =
+                        format!("wall clock {sign}{} by here", Micros(error.unsigned_abs()));
+                    let label =
+                        if pair[0].1 == error { words.replace(" by here", "") } else { words };
+                    canvas.words(
+                        Area { from, to, y: y + CLOCK_HEIGHT - 3, height: 0 },
+                        "fault",
+                        &[&label],
+                    );
                 }
             }
         }
@@ -259,12 +308,18 @@ impl Drawing<'_> {
                 mark.node,
                 escaped(&mark.text)
             );
-            // What the nemesis does stands at the edge, where it hides nothing that happens in the lane.
+            // What the nemesis does stands at the edge, where it hides nothing that happens in the
+            // lane.
             let is_fault = matches!(mark.glyph, Glyph::FaultBegins | Glyph::FaultEnds);
             let y = if is_fault { place.y + 6 } else { place.middle() };
             canvas.mark(mark.at, y, &attributes, shape);
             if let Some(note) = mark.note.as_ref().filter(|_| mark.is_witness) {
-                canvas.mark(mark.at, place.y + place.height - 3, "class=\"note\"", &format!("<text>{note}</text>"));
+                canvas.mark(
+                    mark.at,
+                    place.y + place.height - 3,
+                    "class=\"note\"",
+                    &format!("<text>{note}</text>"),
+                );
             }
         }
     }
@@ -276,10 +331,16 @@ impl Drawing<'_> {
             canvas.raw(format_args!("<g class=\"badges\" data-focus=\"{index}\"{hidden}>"));
             let mut taken: Vec<(Node, f64)> = Vec::new();
             for (number, sequence) in focus.witness.iter().enumerate() {
-                let Some(mark) = self.scene.marks.iter().find(|mark| mark.sequence == *sequence) else { continue };
+                let Some(mark) = self.scene.marks.iter().find(|mark| mark.sequence == *sequence)
+                else {
+                    continue;
+                };
                 let Some(place) = places.get(&mark.node) else { continue };
                 let x = canvas.x(mark.at);
-                let crowd = taken.iter().filter(|(node, at)| *node == mark.node && (x - at).abs() < 15.0).count();
+                let crowd = taken
+                    .iter()
+                    .filter(|(node, at)| *node == mark.node && (x - at).abs() < 15.0)
+                    .count();
                 taken.push((mark.node, x));
                 let y = if crowd % 2 == 0 { place.y + 3 } else { place.y + place.height - 3 };
                 let shape = format!("<circle r=\"7\"/><text y=\"3.5\">{}</text>", number + 1);

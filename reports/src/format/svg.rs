@@ -1,4 +1,5 @@
-//! The space-time picture as a file of its own. Must never know a browser: it is drawn once, for the window of the first violation.
+//! The space-time picture as a file of its own. Must never know a browser: it is drawn once, for
+//! the window of the first violation.
 
 use super::canvas::{Extent, escaped};
 use super::glyphs::LEGEND;
@@ -38,16 +39,24 @@ impl Format for Svg {
 
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let scenes: Vec<Option<Scene>> = report.runs.iter().map(Scene::new).collect();
-        let heights: Vec<i32> = scenes.iter().map(|scene| TITLE_HEIGHT + scene.as_ref().map_or(0, height)).collect();
+        let heights: Vec<i32> =
+            scenes.iter().map(|scene| TITLE_HEIGHT + scene.as_ref().map_or(0, height)).collect();
         let total = heights.iter().sum::<i32>() + LEGEND_HEIGHT;
         writeln!(
             out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" width=\"{WIDTH}\" height=\"{total}\" viewBox=\"0 0 {WIDTH} {total}\"><style>{}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"{total}\"/>",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" \
+             width=\"{WIDTH}\" height=\"{total}\" viewBox=\"0 0 {WIDTH} \
+             {total}\"><style>{}</style><rect class=\"paper\" width=\"{WIDTH}\" \
+             height=\"{total}\"/>",
             escaped(STYLE)
         )?;
         let mut y = 0;
         for (index, (run, scene)) in report.runs.iter().zip(&scenes).enumerate() {
-            writeln!(out, "<g transform=\"translate(0 {y})\">{}</g>", one(report, run, scene.as_ref(), index))?;
+            writeln!(
+                out,
+                "<g transform=\"translate(0 {y})\">{}</g>",
+                one(report, run, scene.as_ref(), index)
+            )?;
             y += heights[index];
         }
         writeln!(out, "{}</svg>", legend(y))
@@ -65,7 +74,13 @@ pub(super) fn prefix(index: usize) -> String {
 
 fn one(report: &Report, run: &RunReport, scene: Option<&Scene>, index: usize) -> String {
     let verdict = run.verdict.name();
-    let title = format!("{} under {}, seed {}: {}", run.client, run.fault, report.seed, verdict.to_uppercase());
+    let title = format!(
+        "{} under {}, seed {}: {}",
+        run.client,
+        run.fault,
+        report.seed,
+        verdict.to_uppercase()
+    );
     let about = match run.violations.first() {
         Some(first) => first.violation.summary.clone(),
         None => format!("{} acquisitions, no violation", run.acquisitions),
@@ -86,9 +101,15 @@ fn one(report: &Report, run: &RunReport, scene: Option<&Scene>, index: usize) ->
     let subtitle: Vec<String> = lines(&about)
         .iter()
         .zip([44, 61])
-        .map(|(line, y)| format!("<text class=\"subtitle\" x=\"8\" y=\"{y}\">{}</text>", escaped(line)))
+        .map(|(line, y)| {
+            format!("<text class=\"subtitle\" x=\"8\" y=\"{y}\">{}</text>", escaped(line))
+        })
         .collect();
-    format!("<text class=\"title {verdict}\" x=\"8\" y=\"24\">{}</text>{}{picture}", escaped(&title), subtitle.concat())
+    format!(
+        "<text class=\"title {verdict}\" x=\"8\" y=\"24\">{}</text>{}{picture}",
+        escaped(&title),
+        subtitle.concat()
+    )
 }
 
 /// Two lines at most.
@@ -96,7 +117,8 @@ fn lines(text: &str) -> Vec<String> {
     const ROOM: usize = 165;
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
-        let full = lines.last().is_some_and(|line| line.chars().count() + word.chars().count() >= ROOM);
+        let full =
+            lines.last().is_some_and(|line| line.chars().count() + word.chars().count() >= ROOM);
         if full && lines.len() == 2 {
             lines[1].push('…');
             return lines;
@@ -119,7 +141,10 @@ fn legend(top: i32) -> String {
         .map(|(place, (drawing, words))| {
             let (column, row) = (place % 7, place / 7);
             let (x, y) = (12 + column * 168, row * 22 + 6);
-            format!("<g transform=\"translate({x} {y})\">{drawing}<text x=\"36\" y=\"12\">{words}</text></g>")
+            format!(
+                "<g transform=\"translate({x} {y})\">{drawing}<text x=\"36\" \
+             y=\"12\">{words}</text></g>"
+            )
         })
         .collect();
     format!("<g class=\"legend\" transform=\"translate(0 {top})\">{}</g>", items.concat())

@@ -59,7 +59,8 @@ fn an_unknown_run() {
 
 #[test]
 fn three_clients_end_in_a_table() {
-    let all = text(&samples::report(vec![samples::paused_holder(), samples::quiet(), samples::lonely()]));
+    let all =
+        text(&samples::report(vec![samples::paused_holder(), samples::quiet(), samples::lonely()]));
     let table: Vec<&str> = all.lines().rev().take(3).collect();
     assert_eq!(
         table,
@@ -78,7 +79,8 @@ fn a_sweep() {
 
 #[test]
 fn colour_only_repeats_what_the_words_say() {
-    let report = samples::report(vec![samples::paused_holder(), samples::quiet(), samples::lonely()]);
+    let report =
+        samples::report(vec![samples::paused_holder(), samples::quiet(), samples::lonely()]);
     let coloured = written("text", &report);
     assert!(coloured.contains("\x1b["), "there is colour");
     let plain = plain(&coloured);
@@ -89,7 +91,8 @@ fn colour_only_repeats_what_the_words_say() {
 
 #[test]
 fn no_line_ends_in_blanks() {
-    let stories = [samples::paused_holder(), samples::failover(), samples::quiet(), samples::lonely()];
+    let stories =
+        [samples::paused_holder(), samples::failover(), samples::quiet(), samples::lonely()];
     for report in stories.into_iter().chain([samples::threads()]) {
         let text = text(&samples::report(vec![report]));
         assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
@@ -109,18 +112,23 @@ fn json_is_the_value_itself() {
 #[test]
 fn json_has_the_fields_of_the_contract_in_its_order() {
     let json: serde_json::Value =
-        serde_json::from_str(&written("json", &samples::report(vec![samples::paused_holder()]))).unwrap();
-    let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+        serde_json::from_str(&written("json", &samples::report(vec![samples::paused_holder()])))
+            .unwrap();
+    let keys = |value: &serde_json::Value| {
+        value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ")
+    };
     assert_eq!(keys(&json), "format version tool seed faults engine config runs");
     let run = &json["runs"][0];
     assert_eq!(
         keys(run),
-        "client fault verdict expected history_digest virtual_time_us operations acquisitions messages faults_fired \
+        "client fault verdict expected history_digest virtual_time_us operations acquisitions \
+         messages faults_fired \
          plan latency_us storage violations timeline"
     );
     assert_eq!(
         keys(&run["violations"][0]),
-        "id kind severity resource at_us duration_us occurrences total_duration_us processes cause summary witness \
+        "id kind severity resource at_us duration_us occurrences total_duration_us processes \
+         cause summary witness \
          narrative minimal_plan boundary but_for remedies replay"
     );
     assert!(keys(&run["timeline"][0]).starts_with("sequence time_us process event"));

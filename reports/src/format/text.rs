@@ -1,7 +1,9 @@
-//! Reports for people: the verdict first, then who was hurt, why, when, and how to see it again. Must never know a terminal: colour
-//! repeats what the words say, and the caller strips it.
+//! Reports for people: the verdict first, then who was hurt, why, when, and how to see it again.
+//! Must never know a terminal: colour repeats what the words say, and the caller strips it.
 
-use super::layout::{BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped};
+use super::layout::{
+    BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped,
+};
 use super::{Format, plan_text, rerun, text_sweep, text_timeline};
 use crate::finding::{Kind, Severity};
 use crate::report::{Report, RunReport, ViolationReport};
@@ -30,8 +32,10 @@ impl Format for Text {
 
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let (tool, faults) = (&report.tool, report.faults.join(", "));
-        let line =
-            format!("{} {}, seed {}, fault {faults}, engine {}", tool.name, tool.version, report.seed, report.engine);
+        let line = format!(
+            "{} {}, seed {}, fault {faults}, engine {}",
+            tool.name, tool.version, report.seed, report.engine
+        );
         writeln!(out, "{DIM}{line}{DIM:#}")?;
         for run in &report.runs {
             writeln!(out)?;
@@ -68,12 +72,15 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
         write_violation(run, violation, &mut told, out)?;
     }
-    let mut replays: Vec<&str> = run.violations.iter().map(|violation| violation.replay.as_str()).collect();
+    let mut replays: Vec<&str> =
+        run.violations.iter().map(|violation| violation.replay.as_str()).collect();
     replays.dedup();
     if !replays.is_empty() {
         writeln!(out)?;
     }
-    replays.into_iter().try_for_each(|replay| writeln!(out, "  {:<18}{BOLD}{replay}{BOLD:#}", "see it again"))
+    replays
+        .into_iter()
+        .try_for_each(|replay| writeln!(out, "  {:<18}{BOLD}{replay}{BOLD:#}", "see it again"))
 }
 
 /// A label and its value, broken into lines behind the label.
@@ -97,11 +104,13 @@ fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         return writeln!(out, "  {DIM}{:<18}{DIM:#}{says}", "mutual exclusion");
     }
     let count = overlaps.iter().map(|one| one.violation.occurrences).sum();
-    let total = overlaps.iter().fold(Micros::ZERO, |sum, one| sum + one.violation.total_duration_us);
+    let total =
+        overlaps.iter().fold(Micros::ZERO, |sum, one| sum + one.violation.total_duration_us);
     let (often, of) = (times(count), counted(run.acquisitions, "acquisition"));
     writeln!(
         out,
-        "  {DIM}{:<18}{DIM:#}{RED}broken{RED:#} {often} in {of}: two were in their critical sections for {total} in all",
+        "  {DIM}{:<18}{DIM:#}{RED}broken{RED:#} {often} in {of}: two were in their critical \
+         sections for {total} in all",
         "mutual exclusion"
     )
 }
@@ -160,7 +169,11 @@ fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         }
     };
     let differs = if surprise { " This run shows more than that." } else { "" };
-    field(out, "literature", &format!("{says}: {} ({}).{differs}", expected.because, expected.source))
+    field(
+        out,
+        "literature",
+        &format!("{says}: {} ({}).{differs}", expected.because, expected.source),
+    )
 }
 
 fn write_run_facts(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
@@ -180,10 +193,15 @@ fn write_plan(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         return field(out, "faults", "none");
     }
     let mut label = "faults";
-    let width = run.plan.faults.iter().map(|timed| timed.at_us.to_string().len()).max().unwrap_or(0);
+    let width =
+        run.plan.faults.iter().map(|timed| timed.at_us.to_string().len()).max().unwrap_or(0);
     for timed in run.plan.faults.iter().take(FAULTS_SHOWN) {
         let text = plan_text::fault(&timed.fault);
-        writeln!(out, "  {DIM}{label:<18}{DIM:#}{:>width$}  {text} {DIM}(fault {}){DIM:#}", timed.at_us, timed.id)?;
+        writeln!(
+            out,
+            "  {DIM}{label:<18}{DIM:#}{:>width$}  {text} {DIM}(fault {}){DIM:#}",
+            timed.at_us, timed.id
+        )?;
         label = "";
     }
     if planned > FAULTS_SHOWN as u64 {
@@ -226,17 +244,27 @@ fn write_violation(
 /// What re-running showed.
 fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
     if let Some(plan) = &report.minimal_plan {
-        let faults: Vec<String> = plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
-        let enough = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
-        let of = report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
+        let faults: Vec<String> =
+            plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
+        let enough =
+            if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
+        let of = report
+            .minimal_run
+            .as_ref()
+            .map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
         rerun_line(out, &format!("Enough for it: {enough}{of}."))?;
     }
     if let Some(boundary) = &report.boundary {
         let amount = |value| rerun::amount(boundary, value);
         let (fault, quantity) = (boundary.fault, &boundary.quantity);
-        let analytic = boundary.analytic.map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
+        let analytic = boundary
+            .analytic
+            .map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
         let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
-        rerun_line(out, &format!("{quantity} of fault {fault}: {enough} is enough, {less} is not{analytic}."))?;
+        rerun_line(
+            out,
+            &format!("{quantity} of fault {fault}: {enough} is enough, {less} is not{analytic}."),
+        )?;
     }
     for cause in &report.but_for {
         let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
@@ -265,7 +293,8 @@ fn write_totals(runs: &[RunReport], out: &mut dyn Write) -> io::Result<()> {
     let fault_width = runs.iter().map(|run| run.fault.len()).max().unwrap_or(0);
     for run in runs {
         let style = verdict_style(&run.verdict);
-        let mut kinds: Vec<&str> = run.violations.iter().map(|one| one.violation.kind.name()).collect();
+        let mut kinds: Vec<&str> =
+            run.violations.iter().map(|one| one.violation.kind.name()).collect();
         kinds.sort_unstable();
         kinds.dedup();
         let (name, gap) = (run.verdict.name(), if kinds.is_empty() { "" } else { "  " });

@@ -1,4 +1,5 @@
-//! Sweep summaries for people: one row for each client and fault. Must never know how the runs were made.
+//! Sweep summaries for people: one row for each client and fault. Must never know how the runs were
+//! made.
 
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
 use crate::sweep::{Cell, Rate, Sweep};
@@ -7,18 +8,29 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// The head of each column but the last, in order.
-const HEAD: [&str; 8] = ["client", "fault", "runs", "valid", "violated", "unknown", "rate", "95 % interval"];
+const HEAD: [&str; 8] =
+    ["client", "fault", "runs", "valid", "violated", "unknown", "rate", "95 % interval"];
 /// How many columns are words; the others are numbers and stand to the right.
 const WORDS: usize = 2;
 
 /// Writes the table and what belongs under it.
 pub(super) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let (tool, seeds) = (&sweep.tool, sweep.seeds);
-    writeln!(out, "{DIM}{} {}, sweep of seeds {seeds}{}{DIM:#}", tool.name, tool.version, shard(sweep))?;
+    writeln!(
+        out,
+        "{DIM}{} {}, sweep of seeds {seeds}{}{DIM:#}",
+        tool.name,
+        tool.version,
+        shard(sweep)
+    )?;
     writeln!(out)?;
     let rows: Vec<[String; 8]> = sweep.cells.iter().map(columns).collect();
     let width = |column: usize| {
-        rows.iter().map(|row| row[column].chars().count()).chain([HEAD[column].chars().count()]).max().unwrap_or(0)
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .chain([HEAD[column].chars().count()])
+            .max()
+            .unwrap_or(0)
     };
     let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
     writeln!(out, "{DIM}{}  found{DIM:#}", line(&HEAD.map(str::to_owned), &widths, None))?;
@@ -40,8 +52,10 @@ fn columns(cell: &Cell) -> [String; 8] {
     let Rate { point, low, high } = cell.rate;
     let exercised = cell.valid + cell.violated > 0;
     let rate = if exercised { percent(point) } else { "-".to_owned() };
-    let interval = if exercised { format!("{} to {}", percent(low), percent(high)) } else { "-".to_owned() };
-    let [runs, valid, violated, unknown] = [cell.runs, cell.valid, cell.violated, cell.unknown].map(thousands);
+    let interval =
+        if exercised { format!("{} to {}", percent(low), percent(high)) } else { "-".to_owned() };
+    let [runs, valid, violated, unknown] =
+        [cell.runs, cell.valid, cell.violated, cell.unknown].map(thousands);
     [cell.client.clone(), cell.fault.clone(), runs, valid, violated, unknown, rate, interval]
 }
 
@@ -74,7 +88,8 @@ fn line(row: &[String; 8], widths: &[usize], style: Option<Style>) -> String {
     let mut text = String::new();
     for (column, value) in row.iter().enumerate() {
         let width = widths[column];
-        let padded = if column < WORDS { format!("{value:<width$}") } else { format!("{value:>width$}") };
+        let padded =
+            if column < WORDS { format!("{value:<width$}") } else { format!("{value:>width$}") };
         let gap = if column == 0 { "" } else { "  " };
         match (column, style) {
             (4, Some(style)) => text.push_str(&format!("{gap}{style}{padded}{style:#}")),
@@ -84,23 +99,36 @@ fn line(row: &[String; 8], widths: &[usize], style: Option<Style>) -> String {
     text
 }
 
-fn write_cell(cell: &Cell, row: &[String; 8], widths: &[usize], out: &mut dyn Write) -> io::Result<()> {
+fn write_cell(
+    cell: &Cell,
+    row: &[String; 8],
+    widths: &[usize],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (style, verdict) = match (cell.violated, cell.valid) {
         (1.., _) => (RED, None),
         (0, 0) => (YELLOW, Some("nothing was exercised")),
         (0, _) => (GREEN, Some("nothing")),
     };
     let verdict = verdict.map(|verdict| match cell.quiet_bound {
-        Some(bound) if cell.valid > 0 => format!("{verdict}, below {} at 95 %", small_percent(bound)),
+        Some(bound) if cell.valid > 0 => {
+            format!("{verdict}, below {} at 95 %", small_percent(bound))
+        }
         _ => verdict.to_owned(),
     });
     let mut found: Vec<String> = Vec::new();
     for (kind, runs) in &cell.violations_by_kind {
-        let seed = cell.first_seed.get(kind).map_or(String::new(), |seed| format!(", first in seed {seed}"));
+        let seed = cell
+            .first_seed
+            .get(kind)
+            .map_or(String::new(), |seed| format!(", first in seed {seed}"));
         found.push(format!("{BOLD}{kind}{BOLD:#} in {}{seed}", counted(*runs, "run")));
     }
-    let causes: Vec<String> =
-        cell.violations_by_cause.iter().map(|(cause, runs)| format!("{cause} {}", thousands(*runs))).collect();
+    let causes: Vec<String> = cell
+        .violations_by_cause
+        .iter()
+        .map(|(cause, runs)| format!("{cause} {}", thousands(*runs)))
+        .collect();
     if !causes.is_empty() {
         found.push(format!("{DIM}by {}{DIM:#}", causes.join(", ")));
     }
@@ -122,7 +150,8 @@ fn write_cell(cell: &Cell, row: &[String; 8], widths: &[usize], out: &mut dyn Wr
 fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "{DIM}Rates are violated runs in 100 that were valid or violated, with Wilson's interval. What is quiet is bounded by the rule of three.{DIM:#}"
+        "{DIM}Rates are violated runs in 100 that were valid or violated, with Wilson's interval. \
+         What is quiet is bounded by the rule of three.{DIM:#}"
     )?;
     write_phases(sweep, out)?;
     for gap in &sweep.gaps {
@@ -144,14 +173,18 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// How often a fault of each kind began in each phase of the protocol: what a quiet cell can be trusted for.
+/// How often a fault of each kind began in each phase of the protocol: what a quiet cell can be
+/// trusted for.
 fn write_phases(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<[String; 2 + PHASES.len()]> = sweep.cells.iter().flat_map(phase_rows).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    let head: Vec<String> = ["cell", "faults began"].into_iter().chain(PHASES).map(str::to_owned).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).chain([head[column].len()]).max().unwrap_or(0);
+    let head: Vec<String> =
+        ["cell", "faults began"].into_iter().chain(PHASES).map(str::to_owned).collect();
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].len()).chain([head[column].len()]).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     writeln!(out)?;
     writeln!(out, "{DIM}{}{DIM:#}", phase_line(&head, &widths))?;
@@ -162,7 +195,8 @@ fn write_phases(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The phases of the protocol in the order in which a process goes through them.
-const PHASES: [&str; 6] = ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
+const PHASES: [&str; 6] =
+    ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
 fn phase_rows(cell: &Cell) -> Vec<[String; 2 + PHASES.len()]> {
     let row = |(kind, phases): (&String, &BTreeMap<String, u64>)| {

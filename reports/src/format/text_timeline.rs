@@ -1,4 +1,5 @@
-//! What happened around one violation, a line each, with a lane for each process that took part. Must never know why it happened.
+//! What happened around one violation, a line each, with a lane for each process that took part.
+//! Must never know why it happened.
 
 use super::layout::{BOLD, DIM, RED};
 use crate::history::{Action, What};
@@ -17,8 +18,8 @@ struct Lanes {
     still: BTreeMap<u32, Vec<Node>>,
 }
 
-/// Writes the entries of the run's timeline that belong to a violation. Of entries that were all `told` before, only those that convict
-/// are written again.
+/// Writes the entries of the run's timeline that belong to a violation. Of entries that were all
+/// `told` before, only those that convict are written again.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,
@@ -81,7 +82,8 @@ fn write_line(
     let text = &entry.text;
     writeln!(
         out,
-        "  {RED}{mark}{RED:#} {time:>12}  {lane_style}{lanes}{lane_style:#}{style}{place:<who$}  {text}{style:#}"
+        "  {RED}{mark}{RED:#} \
+         {time:>12}  {lane_style}{lanes}{lane_style:#}{style}{place:<who$}  {text}{style:#}"
     )
 }
 
@@ -111,7 +113,8 @@ fn shown<'r>(run: &'r RunReport, violation: &Violation) -> Vec<&'r TimelineEntry
     let involved = |entry: &TimelineEntry| match entry.what {
         What::Crashed | What::Started => {
             let mut processes = violation.processes.iter();
-            !entry.process.is_process() || processes.any(|process| process.machine() == entry.process)
+            !entry.process.is_process()
+                || processes.any(|process| process.machine() == entry.process)
         }
         _ => !entry.process.is_process() || violation.processes.contains(&entry.process),
     };
@@ -129,7 +132,8 @@ fn shown<'r>(run: &'r RunReport, violation: &Violation) -> Vec<&'r TimelineEntry
 fn acts_on(run: &RunReport, entry: &TimelineEntry, at: u64) -> bool {
     let What::FaultBegan { fault, .. } = &entry.what else { return false };
     let mut later = run.timeline.iter().filter(|other| other.sequence > at);
-    later.any(|other| matches!(&other.what, What::FaultEnded { fault: ended, .. } if ended == fault))
+    later
+        .any(|other| matches!(&other.what, What::FaultEnded { fault: ended, .. } if ended == fault))
 }
 
 impl Lanes {
@@ -139,9 +143,13 @@ impl Lanes {
         let mut line = String::new();
         for (process, depth) in &self.depth {
             let mark = match &edge {
-                Some((edge, whose)) if whose.contains(process) && (*edge == '┏' || *depth == 0) => *edge,
+                Some((edge, whose)) if whose.contains(process) && (*edge == '┏' || *depth == 0) => {
+                    *edge
+                }
                 _ if *depth == 0 => ' ',
-                _ if self.still.values().any(|machines| machines.contains(&process.machine())) => '┊',
+                _ if self.still.values().any(|machines| machines.contains(&process.machine())) => {
+                    '┊'
+                }
                 _ => '┃',
             };
             let width = process.to_string().len() + 2;
@@ -165,7 +173,9 @@ impl Lanes {
                 *self.depth.get_mut(&entry.process)? += 1;
                 Some(('┏', vec![entry.process]))
             }
-            What::Invoke { action: Action::Release, .. } => self.leave(|one| one == entry.process, |depth| depth - 1),
+            What::Invoke { action: Action::Release, .. } => {
+                self.leave(|one| one == entry.process, |depth| depth - 1)
+            }
             What::Lost => self.leave(|one| one == entry.process, |_| 0),
             What::Crashed => self.leave(|one| one.machine() == entry.process, |_| 0),
             _ => None,
@@ -173,9 +183,15 @@ impl Lanes {
     }
 
     /// Those of these that are in a section leave it.
-    fn leave(&mut self, who: impl Fn(Node) -> bool, change: fn(u32) -> u32) -> Option<(char, Vec<Node>)> {
+    fn leave(
+        &mut self,
+        who: impl Fn(Node) -> bool,
+        change: fn(u32) -> u32,
+    ) -> Option<(char, Vec<Node>)> {
         let mut left = Vec::new();
-        for (process, depth) in self.depth.iter_mut().filter(|(process, depth)| **depth > 0 && who(**process)) {
+        for (process, depth) in
+            self.depth.iter_mut().filter(|(process, depth)| **depth > 0 && who(**process))
+        {
             *depth = change(*depth);
             left.push(*process);
         }

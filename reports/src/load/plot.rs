@@ -1,4 +1,5 @@
-//! The load on the server over time, a line for each way of waiting. Must never know more than the report.
+//! The load on the server over time, a line for each way of waiting. Must never know more than the
+//! report.
 
 use super::LoadReport;
 use crate::format::plot::{Axis, Plot, Point, Series};
@@ -13,10 +14,16 @@ pub fn plot(report: &LoadReport) -> String {
             y: *commands as f64 / seconds,
             between: None,
         };
-        Series { name: case.waiting.clone(), points: case.commands_over_time.iter().enumerate().map(point).collect() }
+        Series {
+            name: case.waiting.clone(),
+            points: case.commands_over_time.iter().enumerate().map(point).collect(),
+        }
     });
     Plot {
-        title: format!("{}: {} requests of {} processes", config.client, config.requests, config.processes),
+        title: format!(
+            "{}: {} requests of {} processes",
+            config.client, config.requests, config.processes
+        ),
         subtitle: format!(
             "Commands that the server carries out, {} each, by how processes wait",
             config.service_time_us

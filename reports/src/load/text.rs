@@ -9,7 +9,8 @@ use std::fmt::Write;
 pub fn text(report: &LoadReport) -> String {
     let config = &report.config;
     let mut text = format!(
-        "{} {}, load of {}: {} processes, {} requests, {} for a command, messages take {} to {}, {} of work and {} commands under the lock, seed {}\n\n",
+        "{} {}, load of {}: {} processes, {} requests, {} for a command, messages take {} to {}, \
+         {} of work and {} commands under the lock, seed {}\n\n",
         report.tool.name,
         report.tool.version,
         config.client,
@@ -22,7 +23,13 @@ pub fn text(report: &LoadReport) -> String {
         config.holder_commands,
         config.seed
     );
-    let width = report.cases.iter().map(|case| case.waiting.len()).chain(["one alone".len()]).max().unwrap_or(0);
+    let width = report
+        .cases
+        .iter()
+        .map(|case| case.waiting.len())
+        .chain(["one alone".len()])
+        .max()
+        .unwrap_or(0);
     let _ = writeln!(
         text,
         "{:width$}  served  req/s  commands/req  commands/s  busy  {:>19}  {:>19}  {:>19}  release",
@@ -38,7 +45,9 @@ pub fn text(report: &LoadReport) -> String {
 
 fn line(name: &str, case: &LoadCase, alone: Option<Latency>, width: usize) -> String {
     let times = match (case.latency_us.release, alone) {
-        (Some(release), Some(alone)) => format!("{:.1} x", release.p50 as f64 / alone.p50.max(1) as f64),
+        (Some(release), Some(alone)) => {
+            format!("{:.1} x", release.p50 as f64 / alone.p50.max(1) as f64)
+        }
         _ => "-".to_owned(),
     };
     let latency = &case.latency_us;

@@ -1,9 +1,12 @@
-//! Whether a published matrix still tells what a new one shows. Must never know where either is kept.
+//! Whether a published matrix still tells what a new one shows. Must never know where either is
+//! kept.
 //!
-//! With the same version and config, the same seeds must give the same counts; and whatever the number of seeds, the first seed of each kind must
-//! be the same as far as both went. Otherwise the shares of violated runs, of each kind and of runs that exercised nothing are compared by
-//! Fisher's exact test (Fisher 1922), at 5 % over all comparisons together (Bonferroni): what chance explains is not stale. One thing chance never
-//! explains away: a cell that is published as quiet and is violated now.
+//! With the same version and config, the same seeds must give the same counts; and whatever the
+//! number of seeds, the first seed of each kind must be the same as far as both went. Otherwise the
+//! shares of violated runs, of each kind and of runs that exercised nothing are compared by
+//! Fisher's exact test (Fisher 1922), at 5 % over all comparisons together (Bonferroni): what
+//! chance explains is not stale. One thing chance never explains away: a cell that is published as
+//! quiet and is violated now.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::finding::Kind;
@@ -26,7 +29,9 @@ pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     for cell in &now.cells {
         match published.cell(&cell.client, &cell.fault) {
             None => told.push(format!("{}: it is not published", name(cell))),
-            Some(known) if same_meaning && published.seeds == now.seeds => told.extend(not_the_same(known, cell)),
+            Some(known) if same_meaning && published.seeds == now.seeds => {
+                told.extend(not_the_same(known, cell))
+            }
             Some(known) => {
                 let both = (same_meaning && published.seeds.from == now.seeds.from)
                     .then(|| published.seeds.to.min(now.seeds.to));
@@ -45,25 +50,41 @@ fn name(cell: &MatrixCell) -> String {
 }
 
 fn not_the_same(known: &MatrixCell, now: &MatrixCell) -> Option<String> {
-    let counts = |cell: &MatrixCell| format!("{} of {} {:?}", cell.violated, cell.exercised, cell.kinds);
+    let counts =
+        |cell: &MatrixCell| format!("{} of {} {:?}", cell.violated, cell.exercised, cell.kinds);
     let same = (known.violated, known.exercised, &known.kinds, &known.first_seed)
         == (now.violated, now.exercised, &now.kinds, &now.first_seed);
-    (!same).then(|| format!("{}: the same seeds give {} now, {} is published", name(now), counts(now), counts(known)))
+    (!same).then(|| {
+        format!(
+            "{}: the same seeds give {} now, {} is published",
+            name(now),
+            counts(now),
+            counts(known)
+        )
+    })
 }
 
 /// The first seed of each kind, as far as both matrices went: before `end`.
 fn another_first_seed(known: &MatrixCell, now: &MatrixCell, end: Seed) -> Option<String> {
-    let first = |cell: &MatrixCell, kind: Kind| cell.first_seed.get(&kind).copied().filter(|seed| *seed < end);
+    let first = |cell: &MatrixCell, kind: Kind| {
+        cell.first_seed.get(&kind).copied().filter(|seed| *seed < end)
+    };
     let kind = Kind::ALL.into_iter().find(|kind| first(known, *kind) != first(now, *kind))?;
     let told = |seed: Option<Seed>| seed.map_or("none".to_owned(), |seed| seed.to_string());
     let (before, after) = (told(first(known, kind)), told(first(now, kind)));
-    Some(format!("{}: below seed {end} the first {kind} is {after} now, {before} is published", name(now)))
+    Some(format!(
+        "{}: below seed {end} the first {kind} is {after} now, {before} is published",
+        name(now)
+    ))
 }
 
 fn beyond_chance(known: &MatrixCell, now: &MatrixCell, limit: f64) -> Option<String> {
     if known.verdict == CellVerdict::Quiet && now.verdict == CellVerdict::Violated {
         let (violated, exercised) = (now.violated, now.exercised);
-        return Some(format!("{}: published as quiet, and {violated} of {exercised} runs are violated now", name(now)));
+        return Some(format!(
+            "{}: published as quiet, and {violated} of {exercised} runs are violated now",
+            name(now)
+        ));
     }
     let differs = |what: &str, before: (u64, u64), after: (u64, u64)| {
         (fisher(before, after) < limit).then(|| {
@@ -77,31 +98,44 @@ fn beyond_chance(known: &MatrixCell, now: &MatrixCell, limit: f64) -> Option<Str
             )
         })
     };
-    let of = |cell: &MatrixCell, kind: Kind| (cell.kinds.get(&kind).copied().unwrap_or(0), cell.exercised);
+    let of = |cell: &MatrixCell, kind: Kind| {
+        (cell.kinds.get(&kind).copied().unwrap_or(0), cell.exercised)
+    };
     differs("a violation", (known.violated, known.exercised), (now.violated, now.exercised))
-        .or_else(|| differs("a lock exercised", (known.exercised, known.runs), (now.exercised, now.runs)))
-        .or_else(|| Kind::ALL.into_iter().find_map(|kind| differs(kind.name(), of(known, kind), of(now, kind))))
+        .or_else(|| {
+            differs("a lock exercised", (known.exercised, known.runs), (now.exercised, now.runs))
+        })
+        .or_else(|| {
+            Kind::ALL
+                .into_iter()
+                .find_map(|kind| differs(kind.name(), of(known, kind), of(now, kind)))
+        })
 }
 
-/// How likely it is that two shares differ by chance by at least as much as these, two-sided: `(hits, trials)` each.
+/// How likely it is that two shares differ by chance by at least as much as these, two-sided:
+/// `(hits, trials)` each.
 fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let (hits, trials) = (one.0 + other.0, one.1 + other.1);
-    let chosen = |of: u64, some: u64| log_factorial(of) - log_factorial(some) - log_factorial(of - some);
+    let chosen =
+        |of: u64, some: u64| log_factorial(of) - log_factorial(some) - log_factorial(of - some);
     let all = chosen(trials, hits);
     let log_probability = |first: u64| chosen(one.1, first) + chosen(other.1, hits - first) - all;
     let seen = log_probability(one.0);
     let range = hits.saturating_sub(other.1)..=hits.min(one.1);
-    // Outcomes as unlikely as the one seen count too, whichever way they differ; rounding must not leave the seen one out.
+    // Outcomes as unlikely as the one seen count too, whichever way they differ; rounding must not
+    // leave the seen one out.
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
-/// The natural logarithm of `n!`, by Stirling's series for `n + 1`, which is exact enough from 10 on.
+/// The natural logarithm of `n!`, by Stirling's series for `n + 1`, which is exact enough from 10
+/// on.
 fn log_factorial(n: u64) -> f64 {
     if n < 10 {
         return (2..=n).map(|factor| (factor as f64).ln()).sum();
     }
     let x = n as f64 + 1.0;
-    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + 1.0 / (12.0 * x) - 1.0 / (360.0 * x.powi(3))
+    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + 1.0 / (12.0 * x)
+        - 1.0 / (360.0 * x.powi(3))
 }
 
 #[cfg(test)]
@@ -118,7 +152,8 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // Fisher's tea tasting, 3 of 4 against 1 of 4: 17/35 two-sided. 1 of 11 against 9 of 12: 0.002759.
+        // Fisher's tea tasting, 3 of 4 against 1 of 4: 17/35 two-sided. 1 of 11 against 9 of 12:
+        // 0.002759.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);
@@ -128,7 +163,8 @@ mod tests {
     fn accepts_the_same_matrix_and_what_chance_explains() {
         let published = matrix(vec![cell("redlock", "pause", 40), cell("redlock", "none", 0)]);
         assert_eq!(stale(&published, &published), Vec::<String>::new());
-        let other = elsewhere(matrix(vec![cell("redlock", "pause", 49), cell("redlock", "none", 0)]));
+        let other =
+            elsewhere(matrix(vec![cell("redlock", "pause", 49), cell("redlock", "none", 0)]));
         assert_eq!(stale(&published, &other), Vec::<String>::new());
     }
 
@@ -150,14 +186,18 @@ mod tests {
         few.cells[0].first_seed.clear();
         assert_eq!(stale(&published, &few), Vec::<String>::new(), "below 10 there is none in both");
         few.cells[0].first_seed.insert(Kind::Overlap, Seed(3));
-        assert!(stale(&published, &few)[0].contains("the first overlap is 3 now, none is published"));
+        assert!(
+            stale(&published, &few)[0].contains("the first overlap is 3 now, none is published")
+        );
     }
 
     #[test]
     fn rejects_what_chance_does_not_explain() {
         let published = matrix(vec![cell("redlock", "pause", 10), cell("redlock", "none", 0)]);
-        let more =
-            stale(&published, &elsewhere(matrix(vec![cell("redlock", "pause", 60), cell("redlock", "none", 1)])));
+        let more = stale(
+            &published,
+            &elsewhere(matrix(vec![cell("redlock", "pause", 60), cell("redlock", "none", 1)])),
+        );
         assert_eq!(more.len(), 2, "{more:?}");
         assert!(more[1].contains("published as quiet"), "{more:?}");
     }

@@ -1,4 +1,5 @@
-//! The matrix for a terminal: a row for each lock, a narrow column for each fault. Must never know a terminal: it is plain text.
+//! The matrix for a terminal: a row for each lock, a narrow column for each fault. Must never know
+//! a terminal: it is plain text.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
 use crate::format::plot::percent;
@@ -28,14 +29,17 @@ pub fn text(matrix: &Matrix) -> String {
     for (number, fault) in faults.iter().enumerate() {
         let _ = writeln!(text, "{:>3} {fault}", number + 1);
     }
-    let _ = writeln!(text, "  . none violated   ? nothing exercised   ! contradicts the literature\n");
+    let _ =
+        writeln!(text, "  . none violated   ? nothing exercised   ! contradicts the literature\n");
     for agreement in [Agreement::Contradicts, Agreement::More, Agreement::NotSeen] {
         for cell in matrix.cells.iter().filter(|cell| cell.agreement == agreement) {
             let _ = writeln!(text, "{}", told(cell));
         }
     }
-    let counts: Vec<String> =
-        Agreement::ALL.iter().map(|one| format!("{} {}", matrix.count(*one), one.words())).collect();
+    let counts: Vec<String> = Agreement::ALL
+        .iter()
+        .map(|one| format!("{} {}", matrix.count(*one), one.words()))
+        .collect();
     let _ = writeln!(text, "{} cells: {}", matrix.cells.len(), counts.join(", "));
     text
 }
@@ -56,7 +60,14 @@ fn told(cell: &MatrixCell) -> String {
         CellVerdict::Quiet => format!("none of {}", cell.exercised),
         CellVerdict::Unknown => "nothing exercised".to_owned(),
     };
-    let known =
-        cell.expected.as_ref().map_or(String::new(), |known| format!("{} ({})", literature(known), known.source));
-    format!("{}: {} under {}: {found}; known: {known}", cell.agreement.words(), cell.client, cell.fault)
+    let known = cell
+        .expected
+        .as_ref()
+        .map_or(String::new(), |known| format!("{} ({})", literature(known), known.source));
+    format!(
+        "{}: {} under {}: {found}; known: {known}",
+        cell.agreement.words(),
+        cell.client,
+        cell.fault
+    )
 }

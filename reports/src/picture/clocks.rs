@@ -1,5 +1,5 @@
-//! How wrong the wall clock of each host was, from the faults that were fired: exact, because nothing else sets a clock. Must never know what a
-//! wrong clock did.
+//! How wrong the wall clock of each host was, from the faults that were fired: exact, because
+//! nothing else sets a clock. Must never know what a wrong clock did.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 pub(crate) struct ClockLine {
     /// Whose clock.
     pub(crate) node: Node,
-    /// True time and error, in microseconds: straight between two points, and a step where two points share their time.
+    /// True time and error, in microseconds: straight between two points, and a step where two
+    /// points share their time.
     pub(crate) points: Vec<(u64, i64)>,
 }
 
@@ -19,7 +20,11 @@ pub(super) fn lines(faults: &[FaultBar], plan: &FaultPlan, end: u64) -> Vec<Cloc
     for bar in faults {
         match plan.faults.iter().find(|timed| timed.id == bar.id).map(|timed| &timed.fault) {
             Some(Fault::ClockJump { node, offset_us }) => {
-                changes.entry(*node).or_default().push(Change { at: bar.from, step_us: *offset_us, rate_ppm: 0 });
+                changes.entry(*node).or_default().push(Change {
+                    at: bar.from,
+                    step_us: *offset_us,
+                    rate_ppm: 0,
+                });
             }
             Some(Fault::ClockDrift { node, rate_ppm, .. }) => {
                 let own = changes.entry(*node).or_default();
@@ -29,7 +34,10 @@ pub(super) fn lines(faults: &[FaultBar], plan: &FaultPlan, end: u64) -> Vec<Cloc
             _ => {}
         }
     }
-    changes.into_iter().map(|(node, changes)| ClockLine { node, points: points(changes, end) }).collect()
+    changes
+        .into_iter()
+        .map(|(node, changes)| ClockLine { node, points: points(changes, end) })
+        .collect()
 }
 
 /// What changes the error of a clock.

@@ -12,7 +12,8 @@ pub(crate) struct Lane {
     pub(crate) node: Node,
 }
 
-/// The storage, the processes, the servers, the Sentinels: what was harmed, who did it, and what let them.
+/// The storage, the processes, the servers, the Sentinels: what was harmed, who did it, and what
+/// let them.
 pub(super) fn all(history: &History, messages: &[WireMessage]) -> Vec<Lane> {
     let mut nodes: BTreeSet<Node> = BTreeSet::new();
     for event in &history.events {

@@ -61,8 +61,12 @@ pub(crate) enum Glyph {
 
 /// Every event of the history.
 pub(super) fn all(history: &History, run: &RunReport) -> Vec<Mark> {
-    let witness: BTreeSet<u64> =
-        run.violations.iter().flat_map(|report| &report.violation.witness).map(|event| event.sequence).collect();
+    let witness: BTreeSet<u64> = run
+        .violations
+        .iter()
+        .flat_map(|report| &report.violation.witness)
+        .map(|event| event.sequence)
+        .collect();
     let marks = history.events.iter().map(|event| Mark {
         sequence: event.sequence,
         at: event.time_us.0,
@@ -93,7 +97,9 @@ fn glyph(what: &What) -> Glyph {
         What::Fail { .. } | What::Info { .. } | What::Lost => Glyph::Fails,
         What::Crashed => Glyph::Dies,
         What::Started => Glyph::Starts,
-        What::Server { change: Change::Granted | Change::Extended | Change::Restored, .. } => Glyph::KeySet,
+        What::Server { change: Change::Granted | Change::Extended | Change::Restored, .. } => {
+            Glyph::KeySet
+        }
         What::Server { .. } => Glyph::KeyGone,
         What::Storage { accepted: false, .. } => Glyph::Rejects,
         What::Storage { access: Access::Read, .. } => Glyph::Reads,
@@ -105,7 +111,9 @@ fn glyph(what: &What) -> Glyph {
 
 fn note(what: &What) -> Option<String> {
     match what {
-        What::Storage { access: Access::Write, accepted: true, before, after, .. } => Some(format!("{before}→{after}")),
+        What::Storage { access: Access::Write, accepted: true, before, after, .. } => {
+            Some(format!("{before}→{after}"))
+        }
         _ => None,
     }
 }

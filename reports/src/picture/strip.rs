@@ -15,9 +15,11 @@ pub(crate) struct Held {
     pub(crate) who: Vec<Node>,
 }
 
-/// Cuts the run where a section begins or ends. Spans without anybody, or without length, are left out.
+/// Cuts the run where a section begins or ends. Spans without anybody, or without length, are left
+/// out.
 pub(super) fn held(sections: &[Span]) -> Vec<Held> {
-    let cuts: BTreeSet<u64> = sections.iter().flat_map(|section| [section.from, section.to]).collect();
+    let cuts: BTreeSet<u64> =
+        sections.iter().flat_map(|section| [section.from, section.to]).collect();
     let mut by_start: BTreeMap<u64, Vec<&Span>> = BTreeMap::new();
     for section in sections {
         by_start.entry(section.from).or_default().push(section);
@@ -52,7 +54,8 @@ mod tests {
     #[test]
     fn an_overlap_names_the_earlier_holder_first() {
         let strip = held(&[section(2, 10, 30), section(1, 20, 40)]);
-        let told: Vec<_> = strip.iter().map(|held| (held.from, held.to, held.who.clone())).collect();
+        let told: Vec<_> =
+            strip.iter().map(|held| (held.from, held.to, held.who.clone())).collect();
         let (one, two) = (Node::Client(1), Node::Client(2));
         assert_eq!(told, [(10, 20, vec![two]), (20, 30, vec![two, one]), (30, 40, vec![one])]);
     }

@@ -1,6 +1,8 @@
-//! On which line of a history's text an event stands, so that whoever edited it finds the place. Must never know what an event means.
+//! On which line of a history's text an event stands, so that whoever edited it finds the place.
+//! Must never know what an event means.
 
-/// The line, from 1, on which the event at this position of `events` begins. `None` if the text has no such event; the text must be JSON.
+/// The line, from 1, on which the event at this position of `events` begins. `None` if the text has
+/// no such event; the text must be JSON.
 pub fn line_of_event(text: &str, position: usize) -> Option<usize> {
     let (mut line, mut depth, mut begins) = (1_usize, 0_u32, 0_usize);
     let (mut in_string, mut escaped, mut in_events, mut passed) = (false, false, false, 0_usize);
@@ -44,10 +46,14 @@ pub fn line_of_event(text: &str, position: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "{\n \"header\": {\"events\": \"[{\\\"\"},\n \"events\": [\n  {\"a\": [{}]},\n  {\n   \"b\": \"}]\"},\n  {}\n ]\n}";
+    const TEXT: &str = "{\n \"header\": {\"events\": \"[{\\\"\"},\n \"events\": [\n  {\"a\": \
+     [{}]},\n  {\n   \"b\": \"}]\"},\n  {}\n ]\n}";
 
     #[test]
     fn lines_are_counted_over_strings_and_nested_values() {
-        assert_eq!([0, 1, 2, 3].map(|position| line_of_event(TEXT, position)), [Some(4), Some(5), Some(7), None]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|position| line_of_event(TEXT, position)),
+            [Some(4), Some(5), Some(7), None]
+        );
     }
 }

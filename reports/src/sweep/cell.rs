@@ -1,4 +1,5 @@
-//! One client under one fault over many seeds. Must never know in which order the runs came: adding commutes.
+//! One client under one fault over many seeds. Must never know in which order the runs came: adding
+//! commutes.
 
 use super::expectation::Expectation;
 use super::first::SeedsToFirst;
@@ -12,7 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One client under one fault over many seeds. All counts but `phases` are of runs: a run with ten overlaps counts once.
+/// One client under one fault over many seeds. All counts but `phases` are of runs: a run with ten
+/// overlaps counts once.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// The lock, as `--client` names it.
@@ -45,7 +47,8 @@ pub struct Cell {
     pub confirmed_under_turmoil: u64,
     /// Each distinct anomaly, by id.
     pub fingerprints: Vec<Fingerprint>,
-    /// How many violations are kept: the smallest of each anomaly first, then the second smallest of each, and so on. The smallest always are.
+    /// How many violations are kept: the smallest of each anomaly first, then the second smallest
+    /// of each, and so on. The smallest always are.
     #[serde(default = "violations_max")]
     pub violations_max: u64,
     /// How often a fault of each kind began in each phase of the protocol.
@@ -53,8 +56,9 @@ pub struct Cell {
     /// How it was held against what should come out, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// What differs from machine to machine: `cpu_us`, the processor time of all runs in microseconds; `cpu_us_per_run`; and
-    /// `cpu_us_to_first_median` and `cpu_us_to_first_p90`, which are the seeds to the first violation times that.
+    /// What differs from machine to machine: `cpu_us`, the processor time of all runs in
+    /// microseconds; `cpu_us_per_run`; and `cpu_us_to_first_median` and `cpu_us_to_first_p90`,
+    /// which are the seeds to the first violation times that.
     #[serde(default)]
     pub measured: BTreeMap<String, f64>,
 }
@@ -85,13 +89,16 @@ pub struct Fingerprint {
     /// Further runs that show it, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Kept>,
-    /// What was found in the smallest run, with its minimal plan; absent if it was not made minimal.
+    /// What was found in the smallest run, with its minimal plan; absent if it was not made
+    /// minimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<ViolationReport>>,
 }
 
 /// A run that shows an anomaly. Fewer faults are smaller, then the lower seed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Kept {
     /// How many faults its plan holds.
     pub faults: u64,
@@ -100,7 +107,9 @@ pub struct Kept {
 }
 
 /// The smallest run that shows an anomaly: the fewest faults, then the lowest seed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Smallest {
     /// How many faults its plan (its minimal plan, if one was found) holds.
     pub faults: u64,
@@ -178,7 +187,15 @@ impl Cell {
             let smallest = Smallest { faults, seed: summary.seed, confirmed_under_turmoil: false };
             let (id, kind, cause) = (violation.id.clone(), violation.kind, violation.cause);
             let (others, report) = (Vec::new(), None);
-            cell.absorb_fingerprint(&Fingerprint { id, kind, cause, runs: 1, smallest, others, report });
+            cell.absorb_fingerprint(&Fingerprint {
+                id,
+                kind,
+                cause,
+                runs: 1,
+                smallest,
+                others,
+                report,
+            });
         }
         for (kind, phase) in summary.phases {
             *cell.phases.entry(kind.clone()).or_default().entry(phase.clone()).or_default() += 1;
@@ -195,7 +212,10 @@ impl Cell {
         add_counts(&mut self.violations_by_kind, &other.violations_by_kind);
         add_counts(&mut self.violations_by_cause, &other.violations_by_cause);
         for (kind, seed) in &other.first_seed {
-            self.first_seed.entry(*kind).and_modify(|first| *first = (*first).min(*seed)).or_insert(*seed);
+            self.first_seed
+                .entry(*kind)
+                .and_modify(|first| *first = (*first).min(*seed))
+                .or_insert(*seed);
         }
         for (kind, phases) in &other.phases {
             add_counts(self.phases.entry(kind.clone()).or_default(), phases);
@@ -214,21 +234,29 @@ impl Cell {
         self.measure();
     }
 
-    /// The violations that are kept, each with the place of its anomaly: the smallest of each anomaly first, then the second smallest of each.
+    /// The violations that are kept, each with the place of its anomaly: the smallest of each
+    /// anomaly first, then the second smallest of each.
     pub fn kept(&self) -> Vec<(usize, Kept)> {
         let of = |(place, found): (usize, &Fingerprint)| {
-            found.runs_kept().into_iter().enumerate().map(move |(rank, kept)| (rank, place, kept)).collect::<Vec<_>>()
+            found
+                .runs_kept()
+                .into_iter()
+                .enumerate()
+                .map(move |(rank, kept)| (rank, place, kept))
+                .collect::<Vec<_>>()
         };
         let mut all: Vec<_> = self.fingerprints.iter().enumerate().flat_map(of).collect();
         all.sort_by_key(|(rank, place, _)| (*rank, *place));
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Forgets what is beyond the number of violations to keep. Which ones stay depends on neither order nor grouping: a run that has its rank
-    /// among all runs has no greater rank among some of them.
+    /// Forgets what is beyond the number of violations to keep. Which ones stay depends on neither
+    /// order nor grouping: a run that has its rank among all runs has no greater rank among some of
+    /// them.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
-        let limit = self.fingerprints.len().max(usize::try_from(self.violations_max).unwrap_or(usize::MAX));
+        let limit =
+            self.fingerprints.len().max(usize::try_from(self.violations_max).unwrap_or(usize::MAX));
         if kept <= limit {
             return;
         }
@@ -246,7 +274,8 @@ impl Cell {
         let Some(cpu_us) = self.measured.get(CPU_US).copied() else { return };
         let per_run = cpu_us / self.runs.max(1) as f64;
         let first = &self.seeds_to_first;
-        let derived = [("per_run", Some(1)), ("to_first_median", first.median), ("to_first_p90", first.p90)];
+        let derived =
+            [("per_run", Some(1)), ("to_first_median", first.median), ("to_first_p90", first.p90)];
         for (name, seeds) in derived {
             let name = format!("{CPU_US}_{name}");
             match seeds {
@@ -256,9 +285,11 @@ impl Cell {
         }
     }
 
-    /// Marks the smallest run of every anomaly that this seed is the smallest run of as seen again under turmoil.
+    /// Marks the smallest run of every anomaly that this seed is the smallest run of as seen again
+    /// under turmoil.
     pub fn confirm(&mut self, seed: Seed) {
-        for fingerprint in self.fingerprints.iter_mut().filter(|known| known.smallest.seed == seed) {
+        for fingerprint in self.fingerprints.iter_mut().filter(|known| known.smallest.seed == seed)
+        {
             fingerprint.smallest.confirmed_under_turmoil = true;
         }
         self.count_confirmed();
@@ -266,13 +297,16 @@ impl Cell {
 
     /// Adds what re-running the smallest run of an anomaly showed.
     pub fn explain(&mut self, report: ViolationReport) {
-        if let Some(known) = self.fingerprints.iter_mut().find(|known| known.id == report.violation.id) {
+        if let Some(known) =
+            self.fingerprints.iter_mut().find(|known| known.id == report.violation.id)
+        {
             known.report = Some(Box::new(report));
         }
     }
 
     fn count_confirmed(&mut self) {
-        let confirmed = self.fingerprints.iter().filter(|known| known.smallest.confirmed_under_turmoil);
+        let confirmed =
+            self.fingerprints.iter().filter(|known| known.smallest.confirmed_under_turmoil);
         self.confirmed_under_turmoil = confirmed.count() as u64;
     }
 

@@ -1,4 +1,5 @@
-//! What should come out, held against what came out. Must never know who expects it or where that is written down.
+//! What should come out, held against what came out. Must never know who expects it or where that
+//! is written down.
 
 use super::Cell;
 use crate::finding::Kind;
@@ -47,13 +48,20 @@ impl Wanted {
     /// Holds a cell of a sweep against it.
     pub fn hold(&self, cell: &Cell) -> Expectation {
         let kinds = cell.violations_by_kind.iter();
-        let found = kinds.map(|(kind, runs)| (*kind, (*runs, cell.first_seed.get(kind).copied()))).collect();
-        self.against(&Found { kinds: found, runs: cell.runs, exercised: cell.valid + cell.violated })
+        let found = kinds
+            .map(|(kind, runs)| (*kind, (*runs, cell.first_seed.get(kind).copied())))
+            .collect();
+        self.against(&Found {
+            kinds: found,
+            runs: cell.runs,
+            exercised: cell.valid + cell.violated,
+        })
     }
 
     /// Holds one run against it.
     pub fn hold_run(&self, run: &RunReport, seed: Seed) -> Expectation {
-        let kinds = run.violations.iter().map(|report| (report.violation.kind, (1, Some(seed)))).collect();
+        let kinds =
+            run.violations.iter().map(|report| (report.violation.kind, (1, Some(seed)))).collect();
         let exercised = u64::from(!matches!(run.verdict, Verdict::Unknown { .. }));
         self.against(&Found { kinds, runs: 1, exercised })
     }
@@ -101,7 +109,9 @@ impl Expectation {
 
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |kinds: &BTreeSet<Kind>| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+        let names = |kinds: &BTreeSet<Kind>| {
+            kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
+        };
         match self {
             Wanted::Safe => f.write_str("safe"),
             Wanted::Violated => f.write_str("violated"),
@@ -119,7 +129,8 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// single-node is violated (overlap, stale-write, lost-update), redlock is quiet, fencing exercises nothing.
+    /// single-node is violated (overlap, stale-write, lost-update), redlock is quiet, fencing
+    /// exercises nothing.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }
@@ -144,7 +155,10 @@ mod tests {
         let found = deviations(&Wanted::Safe, 0);
         assert_eq!(found.len(), 3);
         assert_eq!(found[0], "overlap in 3 of 9 runs, first in seed 2");
-        assert_eq!(deviations(&kinds(&ALL[..2], &[]), 0), ["lost-update in 3 of 9 runs, first in seed 2"]);
+        assert_eq!(
+            deviations(&kinds(&ALL[..2], &[]), 0),
+            ["lost-update in 3 of 9 runs, first in seed 2"]
+        );
         assert_eq!(deviations(&kinds(&[Kind::Stuck], ALL), 0), ["no stuck in 9 runs"]);
         assert_eq!(deviations(&Wanted::Violated, 1), ["nothing is violated in 9 runs"]);
     }

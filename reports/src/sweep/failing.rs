@@ -33,10 +33,15 @@ impl Cell {
         if let (Some(held), false) = (&self.expectation, deviations.is_empty()) {
             return format!("expected {}, got {}", held.expected, deviations.join("; "));
         }
-        let found: Vec<String> =
-            self.violations_by_kind.iter().map(|(kind, runs)| format!("{kind} in {runs}")).collect();
+        let found: Vec<String> = self
+            .violations_by_kind
+            .iter()
+            .map(|(kind, runs)| format!("{kind} in {runs}"))
+            .collect();
         match (self.violated, self.valid) {
-            (1.., _) => format!("{} of {} runs violated: {}", self.violated, self.runs, found.join(", ")),
+            (1.., _) => {
+                format!("{} of {} runs violated: {}", self.violated, self.runs, found.join(", "))
+            }
             (0, 0) => format!("nothing was exercised in {} runs", self.runs),
             (0, _) => format!("nothing violated in {} runs", self.runs),
         }
@@ -51,8 +56,12 @@ impl Cell {
 impl Sweep {
     /// The command that shows one run of a cell again.
     pub fn replay(&self, cell: &Cell, seed: Seed) -> String {
-        let options = self.config.get("options").and_then(serde_json::Value::as_str).unwrap_or_default();
-        let command = format!("fencepost --seed {seed} --client {} --fault {} {options}", cell.client, cell.fault);
+        let options =
+            self.config.get("options").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let command = format!(
+            "fencepost --seed {seed} --client {} --fault {} {options}",
+            cell.client, cell.fault
+        );
         command.trim_end().to_owned()
     }
 }

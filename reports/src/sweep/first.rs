@@ -1,8 +1,11 @@
-//! How many seeds it takes to see a violation: median and 90th percentile. Must never know what was violated.
+//! How many seeds it takes to see a violation: median and 90th percentile. Must never know what was
+//! violated.
 //!
-//! Shards must add up to the whole, so the seeds are cut into blocks at fixed absolute numbers, whatever shard or thread runs them: block `n` of
-//! length `l` holds the seeds `n * l` to `n * l + l - 1`. A block counts once all of its seeds were run; until then it is open. Several lengths are
-//! kept side by side, because a short block says nothing about a rare violation and a short sweep has no long block.
+//! Shards must add up to the whole, so the seeds are cut into blocks at fixed absolute numbers,
+//! whatever shard or thread runs them: block `n` of length `l` holds the seeds `n * l` to `n * l +
+//! l - 1`. A block counts once all of its seeds were run; until then it is open. Several lengths
+//! are kept side by side, because a short block says nothing about a rare violation and a short
+//! sweep has no long block.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -12,19 +15,21 @@ use std::collections::BTreeMap;
 /// The lengths of the blocks, each a multiple of the one before.
 const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
-/// Counts up to this are kept as they are; of greater ones the first five binary digits, rounded up: at most 1/16 too high. So a table of counts
-/// has at most 208 entries, however many seeds there are.
+/// Counts up to this are kept as they are; of greater ones the first five binary digits, rounded
+/// up: at most 1/16 too high. So a table of counts has at most 208 entries, however many seeds
+/// there are.
 const EXACT_MAX: u64 = 32;
 
 /// How many seeds it takes to see a violation, counted from the first seed of a block.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SeedsToFirst {
-    /// Half of the blocks need no more; null if more than half of them are quiet, or none is complete.
+    /// Half of the blocks need no more; null if more than half of them are quiet, or none is
+    /// complete.
     pub median: Option<u64>,
     /// Nine in ten blocks need no more; null if more than one in ten is quiet, or none is complete.
     pub p90: Option<u64>,
-    /// The length of the blocks that the two were taken from: the shortest at which nine in ten blocks show a violation, else the longest that was
-    /// completed; zero if none was.
+    /// The length of the blocks that the two were taken from: the shortest at which nine in ten
+    /// blocks show a violation, else the longest that was completed; zero if none was.
     pub block: u64,
     /// How many blocks of that length were completed.
     pub complete: u64,
@@ -62,7 +67,11 @@ impl SeedsToFirst {
         let mut completes = false;
         for length in LENGTHS {
             let place = seed.0 % length;
-            let one = OpenBlock { from: Seed(seed.0 - place), seeds: 1, to_first: violated.then_some(place + 1) };
+            let one = OpenBlock {
+                from: Seed(seed.0 - place),
+                seeds: 1,
+                to_first: violated.then_some(place + 1),
+            };
             completes |= self.of_length(length).add(one);
         }
         if completes {
@@ -88,14 +97,18 @@ impl SeedsToFirst {
     fn of_length(&mut self, length: u64) -> &mut Blocks {
         let place = self.blocks.partition_point(|blocks| blocks.length < length);
         if self.blocks.get(place).is_none_or(|blocks| blocks.length != length) {
-            self.blocks.insert(place, Blocks { length, quiet: 0, first: BTreeMap::new(), open: Vec::new() });
+            self.blocks.insert(
+                place,
+                Blocks { length, quiet: 0, first: BTreeMap::new(), open: Vec::new() },
+            );
         }
         &mut self.blocks[place]
     }
 
     fn settle(&mut self) {
         let complete = || self.blocks.iter().filter(|blocks| blocks.complete() > 0);
-        let chosen = complete().find(|blocks| blocks.percentile(90).is_some()).or(complete().next_back());
+        let chosen =
+            complete().find(|blocks| blocks.percentile(90).is_some()).or(complete().next_back());
         let Some(blocks) = chosen else { return };
         (self.block, self.complete) = (blocks.length, blocks.complete());
         (self.median, self.p90) = (blocks.percentile(50), blocks.percentile(90));
@@ -200,6 +213,9 @@ mod tests {
     fn the_table_of_counts_stays_small() {
         let kept: std::collections::BTreeSet<u64> = (1..=65_536).map(rounded_up).collect();
         assert_eq!(kept.len(), 208);
-        assert!((1..=65_536).all(|count| rounded_up(count) >= count && rounded_up(count) - count <= count / 16));
+        assert!(
+            (1..=65_536)
+                .all(|count| rounded_up(count) >= count && rounded_up(count) - count <= count / 16)
+        );
     }
 }

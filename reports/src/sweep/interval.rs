@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 /// The 0.975 quantile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// A rate and its 95 % interval by Wilson's score (Wilson 1927), each rounded to six significant digits. Only sums, products, quotients and
-/// square roots go into it, which IEEE 754 rounds alike on every machine.
+/// A rate and its 95 % interval by Wilson's score (Wilson 1927), each rounded to six significant
+/// digits. Only sums, products, quotients and square roots go into it, which IEEE 754 rounds alike
+/// on every machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
     /// What was found.
@@ -19,7 +20,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The rate of `hits` in `trials`; of no trials nothing is known: 0, between 0 and 1. `hits` is at most `trials`.
+    /// The rate of `hits` in `trials`; of no trials nothing is known: 0, between 0 and 1. `hits` is
+    /// at most `trials`.
     pub fn of(hits: u64, trials: u64) -> Rate {
         if trials == 0 {
             return Rate { point: 0.0, low: 0.0, high: 1.0 };
@@ -35,13 +37,14 @@ impl Rate {
     }
 }
 
-/// The upper end of the 95 % interval of a rate of which `trials` runs showed nothing, by the rule of three (Hanley and Lippman-Hand 1983): 3 in
-/// `trials`, at most 1.
+/// The upper end of the 95 % interval of a rate of which `trials` runs showed nothing, by the rule
+/// of three (Hanley and Lippman-Hand 1983): 3 in `trials`, at most 1.
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }
 
-/// Six significant digits: a rate of one in 10^9 is not zero. Decimal conversion is exact in Rust, so it is the same on every machine.
+/// Six significant digits: a rate of one in 10^9 is not zero. Decimal conversion is exact in Rust,
+/// so it is the same on every machine.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

@@ -23,7 +23,10 @@ pub enum MergeError {
     #[error("seeds {0} and {1} differ at '{2}': only sweeps of one configuration add up")]
     Config(SeedRange, SeedRange, String),
     /// Two summaries do not have the same clients and faults.
-    #[error("seeds {0} have the cells {1}, but seeds {2} have {3}: only sweeps of the same clients and faults add up")]
+    #[error(
+        "seeds {0} have the cells {1}, but seeds {2} have {3}: only sweeps of the same clients \
+         and faults add up"
+    )]
     Cells(SeedRange, String, SeedRange, String),
     /// Two summaries count the same seeds.
     #[error("seeds {0} and {1} overlap: each seed may be counted once")]
@@ -32,12 +35,14 @@ pub enum MergeError {
     #[error("seeds {0} are missing: give the summary that has them, or allow a partial sum")]
     Gap(SeedRange),
     /// A summary was cut short.
-    #[error("the sweep of seeds {0} is not complete and does not say which seeds it lacks: run it again")]
+    #[error(
+        "the sweep of seeds {0} is not complete and does not say which seeds it lacks: run it again"
+    )]
     Incomplete(SeedRange),
 }
 
-/// Adds up summaries. Their order does not matter, and sums may be added up again, in any grouping. A sum has shard 1/1 and holds
-/// no speed; the processor time of the cells adds up.
+/// Adds up summaries. Their order does not matter, and sums may be added up again, in any grouping.
+/// A sum has shard 1/1 and holds no speed; the processor time of the cells adds up.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
@@ -69,7 +74,10 @@ pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
 
 /// The cells of all parts. They have the same clients and faults in the same order.
 fn added_up(parts: &[&Sweep]) -> Vec<Cell> {
-    let empty = |cell: &Cell| Cell { violations_max: cell.violations_max, ..Cell::new(&cell.client, &cell.fault) };
+    let empty = |cell: &Cell| Cell {
+        violations_max: cell.violations_max,
+        ..Cell::new(&cell.client, &cell.fault)
+    };
     let mut cells: Vec<Cell> = parts[0].cells.iter().map(empty).collect();
     for part in parts {
         for (cell, other) in cells.iter_mut().zip(&part.cells) {
@@ -117,7 +125,8 @@ fn agree(sum: &Sweep, part: &Sweep) -> Result<(), MergeError> {
         return Err(MergeError::Config(sum.seeds, part.seeds, path));
     }
     let names = |cells: &[Cell]| -> String {
-        let names: Vec<String> = cells.iter().map(|cell| format!("{} x {}", cell.client, cell.fault)).collect();
+        let names: Vec<String> =
+            cells.iter().map(|cell| format!("{} x {}", cell.client, cell.fault)).collect();
         names.join(", ")
     };
     let (cells, others) = (names(&sum.cells), names(&part.cells));
@@ -171,10 +180,20 @@ mod tests {
     #[test]
     fn missing_seeds_are_refused_unless_allowed_and_then_listed() {
         let parts = [samples::sweep(0, 5), samples::sweep(8, 12)];
-        assert_eq!(refused(&parts), "seeds 5..8 are missing: give the summary that has them, or allow a partial sum");
+        assert_eq!(
+            refused(&parts),
+            "seeds 5..8 are missing: give the summary that has them, or allow a partial sum"
+        );
         let sum = merge(&parts, Gaps::Allowed).unwrap();
-        assert_eq!((sum.complete, sum.gaps.clone()), (false, vec![SeedRange { from: Seed(5), to: Seed(8) }]));
-        assert_eq!(merge(&[sum, samples::sweep(5, 8)], Gaps::Refused), Ok(whole(0, 12)), "what was missing fits in");
+        assert_eq!(
+            (sum.complete, sum.gaps.clone()),
+            (false, vec![SeedRange { from: Seed(5), to: Seed(8) }])
+        );
+        assert_eq!(
+            merge(&[sum, samples::sweep(5, 8)], Gaps::Refused),
+            Ok(whole(0, 12)),
+            "what was missing fits in"
+        );
     }
 
     #[test]
@@ -185,8 +204,13 @@ mod tests {
             refused(&[samples::sweep(0, 5), other])
         };
         let config = other(|sweep| sweep.config["ttl_us"] = serde_json::json!(1));
-        assert_eq!(config, "seeds 0..5 and 5..8 differ at 'config.ttl_us': only sweeps of one configuration add up");
-        assert!(other(|sweep| sweep.tool.version = "9.0.0".to_owned()).contains("differ at 'tool'"));
+        assert_eq!(
+            config,
+            "seeds 0..5 and 5..8 differ at 'config.ttl_us': only sweeps of one configuration add up"
+        );
+        assert!(
+            other(|sweep| sweep.tool.version = "9.0.0".to_owned()).contains("differ at 'tool'")
+        );
         let cells = other(|sweep| drop(sweep.cells.pop()));
         assert!(cells.contains("seeds 5..8 have single-node x pause, redlock x pause:"), "{cells}");
     }
@@ -194,14 +218,20 @@ mod tests {
     #[test]
     fn a_sweep_that_does_not_say_what_it_lacks_is_refused() {
         let cut = Sweep { complete: false, ..samples::sweep(0, 5) };
-        assert!(merge(&[cut], Gaps::Allowed).unwrap_err().to_string().starts_with("the sweep of seeds 0..5 is not"));
+        assert!(
+            merge(&[cut], Gaps::Allowed)
+                .unwrap_err()
+                .to_string()
+                .starts_with("the sweep of seeds 0..5 is not")
+        );
         assert_eq!(merge(&[], Gaps::Allowed), Err(MergeError::Nothing));
     }
 
     #[test]
     fn slices_are_the_range() {
         let range = SeedRange { from: Seed(10), to: Seed(21) };
-        let slices: Vec<String> = (1..=4).map(|index| Shard { index, count: 4 }.slice(range).to_string()).collect();
+        let slices: Vec<String> =
+            (1..=4).map(|index| Shard { index, count: 4 }.slice(range).to_string()).collect();
         assert_eq!(slices, ["10..12", "12..15", "15..18", "18..21"]);
         let all = SeedRange { from: Seed(0), to: Seed(u64::MAX) };
         assert_eq!(Shard { index: 3, count: 3 }.slice(all).to, Seed(u64::MAX));

@@ -1,5 +1,5 @@
-//! Which seeds were run: disjoint ranges, joined where they touch, so that they stay few however many seeds there are. Must never know what came of
-//! them.
+//! Which seeds were run: disjoint ranges, joined where they touch, so that they stay few however
+//! many seeds there are. Must never know what came of them.
 
 use super::SeedRange;
 use fencepost_faults::Seed;
@@ -13,7 +13,8 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range. Panics if one of its seeds is there already: a seed was run twice, and the sum is wrong.
+    /// Adds a range. Panics if one of its seeds is there already: a seed was run twice, and the sum
+    /// is wrong.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;
@@ -76,7 +77,8 @@ mod tests {
 
     #[test]
     fn ranges_that_touch_become_one() {
-        let ranges: Ranges = [range(16, 32), range(0, 16), range(48, 64), range(5, 5)].into_iter().collect();
+        let ranges: Ranges =
+            [range(16, 32), range(0, 16), range(48, 64), range(5, 5)].into_iter().collect();
         assert_eq!(ranges.iter().collect::<Vec<_>>(), [range(0, 32), range(48, 64)]);
         let mut closed = ranges.clone();
         closed.insert(range(32, 48));

@@ -1,4 +1,5 @@
-//! Acquires, how they ended, and where they stand in the order of grants. Must never know what was done under them.
+//! Acquires, how they ended, and where they stand in the order of grants. Must never know what was
+//! done under them.
 
 use super::{Moment, acquire_invoked, moments, owner_of_value};
 use crate::history::{Change, History, What};
@@ -48,7 +49,8 @@ pub struct Grant {
     pub moment: Moment,
     /// The deciding server.
     pub node: Node,
-    /// Every server that granted it before the acquire completed, each with its first grant, in order.
+    /// Every server that granted it before the acquire completed, each with its first grant, in
+    /// order.
     pub servers: Vec<(Node, Moment)>,
 }
 
@@ -113,7 +115,9 @@ fn invoked<'h>(operation: u64, process: Node, invoked: Moment) -> Acquisition<'h
 /// The operation that the event completes.
 fn completed(what: &What) -> Option<u64> {
     match what {
-        What::Ok { operation, .. } | What::Fail { operation, .. } | What::Info { operation, .. } => Some(*operation),
+        What::Ok { operation, .. }
+        | What::Fail { operation, .. }
+        | What::Info { operation, .. } => Some(*operation),
         _ => None,
     }
 }
@@ -136,7 +140,10 @@ fn grants(history: &History) -> Grants<'_> {
     let mut grants = Grants::new();
     let mut standing: BTreeMap<Node, (&str, usize)> = BTreeMap::new();
     for (moment, event) in moments(history) {
-        let What::Server { key, change, value: Some(value), by, primary: true } = &event.what else { continue };
+        let What::Server { key, change, value: Some(value), by, primary: true } = &event.what
+        else {
+            continue;
+        };
         if *key != history.header.resource {
             continue;
         }
@@ -149,8 +156,12 @@ fn grants(history: &History) -> Grants<'_> {
                 of_owner.push(Granting { server, by: *by, moment, withdrawn: None });
             }
             Change::Removed => {
-                let removed = standing.remove(&server).and_then(|(owner, place)| grants.get_mut(owner)?.get_mut(place));
-                if let Some(grant) = removed.filter(|grant| grant.by.is_some() && process(grant.by) == process(*by)) {
+                let removed = standing
+                    .remove(&server)
+                    .and_then(|(owner, place)| grants.get_mut(owner)?.get_mut(place));
+                if let Some(grant) =
+                    removed.filter(|grant| grant.by.is_some() && process(grant.by) == process(*by))
+                {
                     grant.withdrawn = Some(moment);
                 }
             }
@@ -165,18 +176,25 @@ fn process(asked: Option<Node>) -> Option<Node> {
     asked.map(Node::machine)
 }
 
-/// The grant of an acquisition: each server's latest grant of its owner value to its process while it was open or, for a reentrant one
-/// that found its own value, before it. The latest, because an attempt that failed may have written the same value. What the process took back
-/// before the acquire completed does not count: it belonged to an attempt that failed, or to an earlier acquisition. Which thread of the process
-/// asked does not matter: threads may share a connection, and one may get in under the grant of another if they write the same value.
+/// The grant of an acquisition: each server's latest grant of its owner value to its process while
+/// it was open or, for a reentrant one that found its own value, before it. The latest, because an
+/// attempt that failed may have written the same value. What the process took back before the
+/// acquire completed does not count: it belonged to an attempt that failed, or to an earlier
+/// acquisition. Which thread of the process asked does not matter: threads may share a connection,
+/// and one may get in under the grant of another if they write the same value.
 fn grant_of(acquisition: &Acquisition<'_>, grants: &Grants<'_>, quorum: u16) -> Option<Grant> {
     let completed = acquisition.completed?;
     let fits = |grant: &&Granting| {
         let is_own = grant.by.is_none_or(|node| node.machine() == acquisition.process.machine());
-        is_own && grant.moment < completed && grant.withdrawn.is_none_or(|withdrawn| completed < withdrawn)
+        is_own
+            && grant.moment < completed
+            && grant.withdrawn.is_none_or(|withdrawn| completed < withdrawn)
     };
-    let fitting =
-        grants.get(owner_of_value(acquisition.owner?))?.iter().filter(fits).map(|grant| (grant.server, grant.moment));
+    let fitting = grants
+        .get(owner_of_value(acquisition.owner?))?
+        .iter()
+        .filter(fits)
+        .map(|grant| (grant.server, grant.moment));
     let while_open = fitting.clone().filter(|(_, moment)| acquisition.invoked < *moment);
     decided(latest_of_each(while_open), quorum).or_else(|| decided(latest_of_each(fitting), quorum))
 }
@@ -225,13 +243,23 @@ mod tests {
 
     #[test]
     fn a_value_that_an_attempt_wrote_in_vain_and_a_later_one_with_success_counts_from_the_later() {
-        let story = Story::new().takes(1, 2, "b").acquires(2, 1).grants(3, 1, "a").removed(4, "a", 2).releases(4, 2);
+        let story = Story::new()
+            .takes(1, 2, "b")
+            .acquires(2, 1)
+            .grants(3, 1, "a")
+            .removed(4, "a", 2)
+            .releases(4, 2);
         assert_eq!(granted_ms(story.grants(5, 1, "a").hears(6, 1, "a")), 5);
     }
 
     #[test]
     fn what_a_failed_attempt_took_and_gave_back_does_not_count() {
-        let story = Story::new().acquires(1, 1).grants(2, 1, "a").removed(3, "a", 1).takes(4, 2, "b").releases(5, 2);
+        let story = Story::new()
+            .acquires(1, 1)
+            .grants(2, 1, "a")
+            .removed(3, "a", 1)
+            .takes(4, 2, "b")
+            .releases(5, 2);
         assert_eq!(granted_ms(story.removed(6, "b", 2).grants(7, 1, "a").hears(8, 1, "a")), 7);
     }
 }

@@ -51,7 +51,9 @@ pub(super) fn all(history: &History) -> Vec<FaultSpan<'_>> {
                 spans.push(FaultSpan { id: *fault, kind, nodes, from: moment, to: None });
             }
             What::FaultEnded { fault, .. } => {
-                if let Some(span) = spans.iter_mut().rev().find(|span| span.id == *fault && span.to.is_none()) {
+                if let Some(span) =
+                    spans.iter_mut().rev().find(|span| span.id == *fault && span.to.is_none())
+                {
                     span.to = Some(moment);
                 }
             }

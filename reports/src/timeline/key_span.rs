@@ -1,4 +1,5 @@
-//! What stood under the lock's key at each server, and for how long. Must never know what any process believed.
+//! What stood under the lock's key at each server, and for how long. Must never know what any
+//! process believed.
 
 use super::{Moment, moments};
 use crate::history::{Change, History, What};
@@ -16,7 +17,8 @@ pub struct KeySpan<'h> {
     pub by: Option<Node>,
     /// When it came to stand there.
     pub from: Moment,
-    /// When a command set its time to live, in order; empty for what followed another server or came from a disk.
+    /// When a command set its time to live, in order; empty for what followed another server or
+    /// came from a disk.
     pub set: Vec<Moment>,
     /// When it went, and how; `None` if it still stood when the history ended.
     pub to: Option<(Moment, KeyEnd)>,
@@ -51,13 +53,22 @@ pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
         match change {
             Change::Granted | Change::Restored => {
                 let value = value.as_deref();
-                if standing.is_some_and(|index| *change == Change::Restored && spans[index].value == value) {
+                if standing
+                    .is_some_and(|index| *change == Change::Restored && spans[index].value == value)
+                {
                     continue;
                 }
                 end(&mut spans, standing, moment, KeyEnd::Replaced);
                 open.insert(event.node, spans.len());
                 let set = by.iter().map(|_| moment).collect();
-                spans.push(KeySpan { node: event.node, value, by: *by, from: moment, set, to: None });
+                spans.push(KeySpan {
+                    node: event.node,
+                    value,
+                    by: *by,
+                    from: moment,
+                    set,
+                    to: None,
+                });
             }
             Change::Extended => {
                 if let Some(index) = standing.filter(|_| by.is_some()) {
@@ -65,7 +76,12 @@ pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
                 }
             }
             change => {
-                end(&mut spans, standing, moment, KeyEnd::Changed { change: *change, by: *by, primary: *primary });
+                end(
+                    &mut spans,
+                    standing,
+                    moment,
+                    KeyEnd::Changed { change: *change, by: *by, primary: *primary },
+                );
                 open.remove(&event.node);
             }
         }

@@ -1,13 +1,13 @@
-//! Critical sections: from an acquire's ok until release is invoked, the lock is noticed to be lost, or the process dies, with all its threads.
-//! Must never know who else is in one.
+//! Critical sections: from an acquire's ok until release is invoked, the lock is noticed to be
+//! lost, or the process dies, with all its threads. Must never know who else is in one.
 
 use super::{Acquisition, Moment, Outcome, moments};
 use crate::history::{Action, Event, History, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A span in which a thread of a process believed that it held the lock. Half-open: it is in the section at `from`, and no more at `to`.
-/// Time in which the process stood still counts.
+/// A span in which a thread of a process believed that it held the lock. Half-open: it is in the
+/// section at `from`, and no more at `to`. Time in which the process stood still counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
     /// The acquisition that opened it, as an index into the timeline's acquisitions.
@@ -53,8 +53,8 @@ impl Section {
     }
 }
 
-/// Every section, in the order in which they began. A release ends the section that its thread opened last: sections of one
-/// thread nest.
+/// Every section, in the order in which they began. A release ends the section that its thread
+/// opened last: sections of one thread nest.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()
@@ -71,9 +71,12 @@ pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Se
             sections.push(Section { acquisition, process, from: moment, to: None, ended_by });
         }
         let Some(ended_by) = ending(event) else { continue };
-        let is_hit = |node: Node| node == event.node || ended_by == SectionEnd::Crash && node.machine() == event.node;
+        let is_hit = |node: Node| {
+            node == event.node || ended_by == SectionEnd::Crash && node.machine() == event.node
+        };
         for stack in open.iter_mut().filter(|(node, _)| is_hit(**node)).map(|(_, stack)| stack) {
-            let keep = if ended_by == SectionEnd::Release { stack.len().saturating_sub(1) } else { 0 };
+            let keep =
+                if ended_by == SectionEnd::Release { stack.len().saturating_sub(1) } else { 0 };
             for index in stack.drain(keep..) {
                 sections[index].to = Some(moment);
                 sections[index].ended_by = ended_by;

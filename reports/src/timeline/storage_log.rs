@@ -37,13 +37,23 @@ impl StorageRequest {
     }
 }
 
-/// Every request in the order of the answers. A repeated request gets its first answer again and changes nothing, so only the first
-/// counts.
+/// Every request in the order of the answers. A repeated request gets its first answer again and
+/// changes nothing, so only the first counts.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();
     for (moment, event) in moments(history) {
-        let What::Storage { operation, by, access, token, acquisition, accepted, before, after, based_on } = event.what
+        let What::Storage {
+            operation,
+            by,
+            access,
+            token,
+            acquisition,
+            accepted,
+            before,
+            after,
+            based_on,
+        } = event.what
         else {
             continue;
         };

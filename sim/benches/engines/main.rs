@@ -1,7 +1,9 @@
-//! What engines cost, side by side in one run, as ratios: `cargo bench --bench engines`. With `-- --quick` each figure takes a tenth of the time.
+//! What engines cost, side by side in one run, as ratios: `cargo bench --bench engines`. With `--
+//! --quick` each figure takes a tenth of the time.
 //!
-//! Time is the CPU time of the thread, so that a busy machine changes little; each figure is the best of several rounds, which take turns.
-//! Instructions per command, which repeat exactly, are counted by `benches/instructions.sh`.
+//! Time is the CPU time of the thread, so that a busy machine changes little; each figure is the
+//! best of several rounds, which take turns. Instructions per command, which repeat exactly, are
+//! counted by `benches/instructions.sh`.
 
 mod stock;
 
@@ -51,21 +53,28 @@ fn against_stock(patience: Duration) {
         };
         let mut timed: Vec<Timed<'_>> =
             vec![(format!("{hosts} hosts, stock turmoil, `Sim::run`, 1 ms"), Box::new(stock))];
-        for (name, quantum) in [("1 ms", 1_000), ("100 us", 100)].map(|(name, us)| (name, Duration::from_micros(us))) {
+        for (name, quantum) in
+            [("1 ms", 1_000), ("100 us", 100)].map(|(name, us)| (name, Duration::from_micros(us)))
+        {
             for engine in [Engine::Turmoil, Engine::Fast] {
                 let workload = Workload { idle, quantum, ..Workload::default() };
                 let run = move |seed| workload.run(seed, engine).events;
-                timed.push((format!("{hosts} hosts, {} engine, {name}", engine.name()), Box::new(run)));
+                timed.push((
+                    format!("{hosts} hosts, {} engine, {name}", engine.name()),
+                    Box::new(run),
+                ));
             }
         }
         print_ratios(&timed, patience);
     }
 }
 
-/// The same without locks and servers, so that what is compared is the stepping of hosts, timers and messages alone.
+/// The same without locks and servers, so that what is compared is the stepping of hosts, timers
+/// and messages alone.
 fn bare_against_stock(patience: Duration) {
     println!(
-        "\n| workload W, a byte for each command and reply | runs/s | x stock | ns/event |\n| --- | ---: | ---: | ---: |"
+        "\n| workload W, a byte for each command and reply | runs/s | x stock | ns/event |\n| --- \
+         | ---: | ---: | ---: |"
     );
     for (hosts, idle) in [(4, 0), (9, 5)] {
         let stock = |seed| {
@@ -93,7 +102,10 @@ fn print_ratios(timed: &[Timed<'_>], patience: Duration) {
     let costs = measure(timed, patience);
     for ((name, _), cost) in timed.iter().zip(&costs) {
         let ratio = cost.runs_per_second / costs[0].runs_per_second;
-        println!("| {name} | {:.0} | {ratio:.1} | {:.0} |", cost.runs_per_second, cost.nanoseconds_per_event);
+        println!(
+            "| {name} | {:.0} | {ratio:.1} | {:.0} |",
+            cost.runs_per_second, cost.nanoseconds_per_event
+        );
     }
 }
 
@@ -102,8 +114,14 @@ fn against_direct_execution(patience: Duration) {
     let workload = Workload::default();
     let told: Vec<_> = (0..SEEDS).map(|seed| workload.record(seed)).collect();
     let timed: Vec<Timed<'_>> = vec![
-        ("fast engine, end to end".to_owned(), Box::new(|seed| workload.run(seed, Engine::Fast).commands)),
-        ("the same commands, told to a server directly".to_owned(), Box::new(|seed| replay(&told[seed as usize]))),
+        (
+            "fast engine, end to end".to_owned(),
+            Box::new(|seed| workload.run(seed, Engine::Fast).commands),
+        ),
+        (
+            "the same commands, told to a server directly".to_owned(),
+            Box::new(|seed| replay(&told[seed as usize])),
+        ),
     ];
     let costs = measure(&timed, patience);
     println!("\n| workload W | ns/command | of end to end |\n| --- | ---: | ---: |");
@@ -143,7 +161,10 @@ fn sizes(patience: Duration) {
     let sized = |processes: u16, cycles: u32| {
         let workload = Workload { processes, cycles, ..Workload::default() };
         let run = move |seed| workload.run(seed, Engine::Fast).events;
-        (format!("{processes} processes x {cycles} cycles"), Box::new(run) as Box<dyn Fn(u64) -> u64>)
+        (
+            format!("{processes} processes x {cycles} cycles"),
+            Box::new(run) as Box<dyn Fn(u64) -> u64>,
+        )
     };
     let timed: Vec<Timed<'_>> = [(3, 10), (3, 100), (3, 1_000), (3, 10_000), (8, 20), (64, 20)]
         .map(|(processes, cycles)| sized(processes, cycles))
@@ -154,17 +175,23 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Two threads against one. Each is timed by its own CPU time: what they share (memory, allocator, caches) shows, a busy machine does not.
+/// Two threads against one. Each is timed by its own CPU time: what they share (memory, allocator,
+/// caches) shows, a busy machine does not.
 fn threads(patience: Duration) {
     let rate = || {
-        let timed: Vec<Timed<'_>> =
-            vec![(String::new(), Box::new(|seed| Workload::default().run(seed, Engine::Fast).events))];
+        let timed: Vec<Timed<'_>> = vec![(
+            String::new(),
+            Box::new(|seed| Workload::default().run(seed, Engine::Fast).events),
+        )];
         measure(&timed, patience)[0].runs_per_second
     };
     let rate_of_two = || {
         std::thread::scope(|scope| {
             let workers = [(); 2].map(|()| scope.spawn(rate));
-            workers.into_iter().map(|worker| worker.join().expect("the worker is well")).sum::<f64>()
+            workers
+                .into_iter()
+                .map(|worker| worker.join().expect("the worker is well"))
+                .sum::<f64>()
         })
     };
     // In turns, as everything else: the machine is not the same from one second to the next.
@@ -178,7 +205,8 @@ fn threads(patience: Duration) {
 
 /// Times each in turn, several times over, and keeps the best of each.
 fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
-    let best: Vec<Cell<(f64, f64)>> = timed.iter().map(|_| Cell::new((f64::MAX, f64::MAX))).collect();
+    let best: Vec<Cell<(f64, f64)>> =
+        timed.iter().map(|_| Cell::new((f64::MAX, f64::MAX))).collect();
     for _ in 0..ROUNDS {
         for ((_, run), best) in timed.iter().zip(&best) {
             let (mut runs, mut events, started) = (0_u64, 0, cpu_time());
@@ -191,21 +219,28 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
             }
             let nanoseconds = (cpu_time() - started).as_nanos() as f64;
             let (per_run, per_event) = best.get();
-            best.set((per_run.min(nanoseconds / runs as f64), per_event.min(nanoseconds / events.max(1) as f64)));
+            best.set((
+                per_run.min(nanoseconds / runs as f64),
+                per_event.min(nanoseconds / events.max(1) as f64),
+            ));
         }
     }
-    let cost =
-        |(per_run, per_event): (f64, f64)| Cost { runs_per_second: 1e9 / per_run, nanoseconds_per_event: per_event };
+    let cost = |(per_run, per_event): (f64, f64)| Cost {
+        runs_per_second: 1e9 / per_run,
+        nanoseconds_per_event: per_event,
+    };
     best.iter().map(|best| cost(best.get())).collect()
 }
 
-/// How long this thread has been on a processor (Linux: the first number of `schedstat`), or else the time that has passed.
+/// How long this thread has been on a processor (Linux: the first number of `schedstat`), or else
+/// the time that has passed.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 fn cpu_time() -> Duration {
     thread_local! {
         static STARTED: std::time::Instant = std::time::Instant::now();
     }
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let on_processor = text.and_then(|text| text.split(' ').next()?.parse().ok()).map(Duration::from_nanos);
+    let on_processor =
+        text.and_then(|text| text.split(' ').next()?.parse().ok()).map(Duration::from_nanos);
     on_processor.unwrap_or_else(|| STARTED.with(std::time::Instant::elapsed))
 }

@@ -1,5 +1,6 @@
-//! Workload W on stock turmoil as anyone would write it: `Sim::run()`, turmoil's own network and clock, tokio's timers and tasks. The yardstick for
-//! the engines. Must never be used for a run: it has no faults, no judge and no idle skipping.
+//! Workload W on stock turmoil as anyone would write it: `Sim::run()`, turmoil's own network and
+//! clock, tokio's timers and tasks. The yardstick for the engines. Must never be used for a run: it
+//! has no faults, no judge and no idle skipping.
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Output, Outputs, WallTime};
@@ -128,7 +129,12 @@ impl World for Stock {
         Poll::Ready(Ok(read.filled().len()))
     }
 
-    fn poll_write(&self, socket: SocketKey, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        &self,
+        socket: SocketKey,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let mut sockets = self.sockets.borrow_mut();
         let End::Open(open) = &mut sockets[socket.0 as usize] else { return Poll::Pending };
         match Pin::new(&mut open.stream).poll_write(context, bytes) {
@@ -204,7 +210,9 @@ pub(crate) fn run(seed: u64, idle: u16) {
 
 /// The same without locks and servers.
 pub(crate) fn run_bare(seed: u64, idle: u16) {
-    let process = async |env: Env, cycles| bare::process(env, cycles).await.expect("nothing fails in workload W");
+    let process = async |env: Env, cycles| {
+        bare::process(env, cycles).await.expect("nothing fails in workload W")
+    };
     run_with(seed, idle, || Box::new(bare::Server::default()), process);
 }
 

@@ -1,5 +1,6 @@
-//! Workload W without locks and servers: the same connections, messages and timers at the same instants, but a byte in the place of each command
-//! and each reply. What is left is the engine's own work. Must never be part of a run.
+//! Workload W without locks and servers: the same connections, messages and timers at the same
+//! instants, but a byte in the place of each command and each reply. What is left is the engine's
+//! own work. Must never be part of a run.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};
@@ -81,7 +82,11 @@ pub async fn process(env: Env, cycles: u32) -> io::Result<()> {
     let settings = settings();
     let limit = settings.command_timeout;
     let connected = env.timeout(limit, env.connect(&address())).await;
-    let mut client = Client { socket: connected.ok_or(io::ErrorKind::TimedOut)??, limit, reply: BytesMut::new() };
+    let mut client = Client {
+        socket: connected.ok_or(io::ErrorKind::TimedOut)??,
+        limit,
+        reply: BytesMut::new(),
+    };
     for _ in 0..cycles {
         while client.ask(TAKE).await? == HELD_BY_ANOTHER {
             env.sleep(env.jitter(&settings.retry)).await;
@@ -104,7 +109,11 @@ mod tests {
         for seed in 0..8 {
             for idle in [0, 5] {
                 let workload = Workload { idle, ..Workload::default() };
-                assert_eq!(workload.run_bare(seed, Engine::Fast), workload.run(seed, Engine::Fast), "seed {seed}");
+                assert_eq!(
+                    workload.run_bare(seed, Engine::Fast),
+                    workload.run(seed, Engine::Fast),
+                    "seed {seed}"
+                );
             }
         }
     }

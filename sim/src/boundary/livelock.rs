@@ -1,8 +1,9 @@
-//! How far apart delays between attempts must be, so that processes which split the votes of independent masters do not split them again and
-//! again. Must never know what was measured.
+//! How far apart delays between attempts must be, so that processes which split the votes of
+//! independent masters do not split them again and again. Must never know what was measured.
 //!
-//! In a round of attempts each of `n` processes begins after a delay drawn uniformly from a spread `s`. The first leads the second by more than `g`
-//! with probability `(1 - g / s)^n` (the spacing of uniform order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4). With a
+//! In a round of attempts each of `n` processes begins after a delay drawn uniformly from a spread
+//! `s`. The first leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing
+//! of uniform order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4). With a
 //! lead of the time that a majority takes it has that majority before anybody else asks for it.
 
 use crate::scenario::Scenario;
@@ -14,20 +15,25 @@ const RISK: f64 = 1e-6;
 /// How finely spreads are tried.
 const STEP_US: u64 = 1_000;
 
-/// The least spread with which some round until the bound on progress has such a leader, but for that chance; `None` if none up to a lease has.
-/// Rounds are taken to begin together, which is the worst: processes that fell out of step need no luck.
+/// The least spread with which some round until the bound on progress has such a leader, but for
+/// that chance; `None` if none up to a lease has. Rounds are taken to begin together, which is the
+/// worst: processes that fell out of step need no luck.
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     let contest = Contest::of(scenario);
-    // A longer spread leaves fewer rounds, but each of them is likelier to be won: the first that is enough counts.
+    // A longer spread leaves fewer rounds, but each of them is likelier to be won: the first that
+    // is enough counts.
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
     let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
     Some(Bound {
         value,
         rule: format!(
-            "some process leads all others by the {} that a majority takes, in one of the rounds within a lease, but for one run in a million",
+            "some process leads all others by the {} that a majority takes, in one of the rounds \
+             within a lease, but for one run in a million",
             Micros(contest.lead_us)
         ),
-        slack: "a lead over those whose masters it needs is enough, and leads add up from round to round".to_owned(),
+        slack: "a lead over those whose masters it needs is enough, and leads add up from round \
+         to round"
+            .to_owned(),
     })
 }
 
@@ -78,7 +84,12 @@ mod tests {
 
     fn within(processes: u16, latency: Span) -> Scenario {
         let retry = SpanRange::new(Span::millis(50), Span::millis(50));
-        Scenario { processes, retry, latency: SpanRange::new(latency, latency), ..Scenario::default() }
+        Scenario {
+            processes,
+            retry,
+            latency: SpanRange::new(latency, latency),
+            ..Scenario::default()
+        }
     }
 
     #[test]

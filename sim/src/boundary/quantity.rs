@@ -1,4 +1,5 @@
-//! The table of what can be varied: a quantity is one entry here. Must never know how values are searched.
+//! The table of what can be varied: a quantity is one entry here. Must never know how values are
+//! searched.
 
 use super::livelock;
 use crate::scenario::Scenario;
@@ -16,7 +17,8 @@ pub struct Varied {
     pub unit: Unit,
     /// Which of two values is worse.
     pub worse: Worse,
-    /// The families that it is about, one of which must be among the faults; empty if it is about all.
+    /// The families that it is about, one of which must be among the faults; empty if it is about
+    /// all.
     pub families: &'static [&'static str],
     /// The range that is searched unless told otherwise: the least and the greatest value.
     pub range: fn(&Facts) -> (u64, u64),
@@ -39,12 +41,15 @@ pub struct Facts {
 pub static QUANTITIES: &[Varied] = &[
     Varied {
         name: "ttl",
-        about: "how long a lock lives at the server; pauses and the like keep the length that they have without the search",
+        about: "how long a lock lives at the server; pauses and the like keep the length that \
+         they have without the search",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],
         range: |facts| (facts.scenario.ttl.0.0 / 5, facts.scenario.ttl.0.0 * 4),
-        set: |scenario, value| *scenario = Scenario { ttl: Span(Micros(value)), ..keeping_spans(scenario) },
+        set: |scenario, value| {
+            *scenario = Scenario { ttl: Span(Micros(value)), ..keeping_spans(scenario) }
+        },
         bounds: |facts| {
             let hold = if let crate::scenario::Hold::Drawn(range) = facts.scenario.hold {
                 range.max.0
@@ -54,8 +59,10 @@ pub static QUANTITIES: &[Varied] = &[
             let pause = pause_max(&facts.scenario);
             vec![bound(
                 hold + pause,
-                "the longest hold and the longest pause together end within the lease, if one pause meets a hold",
-                "the longest pause must meet a hold of nearly the longest length near its end, and both are rare",
+                "the longest hold and the longest pause together end within the lease, if one \
+                 pause meets a hold",
+                "the longest pause must meet a hold of nearly the longest length near its end, \
+                 and both are rare",
             )]
         },
     },
@@ -70,12 +77,15 @@ pub static QUANTITIES: &[Varied] = &[
         bounds: |facts| {
             let hold = bound(
                 facts.longest_hold,
-                "a server that stays away for as long as the longest hold finds no holder left whose grant it forgot",
-                "the server must die right after a grant whose holder stays for the longest time, and holds that long are rare",
+                "a server that stays away for as long as the longest hold finds no holder left \
+                 whose grant it forgot",
+                "the server must die right after a grant whose holder stays for the longest time, \
+                 and holds that long are rare",
             );
             let ttl = bound(
                 facts.scenario.ttl.0,
-                "a server that stays away for a ttl comes back when every grant that it forgot has run out (Redis documentation, Distributed Locks with Redis)",
+                "a server that stays away for a ttl comes back when every grant that it forgot \
+                 has run out (Redis documentation, Distributed Locks with Redis)",
                 "holds here end before the ttl does",
             );
             if hold.value < ttl.value { vec![hold, ttl] } else { vec![ttl] }
@@ -92,8 +102,10 @@ pub static QUANTITIES: &[Varied] = &[
         bounds: |facts| {
             vec![ppm(
                 drift_margin(facts),
-                "the lease outlasts the longest hold, though its server's clock is faster than its holder's by that much",
-                "the faster clocks must be those of the servers that decide, and the hold among the longest",
+                "the lease outlasts the longest hold, though its server's clock is faster than \
+                 its holder's by that much",
+                "the faster clocks must be those of the servers that decide, and the hold among \
+                 the longest",
             )]
         },
     },
@@ -108,7 +120,8 @@ pub static QUANTITIES: &[Varied] = &[
         bounds: |facts| {
             vec![bound(
                 margin(facts),
-                "what is left of the lease after the longest hold is longer than the pause, if one pause meets a hold",
+                "what is left of the lease after the longest hold is longer than the pause, if \
+                 one pause meets a hold",
                 "the pause must meet a hold of nearly the longest length near its end",
             )]
         },
@@ -124,8 +137,10 @@ pub static QUANTITIES: &[Varied] = &[
         bounds: |facts| {
             vec![bound(
                 margin(facts),
-                "what is left of the lease after the longest hold is longer than the step, if one step meets a lease",
-                "the step must meet a lease whose hold is among the longest, on the servers that decide",
+                "what is left of the lease after the longest hold is longer than the step, if one \
+                 step meets a lease",
+                "the step must meet a lease whose hold is among the longest, on the servers that \
+                 decide",
             )]
         },
     },
@@ -141,7 +156,8 @@ pub static QUANTITIES: &[Varied] = &[
             vec![bound(
                 Micros::ZERO,
                 "replication is asynchronous, so that any lag can lose the last grant",
-                "the primary must fail within the lag after a grant, which the less lag there is the fewer seeds show",
+                "the primary must fail within the lag after a grant, which the less lag there is \
+                 the fewer seeds show",
             )]
         },
     },
@@ -156,7 +172,8 @@ pub static QUANTITIES: &[Varied] = &[
         bounds: |facts| {
             vec![bound(
                 facts.scenario.storage_timeout.0.min(margin(facts)),
-                "a writer waits that long for the answer before it gives up and releases, so that a write cannot come later",
+                "a writer waits that long for the answer before it gives up and releases, so that \
+                 a write cannot come later",
                 "the next holder must be served before the late write arrives",
             )]
         },
@@ -214,7 +231,8 @@ fn margin(facts: &Facts) -> Micros {
     Micros(facts.scenario.ttl.0.0.saturating_sub(facts.longest_hold.0))
 }
 
-/// By how much a server's clock may gain on a holder's before the lease ends within the longest hold: ttl / hold - 1, in parts per million.
+/// By how much a server's clock may gain on a holder's before the lease ends within the longest
+/// hold: ttl / hold - 1, in parts per million.
 fn drift_margin(facts: &Facts) -> u64 {
     let (ttl, hold) = (u128::from(facts.scenario.ttl.0.0), u128::from(facts.longest_hold.0.max(1)));
     u64::try_from((ttl * 1_000_000 / hold).saturating_sub(1_000_000)).unwrap_or(u64::MAX)
@@ -228,7 +246,9 @@ fn pause_max(scenario: &Scenario) -> Micros {
 /// The scenario with the spans spelt out that would follow the ttl.
 fn keeping_spans(scenario: &Scenario) -> Scenario {
     let ttl = scenario.ttl.0.0;
-    let range = |least: u64, most: u64| Some(SpanRange::new(Span(Micros(least.min(most))), Span(Micros(most))));
+    let range = |least: u64, most: u64| {
+        Some(SpanRange::new(Span(Micros(least.min(most))), Span(Micros(most))))
+    };
     Scenario {
         pause: scenario.pause.or(range(100_000, ttl * 5 / 2)),
         clock_jump: scenario.clock_jump.or(range(ttl / 5, ttl * 2)),
@@ -270,7 +290,11 @@ mod tests {
         assert_eq!(first("pause", &facts(8_000_000)), 2_000_000);
         assert_eq!(first("clock-jump", &facts(8_000_000)), 2_000_000);
         assert_eq!(first("restart-delay", &facts(8_000_000)), 8_000_000);
-        assert_eq!(first("restart-delay", &facts(10_000_000)), 10_000_000, "no tighter than the ttl");
+        assert_eq!(
+            first("restart-delay", &facts(10_000_000)),
+            10_000_000,
+            "no tighter than the ttl"
+        );
     }
 
     #[test]
@@ -282,7 +306,11 @@ mod tests {
                 let mut scenario = Scenario::default();
                 (quantity.set)(&mut scenario, value);
                 assert_eq!(scenario.validate(), Ok(()), "{} {value}", quantity.name);
-                assert!(value == 0 || scenario != Scenario::default(), "{} {value} changes nothing", quantity.name);
+                assert!(
+                    value == 0 || scenario != Scenario::default(),
+                    "{} {value} changes nothing",
+                    quantity.name
+                );
             }
         }
     }

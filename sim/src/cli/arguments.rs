@@ -1,4 +1,5 @@
-//! The arguments as clap reads them. Must never know what they mean together: that is [`super::options`].
+//! The arguments as clap reads them. Must never know what they mean together: that is
+//! [`super::options`].
 
 use crate::engine::Engine;
 use crate::scenario::{Hold, Persistence, Workload};
@@ -10,12 +11,18 @@ use fencepost_reports::sweep::VIOLATIONS_MAX;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Runs distributed Redis locks in a deterministic simulation under injected faults, finds every violation of mutual exclusion, explains it, and
-/// replays it from one seed.
+/// Runs distributed Redis locks in a deterministic simulation under injected faults, finds every
+/// violation of mutual exclusion, explains it, and replays it from one seed.
 #[derive(Parser, Debug)]
-#[command(name = "fencepost", version, max_term_width = 110, args_conflicts_with_subcommands = true)]
 #[command(
-    after_help = "Exit status: 0 no violation, 1 violation, 2 usage or internal error, 3 nothing was exercised.\n\
+    name = "fencepost",
+    version,
+    max_term_width = 110,
+    args_conflicts_with_subcommands = true
+)]
+#[command(
+    after_help = "Exit status: 0 no violation, 1 violation, 2 usage or internal error, 3 nothing \
+     was exercised.\n\
     Try: fencepost --seed 7 --fault failover"
 )]
 pub(crate) struct Arguments {
@@ -41,7 +48,8 @@ pub(crate) enum Command {
     Merge(MergeArguments),
     /// Find the value of one number from which on a lock breaks.
     Boundary(BoundaryArguments),
-    /// Every lock under every fault, beside what the literature says. Exit status 1 if they contradict each other.
+    /// Every lock under every fault, beside what the literature says. Exit status 1 if they
+    /// contradict each other.
     Matrix(MatrixArguments),
     /// Write the gallery of anomalies: a page for each, from pinned seeds.
     Gallery(GalleryArguments),
@@ -82,8 +90,8 @@ pub(crate) struct SweepArguments {
     /// How many threads [default: all cores].
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// Run only slice m of n, 1 <= m <= n. Also read from JOB_COMPLETION_INDEX + JOB_COMPLETIONS, SLURM_ARRAY_TASK_ID +
-    /// SLURM_ARRAY_TASK_COUNT, and CI_NODE_INDEX + CI_NODE_TOTAL.
+    /// Run only slice m of n, 1 <= m <= n. Also read from JOB_COMPLETION_INDEX + JOB_COMPLETIONS,
+    /// SLURM_ARRAY_TASK_ID + SLURM_ARRAY_TASK_COUNT, and CI_NODE_INDEX + CI_NODE_TOTAL.
     #[arg(long, value_name = "M/N", value_parser = shard)]
     pub(crate) shard: Option<(u32, u32)>,
     /// Stop at the first violation.
@@ -101,7 +109,8 @@ pub(crate) struct SweepArguments {
     /// Stop after this much real time.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
-    /// How much real time passes between two checkpoints at least: what a killed sweep has to do again [default: 1s].
+    /// How much real time passes between two checkpoints at least: what a killed sweep has to do
+    /// again [default: 1s].
     #[arg(long, value_name = "T")]
     pub(crate) checkpoint_every: Option<Span>,
     /// No progress on stderr.
@@ -156,8 +165,8 @@ pub(crate) struct MatrixArguments {
     /// Make the matrix from the JSON of a sweep instead.
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) from: Option<PathBuf>,
-    /// Say whether this published matrix (JSON) still holds: exit status 1 and a line on stderr for each cell that differs by more than chance
-    /// explains, and 0 otherwise.
+    /// Say whether this published matrix (JSON) still holds: exit status 1 and a line on stderr for
+    /// each cell that differs by more than chance explains, and 0 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
     /// Locks [default: all].
@@ -200,7 +209,8 @@ pub(crate) struct LoadArguments {
     /// The lock, one on a single server. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node")]
     pub(crate) client: String,
-    /// How a process waits between two attempts: none, fixed:D, random:A..B, exponential:A..B, or own, which leaves it to the lock.
+    /// How a process waits between two attempts: none, fixed:D, random:A..B, exponential:A..B, or
+    /// own, which leaves it to the lock.
     #[arg(
         long,
         value_name = "W[,W]",
@@ -240,11 +250,17 @@ pub(crate) struct LoadArguments {
 /// What run and sweep have in common.
 #[derive(Args, Debug)]
 pub(crate) struct CommonArguments {
-    /// Families of faults: a comma separates runs, a plus combines families in one plan. See `fencepost list faults`.
+    /// Families of faults: a comma separates runs, a plus combines families in one plan. See
+    /// `fencepost list faults`.
     #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
     /// Locks, or `all`. See `fencepost list clients`.
-    #[arg(long, value_name = "C[,C]", default_value = "single-node,redlock,fencing", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "C[,C]",
+        default_value = "single-node,redlock,fencing",
+        value_delimiter = ','
+    )]
     pub(crate) client: Vec<String>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
@@ -260,7 +276,8 @@ pub(crate) struct CommonArguments {
     /// Write one report file per violation into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The verdicts that must come out, as TOML: lock x fault -> "safe" or "violates", and which kinds. Exit status 0 exactly if they do.
+    /// The verdicts that must come out, as TOML: lock x fault -> "safe" or "violates", and which
+    /// kinds. Exit status 0 exactly if they do.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
 }
@@ -371,7 +388,8 @@ pub(crate) enum Listing {
 
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
-    /// The port of the first server, the others have the ports after it; 0 takes free ones and prints them.
+    /// The port of the first server, the others have the ports after it; 0 takes free ones and
+    /// prints them.
     #[arg(long, value_name = "P", default_value_t = 6379)]
     pub(crate) port: u16,
     /// The address to listen at.
@@ -438,20 +456,27 @@ fn seed(text: &str) -> Result<u64, String> {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
     };
-    number.ok_or_else(|| "expected a number from 0 to 18446744073709551615, decimal or 0x".to_owned())
+    number
+        .ok_or_else(|| "expected a number from 0 to 18446744073709551615, decimal or 0x".to_owned())
 }
 
 /// A range of seeds that is not empty.
 fn seed_range(text: &str) -> Result<(u64, u64), String> {
-    let (from, to) = text.split_once("..").ok_or_else(|| "expected A..B, like 0..1000".to_owned())?;
+    let (from, to) =
+        text.split_once("..").ok_or_else(|| "expected A..B, like 0..1000".to_owned())?;
     let range = (seed(from)?, seed(to)?);
-    if range.0 < range.1 { Ok(range) } else { Err("expected A..B with A below B, like 0..1000".to_owned()) }
+    if range.0 < range.1 {
+        Ok(range)
+    } else {
+        Err("expected A..B with A below B, like 0..1000".to_owned())
+    }
 }
 
 /// Slice m of n.
 fn shard(text: &str) -> Result<(u32, u32), String> {
     let expected = || "expected m/n with 1 <= m <= n, like 2/8".to_owned();
     let (index, count) = text.split_once('/').ok_or_else(expected)?;
-    let (index, count) = (index.parse().map_err(|_| expected())?, count.parse().map_err(|_| expected())?);
+    let (index, count) =
+        (index.parse().map_err(|_| expected())?, count.parse().map_err(|_| expected())?);
     if (1..=count).contains(&index) { Ok((index, count)) } else { Err(expected()) }
 }

@@ -1,4 +1,5 @@
-//! `fencepost boundary`: from which value of one number on a lock breaks. Must never know how it is searched.
+//! `fencepost boundary`: from which value of one number on a lock breaks. Must never know how it is
+//! searched.
 
 use super::arguments::BoundaryArguments;
 use super::options::{client, families, jobs, kind, scenario};
@@ -23,7 +24,11 @@ pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure
         "text" => text,
         "svg" => plot,
         "json" => |report: &_| format!("{:#}\n", serde_json::to_value(report).unwrap_or_default()),
-        other => return Err(Failure::wrong(format!("unknown format '{other}': expected text, json or svg"))),
+        other => {
+            return Err(Failure::wrong(format!(
+                "unknown format '{other}': expected text, json or svg"
+            )));
+        }
     };
     let search = search_of(arguments)?;
     let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
@@ -64,17 +69,20 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
         Some(text) => range(text, quantity.unit)?,
         None => (quantity.range)(&search.facts()?),
     };
-    search.step = match &arguments.step {
-        Some(text) => value(text, quantity.unit)?.max(1),
-        None => ((search.range.1 - search.range.0) / FINENESS).max(if quantity.unit == Unit::Us { 1_000 } else { 1 }),
-    };
+    search.step =
+        match &arguments.step {
+            Some(text) => value(text, quantity.unit)?.max(1),
+            None => ((search.range.1 - search.range.0) / FINENESS)
+                .max(if quantity.unit == Unit::Us { 1_000 } else { 1 }),
+        };
     Ok(search)
 }
 
 fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Families, Failure> {
     let mut all = families(std::slice::from_ref(&arguments.fault))?;
     let families = all.remove(0);
-    let named = |(_, family): (_, &fencepost_faults::Family)| quantity.families.contains(&family.name);
+    let named =
+        |(_, family): (_, &fencepost_faults::Family)| quantity.families.contains(&family.name);
     let fits = quantity.families.is_empty()
         || quantity.families.contains(&families.to_string().as_str())
         || families.chosen().any(named);
@@ -82,7 +90,10 @@ fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Familie
         return Ok(families);
     }
     let expected = quantity.families.join(", ");
-    Err(Failure::wrong(format!("--fault '{families}': {} matters under {expected} only", quantity.name)))
+    Err(Failure::wrong(format!(
+        "--fault '{families}': {} matters under {expected} only",
+        quantity.name
+    )))
 }
 
 /// `A..B` in the unit of the quantity.
@@ -91,7 +102,9 @@ fn range(text: &str, unit: Unit) -> Result<(u64, u64), Failure> {
         Unit::Us => "1s..12s",
         Unit::Ppm => "0..30000",
     };
-    let wrong = || Failure::wrong(format!("--between '{text}': expected A..B with A below B, like {example}"));
+    let wrong = || {
+        Failure::wrong(format!("--between '{text}': expected A..B with A below B, like {example}"))
+    };
     let (from, to) = text.split_once("..").ok_or_else(wrong)?;
     let (from, to) = (value(from, unit)?, value(to, unit)?);
     if from < to { Ok((from, to)) } else { Err(wrong()) }
@@ -102,9 +115,9 @@ fn value(text: &str, unit: Unit) -> Result<u64, Failure> {
         Unit::Us => text.parse::<Span>().map(|span| span.0.0).map_err(Failure::wrong),
         Unit::Ppm => {
             let number = text.strip_suffix("ppm").unwrap_or(text);
-            number
-                .parse()
-                .map_err(|_| Failure::wrong(format!("value '{text}': expected parts per million, like 10000")))
+            number.parse().map_err(|_| {
+                Failure::wrong(format!("value '{text}': expected parts per million, like 10000"))
+            })
         }
     }
 }

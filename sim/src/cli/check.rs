@@ -14,13 +14,18 @@ pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
     let history = read_history(&content).map_err(|error| Failure::content(path, error))?;
     validate(&history).map_err(|error| {
         let line = error.position().and_then(|position| line_of_event(&content, position));
-        Failure::content(path, line.map_or(String::new(), |line| format!("line {line}: ")) + &error.to_string())
+        Failure::content(
+            path,
+            line.map_or(String::new(), |line| format!("line {line}: ")) + &error.to_string(),
+        )
     })?;
     let judgement = judge(&history);
     let text = match arguments.format.as_str() {
         "text" => text(&judgement),
         "json" => json(&judgement),
-        other => return Err(Failure::wrong(format!("unknown format '{other}': expected text or json"))),
+        other => {
+            return Err(Failure::wrong(format!("unknown format '{other}': expected text or json")));
+        }
     };
     print(&text)?;
     Ok(outcome_of(&judgement.verdict))

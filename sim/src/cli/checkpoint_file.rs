@@ -26,13 +26,17 @@ struct State {
 }
 
 /// The place that the arguments give to the checkpoint: `--checkpoint`, or under `--out`.
-pub(crate) fn place(arguments: &SweepArguments, spec: &SweepSpec) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn place(
+    arguments: &SweepArguments,
+    spec: &SweepSpec,
+) -> Result<Option<PathBuf>, Failure> {
     let name = format!("sweep-{}-of-{}.checkpoint", spec.shard.index, spec.shard.count);
-    let path = arguments.checkpoint.clone().or_else(|| Some(arguments.common.out.as_ref()?.join(name)));
+    let path =
+        arguments.checkpoint.clone().or_else(|| Some(arguments.common.out.as_ref()?.join(name)));
     match path {
-        None if arguments.resume => {
-            Err(Failure::wrong("--resume: expected --checkpoint FILE or --out DIR, where the checkpoint lies"))
-        }
+        None if arguments.resume => Err(Failure::wrong(
+            "--resume: expected --checkpoint FILE or --out DIR, where the checkpoint lies",
+        )),
         path => Ok(path),
     }
 }
@@ -68,7 +72,8 @@ impl CheckpointFile {
 
     /// Writes the sum whole or not at all: beside its place, then renamed.
     pub(crate) fn write(&self, spec: &SweepSpec, sum: Sweep) -> Result<(), Failure> {
-        let json = serde_json::to_vec(&Checkpoint::new(spec, sum)).map_err(|error| Failure::Output(error.into()))?;
+        let json = serde_json::to_vec(&Checkpoint::new(spec, sum))
+            .map_err(|error| Failure::Output(error.into()))?;
         write_file(&self.path, &json)
     }
 

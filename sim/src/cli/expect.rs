@@ -1,4 +1,5 @@
-//! `--expect FILE`: which verdict should come out for each lock under each fault. Must never know how it comes out.
+//! `--expect FILE`: which verdict should come out for each lock under each fault. Must never know
+//! how it comes out.
 //!
 //! TOML, a table for each lock with a line for each fault:
 //!
@@ -32,15 +33,20 @@ impl Expectations {
         let mut all = BTreeMap::new();
         for (lock, faults) in &table {
             client(lock).map_err(|failure| Failure::content(path, failure))?;
-            let faults = faults
-                .as_table()
-                .ok_or_else(|| Failure::content(path, format!("{lock}: expected a table, [{lock}], of faults")))?;
+            let faults = faults.as_table().ok_or_else(|| {
+                Failure::content(path, format!("{lock}: expected a table, [{lock}], of faults"))
+            })?;
             for (fault, value) in faults {
-                let families: Families =
-                    fault.parse().map_err(|error| Failure::content(path, format!("[{lock}] {error}")))?;
-                let wanted = wanted(value).map_err(|why| Failure::content(path, format!("[{lock}] {fault}: {why}")))?;
+                let families: Families = fault
+                    .parse()
+                    .map_err(|error| Failure::content(path, format!("[{lock}] {error}")))?;
+                let wanted = wanted(value)
+                    .map_err(|why| Failure::content(path, format!("[{lock}] {fault}: {why}")))?;
                 if all.insert((lock.clone(), families.to_string()), wanted).is_some() {
-                    return Err(Failure::content(path, format!("[{lock}] {families}: is there twice")));
+                    return Err(Failure::content(
+                        path,
+                        format!("[{lock}] {families}: is there twice"),
+                    ));
                 }
             }
         }
@@ -51,7 +57,8 @@ impl Expectations {
     pub(crate) fn hold(&self, sweep: &mut Sweep) {
         for cell in &mut sweep.cells {
             let wanted = self.0.get(&(cell.client.clone(), cell.fault.clone()));
-            cell.expectation = Some(wanted.map_or_else(Expectation::missing, |wanted| wanted.hold(cell)));
+            cell.expectation =
+                Some(wanted.map_or_else(Expectation::missing, |wanted| wanted.hold(cell)));
         }
     }
 
@@ -60,7 +67,8 @@ impl Expectations {
         let seed: Seed = report.seed;
         for run in &mut report.runs {
             let wanted = self.0.get(&(run.client.clone(), run.fault.clone()));
-            run.expectation = Some(wanted.map_or_else(Expectation::missing, |wanted| wanted.hold_run(run, seed)));
+            run.expectation =
+                Some(wanted.map_or_else(Expectation::missing, |wanted| wanted.hold_run(run, seed)));
         }
     }
 }
@@ -77,7 +85,9 @@ pub(crate) struct Held<'e> {
 /// Tells stderr of every deviation; whether there is one.
 pub(crate) fn tell<'e>(cells: impl Iterator<Item = Held<'e>>) -> bool {
     let mut deviates = false;
-    for Held { client, fault, expectation, replay } in cells.filter(|held| !held.expectation.is_met()) {
+    for Held { client, fault, expectation, replay } in
+        cells.filter(|held| !held.expectation.is_met())
+    {
         deviates = true;
         for deviation in &expectation.deviations {
             anstream::eprintln!(
@@ -93,12 +103,14 @@ pub(crate) fn tell<'e>(cells: impl Iterator<Item = Held<'e>>) -> bool {
 }
 
 fn wanted(value: &toml::Value) -> Result<Wanted, String> {
-    let expected = || "expected \"safe\", \"violates\", or { violates = [kinds], may = [kinds] }".to_owned();
+    let expected =
+        || "expected \"safe\", \"violates\", or { violates = [kinds], may = [kinds] }".to_owned();
     match value {
         toml::Value::String(text) if text == "safe" => Ok(Wanted::Safe),
         toml::Value::String(text) if text == "violates" => Ok(Wanted::Violated),
         toml::Value::Table(table) if !table.is_empty() => {
-            if let Some(key) = table.keys().find(|key| !["violates", "may"].contains(&key.as_str())) {
+            if let Some(key) = table.keys().find(|key| !["violates", "may"].contains(&key.as_str()))
+            {
                 return Err(format!("unknown key '{key}': {}", expected()));
             }
             let of = |key: &str| table.get(key).map_or(Ok(BTreeSet::new()), kinds);
@@ -132,7 +144,8 @@ mod tests {
 
     #[test]
     fn accepts_the_three_forms() {
-        let text = "[redlock]\nnone = 'safe'\ngc-pause = 'violates'\n'pause+failover' = { violates = ['overlap'], may = ['stuck'] }";
+        let text = "[redlock]\nnone = 'safe'\ngc-pause = 'violates'\n'pause+failover' = { \
+         violates = ['overlap'], may = ['stuck'] }";
         let read = read(text).unwrap().0;
         let of = |fault: &str| read.get(&("redlock".to_owned(), fault.to_owned()));
         assert_eq!(of("none"), Some(&Wanted::Safe));

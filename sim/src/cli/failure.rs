@@ -1,4 +1,5 @@
-//! Why a command could not be carried out, in one line for people. Must never know what the command was.
+//! Why a command could not be carried out, in one line for people. Must never know what the command
+//! was.
 
 use crate::engine::EngineError;
 use std::fmt;
@@ -50,9 +51,13 @@ impl Failure {
     /// What clap says, in one line.
     pub(crate) fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
-        let said = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+        let said = text
+            .lines()
+            .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
         // clap sets its tips apart by an empty line, which one line does not have.
-        let words = said.flat_map(str::split_whitespace).map(|word| if word == "tip:" { "; tip:" } else { word });
+        let words = said
+            .flat_map(str::split_whitespace)
+            .map(|word| if word == "tip:" { "; tip:" } else { word });
         let text = words.collect::<Vec<_>>().join(" ").replace(" ; tip:", "; tip:");
         Failure::Usage(text.strip_prefix("error: ").unwrap_or(&text).to_owned())
     }

@@ -17,7 +17,9 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
     let text = match arguments.format.as_str() {
         "text" => text(&rows),
         "json" => json(&rows),
-        other => return Err(Failure::wrong(format!("unknown format '{other}': expected text or json"))),
+        other => {
+            return Err(Failure::wrong(format!("unknown format '{other}': expected text or json")));
+        }
     };
     print(&text)?;
     Ok(Outcome::AsExpected)
@@ -25,9 +27,13 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
 
 fn rows(what: Listing) -> Vec<(String, String)> {
     match what {
-        Listing::Clients => CLIENTS.iter().map(|client| (client.name.to_owned(), client.about.to_owned())).collect(),
+        Listing::Clients => {
+            CLIENTS.iter().map(|client| (client.name.to_owned(), client.about.to_owned())).collect()
+        }
         Listing::Faults => {
-            let name = |family: &fencepost_faults::Family| [&[family.name], family.aliases].concat().join(", ");
+            let name = |family: &fencepost_faults::Family| {
+                [&[family.name], family.aliases].concat().join(", ")
+            };
             FAMILIES.iter().map(|family| (name(family), family.about.to_owned())).collect()
         }
         Listing::Workloads => values::<Workload>(),
@@ -36,9 +42,10 @@ fn rows(what: Listing) -> Vec<(String, String)> {
             let row = |quantity: &Varied| (quantity.name.to_owned(), quantity.about.to_owned());
             QUANTITIES.iter().map(row).collect()
         }
-        Listing::Formats => {
-            FORMATS.iter().map(|format| (format.name().to_owned(), format.about().to_owned())).collect()
-        }
+        Listing::Formats => FORMATS
+            .iter()
+            .map(|format| (format.name().to_owned(), format.about().to_owned()))
+            .collect(),
     }
 }
 
@@ -56,7 +63,8 @@ fn text(rows: &[(String, String)]) -> String {
 }
 
 fn json(rows: &[(String, String)]) -> String {
-    let row = |(name, about): &(String, String)| serde_json::json!({ "name": name, "about": about });
+    let row =
+        |(name, about): &(String, String)| serde_json::json!({ "name": name, "about": about });
     let rows: Vec<_> = rows.iter().map(row).collect();
     format!("{:#}\n", serde_json::Value::Array(rows))
 }

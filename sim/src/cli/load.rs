@@ -15,13 +15,21 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
         "text" => text,
         "svg" => plot,
         "json" => |report: &_| format!("{:#}\n", serde_json::to_value(report).unwrap_or_default()),
-        other => return Err(Failure::wrong(format!("unknown format '{other}': expected text, json or svg"))),
+        other => {
+            return Err(Failure::wrong(format!(
+                "unknown format '{other}': expected text, json or svg"
+            )));
+        }
     };
     let lock = client(&arguments.client)?;
     if lock.deployment != Deployment::Primary {
-        return Err(Failure::wrong(format!("--client '{}': expected a lock on one server", lock.name)));
+        return Err(Failure::wrong(format!(
+            "--client '{}': expected a lock on one server",
+            lock.name
+        )));
     }
-    let waitings: Result<Vec<Waiting>, _> = arguments.waiting.iter().map(|text| text.parse()).collect();
+    let waitings: Result<Vec<Waiting>, _> =
+        arguments.waiting.iter().map(|text| text.parse()).collect();
     let load = Load {
         client: lock,
         seed: Seed(arguments.seed),

@@ -1,4 +1,5 @@
-//! `fencepost matrix`: every lock under every fault, held against the literature and against what is published. Must never know how a run is made.
+//! `fencepost matrix`: every lock under every fault, held against the literature and against what
+//! is published. Must never know how a run is made.
 
 use super::arguments::MatrixArguments;
 use super::options::{clients, families, jobs, scenario};
@@ -25,12 +26,18 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
         "html" => html,
         "json" => json,
         other => {
-            return Err(Failure::wrong(format!("unknown format '{other}': expected text, markdown, json or html")));
+            return Err(Failure::wrong(format!(
+                "unknown format '{other}': expected text, markdown, json or html"
+            )));
         }
     };
-    let published = arguments.check.as_deref().map(|path| published(path, arguments)).transpose()?;
+    let published =
+        arguments.check.as_deref().map(|path| published(path, arguments)).transpose()?;
     let (source, sweep) = match &arguments.from {
-        Some(path) => (path.clone(), read_sweep(&read_file(path)?).map_err(|error| Failure::content(path, error))?),
+        Some(path) => (
+            path.clone(),
+            read_sweep(&read_file(path)?).map_err(|error| Failure::content(path, error))?,
+        ),
         None => ("--set".into(), run(arguments)?),
     };
     let scenario = scenario_in(&source, &sweep.config)?;
@@ -55,7 +62,8 @@ fn json(matrix: &Matrix) -> String {
 
 /// The published matrix: of its cells, those that were asked for.
 fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure> {
-    let mut matrix = read_matrix(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    let mut matrix =
+        read_matrix(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
     if let Some(names) = &arguments.client {
         let asked = clients(names)?;
         matrix.cells.retain(|cell| asked.iter().any(|client| client.name == cell.client));
@@ -77,7 +85,10 @@ fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Fai
         print(&format!("{path} holds: {cells} cells over seeds {}\n", matrix.seeds))?;
         return Ok(Outcome::AsExpected);
     }
-    print(&format!("{path} is stale in {} of {cells} cells: fencepost matrix --out DIR writes it anew\n", told.len()))?;
+    print(&format!(
+        "{path} is stale in {} of {cells} cells: fencepost matrix --out DIR writes it anew\n",
+        told.len()
+    ))?;
     Ok(Outcome::Violated)
 }
 
@@ -87,7 +98,8 @@ fn run(arguments: &MatrixArguments) -> Result<Sweep, Failure> {
     let all = || FAMILIES.iter().map(|family| family.name.to_owned()).collect();
     let faults = families(&arguments.fault.clone().unwrap_or_else(all))?;
     let locks = clients(&arguments.client.clone().unwrap_or_else(|| vec!["all".to_owned()]))?;
-    let cells: Vec<_> = locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
+    let cells: Vec<_> =
+        locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
     for (client, families) in &cells {
         fits(&scenario, client, families).map_err(Failure::wrong)?;
     }

@@ -1,4 +1,5 @@
-//! The command line: what is asked for, what it answers, and with which exit status. Must never know how a run is made.
+//! The command line: what is asked for, what it answers, and with which exit status. Must never
+//! know how a run is made.
 
 mod arguments;
 mod boundary;

@@ -1,4 +1,5 @@
-//! What the arguments mean together: the scenario, the locks, the faults. Must never know how they are run.
+//! What the arguments mean together: the scenario, the locks, the faults. Must never know how they
+//! are run.
 
 use super::Failure;
 use super::arguments::{CommonArguments, ScenarioArguments};
@@ -35,7 +36,12 @@ impl Options {
         for (client, families) in &cells {
             fits(&scenario, client, families).map_err(Failure::wrong)?;
         }
-        Ok(Options { cells, scenario, engine: arguments.engine.unwrap_or(engine), format: format(&arguments.format)? })
+        Ok(Options {
+            cells,
+            scenario,
+            engine: arguments.engine.unwrap_or(engine),
+            format: format(&arguments.format)?,
+        })
     }
 
     /// The scenario, to be shared by runs of one thread.
@@ -86,7 +92,10 @@ pub(crate) fn clients(names: &[String]) -> Result<Vec<&'static Definition>, Fail
 pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
     find(name).ok_or_else(|| {
         let names: Vec<&str> = CLIENTS.iter().map(|definition| definition.name).collect();
-        Failure::wrong(format!("unknown client '{name}': expected all, or one of {}", names.join(", ")))
+        Failure::wrong(format!(
+            "unknown client '{name}': expected all, or one of {}",
+            names.join(", ")
+        ))
     })
 }
 
@@ -97,9 +106,9 @@ pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failur
         None => toml::Table::new(),
     };
     for assignment in &arguments.set {
-        let (key, value) = assignment
-            .split_once('=')
-            .ok_or_else(|| Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s")))?;
+        let (key, value) = assignment.split_once('=').ok_or_else(|| {
+            Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s"))
+        })?;
         table.insert(key.trim().to_owned(), value_of(value.trim()));
     }
     let keys: Vec<String> = table.keys().cloned().collect();
@@ -117,15 +126,25 @@ pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failur
     Ok(scenario)
 }
 
-/// The lengths that are asked for as they are built in: a swarm keeps what differs anyway, and a report needs no word on that.
-fn asked_for(keys: &[String], arguments: &ScenarioArguments, scenario: &Scenario) -> BTreeSet<Length> {
+/// The lengths that are asked for as they are built in: a swarm keeps what differs anyway, and a
+/// report needs no word on that.
+fn asked_for(
+    keys: &[String],
+    arguments: &ScenarioArguments,
+    scenario: &Scenario,
+) -> BTreeSet<Length> {
     let flagged = [
         (Length::Ttl, arguments.ttl.is_some()),
         (Length::Hold, arguments.hold.is_some()),
         (Length::Retry, arguments.retry.is_some()),
     ];
-    let is_asked = |length: Length| keys.iter().any(|key| key == length.key()) || flagged.contains(&(length, true));
-    Length::ALL.into_iter().filter(|length| is_asked(*length) && length.is_built_in(scenario)).collect()
+    let is_asked = |length: Length| {
+        keys.iter().any(|key| key == length.key()) || flagged.contains(&(length, true))
+    };
+    Length::ALL
+        .into_iter()
+        .filter(|length| is_asked(*length) && length.is_built_in(scenario))
+        .collect()
 }
 
 fn table(path: &Path) -> Result<toml::Table, Failure> {

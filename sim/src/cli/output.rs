@@ -16,7 +16,8 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Writes a file beside its place, sees to it that it is on the disk, then renames it.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::File { path: path.to_owned(), error };
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]

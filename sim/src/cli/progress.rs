@@ -1,4 +1,5 @@
-//! How far a sweep has come, on stderr: a bar on a terminal, now and then a plain line elsewhere. Must never know what is swept.
+//! How far a sweep has come, on stderr: a bar on a terminal, now and then a plain line elsewhere.
+//! Must never know what is swept.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -73,7 +74,8 @@ impl Progress {
     pub(crate) fn run_done(&self, is_violated: bool) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         self.last_run_us.fetch_max(self.elapsed().as_micros() as u64, Ordering::Relaxed);
-        let violated = self.violated.fetch_add(u64::from(is_violated), Ordering::Relaxed) + u64::from(is_violated);
+        let violated = self.violated.fetch_add(u64::from(is_violated), Ordering::Relaxed)
+            + u64::from(is_violated);
         match self.shown_as {
             ShownAs::Nothing => {}
             ShownAs::Bar => {
@@ -121,9 +123,14 @@ impl Progress {
 
     /// Whether a line is due; of several threads that ask at once, one is told so.
     fn line_is_due(&self) -> bool {
-        let (now_ms, due) = (self.elapsed().as_millis() as u64, self.line_due_ms.load(Ordering::Relaxed));
+        let (now_ms, due) =
+            (self.elapsed().as_millis() as u64, self.line_due_ms.load(Ordering::Relaxed));
         let next = now_ms + LINE_EVERY.as_millis() as u64;
-        now_ms >= due && self.line_due_ms.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        now_ms >= due
+            && self
+                .line_due_ms
+                .compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
     }
 
     fn pace(&self, done: u64, violated: u64) -> String {
@@ -144,7 +151,10 @@ fn pace(done: u64, left: u64, violated: u64, took: Duration) -> String {
 }
 
 /// Real time, for people.
-#[expect(clippy::disallowed_methods, reason = "how long a sweep takes is told to people and never enters a history")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a sweep takes is told to people and never enters a history"
+)]
 pub(crate) fn clock() -> Instant {
     Instant::now()
 }

@@ -1,4 +1,5 @@
-//! `fencepost replay`: the plans of a report again, under turmoil; the histories must be the same. Must never know how a report came to be.
+//! `fencepost replay`: the plans of a report again, under turmoil; the histories must be the same.
+//! Must never know how a report came to be.
 
 use super::arguments::ReplayArguments;
 use super::options::{client, format};
@@ -58,11 +59,15 @@ fn replay_minimal(
 ) -> Result<Vec<RunReport>, Failure> {
     let mut replayed = Vec::new();
     for violation in &run.violations {
-        let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else { continue };
+        let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
+            continue;
+        };
         let (processes, cycles) = (minimal.processes, minimal.cycles);
         let whole = spec_of(path, recorded, run, scenario)?;
         let scenario = Rc::new(Scenario { processes, cycles, ..(*whole.scenario).clone() });
-        scenario.validate().map_err(|error| Failure::content(path, format!("minimal_run: {error}")))?;
+        scenario
+            .validate()
+            .map_err(|error| Failure::content(path, format!("minimal_run: {error}")))?;
         let spec = RunSpec { plan: plan.clone(), scenario, ..whole };
         let report = replay_spec(path, &spec, &minimal.history_digest, format)?;
         let id = &violation.violation.id;
@@ -92,7 +97,12 @@ pub(super) fn spec_of(
     Ok(RunSpec { seed, client: client(&run.client)?, families, scenario, plan })
 }
 
-fn replay_spec(path: &Path, spec: &RunSpec, digest: &str, format: &dyn Format) -> Result<RunReport, Failure> {
+fn replay_spec(
+    path: &Path,
+    spec: &RunSpec,
+    digest: &str,
+    format: &dyn Format,
+) -> Result<RunReport, Failure> {
     spec.validate().map_err(|error| Failure::content(path, error))?;
     let outcome = run_for(spec, Engine::Turmoil, format)?;
     let mut replayed = Findings { spec, outcome: &outcome }.report();
@@ -123,8 +133,10 @@ pub(super) fn scenario_of(path: &Path, recorded: &Report) -> Result<Scenario, Fa
 /// The scenario that a config echoes.
 pub(super) fn scenario_in(path: &Path, config: &serde_json::Value) -> Result<Scenario, Failure> {
     let echoed = config.get("scenario").cloned().unwrap_or_default();
-    let scenario: Scenario =
-        serde_json::from_value(echoed).map_err(|error| Failure::content(path, format!("config.scenario: {error}")))?;
-    scenario.validate().map_err(|error| Failure::content(path, format!("config.scenario: {error}")))?;
+    let scenario: Scenario = serde_json::from_value(echoed)
+        .map_err(|error| Failure::content(path, format!("config.scenario: {error}")))?;
+    scenario
+        .validate()
+        .map_err(|error| Failure::content(path, format!("config.scenario: {error}")))?;
     Ok(scenario)
 }

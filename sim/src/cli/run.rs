@@ -1,4 +1,5 @@
-//! `fencepost run`: one seed, every lock and fault asked for. Must never know how a report is drawn.
+//! `fencepost run`: one seed, every lock and fault asked for. Must never know how a report is
+//! drawn.
 
 use super::arguments::RunArguments;
 use super::expect::{self, Expectations, Held};
@@ -61,8 +62,16 @@ pub(super) fn run_spec(spec: &RunSpec, engine: Engine) -> Result<RunOutcome, Fai
 }
 
 /// Runs one spec and writes down what a format shows.
-pub(super) fn run_for(spec: &RunSpec, engine: Engine, format: &dyn Format) -> Result<RunOutcome, Failure> {
-    record(spec, engine, if format.needs() == Needs::Wire { Recording::Wire } else { Recording::History })
+pub(super) fn run_for(
+    spec: &RunSpec,
+    engine: Engine,
+    format: &dyn Format,
+) -> Result<RunOutcome, Failure> {
+    record(
+        spec,
+        engine,
+        if format.needs() == Needs::Wire { Recording::Wire } else { Recording::History },
+    )
 }
 
 fn record(spec: &RunSpec, engine: Engine, recording: Recording) -> Result<RunOutcome, Failure> {
@@ -90,9 +99,13 @@ pub(crate) fn write_violations(folder: &Path, report: &Report) -> Result<(), Fai
         for violation in &run.violations {
             let mut only: RunReport = run.clone();
             only.violations.retain(|other| other.violation.id == violation.violation.id);
-            let name = format!("{}-{}-{}-{}.json", run.client, run.fault, report.seed, violation.violation.id);
+            let name = format!(
+                "{}-{}-{}-{}.json",
+                run.client, run.fault, report.seed, violation.violation.id
+            );
             let only = Report { runs: vec![only], ..report.clone() };
-            let json = serde_json::to_vec_pretty(&only).map_err(|error| Failure::Output(error.into()))?;
+            let json =
+                serde_json::to_vec_pretty(&only).map_err(|error| Failure::Output(error.into()))?;
             write_file(&folder.join(name), &json)?;
         }
     }

@@ -9,7 +9,10 @@ use fencepost_reports::schema::{NAMES, schema as schema_of};
 pub(crate) fn schema(arguments: &SchemaArguments) -> Result<Outcome, Failure> {
     let Some(schema) = schema_of(&arguments.what) else {
         let what = &arguments.what;
-        return Err(Failure::wrong(format!("unknown schema '{what}': expected one of {}", NAMES.join(", "))));
+        return Err(Failure::wrong(format!(
+            "unknown schema '{what}': expected one of {}",
+            NAMES.join(", ")
+        )));
     };
     print(&format!("{schema:#}\n"))?;
     Ok(Outcome::AsExpected)

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
 use fake_redis::serve::{ServeOptions, serve as serve_until_stopped};
 
-/// Serves until SIGINT or SIGTERM. The ready line goes to stdout: `ready`, then each server as `role=address`.
+/// Serves until SIGINT or SIGTERM. The ready line goes to stdout: `ready`, then each server as
+/// `role=address`.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     let mut printed = Ok(());
     serve_until_stopped(options(arguments), |serving| printed = print(&format!("{serving}\n")))
@@ -21,7 +22,10 @@ fn options(arguments: &ServeArguments) -> ServeOptions {
         persistence: persistence(arguments.persistence),
         max_clients: arguments.max_clients as usize,
         maxmemory: arguments.maxmemory,
-        requirepass: arguments.requirepass.as_ref().map(|password| Bytes::copy_from_slice(password.as_bytes())),
+        requirepass: arguments
+            .requirepass
+            .as_ref()
+            .map(|password| Bytes::copy_from_slice(password.as_bytes())),
         version: version(arguments.redis_version),
         ..NodeConfig::default()
     };

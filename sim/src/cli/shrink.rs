@@ -1,4 +1,5 @@
-//! `fencepost shrink`: the plans of a report made minimal, and explained. Must never know how they are made small.
+//! `fencepost shrink`: the plans of a report made minimal, and explained. Must never know how they
+//! are made small.
 
 use super::arguments::FileArguments;
 use super::options::format;
@@ -12,11 +13,13 @@ use crate::verdicts::{Findings, verdict_of};
 use fencepost_reports::read::read_report;
 use std::rc::Rc;
 
-/// Runs the plans of a report again and fills in what only that can show. The histories must be the report's.
+/// Runs the plans of a report again and fills in what only that can show. The histories must be the
+/// report's.
 pub(crate) fn shrink(arguments: &FileArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.format)?;
     let path = &arguments.file;
-    let mut recorded = read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    let mut recorded =
+        read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
     let scenario = Rc::new(scenario_of(path, &recorded)?);
     let mut runs = Vec::with_capacity(recorded.runs.len());
     for run in &recorded.runs {

@@ -17,7 +17,8 @@ use fencepost_reports::sweep::{Measured, SeedRange, Sweep, runs_of};
 use fencepost_reports::{RunReport, Verdict};
 use std::time::Duration;
 
-/// Asked for by Ctrl-C and SIGTERM: what is done by then is added up and printed. A second one leaves out what would still be looked at more closely.
+/// Asked for by Ctrl-C and SIGTERM: what is done by then is added up and printed. A second one
+/// leaves out what would still be looked at more closely.
 static STOP: Stop = Stop::new();
 
 /// Runs the seeds and prints the sum.
@@ -32,14 +33,16 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     };
     // A second handler cannot be set in one process: then the first one serves.
     let _ = ctrlc::set_handler(|| STOP.insist());
-    let runs_before: u64 = start.iter().flat_map(runs_of).map(|range| range.len() * spec.cells.len() as u64).sum();
+    let runs_before: u64 =
+        start.iter().flat_map(runs_of).map(|range| range.len() * spec.cells.len() as u64).sum();
     let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
     let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
     let watch = Watch {
         spec: &spec,
         progress: Progress::new(runs, runs_before, talk),
         budget: arguments.time_budget.map(Duration::from),
-        checkpoint: checkpoint.map(|path| CheckpointFile::new(path, arguments.checkpoint_every.map(Duration::from))),
+        checkpoint: checkpoint
+            .map(|path| CheckpointFile::new(path, arguments.checkpoint_every.map(Duration::from))),
     };
     let result = go_on(&spec, start.as_ref(), &watch, &STOP);
     watch.progress.finish();

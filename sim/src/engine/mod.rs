@@ -1,4 +1,5 @@
-//! Engines move the world from instant to instant and carry its bytes. Must never know what happens in it.
+//! Engines move the world from instant to instant and carry its bytes. Must never know what happens
+//! in it.
 
 mod fast;
 #[cfg(test)]
@@ -60,8 +61,8 @@ impl Course {
         next.filter(|(at, _)| *at <= self.limit && !self.roster.is_finished())
     }
 
-    /// Moves the world to the instant of what comes next, and lets the nemesis act if that is its turn, which is the first of an instant. Returns
-    /// whether it was.
+    /// Moves the world to the instant of what comes next, and lets the nemesis act if that is its
+    /// turn, which is the first of an instant. Returns whether it was.
     #[inline(always)]
     fn begin(&self, kernel: &Kernel, (at, whose): Due) -> bool {
         kernel.with(|state| {

@@ -1,4 +1,5 @@
-//! Both engines move a bare world alike: an echo server or three, clients that talk to them, and every fault there is.
+//! Both engines move a bare world alike: an echo server or three, clients that talk to them, and
+//! every fault there is.
 
 use super::{Course, Engine};
 use crate::nemesis::Nemesis;
@@ -46,16 +47,24 @@ async fn chat(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) 
         if ended != Some(Ok(())) {
             socket = None;
         }
-        recorder.fail(node, 0, format!("{ended:?} at {:?} {:?}", env.wall_clock(), env.monotonic_clock()));
+        recorder.fail(
+            node,
+            0,
+            format!("{ended:?} at {:?} {:?}", env.wall_clock(), env.monotonic_clock()),
+        );
     }
     roster.finishes(node);
 }
 
-async fn exchange(env: &Env, socket: &mut Option<fencepost_clients::env::Socket>) -> Result<(), std::io::ErrorKind> {
+async fn exchange(
+    env: &Env,
+    socket: &mut Option<fencepost_clients::env::Socket>,
+) -> Result<(), std::io::ErrorKind> {
     let word = env.random(Draw::Owner);
     if socket.is_none() {
         let host = format!("redis-{}", 1 + word % u64::from(SERVERS));
-        *socket = Some(env.connect(&Address { host, port: 1 }).await.map_err(|error| error.kind())?);
+        *socket =
+            Some(env.connect(&Address { host, port: 1 }).await.map_err(|error| error.kind())?);
     }
     let socket = socket.as_mut().expect("just connected");
     let sent = word.to_be_bytes().repeat(1 + (word % 7) as usize);
@@ -70,12 +79,16 @@ async fn exchange(env: &Env, socket: &mut Option<fencepost_clients::env::Socket>
     Ok(())
 }
 
-/// Waits for a server that says nothing, with a limit, and writes down how long that took by the host's own clock.
+/// Waits for a server that says nothing, with a limit, and writes down how long that took by the
+/// host's own clock.
 async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {
         member.cycles_left.set(member.cycles_left.get() - 1);
-        let Ok(mut socket) = env.connect(&Address { host: "redis-1".to_owned(), port: 1 }).await else { break };
+        let Ok(mut socket) = env.connect(&Address { host: "redis-1".to_owned(), port: 1 }).await
+        else {
+            break;
+        };
         let mut got = BytesMut::new();
         // What is replaced or lifted does not end anything.
         socket.limit(Duration::from_millis(20));
@@ -88,13 +101,19 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
         socket.limit(LIMIT);
         let began = env.monotonic_clock();
         let ended = socket.read(&mut got).await.map_err(|error| error.kind());
-        recorder.fail(node, 0, format!("{ended:?} {}", env.monotonic_clock().since(began).as_micros()));
+        recorder.fail(
+            node,
+            0,
+            format!("{ended:?} {}", env.monotonic_clock().since(began).as_micros()),
+        );
     }
     roster.finishes(node);
 }
 
 fn play(seed: Seed, plan: &FaultPlan, engine: Engine) -> Vec<Event> {
-    play_with(seed, plan, engine, |env, node, recorder, roster| Box::pin(chat(env, node, recorder, roster)))
+    play_with(seed, plan, engine, |env, node, recorder, roster| {
+        Box::pin(chat(env, node, recorder, roster))
+    })
 }
 
 fn play_with(
@@ -115,12 +134,14 @@ fn play_with(
         let boot = move |env| program(env, node, recorder.clone(), roster.clone());
         (node, Software::Program(Rc::new(boot)))
     };
-    let hosts: Vec<_> = (1..=SERVERS).map(echo).chain(clients.iter().map(|node| client(*node))).collect();
+    let hosts: Vec<_> =
+        (1..=SERVERS).map(echo).chain(clients.iter().map(|node| client(*node))).collect();
     let nodes: Vec<Node> = hosts.iter().map(|(node, _)| *node).collect();
     let (carrier, runner) = engine.prepare(&nodes);
     let latency = (Micros(200), Micros(5_000));
     let recorder = recorder.clone();
-    let parts = Parts { seed, quantum: Micros(100), latency, hosts, carrier, recorder: recorder.clone() };
+    let parts =
+        Parts { seed, quantum: Micros(100), latency, hosts, carrier, recorder: recorder.clone() };
     let kernel = Kernel::new(parts);
     let nemesis = Nemesis::new(plan.clone(), plan.heals_at(), roster.clone(), &kernel);
     runner.run(&kernel, &Course { nemesis, roster, limit: SimTime(300_000_000) }).unwrap();
@@ -153,13 +174,19 @@ fn the_limit_of_a_socket_passes_by_the_clock_of_its_host() {
         let mut waits = 0;
         for seed in (0..10).map(Seed) {
             let plan = generate(seed, &families, &setting);
-            let program =
-                |env, node, recorder, roster| -> TaskFuture { Box::pin(wait_in_vain(env, node, recorder, roster)) };
+            let program = |env, node, recorder, roster| -> TaskFuture {
+                Box::pin(wait_in_vain(env, node, recorder, roster))
+            };
             for event in play_with(seed, &plan, Engine::Fast, program) {
                 let What::Fail { reason, .. } = &event.what else { continue };
-                let took = reason.strip_prefix("Err(TimedOut) ").and_then(|took| took.parse::<u128>().ok());
+                let took = reason
+                    .strip_prefix("Err(TimedOut) ")
+                    .and_then(|took| took.parse::<u128>().ok());
                 let limit = LIMIT.as_micros();
-                assert!(took.is_some_and(|took| (limit..=limit + 200).contains(&took)), "{family} {seed}: {reason}");
+                assert!(
+                    took.is_some_and(|took| (limit..=limit + 200).contains(&took)),
+                    "{family} {seed}: {reason}"
+                );
                 waits += 1;
             }
         }

@@ -1,10 +1,13 @@
-//! Stock turmoil as the engine: every host of the world is a turmoil host, every connection one of its TCP streams, every message one of its
-//! segments. Must never know what happens in the world; it goes from instant to instant and carries bytes.
+//! Stock turmoil as the engine: every host of the world is a turmoil host, every connection one of
+//! its TCP streams, every message one of its segments. Must never know what happens in the world;
+//! it goes from instant to instant and carries bytes.
 //!
-//! Every link is held from the start, so turmoil keeps each segment until the world's own network says that it is due; idle time is skipped, and
-//! one turmoil step is one instant. A host's software is one future that gives the host its turn; turmoil's clock is of no use to anyone then,
-//! as every timer is the world's. What turmoil adds is its own runtimes, sockets, sequence numbers and flow control as a check: bytes that do
-//! not come out of its streams as the world sent them stop the run.
+//! Every link is held from the start, so turmoil keeps each segment until the world's own network
+//! says that it is due; idle time is skipped, and one turmoil step is one instant. A host's
+//! software is one future that gives the host its turn; turmoil's clock is of no use to anyone
+//! then, as every timer is the world's. What turmoil adds is its own runtimes, sockets, sequence
+//! numbers and flow control as a check: bytes that do not come out of its streams as the world sent
+//! them stop the run.
 
 use super::{Course, EngineError, check};
 use crate::world::agenda::HostIndex;
@@ -44,7 +47,8 @@ struct Inner {
     accepted: BTreeMap<(HostIndex, SocketAddr), TcpStream>,
     connecting: BTreeMap<u32, Connecting>,
     streams: BTreeMap<u32, TcpStream>,
-    /// Connects whose segment has not been seen on a link yet, in the order sent, per pair of hosts.
+    /// Connects whose segment has not been seen on a link yet, in the order sent, per pair of
+    /// hosts.
     unseen_connects: BTreeMap<(HostIndex, HostIndex), VecDeque<u32>>,
     /// Messages whose segment has not been seen on a link yet, per sending socket.
     unseen: BTreeMap<u32, VecDeque<u64>>,
@@ -93,7 +97,8 @@ impl Carrier for Wires {
     fn connect(&mut self, socket: u32, from: HostIndex, to: HostIndex) {
         self.with(|inner| {
             let name = inner.names[usize::from(to) - 1].clone();
-            let mut connecting: Connecting = Box::pin(async move { TcpStream::connect((name, PORT)).await });
+            let mut connecting: Connecting =
+                Box::pin(async move { TcpStream::connect((name, PORT)).await });
             if connecting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
                 inner.mismatch("a connect ended before it began");
             }
@@ -144,7 +149,9 @@ impl Carrier for Wires {
                 Some(Ok(length)) if length == bytes.len() => {
                     inner.unseen.entry(socket).or_default().push_back(message);
                 }
-                other => inner.mismatch(&format!("a write of {} bytes gave {other:?}", bytes.len())),
+                other => {
+                    inner.mismatch(&format!("a write of {} bytes gave {other:?}", bytes.len()))
+                }
             }
         });
         Vec::new()
@@ -159,7 +166,8 @@ impl Carrier for Wires {
             let start = buffer.len();
             buffer.resize(start + length, 0);
             let mut read = ReadBuf::new(&mut buffer[start..]);
-            let poll = Pin::new(stream).poll_read(&mut Context::from_waker(Waker::noop()), &mut read);
+            let poll =
+                Pin::new(stream).poll_read(&mut Context::from_waker(Waker::noop()), &mut read);
             let filled = read.filled().len();
             if !matches!(poll, Poll::Ready(Ok(()))) || filled != length {
                 inner.mismatch(&format!("{length} bytes were due, {filled} came: {poll:?}"));
@@ -168,14 +176,17 @@ impl Carrier for Wires {
     }
 
     fn close(&mut self, socket: u32) {
-        // The segment that turmoil sends about it stays on the link: what the peer is told is the world's own message.
-        let (stream, connecting) = self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
+        // The segment that turmoil sends about it stays on the link: what the peer is told is the
+        // world's own message.
+        let (stream, connecting) =
+            self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
         drop((stream, connecting));
     }
 }
 
 impl Inner {
-    /// The stream of the connect that came from this address. Connects that arrive in one instant are accepted in turmoil's order and claimed in ours.
+    /// The stream of the connect that came from this address. Connects that arrive in one instant
+    /// are accepted in turmoil's order and claimed in ours.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {
@@ -183,7 +194,9 @@ impl Inner {
                 return Some(stream);
             }
             let accept = pin!(listener.accept());
-            let Poll::Ready(Ok((stream, from))) = accept.poll(&mut Context::from_waker(Waker::noop())) else {
+            let Poll::Ready(Ok((stream, from))) =
+                accept.poll(&mut Context::from_waker(Waker::noop()))
+            else {
                 return None;
             };
             self.accepted.insert((host, from), stream);
@@ -195,13 +208,21 @@ impl Inner {
     }
 
     /// What a segment that is new on a link is to the world.
-    fn identify(&mut self, pair: (SocketAddr, SocketAddr), protocol: &Protocol, hosts: &Hosts) -> Cargo {
+    fn identify(
+        &mut self,
+        pair: (SocketAddr, SocketAddr),
+        protocol: &Protocol,
+        hosts: &Hosts,
+    ) -> Cargo {
         match protocol {
             Protocol::Tcp(Segment::Syn(_)) => {
-                let (Some(from), Some(to)) = (hosts.find(pair.0.ip()), hosts.find(pair.1.ip())) else {
+                let (Some(from), Some(to)) = (hosts.find(pair.0.ip()), hosts.find(pair.1.ip()))
+                else {
                     return Cargo::Ballast;
                 };
-                let Some(socket) = self.unseen_connects.get_mut(&(from, to)).and_then(VecDeque::pop_front) else {
+                let Some(socket) =
+                    self.unseen_connects.get_mut(&(from, to)).and_then(VecDeque::pop_front)
+                else {
                     return Cargo::Ballast;
                 };
                 self.senders.insert(pair, socket);
@@ -210,7 +231,9 @@ impl Inner {
             }
             Protocol::Tcp(Segment::Data(..)) => {
                 let sender = self.senders.get(&pair).copied();
-                let message = sender.and_then(|sender| self.unseen.get_mut(&sender)).and_then(VecDeque::pop_front);
+                let message = sender
+                    .and_then(|sender| self.unseen.get_mut(&sender))
+                    .and_then(VecDeque::pop_front);
                 message.map_or(Cargo::Ballast, Cargo::Message)
             }
             _ => Cargo::Ballast,
@@ -254,7 +277,14 @@ pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result
 }
 
 /// One host of the world as a host of turmoil's.
-fn register(sim: &mut Sim<'_>, name: &str, host: HostIndex, kernel: &Rc<Kernel>, wires: &Wires, doorbells: &Doorbells) {
+fn register(
+    sim: &mut Sim<'_>,
+    name: &str,
+    host: HostIndex,
+    kernel: &Rc<Kernel>,
+    wires: &Wires,
+    doorbells: &Doorbells,
+) {
     let (kernel, wires, doorbells) = (kernel.clone(), wires.clone(), doorbells.clone());
     sim.host(name, move || {
         let (kernel, wires, doorbells) = (kernel.clone(), wires.clone(), doorbells.clone());
@@ -343,7 +373,8 @@ impl Links {
             for link in links {
                 let cargo = self.cargo.entry(link.pair()).or_default();
                 for segment in link.skip(cargo.len()) {
-                    let known = wires.with(|inner| inner.identify(segment.pair(), segment.protocol(), hosts));
+                    let known = wires
+                        .with(|inner| inner.identify(segment.pair(), segment.protocol(), hosts));
                     cargo.push(known);
                 }
             }

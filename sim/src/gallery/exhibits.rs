@@ -1,4 +1,5 @@
-//! The table of exhibits: an anomaly is one entry here, with the seed that shows it. Must never know how a page is made.
+//! The table of exhibits: an anomaly is one entry here, with the seed that shows it. Must never
+//! know how a page is made.
 
 use super::{protocols, steps};
 use fencepost_reports::{Cause, Kind};
@@ -45,7 +46,8 @@ pub struct Mended {
 
 pub(super) const KLEPPMANN: &str = "Martin Kleppmann, *How to do distributed locking*, 2016.";
 pub(super) const REDIS: &str = "Redis documentation, *Distributed Locks with Redis*.";
-pub(super) const SETNX: &str = "Redis documentation of `SETNX`, *Design pattern: Locking with SETNX*.";
+pub(super) const SETNX: &str =
+    "Redis documentation of `SETNX`, *Design pattern: Locking with SETNX*.";
 
 pub(super) const SINGLE: [&str; 5] = [
     "`SET key random NX PX ttl`: granted if the key was not there.",
@@ -55,14 +57,16 @@ pub(super) const SINGLE: [&str; 5] = [
     "The server forgets the key when the ttl is over, whatever the holder does.",
 ];
 pub(super) const REDLOCK: [&str; 5] = [
-    "Note the time; `SET key random NX PX ttl` on five independent masters, with a small timeout each.",
+    "Note the time; `SET key random NX PX ttl` on five independent masters, with a small timeout \
+     each.",
     "Granted if three of them agree and the time spent is less than the ttl.",
     "Valid for the ttl, less the time spent, less 1 % and 2 ms for clocks that drift.",
     "Otherwise, and to release: a script on all five deletes the own value.",
     "Not granted: wait a random delay and try again.",
 ];
 pub(super) const FENCING: [&str; 5] = [
-    "One script: `SET key random NX PX ttl`, and if that is granted, `INCR` of a counter gives the token.",
+    "One script: `SET key random NX PX ttl`, and if that is granted, `INCR` of a counter gives \
+     the token.",
     "Every request to the storage carries the token.",
     "The storage remembers the highest token, and rejects any request with a lower one.",
     "Release by a script: `DEL` only while the key holds the own random value.",
@@ -86,14 +90,17 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "No lock with a lease prevents it: a process that stands still cannot notice that its lease ran out. What can be prevented is the harm: see [the write of a paused holder](write-after-pause.md).",
+        remedy: "No lock with a lease prevents it: a process that stands still cannot notice that \
+         its lease ran out. What can be prevented is the harm: see [the write of a paused \
+         holder](write-after-pause.md).",
         mended: None,
         source: KLEPPMANN,
     },
     Exhibit {
         name: "write-after-pause",
         title: "The write of a paused holder",
-        question: "A holder is stopped by its garbage collector between its check and its write. What reaches the storage?",
+        question: "A holder is stopped by its garbage collector between its check and its write. \
+         What reaches the storage?",
         protocol: REDLOCK,
         client: "redlock",
         fault: "pause",
@@ -101,7 +108,8 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::StaleWrite,
         cause: Cause::HolderPause,
-        remedy: "A fencing token that the storage checks: the late write carries an old token and is rejected.",
+        remedy: "A fencing token that the storage checks: the late write carries an old token and \
+         is rejected.",
         mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
@@ -122,14 +130,16 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 22,
         kind: Kind::Overlap,
         cause: Cause::ForeignRelease,
-        remedy: "A value that nobody else writes, and a script that compares it and deletes in one step.",
+        remedy: "A value that nobody else writes, and a script that compares it and deletes in \
+         one step.",
         mended: Some(Mended { client: "single-node", settings: &[], kind: Kind::ForeignRelease }),
         source: REDIS,
     },
     Exhibit {
         name: "double-takeover",
         title: "Two waiters take over one dead lock",
-        question: "Both find the lock stale, both delete it: whose lock does the second one delete?",
+        question: "Both find the lock stale, both delete it: whose lock does the second one \
+         delete?",
         protocol: [
             "`SETNX key now`: granted if the key was not there; the value is the time.",
             "Not granted: `GET key`; if that time is not too old, wait and try again.",
@@ -143,7 +153,8 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 68,
         kind: Kind::Overlap,
         cause: Cause::StaleTakeover,
-        remedy: "The stale value is replaced in one step that looks at it again: `GETSET` and a comparison, or a script.",
+        remedy: "The stale value is replaced in one step that looks at it again: `GETSET` and a \
+         comparison, or a script.",
         mended: Some(Mended {
             client: "setnx-getset",
             settings: &[("processes", "8"), ("retry", "50ms..55ms"), ("latency", "1ms..30ms")],
@@ -189,9 +200,11 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 138,
         kind: Kind::Stuck,
         cause: Cause::LostReply,
-        remedy: "`SET key value NX PX ttl`: one command, so that there is no lock without an expiry.",
+        remedy: "`SET key value NX PX ttl`: one command, so that there is no lock without an \
+         expiry.",
         mended: Some(Mended { client: "set-ex-del", settings: &[], kind: Kind::Stuck }),
-        source: "Redis documentation of `SET`: the options `NX` and `PX` replace `SETNX` followed by `EXPIRE`.",
+        source: "Redis documentation of `SET`: the options `NX` and `PX` replace `SETNX` followed \
+         by `EXPIRE`.",
     },
     Exhibit {
         name: "lost-at-failover",
@@ -204,7 +217,9 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 2,
         kind: Kind::Overlap,
         cause: Cause::AsyncReplicationLoss,
-        remedy: "Replication is asynchronous; `WAIT` and `min-replicas-to-write` make the window smaller and do not close it. A majority of independent masters does, as long as none of them forgets.",
+        remedy: "Replication is asynchronous; `WAIT` and `min-replicas-to-write` make the window \
+         smaller and do not close it. A majority of independent masters does, as long as none of \
+         them forgets.",
         mended: Some(Mended { client: "redlock", settings: &[], kind: Kind::Overlap }),
         source: REDIS,
     },
@@ -219,9 +234,16 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 62,
         kind: Kind::Overlap,
         cause: Cause::RestartWithoutDelay,
-        remedy: "A master that may have forgotten grants stays away for longer than the ttl, or syncs every write before it answers (`appendfsync always`). `fencepost boundary --client redlock --fault restart --vary restart-delay` measures how long is enough.",
-        mended: Some(Mended { client: "redlock", settings: &[("restart-delay", "10s")], kind: Kind::Overlap }),
-        source: "Redis documentation, *Distributed Locks with Redis*, section *Performance, crash recovery and fsync*.",
+        remedy: "A master that may have forgotten grants stays away for longer than the ttl, or \
+         syncs every write before it answers (`appendfsync always`). `fencepost boundary --client \
+         redlock --fault restart --vary restart-delay` measures how long is enough.",
+        mended: Some(Mended {
+            client: "redlock",
+            settings: &[("restart-delay", "10s")],
+            kind: Kind::Overlap,
+        }),
+        source: "Redis documentation, *Distributed Locks with Redis*, section *Performance, crash \
+         recovery and fsync*.",
     },
     Exhibit {
         name: "clock-jump",
@@ -234,7 +256,8 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 4,
         kind: Kind::Overlap,
         cause: Cause::ClockJump,
-        remedy: "Clocks are slewed, not stepped; the lock itself can do nothing. A fencing token keeps the harm away.",
+        remedy: "Clocks are slewed, not stepped; the lock itself can do nothing. A fencing token \
+         keeps the harm away.",
         mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
@@ -249,10 +272,16 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 1,
         kind: Kind::Overlap,
         cause: Cause::ClockDrift,
-        remedy: "Clocks that stay within the margin. `fencepost boundary --client redlock --fault clock-drift --vary drift --hold until-validity` shows that 1.03 % is the bound.",
+        remedy: "Clocks that stay within the margin. `fencepost boundary --client redlock --fault \
+         clock-drift --vary drift --hold until-validity` shows that 1.03 % is the bound.",
         mended: Some(Mended {
             client: "redlock",
-            settings: &[("hold", "until-validity"), ("processes", "2"), ("cycles", "3"), ("drift-ppm", "10000")],
+            settings: &[
+                ("hold", "until-validity"),
+                ("processes", "2"),
+                ("cycles", "3"),
+                ("drift-ppm", "10000"),
+            ],
             kind: Kind::Overlap,
         }),
         source: REDIS,
@@ -268,7 +297,8 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 10,
         kind: Kind::Overlap,
         cause: Cause::Eviction,
-        remedy: "`maxmemory-policy noeviction` on servers that hold locks, or no other data on them.",
+        remedy: "`maxmemory-policy noeviction` on servers that hold locks, or no other data on \
+         them.",
         mended: None,
         source: "Redis documentation, *Key eviction*.",
     },
@@ -283,7 +313,9 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 61,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "A clock that goes on during a suspension (`CLOCK_BOOTTIME`) finds that the lease is over when the process wakes up, unless it wakes up after that look. A fencing token keeps the harm away.",
+        remedy: "A clock that goes on during a suspension (`CLOCK_BOOTTIME`) finds that the lease \
+         is over when the process wakes up, unless it wakes up after that look. A fencing token \
+         keeps the harm away.",
         mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
@@ -298,7 +330,8 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "None is needed: both believe that they hold the lock, and the storage serves one of them only.",
+        remedy: "None is needed: both believe that they hold the lock, and the storage serves one \
+         of them only.",
         mended: None,
         source: KLEPPMANN,
     },
@@ -313,14 +346,16 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::LostUpdate,
         cause: Cause::HolderPause,
-        remedy: "The storage must reject requests with a token lower than the highest that it has seen.",
+        remedy: "The storage must reject requests with a token lower than the highest that it has \
+         seen.",
         mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
         source: KLEPPMANN,
     },
     Exhibit {
         name: "fenced-writes",
         title: "Tokens checked on writes only",
-        question: "The later holder has read and not yet written. Is a late write of the earlier one rejected?",
+        question: "The later holder has read and not yet written. Is a late write of the earlier \
+         one rejected?",
         protocol: FENCING,
         client: "fencing",
         fault: "pause",
@@ -335,7 +370,8 @@ const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "token-regression",
         title: "A token that is issued twice",
-        question: "The counter of the tokens is a key like any other. What does a failover make of it?",
+        question: "The counter of the tokens is a key like any other. What does a failover make \
+         of it?",
         protocol: FENCING,
         client: "fencing",
         fault: "failover",
@@ -343,9 +379,11 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 2,
         kind: Kind::TokenRegression,
         cause: Cause::AsyncReplicationLoss,
-        remedy: "A token is only as durable as its counter: it belongs into a store that does not lose what it acknowledged, the guarded one if need be.",
+        remedy: "A token is only as durable as its counter: it belongs into a store that does not \
+         lose what it acknowledged, the guarded one if need be.",
         mended: None,
-        source: "The remark that a counter on one node is not enough, in Martin Kleppmann, *How to do distributed locking*, 2016.",
+        source: "The remark that a counter on one node is not enough, in Martin Kleppmann, *How \
+         to do distributed locking*, 2016.",
     },
     Exhibit {
         name: "late-write",
@@ -379,7 +417,8 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Overlap,
         cause: Cause::EarlyRelease,
-        remedy: "A count beside the owner, in one script; the key is deleted when it comes back to zero.",
+        remedy: "A count beside the owner, in one script; the key is deleted when it comes back \
+         to zero.",
         mended: Some(Mended { client: "reentrant-counted", settings: &[], kind: Kind::Overlap }),
         source: "Redisson keeps such a count in a hash, by owner.",
     },
@@ -400,9 +439,11 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Stuck,
         cause: Cause::HolderCrash,
-        remedy: "The watchdog is stopped before the release is sent, and renews by a script that compares the owner.",
+        remedy: "The watchdog is stopped before the release is sent, and renews by a script that \
+         compares the owner.",
         mended: Some(Mended { client: "watchdog", settings: &[], kind: Kind::Stuck }),
-        source: "An article that people copy from: a daemon that lengthens the life of the lock, and is to be closed explicitly.",
+        source: "An article that people copy from: a daemon that lengthens the life of the lock, \
+         and is to be closed explicitly.",
     },
     Exhibit {
         name: "oversold",
@@ -415,8 +456,13 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 22,
         kind: Kind::Oversold,
         cause: Cause::HolderPause,
-        remedy: "The stock itself must refuse: a fencing token, or a decrement that cannot go below zero.",
-        mended: Some(Mended { client: "fencing", settings: &[("workload", "seckill")], kind: Kind::Oversold }),
+        remedy: "The stock itself must refuse: a fencing token, or a decrement that cannot go \
+         below zero.",
+        mended: Some(Mended {
+            client: "fencing",
+            settings: &[("workload", "seckill")],
+            kind: Kind::Oversold,
+        }),
         source: KLEPPMANN,
     },
 ];

@@ -1,12 +1,13 @@
-//! More exhibits: what single protocols get wrong that the canonical ones do not, and what a storage or a queue does. Must never know how a page is
-//! made.
+//! More exhibits: what single protocols get wrong that the canonical ones do not, and what a
+//! storage or a queue does. Must never know how a page is made.
 
 use super::exhibits::{Exhibit, FENCING, KLEPPMANN, Mended, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 
 const WATCHDOG: [&str; 5] = [
     "`SET key random NX PX ttl`, then a task beside the holder.",
-    "Every third of the ttl the task sets the expiry anew, by a script, while the key holds the own value.",
+    "Every third of the ttl the task sets the expiry anew, by a script, while the key holds the \
+     own value.",
     "Read the guarded value, work, write it back.",
     "The task is stopped, then a script deletes the key while it holds the own value.",
     "The task ends with the process.",
@@ -24,7 +25,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "held-forever",
         title: "A holder that does not come back",
-        question: "A watchdog renews the lease of a process that hangs in its business code. Who takes the lock away?",
+        question: "A watchdog renews the lease of a process that hangs in its business code. Who \
+         takes the lock away?",
         protocol: WATCHDOG,
         client: "watchdog",
         fault: "none",
@@ -32,18 +34,21 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::HeldForever,
         cause: Cause::HoldTooLong,
-        remedy: "The watchdog stops renewing after a number of leases: a lock then outlives a hanging holder by that, and no more.",
+        remedy: "The watchdog stops renewing after a number of leases: a lock then outlives a \
+         hanging holder by that, and no more.",
         mended: Some(Mended {
             client: "watchdog-capped",
             settings: &[("hang", "10m"), ("held-bound", "80s")],
             kind: Kind::HeldForever,
         }),
-        source: "Redis documentation, *Distributed Locks with Redis*, section *Extending the lock*: the number of reacquisitions should be limited.",
+        source: "Redis documentation, *Distributed Locks with Redis*, section *Extending the \
+         lock*: the number of reacquisitions should be limited.",
     },
     Exhibit {
         name: "check-then-write",
         title: "A storage that looks, and writes later",
-        question: "The storage checks every token. Is that enough if the check and the write are two steps?",
+        question: "The storage checks every token. Is that enough if the check and the write are \
+         two steps?",
         protocol: FENCING,
         client: "fencing",
         fault: "none",
@@ -51,7 +56,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::LostUpdate,
         cause: Cause::HoldTooLong,
-        remedy: "The comparison and the write are one step of the storage: one statement, or one transaction.",
+        remedy: "The comparison and the write are one step of the storage: one statement, or one \
+         transaction.",
         mended: Some(Mended {
             client: "fencing",
             settings: &[("processes", "6"), ("hold", "10s..10.050s")],
@@ -62,7 +68,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "check-before-write",
         title: "A look at the lock just before the write",
-        question: "The holder asks whether the lock is still its own, and only then writes. What can come between the two?",
+        question: "The holder asks whether the lock is still its own, and only then writes. What \
+         can come between the two?",
         protocol: [
             "`SET key random NX PX ttl`: granted if the key was not there.",
             "Read the guarded value, work.",
@@ -76,14 +83,17 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 1,
         kind: Kind::StaleWrite,
         cause: Cause::StorageDelay,
-        remedy: "The check has to be where the write is: a fencing token that the storage compares.",
+        remedy: "The check has to be where the write is: a fencing token that the storage \
+         compares.",
         mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
-        source: "Martin Kleppmann, *How to do distributed locking*, 2016: a check just before the write does not help.",
+        source: "Martin Kleppmann, *How to do distributed locking*, 2016: a check just before the \
+         write does not help.",
     },
     Exhibit {
         name: "split-votes",
         title: "Five processes, five masters, and nobody wins",
-        question: "Every process has one of five votes, gives it back and tries again after the same delay. Who is first?",
+        question: "Every process has one of five votes, gives it back and tries again after the \
+         same delay. Who is first?",
         protocol: REDLOCK,
         client: "redlock",
         fault: "none",
@@ -99,7 +109,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Stuck,
         cause: Cause::Interleaving,
-        remedy: "A random delay between two attempts. `fencepost boundary --vary retry-spread` measures how random it has to be.",
+        remedy: "A random delay between two attempts. `fencepost boundary --vary retry-spread` \
+         measures how random it has to be.",
         mended: Some(Mended {
             client: "redlock",
             settings: &[
@@ -118,7 +129,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "dead-waiter",
         title: "A dead process in the queue",
-        question: "A fair lock serves its waiters in order. What if the one whose turn it is has died?",
+        question: "A fair lock serves its waiters in order. What if the one whose turn it is has \
+         died?",
         protocol: [
             "One script takes the lock, if it is free and the own place in the queue is the first.",
             "Otherwise the process enters the queue, with the time until which its place is kept.",
@@ -139,7 +151,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "random-tokens",
         title: "Tokens without an order",
-        question: "Redlock draws a random value for every lock. Why not send it to the storage as a token?",
+        question: "Redlock draws a random value for every lock. Why not send it to the storage as \
+         a token?",
         protocol: REDLOCK,
         client: "redlock-fencing",
         fault: "none",
@@ -154,7 +167,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "longer-than-the-lease",
         title: "Work that takes longer than the lease",
-        question: "A lock is taken for ten seconds, and the work takes twenty. What does the next process find?",
+        question: "A lock is taken for ten seconds, and the work takes twenty. What does the next \
+         process find?",
         protocol: SINGLE,
         client: "single-node",
         fault: "none",
@@ -162,14 +176,20 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Overlap,
         cause: Cause::HoldTooLong,
-        remedy: "A task that renews the lease while the holder works, or a holder that looks at the clock.",
-        mended: Some(Mended { client: "watchdog", settings: &[("hold", "11s..19s")], kind: Kind::Overlap }),
+        remedy: "A task that renews the lease while the holder works, or a holder that looks at \
+         the clock.",
+        mended: Some(Mended {
+            client: "watchdog",
+            settings: &[("hold", "11s..19s")],
+            kind: Kind::Overlap,
+        }),
         source: REDIS,
     },
     Exhibit {
         name: "a-time-is-no-owner",
         title: "A release that looks at a time",
-        question: "The key holds the end of the lease, and DEL is sent only before that end. Whose lease?",
+        question: "The key holds the end of the lease, and DEL is sent only before that end. \
+         Whose lease?",
         protocol: [
             "`SETNX key end-of-lease`: granted if the key was not there.",
             "Not granted: `GET`; if that time has passed, `GETSET key end-of-lease`.",
@@ -194,7 +214,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "clocks-of-clients",
         title: "A lock that is as old as a clock says",
-        question: "A waiter judges by its own clock whether a lock is stale. What if that clock is stepped?",
+        question: "A waiter judges by its own clock whether a lock is stale. What if that clock \
+         is stepped?",
         protocol: GETSET,
         client: "setnx-getset",
         fault: "clock-jump",
@@ -209,7 +230,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "number-twice",
         title: "An order number that is issued twice",
-        question: "Numbers are read, counted up and written back under a lock. What does a pause cost?",
+        question: "Numbers are read, counted up and written back under a lock. What does a pause \
+         cost?",
         protocol: SINGLE,
         client: "single-node",
         fault: "pause",
@@ -218,7 +240,11 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::DuplicateNumber,
         cause: Cause::HolderPause,
         remedy: "The storage counts by itself, or compares a fencing token.",
-        mended: Some(Mended { client: "fencing", settings: &[("workload", "sequence")], kind: Kind::DuplicateNumber }),
+        mended: Some(Mended {
+            client: "fencing",
+            settings: &[("workload", "sequence")],
+            kind: Kind::DuplicateNumber,
+        }),
         source: KLEPPMANN,
     },
 ];

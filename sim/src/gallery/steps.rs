@@ -1,4 +1,5 @@
-//! More exhibits: a step that one lock leaves out, does in two, or a setting that is not enough. Must never know how a page is made.
+//! More exhibits: a step that one lock leaves out, does in two, or a setting that is not enough.
+//! Must never know how a page is made.
 
 use super::exhibits::{Exhibit, Mended, REDIS, REDLOCK};
 use fencepost_reports::{Cause, Kind};
@@ -45,8 +46,10 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "An extension that takes the lock away",
         question: "A holder lengthens its lease, and is late. Whose lock does it lengthen?",
         protocol: [
-            "`SET key random NX PX ttl`: granted if the key was not there, and valid for a ttl from when it was sent.",
-            "While less than a third of that is left and the work is not done: `SET key random PX ttl` once more.",
+            "`SET key random NX PX ttl`: granted if the key was not there, and valid for a ttl \
+             from when it was sent.",
+            "While less than a third of that is left and the work is not done: `SET key random PX \
+             ttl` once more.",
             "That second SET looks at no owner: it writes whatever stands there.",
             "Read the guarded value, work, write it back.",
             "Release by a script: `DEL` only while the key holds the own random value.",
@@ -57,19 +60,24 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 4,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "The extension is a script that compares the owner: a lock that is another's is not touched, and the late holder learns that it has lost its own.",
+        remedy: "The extension is a script that compares the owner: a lock that is another's is \
+         not touched, and the late holder learns that it has lost its own.",
         mended: None,
-        source: "An article that people copy from: a script that lengthens the lock as long as it has the client's value. Here the comparison is left out.",
+        source: "An article that people copy from: a script that lengthens the lock as long as it \
+         has the client's value. Here the comparison is left out.",
     },
     Exhibit {
         name: "stated-lease",
         title: "A lease that switches the watchdog off",
         question: "Redisson renews the locks that it holds. All of them?",
         protocol: [
-            "`tryLock(wait, lease)`: a script sets a hash from `uuid:thread` to a count, with the lease as its expiry.",
-            "Not granted: subscribe to a channel, wait for a message or for the end of the lock, and try again.",
+            "`tryLock(wait, lease)`: a script sets a hash from `uuid:thread` to a count, with the \
+             lease as its expiry.",
+            "Not granted: subscribe to a channel, wait for a message or for the end of the lock, \
+             and try again.",
             "Read the guarded value, work, write it back.",
-            "The watchdog renews what was taken by `tryLock(wait)`; a lease that the caller states is not renewed.",
+            "The watchdog renews what was taken by `tryLock(wait)`; a lease that the caller \
+             states is not renewed.",
             "`unlock()`: a script counts down, and at zero deletes the hash and publishes.",
         ],
         client: "redisson-lease",
@@ -78,9 +86,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Overlap,
         cause: Cause::HoldTooLong,
-        remedy: "No lease is stated, so that the watchdog renews the lock for as long as its process lives; or a lease that is longer than any work.",
-        mended: Some(Mended { client: "redisson", settings: &[("hold", "20s")], kind: Kind::Overlap }),
-        source: "Redisson documentation, *Locks and synchronizers*: a lock taken with a lease time is released when that is over.",
+        remedy: "No lease is stated, so that the watchdog renews the lock for as long as its \
+         process lives; or a lease that is longer than any work.",
+        mended: Some(Mended {
+            client: "redisson",
+            settings: &[("hold", "20s")],
+            kind: Kind::Overlap,
+        }),
+        source: "Redisson documentation, *Locks and synchronizers*: a lock taken with a lease \
+         time is released when that is over.",
     },
     Exhibit {
         name: "late-release",
@@ -88,10 +102,12 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The network holds a release up. What does it find when it arrives?",
         protocol: [
             "The lock inside the process first, so that one of its threads goes on.",
-            "A script: the key holds the id of the process, one for its whole life: set its expiry; there is no key: set it, with the id.",
+            "A script: the key holds the id of the process, one for its whole life: set its \
+             expiry; there is no key: set it, with the id.",
             "Not granted: try again every 100 ms.",
             "Read the guarded value, work, write it back.",
-            "Release: `UNLINK` if `GET` shows the id of the process; then the lock inside is given back, whatever came of it.",
+            "Release: `UNLINK` if `GET` shows the id of the process; then the lock inside is \
+             given back, whatever came of it.",
         ],
         client: "spring-registry",
         fault: "partition",
@@ -99,14 +115,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 28,
         kind: Kind::Overlap,
         cause: Cause::EarlyRelease,
-        remedy: "A value for each acquisition: a release that comes late then finds a lock that is not its own.",
+        remedy: "A value for each acquisition: a release that comes late then finds a lock that \
+         is not its own.",
         mended: Some(Mended { client: "single-node", settings: &[], kind: Kind::Overlap }),
         source: "`RedisLockRegistry` of Spring Integration 7: one client id for each registry.",
     },
     Exhibit {
         name: "majority-too-late",
         title: "A majority that came too late",
-        question: "Three of five masters have granted the lock. Is it still held when the third one answers?",
+        question: "Three of five masters have granted the lock. Is it still held when the third \
+         one answers?",
         protocol: [
             "`SET key random NX PX ttl` on five independent masters, with a small timeout each.",
             "Granted if three of them agree, however long that took.",
@@ -120,7 +138,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 32,
         kind: Kind::Overlap,
         cause: Cause::Latency,
-        remedy: "Step 3 of Redlock: the time that was spent is taken off the ttl, and a majority of which nothing is left is given back.",
+        remedy: "Step 3 of Redlock: the time that was spent is taken off the ttl, and a majority \
+         of which nothing is left is given back.",
         mended: Some(Mended { client: "redlock", settings: SHORT_LEASES, kind: Kind::Overlap }),
         source: REDIS,
     },
@@ -135,8 +154,14 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 60,
         kind: Kind::Overlap,
         cause: Cause::RestartWithoutDelay,
-        remedy: "`appendfsync always` syncs before it answers. With `everysec` a master stays away for longer than the ttl after its power has failed.",
-        mended: Some(Mended { client: "redlock", settings: &[("persistence", "aof-always")], kind: Kind::Overlap }),
-        source: "Redis documentation, *Distributed Locks with Redis*, section *Performance, crash recovery and fsync*.",
+        remedy: "`appendfsync always` syncs before it answers. With `everysec` a master stays \
+         away for longer than the ttl after its power has failed.",
+        mended: Some(Mended {
+            client: "redlock",
+            settings: &[("persistence", "aof-always")],
+            kind: Kind::Overlap,
+        }),
+        source: "Redis documentation, *Distributed Locks with Redis*, section *Performance, crash \
+         recovery and fsync*.",
     },
 ];

@@ -1,4 +1,5 @@
-//! Which faults a violation needs: the run again without each of them, and without each two. Must never know what else would prevent it.
+//! Which faults a violation needs: the run again without each of them, and without each two. Must
+//! never know what else would prevent it.
 
 use super::minimal::with_plan;
 use super::target::Target;
@@ -13,10 +14,20 @@ const PAIRS_UP_TO: usize = 6;
 pub(super) fn but_for(spec: &RunSpec, target: Target) -> Vec<ButFor> {
     let ids: Vec<u32> = spec.plan.faults.iter().map(|timed| timed.id).collect();
     let without = |left_out: &[u32]| {
-        let kept = spec.plan.faults.iter().filter(|timed| !left_out.contains(&timed.id)).cloned().collect();
+        let kept = spec
+            .plan
+            .faults
+            .iter()
+            .filter(|timed| !left_out.contains(&timed.id))
+            .cloned()
+            .collect();
         target.is_shown_by(&with_plan(spec, &FaultPlan::new(kept)))
     };
-    let single = |fault: &u32| ButFor { fault: *fault, and_fault: None, violation_without_it: without(&[*fault]) };
+    let single = |fault: &u32| ButFor {
+        fault: *fault,
+        and_fault: None,
+        violation_without_it: without(&[*fault]),
+    };
     let mut all: Vec<ButFor> = ids.iter().map(single).collect();
     if ids.len() <= PAIRS_UP_TO {
         for (place, fault) in ids.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! The smallest run that still shows a violation. Must never know what else is asked of that run.
 //!
-//! In this order: whole faults are left out; then cycles and processes, which makes every later run cheap; then nodes, magnitudes and start
-//! times of the faults that are left. Whatever a later step makes possible for an earlier one is done in the next round, until nothing changes.
+//! In this order: whole faults are left out; then cycles and processes, which makes every later run
+//! cheap; then nodes, magnitudes and start times of the faults that are left. Whatever a later step
+//! makes possible for an earlier one is done in the next round, until nothing changes.
 
 use super::target::Target;
 use super::variation::moved;
@@ -19,14 +20,16 @@ const RESERVED: u32 = 700;
 /// The smallest run that was found.
 #[derive(Clone)]
 pub struct Minimal {
-    /// What to run. Only the plan, the number of processes and the number of cycles differ from the original's.
+    /// What to run. Only the plan, the number of processes and the number of cycles differ from the
+    /// original's.
     pub spec: RunSpec,
     /// How much of each magnitude of the plan is enough.
     pub boundaries: Vec<Boundary>,
     /// How many runs the search took.
     pub calls: u32,
-    /// Whether it is locally minimal: without any one fault, with any one magnitude a step less, or with one cycle less, it no longer shows the
-    /// violation. False if the search ended at its bound.
+    /// Whether it is locally minimal: without any one fault, with any one magnitude a step less, or
+    /// with one cycle less, it no longer shows the violation. False if the search ended at its
+    /// bound.
     pub complete: bool,
 }
 
@@ -62,14 +65,17 @@ struct Search {
 impl Search {
     fn fewest_faults(&mut self, spec: &RunSpec) -> Option<FaultPlan> {
         let left = self.calls_max - self.calls;
-        let shrunk = fewest_faults(&spec.plan, left, |plan| self.target.is_shown_by(&with_plan(spec, plan)))?;
+        let shrunk = fewest_faults(&spec.plan, left, |plan| {
+            self.target.is_shown_by(&with_plan(spec, plan))
+        })?;
         self.calls += shrunk.calls;
         self.refused |= !shrunk.complete;
         Some(shrunk.plan)
     }
 
-    /// Faults that only hold others up until the decisive one meets its moment can go if that one is moved. One fault of a plan of three or more
-    /// alone, or two, some seconds earlier or later; else the plan as it is.
+    /// Faults that only hold others up until the decisive one meets its moment can go if that one
+    /// is moved. One fault of a plan of three or more alone, or two, some seconds earlier or later;
+    /// else the plan as it is.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {
@@ -77,10 +83,11 @@ impl Search {
         }
         let singles = faults.iter().map(|timed| FaultPlan::new(vec![timed.clone()]));
         let last = faults.last().cloned();
-        // Of the pairs, those with the last fault: it is the one without which the others came to nothing.
-        let pairs = faults[..faults.len() - 1]
-            .iter()
-            .map(|timed| FaultPlan::new([Some(timed.clone()), last.clone()].into_iter().flatten().collect()));
+        // Of the pairs, those with the last fault: it is the one without which the others came to
+        // nothing.
+        let pairs = faults[..faults.len() - 1].iter().map(|timed| {
+            FaultPlan::new([Some(timed.clone()), last.clone()].into_iter().flatten().collect())
+        });
         for plan in singles.chain(pairs) {
             for moved in moved(&plan) {
                 if self.calls + RESERVED >= self.calls_max {
@@ -94,14 +101,16 @@ impl Search {
         spec.plan.clone()
     }
 
-    /// The plan with nodes, magnitudes and start times made smaller too. With no runs left, the plan as it is.
+    /// The plan with nodes, magnitudes and start times made smaller too. With no runs left, the
+    /// plan as it is.
     fn shrink(&mut self, spec: &RunSpec) -> Option<(FaultPlan, Vec<Boundary>)> {
         let left = self.calls_max - self.calls;
         if left == 0 {
             self.refused = true;
             return Some((spec.plan.clone(), Vec::new()));
         }
-        let shrunk = shrink(&spec.plan, left, |plan| self.target.is_shown_by(&with_plan(spec, plan)))?;
+        let shrunk =
+            shrink(&spec.plan, left, |plan| self.target.is_shown_by(&with_plan(spec, plan)))?;
         self.calls += shrunk.calls;
         self.refused |= !shrunk.complete;
         Some((shrunk.plan, shrunk.boundaries))
@@ -148,8 +157,11 @@ impl Search {
     fn fewer_processes(&mut self, spec: RunSpec) -> RunSpec {
         let with = |processes| with_scenario(&spec, |scenario| scenario.processes = processes);
         let named = spec.plan.faults.iter().flat_map(|timed| timed.fault.nodes());
-        let last = named.filter_map(|node| if let Node::Client(number) = node { Some(number) } else { None }).max();
-        let fewest = (last.unwrap_or(1)..spec.scenario.processes).find(|processes| self.shows(&with(*processes)));
+        let last = named
+            .filter_map(|node| if let Node::Client(number) = node { Some(number) } else { None })
+            .max();
+        let fewest = (last.unwrap_or(1)..spec.scenario.processes)
+            .find(|processes| self.shows(&with(*processes)));
         fewest.map_or_else(|| spec.clone(), with)
     }
 

@@ -1,7 +1,9 @@
-//! What only running again can show of a violation: the smallest run that has it, how much is just enough, which fault and
-//! which order of events it needs, and what would have prevented it. Must never know how any of it is shown.
+//! What only running again can show of a violation: the smallest run that has it, how much is just
+//! enough, which fault and which order of events it needs, and what would have prevented it. Must
+//! never know how any of it is shown.
 //!
-//! Everything is asked of the fast engine and depends on the run alone, so the answers are the same whoever asks, and in whatever order.
+//! Everything is asked of the fast engine and depends on the run alone, so the answers are the same
+//! whoever asks, and in whatever order.
 
 mod boundary;
 mod but_for;
@@ -22,7 +24,8 @@ use crate::run::RunSpec;
 use fencepost_reports::report::MinimalRun;
 use fencepost_reports::{RunReport, ViolationReport, digest};
 
-/// Fills in, for every violation of a run, what running it again shows. The report must be that of the spec.
+/// Fills in, for every violation of a run, what running it again shows. The report must be that of
+/// the spec.
 pub fn inquire(spec: &RunSpec, run: &mut RunReport) {
     for violation in &mut run.violations {
         inquire_one(spec, violation);

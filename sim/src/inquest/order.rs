@@ -1,19 +1,24 @@
 //! Which order of events a violation needs. Must never know what else is asked of the run.
 //!
-//! The events are those that tell the story of the minimal run: its narrative and its witness, some twenty at most. For each of them in turn, one
-//! of the next three is made to come first: the earlier event is held up until the later one has happened. What holds it up is a fault that hits
-//! nothing else: for something that a server or the storage was asked to do, a delay of that one message; for a step of a process, a pause of
-//! that process; for a fault of the plan, a later beginning or end. Then the run is made again, from the same seed. Up to the instant at
-//! which the message is sent, or the step is made, it must be the same run.
+//! The events are those that tell the story of the minimal run: its narrative and its witness, some
+//! twenty at most. For each of them in turn, one of the next three is made to come first: the
+//! earlier event is held up until the later one has happened. What holds it up is a fault that hits
+//! nothing else: for something that a server or the storage was asked to do, a delay of that one
+//! message; for a step of a process, a pause of that process; for a fault of the plan, a later
+//! beginning or end. Then the run is made again, from the same seed. Up to the instant at which the
+//! message is sent, or the step is made, it must be the same run.
 //!
-//! A pair is told of only if the new run shows the later event, and not the earlier one before it. Where no such run is found, one event follows
-//! from the other, or only time passes between them: a lease that runs out is nobody's message.
+//! A pair is told of only if the new run shows the later event, and not the earlier one before it.
+//! Where no such run is found, one event follows from the other, or only time passes between them:
+//! a lease that runs out is nobody's message.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
 use crate::engine::Engine;
 use crate::run::{Recording, RunSpec};
-use fencepost_faults::{Fault, FaultPlan, Magnitude, Micros, Node, SimTime, TimedFault, magnitudes, with_magnitude};
+use fencepost_faults::{
+    Fault, FaultPlan, Magnitude, Micros, Node, SimTime, TimedFault, magnitudes, with_magnitude,
+};
 use fencepost_reports::order::{OrderedPair, Step};
 use fencepost_reports::{Access, Action, Event, History, Trace, What, judge};
 use std::collections::BTreeSet;
@@ -21,7 +26,8 @@ use std::collections::BTreeSet;
 /// How many later events each event is tried to be put behind.
 const NEXT_MAX: usize = 3;
 
-/// The pairs of events that could change places, in their order, each with what became of the violation.
+/// The pairs of events that could change places, in their order, each with what became of the
+/// violation.
 pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair> {
     let Ok(outcome) = spec.run_recording(Engine::Fast, Recording::Wire) else { return Vec::new() };
     let Some(trace) = outcome.trace else { return Vec::new() };
@@ -30,7 +36,8 @@ pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair
     let swapped = |place: usize| {
         let later = told[place + 1..].iter().take(NEXT_MAX);
         later.into_iter().find_map(|then| {
-            Swap { spec, history: &history, trace: &trace, first: told[place], then: *then }.try_with(target)
+            Swap { spec, history: &history, trace: &trace, first: told[place], then: *then }
+                .try_with(target)
         })
     };
     (0..told.len()).filter_map(swapped).collect()
@@ -39,10 +46,13 @@ pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair
 /// The events of the narrative and of the witness, in their order.
 fn telling(history: &History, target: Target) -> Vec<usize> {
     let violations = judge(history).violations;
-    let shown = violations.into_iter().filter(|one| one.kind == target.kind && one.cause == target.cause);
+    let shown =
+        violations.into_iter().filter(|one| one.kind == target.kind && one.cause == target.cause);
     let numbers = shown.flat_map(|one| {
         let lines = one.narrative.into_iter().map(|line| line.event as usize);
-        lines.chain(one.witness.into_iter().map(|event| event.sequence as usize)).collect::<Vec<_>>()
+        lines
+            .chain(one.witness.into_iter().map(|event| event.sequence as usize))
+            .collect::<Vec<_>>()
     });
     numbers.collect::<BTreeSet<usize>>().into_iter().collect()
 }
@@ -75,13 +85,15 @@ impl Swap<'_> {
         })
     }
 
-    /// Whether the other run is this one until the swap begins, but for the probe: a fault that is added after everything was healed puts the
-    /// healing off, and with it the probe. Where that matters to anybody, it is not the same run.
+    /// Whether the other run is this one until the swap begins, but for the probe: a fault that is
+    /// added after everything was healed puts the healing off, and with it the probe. Where that
+    /// matters to anybody, it is not the same run.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;
         let shown = |history: &History| {
-            let events = history.events.iter().take_while(before).filter(|event| !is_of_the_probe(event));
+            let events =
+                history.events.iter().take_while(before).filter(|event| !is_of_the_probe(event));
             events.map(|event| (event.time_us, event.node, like(&event.what))).collect::<Vec<_>>()
         };
         shown(self.history) == shown(other)
@@ -105,25 +117,38 @@ impl Swap<'_> {
             What::FaultEnded { fault, .. } => {
                 let timed = self.planned(*fault)?;
                 let lasts = [Magnitude::DurationUs, Magnitude::DownUs];
-                let (magnitude, value) = magnitudes(&timed.fault).into_iter().find(|(one, _)| lasts.contains(one))?;
+                let (magnitude, value) =
+                    magnitudes(&timed.fault).into_iter().find(|(one, _)| lasts.contains(one))?;
                 let longer = value + i64::try_from(self.how_long().as_micros()).ok()?;
-                Some(TimedFault { fault: with_magnitude(&timed.fault, magnitude, longer), ..timed.clone() })
+                Some(TimedFault {
+                    fault: with_magnitude(&timed.fault, magnitude, longer),
+                    ..timed.clone()
+                })
             }
             What::Server { by: Some(by), .. } | What::Storage { by, .. } => self.delay(*by, first),
             What::Server { .. } | What::Crashed | What::Started | What::Healed => None,
-            What::Invoke { .. } | What::Ok { .. } | What::Fail { .. } | What::Info { .. } | What::Lost => {
-                let fault = Fault::Pause { node: first.node.machine(), duration_us: self.how_long() };
+            What::Invoke { .. }
+            | What::Ok { .. }
+            | What::Fail { .. }
+            | What::Info { .. }
+            | What::Lost => {
+                let fault =
+                    Fault::Pause { node: first.node.machine(), duration_us: self.how_long() };
                 Some(TimedFault { id: self.fresh_id(), at_us: first.time_us, fault })
             }
         }
     }
 
-    /// Delays the message that asked for what happened, and nothing that is sent at another instant.
+    /// Delays the message that asked for what happened, and nothing that is sent at another
+    /// instant.
     fn delay(&self, from: Node, event: &Event) -> Option<TimedFault> {
         const NO_DATA: [&str; 5] = ["connect", "accepted", "refused", "end", "reset"];
         let asked = self.trace.messages.iter().filter(|message| {
             let arrived = message.arrived_us.is_some_and(|at| at <= event.time_us);
-            message.from == from && message.to == event.node && arrived && !NO_DATA.contains(&message.label.as_str())
+            message.from == from
+                && message.to == event.node
+                && arrived
+                && !NO_DATA.contains(&message.label.as_str())
         });
         let message = asked.max_by_key(|message| message.arrived_us)?;
         let extra = self.how_long();
@@ -156,8 +181,8 @@ impl Swap<'_> {
     }
 }
 
-/// How an event is known again in another run: where it happened, what it was, and how many like it came before. Numbers of operations are no
-/// help: they are given in the order of invocation.
+/// How an event is known again in another run: where it happened, what it was, and how many like it
+/// came before. Numbers of operations are no help: they are given in the order of invocation.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,
@@ -170,7 +195,11 @@ impl Name {
         let event = &history.events[index];
         let what = like(&event.what);
         let alike = |other: &&Event| other.node == event.node && like(&other.what) == what;
-        Name { node: event.node, before: history.events[..index].iter().filter(alike).count(), what }
+        Name {
+            node: event.node,
+            before: history.events[..index].iter().filter(alike).count(),
+            what,
+        }
     }
 }
 
@@ -185,8 +214,10 @@ fn position(history: &History, name: &Name) -> Option<(SimTime, usize)> {
 }
 
 fn is_of_the_probe(event: &Event) -> bool {
-    let asked =
-        matches!(event.what, What::Server { by: Some(Node::Probe), .. } | What::Storage { by: Node::Probe, .. });
+    let asked = matches!(
+        event.what,
+        What::Server { by: Some(Node::Probe), .. } | What::Storage { by: Node::Probe, .. }
+    );
     event.node == Node::Probe || asked
 }
 
@@ -210,9 +241,15 @@ fn like(what: &What) -> String {
         What::Lost => "lost".to_owned(),
         What::Crashed => "crashed".to_owned(),
         What::Started => "started".to_owned(),
-        What::Server { key, change, value, by, primary } => format!("{key} {change:?} {value:?} {by:?} {primary}"),
-        What::Storage { by, access: Access::Read, accepted, .. } => format!("read by {by}, {accepted}"),
-        What::Storage { by, access: Access::Write, accepted, .. } => format!("write by {by}, {accepted}"),
+        What::Server { key, change, value, by, primary } => {
+            format!("{key} {change:?} {value:?} {by:?} {primary}")
+        }
+        What::Storage { by, access: Access::Read, accepted, .. } => {
+            format!("read by {by}, {accepted}")
+        }
+        What::Storage { by, access: Access::Write, accepted, .. } => {
+            format!("write by {by}, {accepted}")
+        }
         What::FaultBegan { fault, .. } => format!("fault {fault} begins"),
         What::FaultEnded { fault, .. } => format!("fault {fault} ends"),
         What::Healed => "healed".to_owned(),

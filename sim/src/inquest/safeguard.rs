@@ -1,4 +1,5 @@
-//! The safeguards that the field recommends, each as a change to a run. Must never know whether they help.
+//! The safeguards that the field recommends, each as a change to a run. Must never know whether
+//! they help.
 
 use super::minimal::with_scenario;
 use crate::engine::Engine;
@@ -18,7 +19,8 @@ pub struct Safeguard {
     pub about: &'static str,
     /// The run with it; `None` where it changes nothing or does not exist.
     pub(super) with: fn(&RunSpec) -> Option<RunSpec>,
-    /// For a safeguard that takes another lock: that lock without it, so that only the safeguard differs.
+    /// For a safeguard that takes another lock: that lock without it, so that only the safeguard
+    /// differs.
     pub(super) without: Option<fn(&RunSpec) -> RunSpec>,
 }
 
@@ -66,10 +68,16 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         with: |spec| persistence(spec, Persistence::AofAlways),
         without: None,
     },
-    Safeguard { name: "longer-lease", about: "a ttl four times as long", with: longer_lease, without: None },
+    Safeguard {
+        name: "longer-lease",
+        about: "a ttl four times as long",
+        with: longer_lease,
+        without: None,
+    },
     Safeguard {
         name: "monotonic-clock",
-        about: "expiry by a clock that is never stepped, and one that goes on while the machine is suspended",
+        about: "expiry by a clock that is never stepped, and one that goes on while the machine \
+         is suspended",
         with: monotonic_clock,
         without: None,
     },
@@ -144,12 +152,15 @@ fn persistence(spec: &RunSpec, persistence: Persistence) -> Option<RunSpec> {
         let kills = matches!(timed.fault, Fault::Crash { .. } | Fault::PowerLoss { .. });
         kills && timed.fault.nodes().iter().any(|node| matches!(node, Node::Redis(_)))
     };
-    let helps = rank(spec.scenario.persistence) < rank(persistence) && spec.plan.faults.iter().any(dies);
+    let helps =
+        rank(spec.scenario.persistence) < rank(persistence) && spec.plan.faults.iter().any(dies);
     helps.then(|| with_scenario(spec, |scenario| scenario.persistence = persistence))
 }
 
 fn longer_lease(spec: &RunSpec) -> Option<RunSpec> {
-    Some(with_scenario(spec, |scenario| scenario.ttl = Span(Micros(scenario.ttl.0.as_micros() * 4))))
+    Some(with_scenario(spec, |scenario| {
+        scenario.ttl = Span(Micros(scenario.ttl.0.as_micros() * 4))
+    }))
 }
 
 /// Redis expires keys by the wall clock. By a monotonic one, a step is as if it had not been.
@@ -176,12 +187,14 @@ fn watchdog(spec: &RunSpec) -> Option<RunSpec> {
 fn random_retry(spec: &RunSpec) -> Option<RunSpec> {
     let SpanRange { min, max } = spec.scenario.retry;
     let part = |halves: u64| Span(Micros(min.0.as_micros() * halves / 2));
-    (min == max).then(|| with_scenario(spec, |scenario| scenario.retry = SpanRange::new(part(1), part(3))))
+    (min == max)
+        .then(|| with_scenario(spec, |scenario| scenario.retry = SpanRange::new(part(1), part(3))))
 }
 
 /// The run with some faults of its plan changed; `None` if none was.
 fn changed(spec: &RunSpec, mut change: impl FnMut(&mut Fault) -> bool) -> Option<RunSpec> {
     let mut faults = spec.plan.faults.clone();
-    let count = faults.iter_mut().map(|timed| change(&mut timed.fault)).filter(|changed| *changed).count();
+    let count =
+        faults.iter_mut().map(|timed| change(&mut timed.fault)).filter(|changed| *changed).count();
     (count > 0).then(|| RunSpec { plan: FaultPlan::new(faults), ..spec.clone() })
 }

@@ -1,4 +1,5 @@
-//! The question that is put to every run of an inquest: is the same violation there? Must never know why it is asked.
+//! The question that is put to every run of an inquest: is the same violation there? Must never
+//! know why it is asked.
 
 use crate::engine::Engine;
 use crate::run::RunSpec;
@@ -14,11 +15,14 @@ pub struct Target {
 }
 
 impl Target {
-    /// Whether the run of this spec breaks the same rule for the same cause. A spec that cannot be run does not.
+    /// Whether the run of this spec breaks the same rule for the same cause. A spec that cannot be
+    /// run does not.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         let Some(history) = history(spec) else { return false };
         let violations = judge(&history).violations;
-        violations.iter().any(|violation| violation.kind == self.kind && violation.cause == self.cause)
+        violations
+            .iter()
+            .any(|violation| violation.kind == self.kind && violation.cause == self.cause)
     }
 }
 

@@ -1,25 +1,33 @@
-//! Plans near a plan: the same faults a little earlier, later or harder. Must never know what they are tried for.
+//! Plans near a plan: the same faults a little earlier, later or harder. Must never know what they
+//! are tried for.
 
 use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, with_magnitude};
 
 /// By how much all faults are moved together, in microseconds.
-const SHIFTS_US: [i64; 9] = [0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -1_000_000, 1_000_000];
+const SHIFTS_US: [i64; 9] =
+    [0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -1_000_000, 1_000_000];
 /// The steps in which faults are moved far, and how many there are.
 const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
 /// How hard they hit, in per cent.
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// The plans near this one, itself left out: all faults moved by up to a second either way, as hard as they are and a tenth harder.
-/// Time that a node stays away is not stretched: longer is not harder.
+/// The plans near this one, itself left out: all faults moved by up to a second either way, as hard
+/// as they are and a tenth harder. Time that a node stays away is not stretched: longer is not
+/// harder.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
-    let all = STRETCHES.into_iter().flat_map(|stretch| SHIFTS_US.into_iter().map(move |shift| (shift, stretch)));
-    all.filter(|variation| *variation != (0, 100)).map(|(shift, stretch)| varied(plan, shift, stretch))
+    let all = STRETCHES
+        .into_iter()
+        .flat_map(|stretch| SHIFTS_US.into_iter().map(move |shift| (shift, stretch)));
+    all.filter(|variation| *variation != (0, 100))
+        .map(|(shift, stretch)| varied(plan, shift, stretch))
 }
 
 /// The plan with all faults moved together by up to six seconds either way, the nearest first.
 pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
-    (1..=MOVES).flat_map(|step| [step * MOVE_US, -step * MOVE_US]).map(|shift| varied(plan, shift, 100))
+    (1..=MOVES)
+        .flat_map(|step| [step * MOVE_US, -step * MOVE_US])
+        .map(|shift| varied(plan, shift, 100))
 }
 
 /// The plan with all faults moved by `shift_us` and as hard as `stretch` per cent say.
@@ -32,7 +40,9 @@ pub(super) fn varied(plan: &FaultPlan, shift_us: i64, stretch: i64) -> FaultPlan
 }
 
 fn stretched(timed: &TimedFault, per_cent: i64) -> fencepost_faults::Fault {
-    let sizes = magnitudes(&timed.fault).into_iter().filter(|(magnitude, _)| *magnitude != Magnitude::DownUs);
+    let sizes = magnitudes(&timed.fault)
+        .into_iter()
+        .filter(|(magnitude, _)| *magnitude != Magnitude::DownUs);
     sizes.fold(timed.fault.clone(), |fault, (magnitude, value)| {
         with_magnitude(&fault, magnitude, value.saturating_mul(per_cent) / 100)
     })

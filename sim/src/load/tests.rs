@@ -1,4 +1,5 @@
-//! What the experiment measures, held against what can be worked out. Must never know how a world is made.
+//! What the experiment measures, held against what can be worked out. Must never know how a world
+//! is made.
 
 use super::*;
 
@@ -29,7 +30,8 @@ fn alone_everything_takes_a_round_trip_and_the_service() {
 #[test]
 fn without_a_pause_a_release_queues_behind_every_waiter() {
     let (alone, crowd) = (case(&load(1, 50), "none"), case(&load(100, 200), "none"));
-    let (short, long) = (alone.latency_us.release.unwrap().p50, crowd.latency_us.release.unwrap().p50);
+    let (short, long) =
+        (alone.latency_us.release.unwrap().p50, crowd.latency_us.release.unwrap().p50);
     // The article measured 0.2 ms and 9.8 ms.
     assert!(long > 40 * short && long < 60 * short, "{short} {long}");
     assert!(crowd.busy > 0.95 && crowd.served == 200, "{crowd:?}");

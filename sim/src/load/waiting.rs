@@ -1,4 +1,5 @@
-//! How a process waits between two attempts: a way is one variant here. Must never know what is waited for.
+//! How a process waits between two attempts: a way is one variant here. Must never know what is
+//! waited for.
 
 use crate::span::{Span, SpanRange};
 use fencepost_clients::Env;
@@ -18,7 +19,8 @@ pub enum Waiting {
     Fixed(Span),
     /// Uniformly drawn.
     Random(SpanRange),
-    /// Uniformly drawn up to a bound that doubles with every attempt, from the range's start to its end.
+    /// Uniformly drawn up to a bound that doubles with every attempt, from the range's start to its
+    /// end.
     Exponential(SpanRange),
     /// As the lock itself does it: by publish/subscribe, if it is made so.
     Own,
@@ -26,7 +28,9 @@ pub enum Waiting {
 
 /// Text that names no way of waiting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("waiting '{0}': expected none, fixed:20ms, random:10ms..30ms, exponential:10ms..320ms or own")]
+#[error(
+    "waiting '{0}': expected none, fixed:20ms, random:10ms..30ms, exponential:10ms..320ms or own"
+)]
 pub struct InvalidWaiting(String);
 
 impl Waiting {
@@ -54,7 +58,9 @@ impl FromStr for Waiting {
             None if text == "own" => Ok(Waiting::Own),
             Some(("fixed", span)) => span.parse().map(Waiting::Fixed).map_err(|_| invalid()),
             Some(("random", range)) => range.parse().map(Waiting::Random).map_err(|_| invalid()),
-            Some(("exponential", range)) => range.parse().map(Waiting::Exponential).map_err(|_| invalid()),
+            Some(("exponential", range)) => {
+                range.parse().map(Waiting::Exponential).map_err(|_| invalid())
+            }
             _ => Err(invalid()),
         }
     }

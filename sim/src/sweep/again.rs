@@ -1,4 +1,5 @@
-//! Doing something again with the smallest run of every anomaly, over threads. Must never know what is done.
+//! Doing something again with the smallest run of every anomaly, over threads. Must never know what
+//! is done.
 
 use super::{FailedRun, Listener, Stage, Stop, SweepSpec};
 use crate::parallel::in_parallel;
@@ -15,7 +16,8 @@ pub(super) struct Closer<'s> {
     pub(super) stop: &'s Stop,
 }
 
-/// What comes of it, in order of cell (its place) and seed, whichever thread came first. Those that an urgent stop left out are missing.
+/// What comes of it, in order of cell (its place) and seed, whichever thread came first. Those that
+/// an urgent stop left out are missing.
 pub(super) fn again<T: Send>(
     spec: &SweepSpec,
     sum: &Sweep,
@@ -24,7 +26,8 @@ pub(super) fn again<T: Send>(
 ) -> Vec<(usize, Seed, Result<T, FailedRun>)> {
     let mut runs: Vec<(usize, Seed)> = Vec::new();
     for (place, cell) in sum.cells.iter().enumerate() {
-        let mut seeds: Vec<Seed> = cell.fingerprints.iter().map(|found| found.smallest.seed).collect();
+        let mut seeds: Vec<Seed> =
+            cell.fingerprints.iter().map(|found| found.smallest.seed).collect();
         seeds.sort();
         seeds.dedup();
         runs.extend(seeds.into_iter().map(|seed| (place, seed)));
@@ -35,7 +38,11 @@ pub(super) fn again<T: Send>(
             return None;
         }
         let result = again(place, seed, &Rc::new(spec.scenario.clone()));
-        closer.listener.looked_closer(closer.stage, done.fetch_add(1, Ordering::Relaxed) + 1, runs.len());
+        closer.listener.looked_closer(
+            closer.stage,
+            done.fetch_add(1, Ordering::Relaxed) + 1,
+            runs.len(),
+        );
         Some((place, seed, result))
     });
     results.into_iter().flatten().collect()

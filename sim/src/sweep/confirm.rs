@@ -9,8 +9,13 @@ use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;
 
-/// Runs the smallest run of every anomaly again under turmoil. Another history there is a failure of the simulation, not a finding.
-pub(super) fn confirm(spec: &SweepSpec, sum: &mut Sweep, closer: &Closer<'_>) -> Result<(), FailedRun> {
+/// Runs the smallest run of every anomaly again under turmoil. Another history there is a failure
+/// of the simulation, not a finding.
+pub(super) fn confirm(
+    spec: &SweepSpec,
+    sum: &mut Sweep,
+    closer: &Closer<'_>,
+) -> Result<(), FailedRun> {
     let confirm = |place, seed, scenario: &Rc<Scenario>| confirm_run(spec, place, seed, scenario);
     for (place, seed, result) in again(spec, sum, closer, confirm) {
         result?;
@@ -20,10 +25,20 @@ pub(super) fn confirm(spec: &SweepSpec, sum: &mut Sweep, closer: &Closer<'_>) ->
 }
 
 /// One run in both engines.
-fn confirm_run(spec: &SweepSpec, place: usize, seed: Seed, scenario: &Rc<Scenario>) -> Result<(), FailedRun> {
+fn confirm_run(
+    spec: &SweepSpec,
+    place: usize,
+    seed: Seed,
+    scenario: &Rc<Scenario>,
+) -> Result<(), FailedRun> {
     let (client, families) = &spec.cells[place];
     let run = RunSpec::draw(seed, client, families, scenario.clone());
-    let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
+    let failed = |error| FailedRun {
+        client: client.name.to_owned(),
+        fault: families.to_string(),
+        seed,
+        error,
+    };
     let fast = run.run(Engine::Fast).map_err(failed)?;
     let turmoil = run.run(Engine::Turmoil).map_err(failed)?;
     let pairs = fast.history.events.iter().zip(&turmoil.history.events);

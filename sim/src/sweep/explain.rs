@@ -9,14 +9,23 @@ use fencepost_faults::Seed;
 use fencepost_reports::{Cell, Sweep};
 
 /// Makes the smallest run of every anomaly minimal and explains it.
-pub(super) fn explain(spec: &SweepSpec, sum: &mut Sweep, closer: &Closer<'_>) -> Result<(), FailedRun> {
+pub(super) fn explain(
+    spec: &SweepSpec,
+    sum: &mut Sweep,
+    closer: &Closer<'_>,
+) -> Result<(), FailedRun> {
     let smallest = |cell: &Cell, id: &str, seed: Seed| {
         cell.fingerprints.iter().any(|known| known.id == id && known.smallest.seed == seed)
     };
     let results = again(spec, sum, closer, |place, seed, scenario| {
         let (client, families) = &spec.cells[place];
         let run = RunSpec::draw(seed, client, families, scenario.clone());
-        let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
+        let failed = |error| FailedRun {
+            client: client.name.to_owned(),
+            fault: families.to_string(),
+            seed,
+            error,
+        };
         let outcome = run.run(spec.engine).map_err(failed)?;
         let mut report = Findings { spec: &run, outcome: &outcome }.report();
         report.violations.retain(|one| smallest(&sum.cells[place], &one.violation.id, seed));

@@ -1,4 +1,5 @@
-//! The reports of the violations that a sweep keeps, made by running their seeds again: a sweep holds no report. Must never know where they go.
+//! The reports of the violations that a sweep keeps, made by running their seeds again: a sweep
+//! holds no report. Must never know where they go.
 
 use super::{FailedRun, SweepSpec};
 use crate::parallel::in_parallel;
@@ -20,14 +21,16 @@ struct Showing {
     ids: Vec<String>,
 }
 
-/// Runs what is kept again, over as many threads as the sweep, and hands on a report for each violation: at most `violations_max` of a cell, the
-/// smallest of each anomaly first. Which thread hands it on, and in which order, is not said.
+/// Runs what is kept again, over as many threads as the sweep, and hands on a report for each
+/// violation: at most `violations_max` of a cell, the smallest of each anomaly first. Which thread
+/// hands it on, and in which order, is not said.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,
     hand_on: &(dyn Fn(&Report) -> Result<(), E> + Sync),
 ) -> Result<(), E> {
-    let runs: Vec<Showing> = sum.cells.iter().enumerate().flat_map(|(place, cell)| showing(place, cell)).collect();
+    let runs: Vec<Showing> =
+        sum.cells.iter().enumerate().flat_map(|(place, cell)| showing(place, cell)).collect();
     let has_failed = AtomicBool::new(false);
     let shown = in_parallel(spec.jobs, &runs, |run| {
         // The first failure is what is told: there is no use in more.
@@ -59,7 +62,12 @@ fn show<E: From<FailedRun>>(
     let (client, families) = &spec.cells[showing.cell];
     let seed = showing.seed;
     let run = RunSpec::draw(seed, client, families, Rc::new(spec.scenario.clone()));
-    let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
+    let failed = |error| FailedRun {
+        client: client.name.to_owned(),
+        fault: families.to_string(),
+        seed,
+        error,
+    };
     let outcome = run.run(spec.engine).map_err(failed)?;
     let found = Findings { spec: &run, outcome: &outcome }.report();
     for id in &showing.ids {

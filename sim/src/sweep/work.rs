@@ -1,4 +1,5 @@
-//! The threads of a sweep: who takes which seeds, and how what they find is added up. Must never know what it is added up for.
+//! The threads of a sweep: who takes which seeds, and how what they find is added up. Must never
+//! know what it is added up for.
 
 use super::cpu::ThreadClock;
 use super::{FailedRun, Listener, Stop, SweepSpec, config};
@@ -9,12 +10,14 @@ use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::Verdict;
 use fencepost_reports::phases::phases;
-use fencepost_reports::sweep::{Cell, FORMAT, Measured, Ranges, RunSummary, SeedRange, Sweep, VERSION, runs_of};
+use fencepost_reports::sweep::{
+    Cell, FORMAT, Measured, Ranges, RunSummary, SeedRange, Sweep, VERSION, runs_of,
+};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many seeds a thread takes at a time: enough that threads rarely meet, few enough that they end together. Chunks end at its multiples, as
-/// the blocks of `seeds_to_first` do.
+/// How many seeds a thread takes at a time: enough that threads rarely meet, few enough that they
+/// end together. Chunks end at its multiples, as the blocks of `seeds_to_first` do.
 const CHUNK: u64 = 16;
 
 /// What the threads share. Its size does not depend on how many seeds there are.
@@ -36,10 +39,19 @@ struct Done {
 
 impl<'s> Work<'s> {
     /// The seeds of the shard that `start` does not have.
-    pub(super) fn new(spec: &'s SweepSpec, start: Option<&Sweep>, listener: &'s dyn Listener, stop: &'s Stop) -> Self {
+    pub(super) fn new(
+        spec: &'s SweepSpec,
+        start: Option<&Sweep>,
+        listener: &'s dyn Listener,
+        stop: &'s Stop,
+    ) -> Self {
         let done = match start {
             None => Done { cells: empty_cells(spec), ranges: Ranges::default(), failed: None },
-            Some(sum) => Done { cells: sum.cells.clone(), ranges: runs_of(sum).into_iter().collect(), failed: None },
+            Some(sum) => Done {
+                cells: sum.cells.clone(),
+                ranges: runs_of(sum).into_iter().collect(),
+                failed: None,
+            },
         };
         let mut left = done.ranges.missing(spec.shard.slice(spec.seeds));
         left.reverse();
@@ -92,11 +104,21 @@ impl<'s> Work<'s> {
     }
 
     /// One seed in every cell.
-    fn seed(&self, seed: Seed, scenario: &Rc<Scenario>, cells: &mut [Cell]) -> Result<(), FailedRun> {
+    fn seed(
+        &self,
+        seed: Seed,
+        scenario: &Rc<Scenario>,
+        cells: &mut [Cell],
+    ) -> Result<(), FailedRun> {
         for ((client, families), cell) in self.spec.cells.iter().zip(cells) {
             let clock = ThreadClock::start();
             let spec = RunSpec::draw(seed, client, families, scenario.clone());
-            let failed = |error| FailedRun { client: client.name.to_owned(), fault: families.to_string(), seed, error };
+            let failed = |error| FailedRun {
+                client: client.name.to_owned(),
+                fault: families.to_string(),
+                seed,
+                error,
+            };
             let outcome = spec.run(self.spec.engine).map_err(failed)?;
             let report = Findings { spec: &spec, outcome: &outcome }.report();
             let phases = phases(&outcome.history);
@@ -160,7 +182,8 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// A thread that panicked leaves what it held as it was: the panic is passed on once all threads have ended.
+/// A thread that panicked leaves what it held as it was: the panic is passed on once all threads
+/// have ended.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

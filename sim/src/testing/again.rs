@@ -1,4 +1,5 @@
-//! One seed of a test again: told in full, with its report and the command that shows it. Must never know why the seed was chosen.
+//! One seed of a test again: told in full, with its report and the command that shows it. Must
+//! never know why the seed was chosen.
 
 use super::Expect;
 use super::failure::{Deviation, TestFailure, What};
@@ -28,7 +29,11 @@ pub(super) struct Again<'t> {
 
 impl Again<'_> {
     /// What is not as expected, with its report if a seed shows it.
-    pub(super) fn show(&self, unexpected: Unexpected, families: &Families) -> Result<Deviation, TestFailure> {
+    pub(super) fn show(
+        &self,
+        unexpected: Unexpected,
+        families: &Families,
+    ) -> Result<Deviation, TestFailure> {
         let what = match unexpected {
             Unexpected::Missing(kind, seeds) => What::Missing(kind, seeds),
             Unexpected::Unexercised => What::Unexercised,
@@ -43,7 +48,8 @@ impl Again<'_> {
         Ok(Deviation { client: self.lock.name.to_owned(), fault: families.to_string(), what })
     }
 
-    /// Runs one seed under each fault, under both engines, and tells stdout what happened. Fails if it breaks a rule that should hold.
+    /// Runs one seed under each fault, under both engines, and tells stdout what happened. Fails if
+    /// it breaks a rule that should hold.
     pub(super) fn tell(
         &self,
         seed: Seed,
@@ -63,7 +69,11 @@ impl Again<'_> {
             }
             told.push(cell);
         }
-        if deviations.is_empty() { Ok(self.sum(seed, told)) } else { Err(TestFailure::Unexpected(deviations)) }
+        if deviations.is_empty() {
+            Ok(self.sum(seed, told))
+        } else {
+            Err(TestFailure::Unexpected(deviations))
+        }
     }
 
     fn spec(&self, seed: Seed, families: &Families) -> RunSpec {
@@ -80,7 +90,9 @@ impl Again<'_> {
         let outcome = spec.run_recording(Engine::Fast, Recording::Wire).map_err(failed)?;
         let other = spec.run(Engine::Turmoil).map_err(failed)?;
         if other.history != outcome.history {
-            return Err(TestFailure::Nondeterministic { run: format!("seed {seed}, fault {families}") });
+            return Err(TestFailure::Nondeterministic {
+                run: format!("seed {seed}, fault {families}"),
+            });
         }
         let mut report = Findings { spec: &spec, outcome: &outcome }.report();
         for violation in &mut report.violations {
@@ -94,7 +106,12 @@ impl Again<'_> {
     }
 
     /// Writes the report as JSON, with the history, and as a page.
-    fn write(&self, seed: Seed, mut run: RunReport, outcome: RunOutcome) -> Result<Vec<PathBuf>, TestFailure> {
+    fn write(
+        &self,
+        seed: Seed,
+        mut run: RunReport,
+        outcome: RunOutcome,
+    ) -> Result<Vec<PathBuf>, TestFailure> {
         let folder = self.folder.clone().unwrap_or_else(folder);
         let stem = format!("{}-{}-{seed}", run.client, run.fault);
         run.history = Some(outcome.history);
@@ -133,7 +150,9 @@ impl Again<'_> {
 
 /// Makes the violation of this kind minimal, and gives its summary.
 fn explain(spec: &RunSpec, report: &mut RunReport, kind: Kind, replay: &str) -> String {
-    let Some(first) = report.violations.iter_mut().find(|one| one.violation.kind == kind) else { return String::new() };
+    let Some(first) = report.violations.iter_mut().find(|one| one.violation.kind == kind) else {
+        return String::new();
+    };
     inquire_one(spec, first);
     first.replay = replay.to_owned();
     first.violation.summary.clone()
@@ -155,14 +174,22 @@ fn replay_line(seed: Seed, families: &Families) -> String {
     command(&executable, test, package.as_deref(), seed, families)
 }
 
-fn command(executable: &Path, test: Option<&str>, package: Option<&str>, seed: Seed, families: &Families) -> String {
+fn command(
+    executable: &Path,
+    test: Option<&str>,
+    package: Option<&str>,
+    seed: Seed,
+    families: &Families,
+) -> String {
     let variables = format!("FENCEPOST_SEED={seed} FENCEPOST_FAULT={families}");
     match (test, package) {
         (Some(test), Some(package)) => {
             let target = target(executable);
             format!("{variables} cargo test -p {package}{target} {test} -- --exact --nocapture")
         }
-        (Some(test), None) => format!("{variables} {} {test} --exact --nocapture", executable.display()),
+        (Some(test), None) => {
+            format!("{variables} {} {test} --exact --nocapture", executable.display())
+        }
         (None, _) => format!("{variables} {}", executable.display()),
     }
 }
@@ -178,10 +205,13 @@ fn target(executable: &Path) -> String {
     }
 }
 
-/// `fencepost` in cargo's target folder; if the executable is not in it, in the folder `target` here.
+/// `fencepost` in cargo's target folder; if the executable is not in it, in the folder `target`
+/// here.
 fn folder() -> PathBuf {
     let executable = std::env::current_exe().unwrap_or_default();
-    let inside = executable.parent().filter(|folder| folder.ends_with("deps") || folder.ends_with("examples"));
+    let inside = executable
+        .parent()
+        .filter(|folder| folder.ends_with("deps") || folder.ends_with("examples"));
     let target = inside.and_then(|folder| folder.ancestors().nth(2));
     target.unwrap_or(Path::new("target")).join("fencepost")
 }
@@ -193,7 +223,9 @@ mod tests {
     #[test]
     fn the_command_names_the_seed_the_fault_and_the_test() {
         let families: Families = "pause+failover".parse().unwrap();
-        let of = |path: &str, test, package| command(Path::new(path), test, package, Seed(17), &families);
+        let of = |path: &str, test, package| {
+            command(Path::new(path), test, package, Seed(17), &families)
+        };
         let variables = "FENCEPOST_SEED=17 FENCEPOST_FAULT=pause+failover";
         assert_eq!(
             of("/t/debug/deps/mine-0f", Some("safe"), Some("acme")),
@@ -201,9 +233,14 @@ mod tests {
         );
         assert_eq!(
             of("/t/debug/examples/your_lock-0f", Some("safe"), Some("acme")),
-            format!("{variables} cargo test -p acme --example your_lock safe -- --exact --nocapture")
+            format!(
+                "{variables} cargo test -p acme --example your_lock safe -- --exact --nocapture"
+            )
         );
-        assert_eq!(of("/t/x", Some("safe"), None), format!("{variables} /t/x safe --exact --nocapture"));
+        assert_eq!(
+            of("/t/x", Some("safe"), None),
+            format!("{variables} /t/x safe --exact --nocapture")
+        );
         assert_eq!(of("/t/x", None, Some("acme")), format!("{variables} /t/x"));
     }
 }

@@ -1,4 +1,5 @@
-//! Why a test of a lock fails, for the people who read its output. Must never know how it was found.
+//! Why a test of a lock fails, for the people who read its output. Must never know how it was
+//! found.
 
 use crate::cli::Failure;
 use crate::sweep::FailedRun;
@@ -15,7 +16,8 @@ pub enum TestFailure {
     Wrong(String),
     /// A run could not be made.
     Run(FailedRun),
-    /// The two engines told another history of one seed: the lock depends on something else than its `Env`.
+    /// The two engines told another history of one seed: the lock depends on something else than
+    /// its `Env`.
     Nondeterministic {
         /// Which seed and faults.
         run: String,
@@ -70,11 +72,16 @@ impl fmt::Display for TestFailure {
             }
             TestFailure::Wrong(what) => f.write_str(what),
             TestFailure::Run(run) => {
-                write!(f, "seed {}, client {}, fault {}: {}", run.seed, run.client, run.fault, run.error)
+                write!(
+                    f,
+                    "seed {}, client {}, fault {}: {}",
+                    run.seed, run.client, run.fault, run.error
+                )
             }
             TestFailure::Nondeterministic { run } => write!(
                 f,
-                "{run}: the two engines tell another history, so the lock follows from more than its seed: expected that it asks for time, \
+                "{run}: the two engines tell another history, so the lock follows from more than \
+                 its seed: expected that it asks for time, \
                  randomness and connections through Env only, and iterates over no HashMap"
             ),
             TestFailure::Report(failure) => write!(f, "the report was not written: {failure}"),
@@ -89,16 +96,24 @@ impl fmt::Display for Deviation {
         let (client, fault) = (&self.client, &self.fault);
         match &self.what {
             What::Violated { seed, kind, runs, summary, reports, replay } => {
-                writeln!(f, "{client} under {fault}: {kind} in seed {seed}, {runs} such runs at least")?;
+                writeln!(
+                    f,
+                    "{client} under {fault}: {kind} in seed {seed}, {runs} such runs at least"
+                )?;
                 writeln!(f, "  {summary}")?;
                 for path in reports {
                     writeln!(f, "  report: {}", path.display())?;
                 }
                 write!(f, "  replay: {replay}")
             }
-            What::Missing(kind, seeds) => write!(f, "{client} under {fault}: none of {seeds} seeds shows {kind}"),
+            What::Missing(kind, seeds) => {
+                write!(f, "{client} under {fault}: none of {seeds} seeds shows {kind}")
+            }
             What::Unexercised => {
-                write!(f, "{client} under {fault}: no seed exercised the lock, so the test proves nothing")
+                write!(
+                    f,
+                    "{client} under {fault}: no seed exercised the lock, so the test proves nothing"
+                )
             }
         }
     }

@@ -30,7 +30,8 @@ pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
             return missing.map(|kind| Unexpected::Missing(*kind, cell.runs));
         }
     };
-    let first = forbidden.iter().filter_map(|kind| Some((*cell.first_seed.get(kind)?, *kind))).min();
+    let first =
+        forbidden.iter().filter_map(|kind| Some((*cell.first_seed.get(kind)?, *kind))).min();
     if let Some((seed, kind)) = first {
         let runs = forbidden.iter().filter_map(|kind| cell.violations_by_kind.get(kind)).max();
         return Some(Unexpected::Violated { seed, kind, runs: runs.copied().unwrap_or(1) });
@@ -56,23 +57,40 @@ mod tests {
     #[test]
     fn accepts_what_is_expected() {
         assert_eq!(unexpected(&cell(&[]), &Expect::Safe), None);
-        assert_eq!(unexpected(&cell(&[(Kind::Overlap, 3)]), &Expect::Never(vec![Kind::Stuck])), None);
-        assert_eq!(unexpected(&cell(&[(Kind::Overlap, 3)]), &Expect::Violates(vec![Kind::Overlap])), None);
+        assert_eq!(
+            unexpected(&cell(&[(Kind::Overlap, 3)]), &Expect::Never(vec![Kind::Stuck])),
+            None
+        );
+        assert_eq!(
+            unexpected(&cell(&[(Kind::Overlap, 3)]), &Expect::Violates(vec![Kind::Overlap])),
+            None
+        );
     }
 
     #[test]
     fn rejects_a_violation_with_its_lowest_seed() {
         let found = unexpected(&cell(&[(Kind::Overlap, 7), (Kind::LostUpdate, 3)]), &Expect::Safe);
-        assert_eq!(found, Some(Unexpected::Violated { seed: Seed(3), kind: Kind::LostUpdate, runs: 5 }));
-        let found =
-            unexpected(&cell(&[(Kind::Overlap, 7), (Kind::LostUpdate, 3)]), &Expect::Never(vec![Kind::Overlap]));
-        assert_eq!(found, Some(Unexpected::Violated { seed: Seed(7), kind: Kind::Overlap, runs: 5 }));
+        assert_eq!(
+            found,
+            Some(Unexpected::Violated { seed: Seed(3), kind: Kind::LostUpdate, runs: 5 })
+        );
+        let found = unexpected(
+            &cell(&[(Kind::Overlap, 7), (Kind::LostUpdate, 3)]),
+            &Expect::Never(vec![Kind::Overlap]),
+        );
+        assert_eq!(
+            found,
+            Some(Unexpected::Violated { seed: Seed(7), kind: Kind::Overlap, runs: 5 })
+        );
     }
 
     #[test]
     fn rejects_what_shows_nothing() {
         let missing = unexpected(&cell(&[]), &Expect::Violates(vec![Kind::Overlap]));
         assert_eq!(missing, Some(Unexpected::Missing(Kind::Overlap, 10)));
-        assert_eq!(unexpected(&Cell::new("mine", "pause"), &Expect::Safe), Some(Unexpected::Unexercised));
+        assert_eq!(
+            unexpected(&Cell::new("mine", "pause"), &Expect::Safe),
+            Some(Unexpected::Unexercised)
+        );
     }
 }

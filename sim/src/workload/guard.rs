@@ -1,6 +1,7 @@
 //! A process's connection to the protected storage. Must never know what the value means.
 //!
-//! A request is sent once: after an unknown outcome the connection is closed and the request never repeated under that token.
+//! A request is sent once: after an unknown outcome the connection is closed and the request never
+//! repeated under that token.
 
 use crate::storage::PORT;
 use bytes::{Bytes, BytesMut};
@@ -56,7 +57,9 @@ impl Guard {
                 Err(_) => return Answer::Unknown("no connection to the storage"),
             }
         }
-        let Some(socket) = self.socket.as_mut() else { return Answer::Unknown("no connection to the storage") };
+        let Some(socket) = self.socket.as_mut() else {
+            return Answer::Unknown("no connection to the storage");
+        };
         if socket.write_all(&request.encode()).await.is_err() {
             return Answer::Unknown("the connection to the storage broke");
         }
@@ -99,7 +102,8 @@ impl Request {
             items.extend([bulk(value.to_string()), bulk(based_on.to_string())]);
         }
         let mut bytes = BytesMut::with_capacity(96);
-        extend_encode(&mut bytes, &BytesFrame::Array(items), false).expect("a growing buffer holds any frame");
+        extend_encode(&mut bytes, &BytesFrame::Array(items), false)
+            .expect("a growing buffer holds any frame");
         bytes
     }
 }

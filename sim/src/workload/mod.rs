@@ -1,5 +1,5 @@
-//! What processes do: acquire, read, hold, write, release, again and again; and the probe that tries the lock after healing. Must never know
-//! which lock it is, or what the judge makes of it.
+//! What processes do: acquire, read, hold, write, release, again and again; and the probe that
+//! tries the lock after healing. Must never know which lock it is, or what the judge makes of it.
 
 mod guard;
 mod process;
@@ -27,7 +27,8 @@ impl Workload {
         }
     }
 
-    /// What a process writes back after it has read `value`; `None` if there is nothing to write: the stock is sold out.
+    /// What a process writes back after it has read `value`; `None` if there is nothing to write:
+    /// the stock is sold out.
     pub(crate) fn next(self, value: i64) -> Option<i64> {
         match self {
             Workload::Register | Workload::Sequence => Some(value + 1),

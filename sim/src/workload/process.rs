@@ -1,4 +1,5 @@
-//! One thread of a process, from its first acquire to its last release. Must never know which lock it holds in its hands.
+//! One thread of a process, from its first acquire to its last release. Must never know which lock
+//! it holds in its hands.
 
 use super::guard::{Answer, Guard, Request};
 use crate::recorder::Recorder;
@@ -29,7 +30,8 @@ pub(crate) async fn work(mut process: Process) {
     while member.cycles_left.get() > 0 {
         let think = draw::uniform(&mut *member.draws.borrow_mut(), process.scenario.think.micros());
         process.env.sleep(Duration::from_micros(think)).await;
-        // Drawn before the cycle, so that a cycle takes the same draws whether or not the lock was got.
+        // Drawn before the cycle, so that a cycle takes the same draws whether or not the lock was
+        // got.
         let hold = process.draw_hold();
         process.cycle(hold).await;
         member.cycles_left.set(member.cycles_left.get() - 1);
@@ -75,7 +77,10 @@ impl Process {
                 let valid_for_us = lease.valid_until.map(|until| Micros::from(until.since(now)));
                 let owner = Some(String::from_utf8_lossy(&lease.owner).into_owned());
                 let token = lease.token.map(|token| token.0);
-                self.recorder.record(self.node, What::Ok { operation, owner, token, valid_for_us, value: None });
+                self.recorder.record(
+                    self.node,
+                    What::Ok { operation, owner, token, valid_for_us, value: None },
+                );
                 Some((operation, lease))
             }
             Acquisition::Refused(reason) => {
@@ -91,10 +96,16 @@ impl Process {
 
     /// Reads the guarded value, works on it, and writes it back, once per acquisition.
     ///
-    /// A process cannot look at the clock at every step. Half-way through its work it does, and goes on only if the lease will outlast the rest;
-    /// so it never writes past the stated validity unless it stood still after that look (Kleppmann 2016). Where the lock is made for it, the
+    /// A process cannot look at the clock at every step. Half-way through its work it does, and
+    /// goes on only if the lease will outlast the rest; so it never writes past the stated validity
+    /// unless it stood still after that look (Kleppmann 2016). Where the lock is made for it, the
     /// process also nests, extends and checks as [`Lock`] prescribes.
-    async fn critical_section(&mut self, acquisition: u64, lease: &mut Lease, hold: Option<Duration>) {
+    async fn critical_section(
+        &mut self,
+        acquisition: u64,
+        lease: &mut Lease,
+        hold: Option<Duration>,
+    ) {
         let Some(read) = self.read(acquisition, lease).await else { return };
         if let Some(hang) = self.hangs() {
             self.env.sleep(hang).await;
@@ -131,7 +142,8 @@ impl Process {
         if self.lock.usage().extends { span } else { span.min(self.remaining(lease)) }
     }
 
-    /// Works for a span; a lock that can be extended is, when little time is left. False if the lock turned out to be lost.
+    /// Works for a span; a lock that can be extended is, when little time is left. False if the
+    /// lock turned out to be lost.
     async fn works(&mut self, lease: &mut Lease, span: Duration) -> bool {
         if !self.lock.usage().extends {
             self.env.sleep(span).await;
@@ -152,7 +164,8 @@ impl Process {
         }
     }
 
-    /// Extends the lease; after an unknown outcome again, until it has run out. False if the lock is no longer ours.
+    /// Extends the lease; after an unknown outcome again, until it has run out. False if the lock
+    /// is no longer ours.
     async fn extends(&mut self, lease: &mut Lease) -> bool {
         loop {
             let operation = self.recorder.invoke(self.node, Action::Extend);
@@ -174,7 +187,8 @@ impl Process {
         }
     }
 
-    /// Takes and releases the lock again while holding it, if it is made for that. False if that was not granted.
+    /// Takes and releases the lock again while holding it, if it is made for that. False if that
+    /// was not granted.
     async fn nests(&mut self) -> bool {
         if !self.lock.usage().nests {
             return true;
@@ -208,7 +222,8 @@ impl Process {
         true
     }
 
-    /// How long the lease is still valid, by the clock of this process. A lease that states nothing is taken to last the ttl.
+    /// How long the lease is still valid, by the clock of this process. A lease that states nothing
+    /// is taken to last the ttl.
     fn remaining(&self, lease: &Lease) -> Duration {
         match lease.valid_until {
             Some(until) => until.since(self.env.monotonic_clock()),
@@ -218,11 +233,15 @@ impl Process {
 
     async fn read(&mut self, acquisition: u64, lease: &Lease) -> Option<i64> {
         let operation = self.recorder.invoke(self.node, Action::Read { acquisition });
-        let answer = self.ask(Request { operation, acquisition, token: lease.token, write: None }, lease).await;
+        let answer = self
+            .ask(Request { operation, acquisition, token: lease.token, write: None }, lease)
+            .await;
         if let Answer::Value(value) = answer {
             let value = Some(value);
-            self.recorder
-                .record(self.node, What::Ok { operation, owner: None, token: None, valid_for_us: None, value });
+            self.recorder.record(
+                self.node,
+                What::Ok { operation, owner: None, token: None, valid_for_us: None, value },
+            );
             return value;
         }
         self.note(operation, answer);
@@ -230,9 +249,11 @@ impl Process {
     }
 
     async fn write(&mut self, acquisition: u64, lease: &Lease, value: i64, based_on: i64) {
-        let operation = self.recorder.invoke(self.node, Action::Write { acquisition, value, based_on });
+        let operation =
+            self.recorder.invoke(self.node, Action::Write { acquisition, value, based_on });
         let write = Some((value, based_on));
-        let answer = self.ask(Request { operation, acquisition, token: lease.token, write }, lease).await;
+        let answer =
+            self.ask(Request { operation, acquisition, token: lease.token, write }, lease).await;
         self.note(operation, answer);
     }
 
@@ -254,7 +275,9 @@ impl Process {
         let operation = self.recorder.invoke(self.node, Action::Release);
         match self.lock.release(lease).await {
             Release::Released => self.recorder.ok(self.node, operation),
-            Release::NotHeld => self.recorder.fail(self.node, operation, "the lock was no longer held"),
+            Release::NotHeld => {
+                self.recorder.fail(self.node, operation, "the lock was no longer held")
+            }
             Release::Unknown(reason) => self.recorder.info(self.node, operation, reason),
         }
     }

@@ -55,16 +55,18 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The agenda of a run: latest first, so that the next thing is at the end. Few things lie ahead at any time, and most that are entered come soon:
-/// shifting the few that come sooner is cheaper than a heap.
+/// The agenda of a run: latest first, so that the next thing is at the end. Few things lie ahead at
+/// any time, and most that are entered come soon: shifting the few that come sooner is cheaper than
+/// a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// A place in the order of events: packs time (48 bits), host (16), class (4), source (16) and sequence (43), so that one comparison orders two. The
-/// last bit is always set, so that no place takes no room of its own.
+/// A place in the order of events: packs time (48 bits), host (16), class (4), source (16) and
+/// sequence (43), so that one comparison orders two. The last bit is always set, so that no place
+/// takes no room of its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 
@@ -98,12 +100,20 @@ impl Agenda {
     }
 
     /// The place of something that is decided now, whenever it is entered.
-    pub(crate) fn place(&mut self, at: SimTime, host: HostIndex, class: Class, source: HostIndex) -> Place {
+    pub(crate) fn place(
+        &mut self,
+        at: SimTime,
+        host: HostIndex,
+        class: Class,
+        source: HostIndex,
+    ) -> Place {
         debug_assert!(at.0 < 1 << 48, "time {at} does not fit the agenda");
         let sequence = self.sequence & ((1 << 43) - 1);
         self.sequence += 1;
         let minor = (class as u64) << 60 | u64::from(source) << 44 | sequence << 1;
-        Place(NonZeroU128::MIN | (u128::from(at.0 << 16 | u64::from(host)) << 64 | u128::from(minor)))
+        Place(
+            NonZeroU128::MIN | (u128::from(at.0 << 16 | u64::from(host)) << 64 | u128::from(minor)),
+        )
     }
 
     /// Enters something at a place that was decided for it.
@@ -119,7 +129,10 @@ impl Agenda {
 
     /// Every host to which something happens at an instant, each once, in order.
     pub(crate) fn hosts_at(&self, at: SimTime) -> BTreeSet<HostIndex> {
-        self.entries_at(at).map(|entry| entry.place.host()).filter(|host| *host != NEMESIS).collect()
+        self.entries_at(at)
+            .map(|entry| entry.place.host())
+            .filter(|host| *host != NEMESIS)
+            .collect()
     }
 
     /// Every message that is due at an instant.

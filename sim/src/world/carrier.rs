@@ -1,11 +1,13 @@
-//! How bytes get from one end of a connection to the other. Must never know when they arrive: that is the network's and the agenda's business.
+//! How bytes get from one end of a connection to the other. Must never know when they arrive: that
+//! is the network's and the agenda's business.
 //!
-//! Two implementors: [`Direct`] keeps the bytes of a message in the message (the fast engine); the turmoil engine sends them through
-//! turmoil's hosts, links and TCP streams.
+//! Two implementors: [`Direct`] keeps the bytes of a message in the message (the fast engine); the
+//! turmoil engine sends them through turmoil's hosts, links and TCP streams.
 
 use super::agenda::HostIndex;
 
-/// Carries bytes for the world. Sockets are numbered by the world; a connection has one at each end.
+/// Carries bytes for the world. Sockets are numbered by the world; a connection has one at each
+/// end.
 pub(crate) trait Carrier {
     /// `socket` of `from` starts to connect to `to`.
     fn connect(&mut self, socket: u32, from: HostIndex, to: HostIndex);
@@ -15,11 +17,14 @@ pub(crate) trait Carrier {
     fn established(&mut self, client: u32);
     /// The connect of `client` came to nothing.
     fn refused(&mut self, client: u32);
-    /// `socket` sends bytes as the message of serial number `message`; what is returned travels in the message.
+    /// `socket` sends bytes as the message of serial number `message`; what is returned travels in
+    /// the message.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
-    /// The message for `socket` that was `sent` as `length` bytes arrived; its bytes are appended to `buffer`.
+    /// The message for `socket` that was `sent` as `length` bytes arrived; its bytes are appended
+    /// to `buffer`.
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
-    /// `socket` is closed by its owner. What the peer is told of it is a message of the world's own, without bytes.
+    /// `socket` is closed by its owner. What the peer is told of it is a message of the world's
+    /// own, without bytes.
     fn close(&mut self, socket: u32);
 }
 

@@ -1,5 +1,6 @@
-//! The kernel: gives hosts their turns, polls tasks, and is the [`World`] behind every [`Env`]. Must never hold a borrow of the state while
-//! other people's code runs: polls, drops and boots happen outside.
+//! The kernel: gives hosts their turns, polls tasks, and is the [`World`] behind every [`Env`].
+//! Must never hold a borrow of the state while other people's code runs: polls, drops and boots
+//! happen outside.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
@@ -38,9 +39,19 @@ impl Kernel {
         let mut state = State::new(parts);
         for host in 1..=state.hosts.len() as HostIndex {
             state.host(host).is_up = true;
-            state.agenda.enter(SimTime::ZERO, host, super::agenda::Class::Fault, NEMESIS, Occurrence::Boot);
+            state.agenda.enter(
+                SimTime::ZERO,
+                host,
+                super::agenda::Class::Fault,
+                NEMESIS,
+                Occurrence::Boot,
+            );
         }
-        Rc::new_cyclic(|this| Kernel { state: RefCell::new(state), this: this.clone(), livelock: Cell::new(None) })
+        Rc::new_cyclic(|this| Kernel {
+            state: RefCell::new(state),
+            this: this.clone(),
+            livelock: Cell::new(None),
+        })
     }
 
     /// Looks at or changes the state. Must not be nested.
@@ -53,7 +64,8 @@ impl Kernel {
         self.livelock.get()
     }
 
-    /// Gives a host its turn at this instant: all that happens to it, then all that it does about it. Returns what comes next in the world.
+    /// Gives a host its turn at this instant: all that happens to it, then all that it does about
+    /// it. Returns what comes next in the world.
     pub(crate) fn turn(&self, host: HostIndex) -> Option<Due> {
         let mut polls = 0;
         let mut step = self.with(|state| state.begin_turn(host));
@@ -77,7 +89,8 @@ impl Kernel {
         None
     }
 
-    /// Polls a task and says how the turn goes on. What is left of a task that has ended is dropped outside any borrow.
+    /// Polls a task and says how the turn goes on. What is left of a task that has ended is dropped
+    /// outside any borrow.
     #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
         // A waker of ours owns nothing.
@@ -226,7 +239,12 @@ impl World for Kernel {
         self.with(|state| state.poll_read(socket.0, context, buffer))
     }
 
-    fn poll_write(&self, socket: SocketKey, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        &self,
+        socket: SocketKey,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Poll::Ready(self.with(|state| state.write(socket.0, bytes)))
     }
 

@@ -1,7 +1,9 @@
-//! The simulated world: hosts with clocks of their own, a network between them, servers, tasks, and an agenda that orders all of it.
+//! The simulated world: hosts with clocks of their own, a network between them, servers, tasks, and
+//! an agenda that orders all of it.
 //!
-//! The world is the same in both engines; an engine only moves it from instant to instant and carries the bytes. Must never know what is
-//! guarded, how a run is judged, or what a fault plan is for.
+//! The world is the same in both engines; an engine only moves it from instant to instant and
+//! carries the bytes. Must never know what is guarded, how a run is judged, or what a fault plan is
+//! for.
 
 pub(crate) mod agenda;
 pub(crate) mod carrier;

@@ -1,9 +1,11 @@
-//! The network between hosts: how long a message takes, and what holds it up. Must never know what a message says or which engine
-//! carries it.
+//! The network between hosts: how long a message takes, and what holds it up. Must never know what
+//! a message says or which engine carries it.
 //!
-//! A message is one write. Its latency is a draw from the stream of its direction of its link; order is kept per connection and direction.
-//! One rule for a cut and a dark host: the head of a flow is retried at 200 ms, doubling up to [`RETRY_CAP`] (a connect at 1 s, doubling up to
-//! [`CONNECT_RETRY_CAP`]), and what follows queues behind it. So a healed link may stay silent for up to the cap.
+//! A message is one write. Its latency is a draw from the stream of its direction of its link;
+//! order is kept per connection and direction. One rule for a cut and a dark host: the head of a
+//! flow is retried at 200 ms, doubling up to [`RETRY_CAP`] (a connect at 1 s, doubling up to
+//! [`CONNECT_RETRY_CAP`]), and what follows queues behind it. So a healed link may stay silent for
+//! up to the cap.
 
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
 use rand_chacha::ChaCha8Rng;
@@ -41,7 +43,12 @@ struct Direction {
 
 impl Network {
     /// A healthy network. Latencies are drawn in whole quanta, at least one.
-    pub(crate) fn new(seed: Seed, nodes: Vec<Node>, quantum: Micros, latency: (Micros, Micros)) -> Network {
+    pub(crate) fn new(
+        seed: Seed,
+        nodes: Vec<Node>,
+        quantum: Micros,
+        latency: (Micros, Micros),
+    ) -> Network {
         let quanta = |span: Micros| (span.0.div_ceil(quantum.0)).max(1);
         let directions = (0..nodes.len() * nodes.len()).map(|_| Direction::default()).collect();
         Network {

@@ -1,11 +1,14 @@
-//! The clocks of one host, as a function of true time. Must never know what the host does with them.
+//! The clocks of one host, as a function of true time. Must never know what the host does with
+//! them.
 //!
-//! A clock is piecewise linear: since an anchor it runs at one million plus `rate_ppm` parts per million. Wall and monotonic clock run at
-//! the same rate; only steps set them apart. Integers throughout.
+//! A clock is piecewise linear: since an anchor it runs at one million plus `rate_ppm` parts per
+//! million. Wall and monotonic clock run at the same rate; only steps set them apart. Integers
+//! throughout.
 
 use fencepost_faults::{Micros, SimTime};
 
-/// The wall clock of every host at the start of a run, in microseconds since the Unix epoch: 2026-01-01T00:00:00Z.
+/// The wall clock of every host at the start of a run, in microseconds since the Unix epoch:
+/// 2026-01-01T00:00:00Z.
 pub(crate) const WALL_EPOCH_US: i64 = 1_767_225_600_000_000;
 
 /// One million parts: the rate of a clock that keeps true time.
@@ -51,7 +54,8 @@ impl NodeClock {
         (self.monotonic_at_anchor + self.elapsed(now)) as i64 + self.wall_offset
     }
 
-    /// The first true instant at which the monotonic clock shows at least `deadline`. `None` while the clock stands still.
+    /// The first true instant at which the monotonic clock shows at least `deadline`. `None` while
+    /// the clock stands still.
     pub(crate) fn reaches(&self, deadline: u64) -> Option<SimTime> {
         if self.suspended {
             return None;

@@ -1,7 +1,9 @@
-//! A host that runs a server's state machine: one thread, one thing at a time. Must never know what the machine is.
+//! A host that runs a server's state machine: one thread, one thing at a time. Must never know what
+//! the machine is.
 //!
-//! What happens to the server waits in its inbox, is handled in order, and each command keeps the server busy for its service time; what it
-//! answers leaves when that time has passed. A paused server's inbox fills up meanwhile.
+//! What happens to the server waits in its inbox, is handled in order, and each command keeps the
+//! server busy for its service time; what it answers leaves when that time has passed. A paused
+//! server's inbox fills up meanwhile.
 
 use super::agenda::HostIndex;
 use fake_redis::disk::Disk;
@@ -42,8 +44,12 @@ impl Arrival {
     pub(crate) fn as_input(&self) -> Input<'_> {
         match self {
             Arrival::Started | Arrival::Timer => Input::Timer,
-            Arrival::Accepted(connection, peer) => Input::Accepted { connection: *connection, peer },
-            Arrival::Readable(connection, _) => Input::Received { connection: *connection, bytes: &[] },
+            Arrival::Accepted(connection, peer) => {
+                Input::Accepted { connection: *connection, peer }
+            }
+            Arrival::Readable(connection, _) => {
+                Input::Received { connection: *connection, bytes: &[] }
+            }
             Arrival::Closed(connection) => Input::Closed { connection: *connection },
             Arrival::Connected(connection) => Input::Connected { connection: *connection },
             Arrival::ConnectFailed(connection) => Input::ConnectFailed { connection: *connection },

@@ -1,4 +1,5 @@
-//! Serving: what waits in a server's inbox is handled one by one, and what the machine wants is done. Must never know what it serves.
+//! Serving: what waits in a server's inbox is handled one by one, and what the machine wants is
+//! done. Must never know what it serves.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;
@@ -58,7 +59,11 @@ impl State {
             return;
         }
         let mut received = std::mem::take(&mut end.received);
-        self.tell_machine(host, Input::Received { connection: asking.0, bytes: &received }, Some(asking));
+        self.tell_machine(
+            host,
+            Input::Received { connection: asking.0, bytes: &received },
+            Some(asking),
+        );
         received.clear();
         self.sockets[asking.1 as usize].received = received;
     }
@@ -69,7 +74,9 @@ impl State {
         match arrival {
             Arrival::Started => self.recorder.after_restart(self.node(host)),
             Arrival::Closed(connection) | Arrival::ConnectFailed(connection) => {
-                if let Some(socket) = self.server(host).and_then(|server| server.connections.remove(connection)) {
+                if let Some(socket) =
+                    self.server(host).and_then(|server| server.connections.remove(connection))
+                {
                     self.close(socket, Close::End);
                 }
             }
@@ -104,7 +111,8 @@ impl State {
         }
     }
 
-    /// Charges the service time and does what the machine wants, now or once that time has passed. Who asked is found sooner than others.
+    /// Charges the service time and does what the machine wants, now or once that time has passed.
+    /// Who asked is found sooner than others.
     fn account(&mut self, host: HostIndex, asking: Option<Asking>, out: &mut Outputs) {
         let (now, quantum) = (self.now, self.quantum);
         self.commands += u64::from(out.commands);
@@ -119,7 +127,9 @@ impl State {
         }
         // Mostly it is one answer, and to drain a list costs more than to send that.
         match (out.list.len(), out.list.pop()) {
-            (1, Some(Output::Send { connection, bytes })) if asking.is_some_and(|asking| asking.0 == connection) => {
+            (1, Some(Output::Send { connection, bytes }))
+                if asking.is_some_and(|asking| asking.0 == connection) =>
+            {
                 asking.into_iter().for_each(|(_, socket)| self.answer(socket, &bytes));
             }
             (_, last) => {
@@ -139,26 +149,34 @@ impl State {
     fn perform(&mut self, host: HostIndex, output: Output) {
         match output {
             Output::Send { connection, bytes } => {
-                if let Some(socket) = self.server(host).and_then(|server| server.connections.get(&connection).copied())
+                if let Some(socket) = self
+                    .server(host)
+                    .and_then(|server| server.connections.get(&connection).copied())
                 {
                     self.answer(socket, &bytes);
                 }
             }
             Output::Close { connection } | Output::Abort { connection } => {
-                if let Some(socket) = self.server(host).and_then(|server| server.connections.remove(&connection)) {
+                if let Some(socket) =
+                    self.server(host).and_then(|server| server.connections.remove(&connection))
+                {
                     self.close(socket, Close::End);
                 }
             }
-            Output::Connect { connection, host: name, .. } => self.machine_connects(host, connection, &name),
-            Output::WakeAfter { micros } => self.machine_sleeps(host, micros),
-            Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync | Output::DiskConfig { .. } => {
-                self.write_disk(host, &output)
+            Output::Connect { connection, host: name, .. } => {
+                self.machine_connects(host, connection, &name)
             }
+            Output::WakeAfter { micros } => self.machine_sleeps(host, micros),
+            Output::DiskAppend { .. }
+            | Output::DiskReplace { .. }
+            | Output::DiskSync
+            | Output::DiskConfig { .. } => self.write_disk(host, &output),
             Output::Tap(_) => {}
         }
     }
 
-    /// Sends what the machine says. A write that fails is followed by the end or reset of the connection, which the machine is told of.
+    /// Sends what the machine says. A write that fails is followed by the end or reset of the
+    /// connection, which the machine is told of.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);
@@ -260,7 +278,8 @@ impl State {
         Some(self.node(end.remote).of_thread(end.thread))
     }
 
-    /// If a trap waits for this client's next command: the reply is lost, and the connection with it.
+    /// If a trap waits for this client's next command: the reply is lost, and the connection with
+    /// it.
     #[cold]
     fn spring_trap(&mut self, host: HostIndex, (connection, socket): Asking, out: &mut Outputs) {
         let client = self.sockets[socket as usize].remote;
@@ -268,10 +287,16 @@ impl State {
         if out.commands == 0 {
             return;
         }
-        let Some(index) = server.traps.iter().position(|trap| trap.client == client) else { return };
+        let Some(index) = server.traps.iter().position(|trap| trap.client == client) else {
+            return;
+        };
         let trap = server.traps.remove(index);
-        out.list.retain(|output| !matches!(output, Output::Send { connection: to, .. } if *to == connection));
-        server.inbox.retain(|waiting| !matches!(waiting, Arrival::Readable(on, _) if *on == connection));
+        out.list.retain(
+            |output| !matches!(output, Output::Send { connection: to, .. } if *to == connection),
+        );
+        server
+            .inbox
+            .retain(|waiting| !matches!(waiting, Arrival::Readable(on, _) if *on == connection));
         server.inbox.push_front(Arrival::Closed(connection));
         self.close(socket, Close::Reset);
         self.recorder.fault_began(trap.fault, "lost-reply", &[self.node(host), self.node(client)]);

@@ -36,7 +36,8 @@ pub(crate) enum Stage {
 pub(crate) struct Socket {
     pub(crate) host: HostIndex,
     pub(crate) remote: HostIndex,
-    /// The thread that opened the connection, of the process at this end or at the other; 1 if a server did.
+    /// The thread that opened the connection, of the process at this end or at the other; 1 if a
+    /// server did.
     pub(crate) thread: u16,
     pub(crate) owner: Owner,
     pub(crate) stage: Stage,
@@ -89,7 +90,8 @@ pub(crate) struct Message {
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,
     pub(crate) to: HostIndex,
-    /// The end whose order the message keeps; [`NONE`] for an answer from a host that has no end of the connection.
+    /// The end whose order the message keeps; [`NONE`] for an answer from a host that has no end of
+    /// the connection.
     pub(crate) flow: u32,
     /// The end that it is for.
     pub(crate) target: u32,

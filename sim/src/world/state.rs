@@ -1,4 +1,5 @@
-//! All that the world holds, and what each entry of the agenda does to it. Must never poll a task: that is the kernel's, outside any borrow.
+//! All that the world holds, and what each entry of the agenda does to it. Must never poll a task:
+//! that is the kernel's, outside any borrow.
 
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;
@@ -59,9 +60,11 @@ impl State {
     /// A world at its first instant, every host about to start.
     pub(crate) fn new(parts: Parts) -> State {
         let nodes: Vec<Node> = parts.hosts.iter().map(|(node, _)| *node).collect();
-        let addresses = nodes.iter().zip(1..).map(|(node, index)| (node.to_string(), index)).collect();
+        let addresses =
+            nodes.iter().zip(1..).map(|(node, index)| (node.to_string(), index)).collect();
         let network = Network::new(parts.seed, nodes.clone(), parts.quantum, parts.latency);
-        let hosts = parts.hosts.into_iter().map(|(node, software)| Host::new(node, software)).collect();
+        let hosts =
+            parts.hosts.into_iter().map(|(node, software)| Host::new(node, software)).collect();
         State {
             now: SimTime::ZERO,
             quantum: parts.quantum,
@@ -109,13 +112,16 @@ impl State {
         WallTime(self.hosts[usize::from(host) - 1].clock.wall(self.now))
     }
 
-    /// The next instant at which anything happens, and to whom first. Entries that no longer stand for anything are dropped.
+    /// The next instant at which anything happens, and to whom first. Entries that no longer stand
+    /// for anything are dropped.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Due> {
         loop {
             let (place, occurrence) = self.agenda.next()?;
             match occurrence {
-                Occurrence::Timer(index) if !self.timers.is_current(index, place) => self.pass_over_timer(index, place),
+                Occurrence::Timer(index) if !self.timers.is_current(index, place) => {
+                    self.pass_over_timer(index, place)
+                }
                 _ => return Some((place.time(), place.host())),
             }
         }
@@ -129,7 +135,9 @@ impl State {
                 return None;
             }
             match occurrence {
-                Occurrence::Timer(index) if !self.timers.is_current(index, place) => self.pass_over_timer(index, place),
+                Occurrence::Timer(index) if !self.timers.is_current(index, place) => {
+                    self.pass_over_timer(index, place)
+                }
                 _ => {
                     self.events += 1;
                     return self.agenda.take();
@@ -143,7 +151,8 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Lets one thing happen. Boots and crashes run other people's code and are the kernel's; the nemesis has its own entries.
+    /// Lets one thing happen. Boots and crashes run other people's code and are the kernel's; the
+    /// nemesis has its own entries.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

@@ -1,8 +1,10 @@
 //! The tasks of every host and the queue of those that are ready. Must never know what a task does.
 //!
-//! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world; the world empties the list after every
-//! poll, and what the world itself wakes need not go over the list. Everything is single-threaded: a wake on another thread is lost, as nothing of a simulation may run there. A waker is the key
-//! itself in the place of a pointer, so that to clone one costs nothing.
+//! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world;
+//! the world empties the list after every poll, and what the world itself wakes need not go over
+//! the list. Everything is single-threaded: a wake on another thread is lost, as nothing of a
+//! simulation may run there. A waker is the key itself in the place of a pointer, so that to clone
+//! one costs nothing.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -37,9 +39,11 @@ struct Slot {
     future: Option<TaskFuture>,
 }
 
-const _: () = assert!(size_of::<usize>() >= size_of::<TaskKey>(), "a task's key fits into a pointer");
+const _: () =
+    assert!(size_of::<usize>() >= size_of::<TaskKey>(), "a task's key fits into a pointer");
 
-static WAKER: RawWakerVTable = RawWakerVTable::new(|key| RawWaker::new(key, &WAKER), wake, wake, |_| {});
+static WAKER: RawWakerVTable =
+    RawWakerVTable::new(|key| RawWaker::new(key, &WAKER), wake, wake, |_| {});
 
 fn wake(key: *const ()) {
     WOKEN.with_borrow_mut(|woken| woken.push(TaskKey(key.addr() as u64)));
@@ -48,12 +52,14 @@ fn wake(key: *const ()) {
 
 /// What wakes a task.
 pub(crate) fn waker_of(key: TaskKey) -> Waker {
-    // SAFETY: the functions of the table never follow the pointer, own nothing, and may be called from any thread.
+    // SAFETY: the functions of the table never follow the pointer, own nothing, and may be called
+    // from any thread.
     unsafe { Waker::from_raw(RawWaker::new(ptr::without_provenance(key.0 as usize), &WAKER)) }
 }
 
 impl Tasks {
-    /// Room for this many hosts; forgets what an earlier run on this thread may have left on the list.
+    /// Room for this many hosts; forgets what an earlier run on this thread may have left on the
+    /// list.
     pub(crate) fn new(hosts: usize) -> Tasks {
         WOKEN.with_borrow_mut(Vec::clear);
         Tasks { ready: (0..hosts).map(|_| VecDeque::new()).collect(), ..Tasks::default() }
@@ -124,7 +130,8 @@ impl Tasks {
         None
     }
 
-    /// Puts a task back after a poll that left it pending. Gives it back if it was aborted meanwhile, to be dropped outside any borrow.
+    /// Puts a task back after a poll that left it pending. Gives it back if it was aborted
+    /// meanwhile, to be dropped outside any borrow.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {

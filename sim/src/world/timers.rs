@@ -1,6 +1,8 @@
-//! Timers: deadlines on a host's own monotonic clock, of tasks that sleep and of sockets with a limit. Must never know what anybody waits for.
+//! Timers: deadlines on a host's own monotonic clock, of tasks that sleep and of sockets with a
+//! limit. Must never know what anybody waits for.
 //!
-//! The agenda holds true time, so a timer gets a new place when its host's clock changes its rate or stands still.
+//! The agenda holds true time, so a timer gets a new place when its host's clock changes its rate
+//! or stands still.
 
 use super::agenda::{Class, HostIndex, Occurrence, Place};
 use super::network::align_up;
@@ -15,8 +17,9 @@ const SPAN_MAX: u64 = u64::MAX >> 20;
 
 /// All timers of a run.
 ///
-/// Most timers are time limits that are forgotten long before they are due. So an entry of the agenda stands for a slot rather than for a timer: one
-/// that a forgotten timer leaves behind serves the slot's next timer, which is put in its own place once the entry comes up.
+/// Most timers are time limits that are forgotten long before they are due. So an entry of the
+/// agenda stands for a slot rather than for a timer: one that a forgotten timer leaves behind
+/// serves the slot's next timer, which is put in its own place once the entry comes up.
 #[derive(Default)]
 pub(crate) struct Timers {
     slots: Vec<Slot>,
@@ -36,7 +39,8 @@ struct Slot {
     deadline: u64,
     is_active: bool,
     is_due: bool,
-    /// Where the timer stands in the order of events; `None` while its clock stands still, and for none.
+    /// Where the timer stands in the order of events; `None` while its clock stands still, and for
+    /// none.
     place: Option<Place>,
     /// Where the slot's entry on the agenda stands: never behind `place`.
     entry: Option<Place>,
@@ -78,7 +82,8 @@ impl Timers {
         }
     }
 
-    /// A free slot for a timer that is due at that place. An entry left behind must come up in an earlier instant.
+    /// A free slot for a timer that is due at that place. An entry left behind must come up in an
+    /// earlier instant.
     #[inline(always)]
     fn take_slot(&mut self, place: Option<Place>) -> u32 {
         let serves = |slot: &Slot| match (slot.entry, place) {
@@ -102,7 +107,8 @@ impl Timers {
         self.slots[index as usize].place == Some(place)
     }
 
-    /// The entry at a place was not current: where the slot's timer really stands, if that was its only entry.
+    /// The entry at a place was not current: where the slot's timer really stands, if that was its
+    /// only entry.
     fn moves_to(&mut self, index: u32, place: Place) -> Option<Place> {
         let slot = &mut self.slots[index as usize];
         let was_its_own = slot.entry.take_if(|entry| *entry == place).is_some();
@@ -141,8 +147,7 @@ impl State {
             self.timers.release(timer.0 as u32);
             return Poll::Ready(());
         }
-        let is_known =
-            |listener: &Listener| matches!(listener, Listener::Task(waker) if waker.will_wake(context.waker()));
+        let is_known = |listener: &Listener| matches!(listener, Listener::Task(waker) if waker.will_wake(context.waker()));
         if !slot.listener.as_ref().is_some_and(is_known) {
             slot.listener = Some(Listener::Task(context.waker().clone()));
         }
@@ -215,7 +220,8 @@ impl State {
         self.rekey_machine_timer(host);
     }
 
-    /// Takes off an entry of a slot that came up and stands for no timer: it may be that of a timer that stands further behind.
+    /// Takes off an entry of a slot that came up and stands for no timer: it may be that of a timer
+    /// that stands further behind.
     #[cold]
     pub(crate) fn pass_over_timer(&mut self, index: u32, place: Place) {
         self.agenda.take();
@@ -224,7 +230,8 @@ impl State {
         }
     }
 
-    /// Where a timer stands that is due when its host's clock shows `deadline`. `None` while the clock stands still.
+    /// Where a timer stands that is due when its host's clock shows `deadline`. `None` while the
+    /// clock stands still.
     #[inline(always)]
     fn timer_place(&mut self, host: HostIndex, deadline: u64) -> Option<Place> {
         let at = self.host(host).clock.reaches(deadline)?;
@@ -232,7 +239,8 @@ impl State {
         Some(self.agenda.place(at, host, Class::Timer, host))
     }
 
-    /// Gives the timer of a slot its place, and the agenda an entry for it unless an earlier one will do.
+    /// Gives the timer of a slot its place, and the agenda an entry for it unless an earlier one
+    /// will do.
     #[inline(always)]
     fn put_timer(&mut self, index: u32, place: Option<Place>) {
         let slot = &mut self.timers.slots[index as usize];

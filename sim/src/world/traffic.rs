@@ -1,4 +1,5 @@
-//! Connections and messages between hosts: connecting, sending, closing, arriving, being held up. Must never know what bytes mean.
+//! Connections and messages between hosts: connecting, sending, closing, arriving, being held up.
+//! Must never know what bytes mean.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::network::{CONNECT_RETRY_CAP, CONNECT_RETRY_FIRST, RETRY_CAP, RETRY_FIRST};
@@ -13,9 +14,17 @@ use std::task::{Context, Poll};
 
 impl State {
     /// A thread of a host starts to connect; `Err` if no host has that name.
-    pub(crate) fn connect(&mut self, (host, thread): (HostIndex, u16), name: &str, owner: Owner) -> io::Result<u32> {
+    pub(crate) fn connect(
+        &mut self,
+        (host, thread): (HostIndex, u16),
+        name: &str,
+        owner: Owner,
+    ) -> io::Result<u32> {
         let Some(&remote) = self.addresses.get(name) else {
-            return Err(io::Error::new(io::ErrorKind::NotFound, format!("no host is called {name}")));
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("no host is called {name}"),
+            ));
         };
         let socket = self.sockets.len() as u32;
         self.sockets.push(Socket { thread, ..Socket::new(host, remote, owner, Stage::Connecting) });
@@ -71,7 +80,11 @@ impl State {
     }
 
     /// Waits for a connect to end.
-    pub(crate) fn poll_connect(&mut self, socket: u32, context: &Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_connect(
+        &mut self,
+        socket: u32,
+        context: &Context<'_>,
+    ) -> Poll<io::Result<()>> {
         let end = &mut self.sockets[socket as usize];
         match end.stage {
             Stage::Open => Poll::Ready(Ok(())),
@@ -84,7 +97,8 @@ impl State {
         }
     }
 
-    /// The owner closes its end. With bytes unread, or if it wants to, the peer sees a reset (RFC 9293 section 3.10.4), else an end.
+    /// The owner closes its end. With bytes unread, or if it wants to, the peer sees a reset (RFC
+    /// 9293 section 3.10.4), else an end.
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -144,13 +158,16 @@ impl State {
         if self.wire.is_some() {
             self.note_sent(serial, kind, (from, to), if flow == NONE { target } else { flow });
         }
-        let id = self.messages.insert(Message { serial, kind, from, to, flow, target, bytes, length }) as u32;
+        let id =
+            self.messages.insert(Message { serial, kind, from, to, flow, target, bytes, length })
+                as u32;
         if !self.network.had_obstacles || !self.hold_up(id) {
             self.schedule(id);
         }
     }
 
-    /// Keeps a message that cannot get through at present, or waits behind one that cannot. Returns whether it is kept, or lost.
+    /// Keeps a message that cannot get through at present, or waits behind one that cannot. Returns
+    /// whether it is kept, or lost.
     fn hold_up(&mut self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let (from, to, flow) = (message.from, message.to, message.flow);
@@ -178,9 +195,11 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Whether nothing passes this way at present. Changes only at the nemesis's turn, which comes first in an instant.
+    /// Whether nothing passes this way at present. Changes only at the nemesis's turn, which comes
+    /// first in an instant.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
-        self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1) || self.hosts[usize::from(to) - 1].is_dark
+        self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
+            || self.hosts[usize::from(to) - 1].is_dark
     }
 
     /// The network holds a message up; answers from a host without a connection are simply lost.
@@ -219,7 +238,8 @@ impl State {
         self.agenda.enter(at, from, Class::Message, from, Occurrence::Retry(flow));
     }
 
-    /// Whether a message that is due now will reach an open end or a listening host: what an engine has to carry.
+    /// Whether a message that is due now will reach an open end or a listening host: what an engine
+    /// has to carry.
     pub(crate) fn will_arrive(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let is_held_up = self.is_blocked(message.from, message.to)
@@ -234,12 +254,14 @@ impl State {
         }
     }
 
-    /// Whether what was sent from an end went down with the power of its host: a delayed message waits in the buffers of the machine that sent it.
+    /// Whether what was sent from an end went down with the power of its host: a delayed message
+    /// waits in the buffers of the machine that sent it.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }
 
-    /// The power of a host fails. Said at the nemesis's turn, so that what arrives is the same whoever's turn comes first.
+    /// The power of a host fails. Said at the nemesis's turn, so that what arrives is the same
+    /// whoever's turn comes first.
     pub(crate) fn lose_power(&mut self, host: HostIndex) {
         self.network.had_obstacles = true;
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {

@@ -1,5 +1,5 @@
-//! A host's turn at an instant, step by step: first all that happens to it, then all that it does about it. Must never run other people's code:
-//! where that is next, the turn stops and says so.
+//! A host's turn at an instant, step by step: first all that happens to it, then all that it does
+//! about it. Must never run other people's code: where that is next, the turn stops and says so.
 
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;
@@ -20,7 +20,8 @@ pub(crate) enum Step {
 }
 
 impl State {
-    /// Lets everything happen to a host that the agenda has for it at this instant, and has its server handle what came of it.
+    /// Lets everything happen to a host that the agenda has for it at this instant, and has its
+    /// server handle what came of it.
     pub(crate) fn begin_turn(&mut self, host: HostIndex) -> Step {
         while let Some(occurrence) = self.take_due(host) {
             match occurrence {

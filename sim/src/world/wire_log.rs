@@ -1,5 +1,5 @@
-//! Every message as it was sent and as it arrived, for pictures. Must never know anything that the world decides by: with or without it a run
-//! is the same.
+//! Every message as it was sent and as it arrived, for pictures. Must never know anything that the
+//! world decides by: with or without it a run is the same.
 
 use super::agenda::HostIndex;
 use super::socket::Kind;
@@ -59,8 +59,15 @@ impl WireLog {
 }
 
 impl State {
-    /// Writes a message down as it is sent: over which connection is told by the socket at one of its ends.
-    pub(super) fn note_sent(&mut self, serial: u64, kind: Kind, (from, to): (HostIndex, HostIndex), socket: u32) {
+    /// Writes a message down as it is sent: over which connection is told by the socket at one of
+    /// its ends.
+    pub(super) fn note_sent(
+        &mut self,
+        serial: u64,
+        kind: Kind,
+        (from, to): (HostIndex, HostIndex),
+        socket: u32,
+    ) {
         let thread = self.sockets.get(socket as usize).map_or(1, |end| end.thread);
         let (ends, now) = ([from, to].map(|host| self.node(host).of_thread(thread)), self.now);
         if let Some(wire) = &mut self.wire {
@@ -77,7 +84,8 @@ impl State {
     }
 }
 
-/// RESP bytes in words: `SET lock a41f NX PX 10000`, `OK`, `(nil)`. Several commands or replies are parted by ` | `.
+/// RESP bytes in words: `SET lock a41f NX PX 10000`, `OK`, `(nil)`. Several commands or replies are
+/// parted by ` | `.
 fn label(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
@@ -105,7 +113,8 @@ fn label(bytes: &[u8]) -> String {
 }
 
 fn cut(text: &str) -> String {
-    let clean: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let clean: String =
+        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     match clean.char_indices().nth(LABEL_MAX) {
         Some((end, _)) => format!("{}…", &clean[..end]),
         None => clean,
@@ -138,7 +147,8 @@ mod tests {
         log.sent(0, Kind::Connect, ends, SimTime(5));
         log.sent(1, Kind::Connect, ends, SimTime(6));
         log.arrived(1, SimTime(9));
-        let arrivals: Vec<_> = log.into_trace().messages.iter().map(|message| message.arrived_us).collect();
+        let arrivals: Vec<_> =
+            log.into_trace().messages.iter().map(|message| message.arrived_us).collect();
         assert_eq!(arrivals, [None, Some(SimTime(9))]);
     }
 }

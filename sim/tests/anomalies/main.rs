@@ -1,7 +1,9 @@
-//! Every anomaly of docs/protocols.md is found in a few random seeds, and its twin is quiet over the same seeds.
+//! Every anomaly of docs/protocols.md is found in a few random seeds, and its twin is quiet over
+//! the same seeds.
 //!
-//! Seeds count from 0; nothing was picked. How many are looked at stands in each row. `FENCEPOST_SEEDS` sets another number for all of them;
-//! the quiet runs over 10,000 seeds are in docs/protocols.md.
+//! Seeds count from 0; nothing was picked. How many are looked at stands in each row.
+//! `FENCEPOST_SEEDS` sets another number for all of them; the quiet runs over 10,000 seeds are in
+//! docs/protocols.md.
 
 mod measure;
 mod order;
@@ -24,7 +26,14 @@ fn every_anomaly_is_found() {
     for row in ROWS {
         let first = seeds_to_first(row.flawed, row.fault, row.kinds, 0..seeds(row));
         println!("{} {} x {}: {first:?}", row.id, row.flawed.client, row.fault);
-        assert!(first.is_some(), "{} {} x {} shows none of {:?}", row.id, row.flawed.client, row.fault, row.kinds);
+        assert!(
+            first.is_some(),
+            "{} {} x {} shows none of {:?}",
+            row.id,
+            row.flawed.client,
+            row.fault,
+            row.kinds
+        );
     }
 }
 
@@ -70,33 +79,43 @@ fn every_slow_lock_leaves_more_of_the_wanted_time_idle_than_its_twin() {
     }
 }
 
-/// Nobody gets in as long as all try again after the same delay; a random one lets some process be first.
+/// Nobody gets in as long as all try again after the same delay; a random one lets some process be
+/// first.
 #[test]
 fn processes_in_step_split_the_votes_again_and_again() {
-    let (flawed, twin) = (progress(IN_STEP.flawed, IN_STEP.fault), progress(IN_STEP.twin, IN_STEP.fault));
+    let (flawed, twin) =
+        (progress(IN_STEP.flawed, IN_STEP.fault), progress(IN_STEP.twin, IN_STEP.fault));
     assert_eq!((flawed.split_permille(), flawed.granted), (1_000, 0));
-    assert!(twin.split_permille() < 700 && twin.missed == 0 && twin.idle_us_max < 1_000_000, "{twin:?}");
+    assert!(
+        twin.split_permille() < 700 && twin.missed == 0 && twin.idle_us_max < 1_000_000,
+        "{twin:?}"
+    );
 }
 
-/// Longer than it takes to come to stand in the queue: a connection, and a script that the server does not know yet.
+/// Longer than it takes to come to stand in the queue: a connection, and a script that the server
+/// does not know yet.
 const MARGIN_US: u64 = 20_000;
 
 /// How many acquires overtook another process, over ten seeds, up to that second.
 fn overtakings_of(client: &'static str, until_s: u64) -> usize {
-    let (case, until) = (Case { client, scenario: Scenario::default }, SimTime(until_s * 1_000_000));
-    let overtaken = (0..10).map(|seed| overtakings(&history(case, "none", seed), MARGIN_US, until)).sum();
+    let (case, until) =
+        (Case { client, scenario: Scenario::default }, SimTime(until_s * 1_000_000));
+    let overtaken =
+        (0..10).map(|seed| overtakings(&history(case, "none", seed), MARGIN_US, until)).sum();
     println!("{client}: {overtaken} overtake within {until_s} s");
     overtaken
 }
 
-/// A waiter is thrown out of the queue when its time has passed, and no time has passed before the first wait (30 s) is over.
+/// A waiter is thrown out of the queue when its time has passed, and no time has passed before the
+/// first wait (30 s) is over.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);
     assert!(overtakings_of("redisson", 30) > 0);
 }
 
-/// In a queue that is never empty each newcomer adds a wait to the time of the last, and each grant takes one off all of them, so the times stand still.
+/// In a queue that is never empty each newcomer adds a wait to the time of the last, and each grant
+/// takes one off all of them, so the times stand still.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

@@ -33,7 +33,12 @@ pub(crate) fn look(case: Case, fault: &str, seed: u64) -> Shown {
 }
 
 /// How many seeds of the range it takes to see one of these kinds.
-pub(crate) fn seeds_to_first(case: Case, fault: &str, kinds: &[Kind], seeds: Range<u64>) -> Option<u64> {
+pub(crate) fn seeds_to_first(
+    case: Case,
+    fault: &str,
+    kinds: &[Kind],
+    seeds: Range<u64>,
+) -> Option<u64> {
     let found = seeds.clone().find(|seed| look(case, fault, *seed).any_of(kinds))?;
     Some(found - seeds.start + 1)
 }

@@ -1,4 +1,5 @@
-//! How a lock gets on: the time in which somebody wanted it and nobody had it. Must never know which lock it is.
+//! How a lock gets on: the time in which somebody wanted it and nobody had it. Must never know
+//! which lock it is.
 
 use crate::rows::Case;
 use fencepost::{Engine, RunSpec};
@@ -40,15 +41,19 @@ impl Progress {
     /// Adds up one history.
     pub(crate) fn add(&mut self, history: &History) {
         let timeline = Timeline::new(history);
-        let wanted = timeline.acquisitions.iter().map(|one| (one.invoked.time, ends(&timeline, one)));
-        let held = timeline.sections.iter().map(|section| (section.from.time, section.ends(timeline.end)));
+        let wanted =
+            timeline.acquisitions.iter().map(|one| (one.invoked.time, ends(&timeline, one)));
+        let held =
+            timeline.sections.iter().map(|section| (section.from.time, section.ends(timeline.end)));
         let (wanted, held) = (joined(wanted.collect()), joined(held.collect()));
         self.wanted_us += wanted.iter().map(|(from, to)| to.0 - from.0).sum::<u64>();
         for (from, to) in without(&wanted, &held) {
             self.idle_us += to.0 - from.0;
             self.idle_us_max = self.idle_us_max.max(to.0 - from.0);
         }
-        let granted = timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted).count() as u64;
+        let granted =
+            timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted).count()
+                as u64;
         self.granted += granted;
         self.missed += timeline.acquisitions.len() as u64 - granted;
         self.add_attempts(history);
@@ -59,7 +64,9 @@ impl Progress {
         let (mut voted, mut won) = (BTreeSet::new(), BTreeSet::new());
         for event in &history.events {
             match &event.what {
-                What::Server { change: Change::Granted, value: Some(value), .. } => voted.insert(value.as_str()),
+                What::Server { change: Change::Granted, value: Some(value), .. } => {
+                    voted.insert(value.as_str())
+                }
                 What::Ok { owner: Some(owner), .. } => won.insert(owner.as_str()),
                 _ => false,
             };

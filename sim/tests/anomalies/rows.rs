@@ -1,4 +1,5 @@
-//! The table: which lock shows what under which fault, and which lock, or which setting, does not. Must never know how a run is judged.
+//! The table: which lock shows what under which fault, and which lock, or which setting, does not.
+//! Must never know how a run is judged.
 //!
 //! The letters follow docs/protocols.md.
 
@@ -77,12 +78,20 @@ const fn row(
 
 /// Holders work longer than a lease.
 fn overrun() -> Scenario {
-    Scenario { hold: Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19))), ..Scenario::default() }
+    Scenario {
+        hold: Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19))),
+        ..Scenario::default()
+    }
 }
 
-/// One process does not come back from its business code for ten minutes; nobody may keep the lock longer than eight leases.
+/// One process does not come back from its business code for ten minutes; nobody may keep the lock
+/// longer than eight leases.
 fn hanging() -> Scenario {
-    Scenario { hang: Some(Span::secs(600)), held_bound: Some(Span::secs(80)), ..Scenario::default() }
+    Scenario {
+        hang: Some(Span::secs(600)),
+        held_bound: Some(Span::secs(80)),
+        ..Scenario::default()
+    }
 }
 
 /// Holders stay as long as the lease says; clocks drift apart by up to 3 %.
@@ -96,7 +105,10 @@ fn to_the_end_within_the_margin() -> Scenario {
 }
 
 fn delayed_restart() -> Scenario {
-    Scenario { restart_delay: SpanRange::new(Span::millis(10_500), Span::secs(15)), ..Scenario::default() }
+    Scenario {
+        restart_delay: SpanRange::new(Span::millis(10_500), Span::secs(15)),
+        ..Scenario::default()
+    }
 }
 
 fn synced_every_second() -> Scenario {
@@ -140,14 +152,23 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// Holders work for two leases; one that takes the lock again does so half-way, when it has run out.
+/// Holders work for two leases; one that takes the lock again does so half-way, when it has run
+/// out.
 fn long_overrun() -> Scenario {
-    Scenario { hold: Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20))), ..Scenario::default() }
+    Scenario {
+        hold: Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20))),
+        ..Scenario::default()
+    }
 }
 
-/// Eight processes and slow messages, so that two of them are between the same two steps now and then.
+/// Eight processes and slow messages, so that two of them are between the same two steps now and
+/// then.
 fn slow_crowd() -> Scenario {
-    Scenario { processes: 8, latency: SpanRange::new(Span::millis(1), Span::millis(30)), ..Scenario::default() }
+    Scenario {
+        processes: 8,
+        latency: SpanRange::new(Span::millis(1), Span::millis(30)),
+        ..Scenario::default()
+    }
 }
 
 fn slow_messages() -> Scenario {
@@ -168,8 +189,8 @@ fn short_lease() -> Scenario {
     }
 }
 
-/// Five processes, the probe among them, that begin at the same instant, each with another master, over a network that always takes as long; and
-/// that try again after the same delay.
+/// Five processes, the probe among them, that begin at the same instant, each with another master,
+/// over a network that always takes as long; and that try again after the same delay.
 fn in_step() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -203,8 +224,12 @@ fn crowd() -> Scenario {
 }
 
 /// Processes that split the votes, and do so again as they try again after the same delay.
-pub(crate) const IN_STEP: Slow =
-    Slow { id: "C7", flawed: within("redlock", in_step), twin: within("redlock", out_of_step), fault: "none" };
+pub(crate) const IN_STEP: Slow = Slow {
+    id: "C7",
+    flawed: within("redlock", in_step),
+    twin: within("redlock", out_of_step),
+    fault: "none",
+};
 
 /// What is a matter of time and not of safety.
 pub(crate) const SLOW: &[Slow] = &[
@@ -215,8 +240,18 @@ pub(crate) const SLOW: &[Slow] = &[
         twin: within("redlock-parallel", crowd),
         fault: "none",
     },
-    Slow { id: "C7", flawed: within("node-redlock", crowd), twin: within("redlock-parallel", crowd), fault: "none" },
-    Slow { id: "C8", flawed: case("redlock-unlock-answered"), twin: case("redlock"), fault: "lost-reply" },
+    Slow {
+        id: "C7",
+        flawed: within("node-redlock", crowd),
+        twin: within("redlock-parallel", crowd),
+        fault: "none",
+    },
+    Slow {
+        id: "C8",
+        flawed: case("redlock-unlock-answered"),
+        twin: case("redlock"),
+        fault: "lost-reply",
+    },
     Slow { id: "C8", flawed: case("redlock-py"), twin: case("redlock"), fault: "lost-reply" },
     Slow { id: "B2", flawed: case("redisson"), twin: case("single-node"), fault: "partition" },
     Slow { id: "B3", flawed: case("redisson-fair"), twin: case("redisson"), fault: "client-crash" },
@@ -243,7 +278,14 @@ pub(crate) const ROWS: &[Row] = &[
         Some(within("setnx-getset-expiry-owner", overrun)),
         5,
     ),
-    row("A6", within("jedis-getset", overrun), "none", FOREIGN, Some(within("jedis-getset-owner", overrun)), 5),
+    row(
+        "A6",
+        within("jedis-getset", overrun),
+        "none",
+        FOREIGN,
+        Some(within("jedis-getset-owner", overrun)),
+        5,
+    ),
     row("A7", case("set-ex-del"), "pause", FOREIGN, Some(case("single-node")), 20),
     row(
         "A8",
@@ -253,26 +295,75 @@ pub(crate) const ROWS: &[Row] = &[
         Some(within("single-node", slow_messages)),
         400,
     ),
-    row("A8", within("thread-id-get-del", overrun), "none", FOREIGN, Some(within("set-px-get-del", overrun)), 5),
+    row(
+        "A8",
+        within("thread-id-get-del", overrun),
+        "none",
+        FOREIGN,
+        Some(within("set-px-get-del", overrun)),
+        5,
+    ),
     row("A9", case("single-node"), "pause", OVERLAP, None, 10),
     row("A9", case("single-node"), "failover", OVERLAP, None, 10),
-    row("A9", case("single-node"), "restart", OVERLAP, Some(within("single-node", synced_always)), 10),
+    row(
+        "A9",
+        case("single-node"),
+        "restart",
+        OVERLAP,
+        Some(within("single-node", synced_always)),
+        10,
+    ),
     row("A9", case("single-node"), "clock-jump", OVERLAP, None, 10),
     row("A9", case("single-node"), "eviction", OVERLAP, None, 10),
-    row("A9", within("single-node", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
+    row(
+        "A9",
+        within("single-node", overrun),
+        "none",
+        OVERLAP,
+        Some(within("watchdog", overrun)),
+        5,
+    ),
     row("A10", case("watchdog"), "pause", OVERLAP, None, 10),
-    row("A10", within("watchdog-expire", overrun), "none", OVERLAP, Some(within("watchdog", overrun)), 5),
-    row("A10", within("watchdog", hanging), "none", HELD, Some(within("watchdog-capped", hanging)), 5),
+    row(
+        "A10",
+        within("watchdog-expire", overrun),
+        "none",
+        OVERLAP,
+        Some(within("watchdog", overrun)),
+        5,
+    ),
+    row(
+        "A10",
+        within("watchdog", hanging),
+        "none",
+        HELD,
+        Some(within("watchdog-capped", hanging)),
+        5,
+    ),
     row("A10", case("watchdog-unstopped"), "client-crash", STUCK, Some(case("watchdog")), 10),
     row("A11", within("lua-extend-unchecked", overrun), "pause", OVERLAP, None, 10),
     row("A12", case("reentrant-by-value"), "none", OVERLAP, Some(case("reentrant-counted")), 5),
     row("A13", case("checked"), "storage-delay", HARM, Some(case("fencing")), 10),
-    row("B1", within("redisson-lease", long_overrun), "none", OVERLAP, Some(within("redisson", long_overrun)), 5),
+    row(
+        "B1",
+        within("redisson-lease", long_overrun),
+        "none",
+        OVERLAP,
+        Some(within("redisson", long_overrun)),
+        5,
+    ),
     row("B1", case("redisson"), "failover", OVERLAP, None, 10),
     row("B1", case("redisson"), "pause", OVERLAP, None, 10),
     row("B3", case("redisson-fair"), "client-crash", STUCK, Some(case("redisson")), 10),
     row("B4", case("redisson-redlock"), "pause", OVERLAP, None, 10),
-    row("B5", within("spring-registry", long_overrun), "none", OVERLAP, Some(within("watchdog", long_overrun)), 5),
+    row(
+        "B5",
+        within("spring-registry", long_overrun),
+        "none",
+        OVERLAP,
+        Some(within("watchdog", long_overrun)),
+        5,
+    ),
     row("B5", case("spring-registry"), "partition", OVERLAP, Some(case("single-node")), 40),
     row("C2", case("redlock"), "restart", OVERLAP, Some(within("redlock", delayed_restart)), 10),
     row("C3", case("redlock"), "pause", HARM, Some(case("fencing")), 20),
@@ -294,16 +385,58 @@ pub(crate) const ROWS: &[Row] = &[
         40,
     ),
     row("C5", case("redlock"), "suspend", OVERLAP, None, 10),
-    row("C6", within("redlock", synced_every_second), "restart", OVERLAP, Some(within("redlock", synced_always)), 200),
+    row(
+        "C6",
+        within("redlock", synced_every_second),
+        "restart",
+        OVERLAP,
+        Some(within("redlock", synced_always)),
+        200,
+    ),
     row("C7", within("redlock", in_step), "none", STUCK, Some(within("redlock", out_of_step)), 5),
     row("D1", within("fencing", unchecked), "pause", HARM, Some(case("fencing")), 10),
     row("D2", case("fencing"), "failover", TOKENS, None, 10),
-    row("D4", within("fencing", check_then_write), "none", HARM, Some(within("fencing", at_the_end)), 5),
+    row(
+        "D4",
+        within("fencing", check_then_write),
+        "none",
+        HARM,
+        Some(within("fencing", at_the_end)),
+        5,
+    ),
     row("D5", case("redlock-fencing"), "none", TOKENS, Some(case("fencing")), 5),
     row("D5", case("redlock-fencing"), "none", FENCED_OUT, Some(case("fencing")), 40),
-    row("D5", within("redlock-fencing", few_fenced_writes), "pause", HARM, Some(case("fencing")), 60),
-    row("D6", within("fencing", few_fenced_writes), "pause", LOST_UPDATE, Some(case("fencing")), 60),
+    row(
+        "D5",
+        within("redlock-fencing", few_fenced_writes),
+        "pause",
+        HARM,
+        Some(case("fencing")),
+        60,
+    ),
+    row(
+        "D6",
+        within("fencing", few_fenced_writes),
+        "pause",
+        LOST_UPDATE,
+        Some(case("fencing")),
+        60,
+    ),
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
-    row("F2", within("single-node", seckill), "pause", OVERSOLD, Some(within("fencing", seckill)), 40),
-    row("F3", within("single-node", sequence), "pause", DUPLICATE, Some(within("fencing", sequence)), 10),
+    row(
+        "F2",
+        within("single-node", seckill),
+        "pause",
+        OVERSOLD,
+        Some(within("fencing", seckill)),
+        40,
+    ),
+    row(
+        "F3",
+        within("single-node", sequence),
+        "pause",
+        DUPLICATE,
+        Some(within("fencing", sequence)),
+        10,
+    ),
 ];

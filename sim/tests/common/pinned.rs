@@ -28,7 +28,10 @@ pub(crate) const PINNED: &[Pinned] = &[
     pinned("redlock", "suspend", 0, Kind::LostUpdate),
     pinned("redlock", "restart", 2, Kind::Overlap),
     pinned("redlock", "clock-jump", 5, Kind::Overlap),
-    Pinned { hold: Some(Hold::UntilValidity), ..pinned("redlock", "clock-drift", 1, Kind::Overlap) },
+    Pinned {
+        hold: Some(Hold::UntilValidity),
+        ..pinned("redlock", "clock-drift", 1, Kind::Overlap)
+    },
     pinned("redlock", "storage-delay", 2, Kind::StaleWrite),
     pinned("fencing", "pause", 1, Kind::Overlap),
     pinned("fencing", "failover", 0, Kind::TokenRegression),

@@ -1,4 +1,5 @@
-//! What `setnx-getset` and its variations do, mistakes included, as traffic with one server. Must never know how the code does it.
+//! What `setnx-getset` and its variations do, mistakes included, as traffic with one server. Must
+//! never know how the code does it.
 
 use crate::lock::{Acquisition, Check, Lease, Release, Settings};
 use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings};
@@ -11,7 +12,11 @@ const HELD: &str = "held by another";
 
 /// One pass of the loop, and servers as slow as one likes.
 fn one_attempt() -> Settings {
-    Settings { acquire_timeout: Duration::ZERO, command_timeout: Duration::from_secs(60), ..settings() }
+    Settings {
+        acquire_timeout: Duration::ZERO,
+        command_timeout: Duration::from_secs(60),
+        ..settings()
+    }
 }
 
 /// A server that answers the GET of that number (from 1) so much later.
@@ -80,7 +85,11 @@ fn one_of_two_waiters_takes_a_stale_lock_over_and_the_loser_overwrites_its_time(
     7.000 redis #2 < GETSET lock 1700000000008
     8.000 redis #2 > $13 1700000000007
     ");
-    assert_eq!(world.run(winner.check(&won)), Check::NotHeld, "the holder's check fails though it holds the lock");
+    assert_eq!(
+        world.run(winner.check(&won)),
+        Check::NotHeld,
+        "the holder's check fails though it holds the lock"
+    );
     insta::assert_snapshot!(world.trace(), @r"
     8.000 redis #1 < GET lock
     9.000 redis #1 > $13 1700000000008
@@ -123,7 +132,8 @@ fn a_loser_that_writes_nothing_lets_no_third_in() {
     assert!(!overlap, "{trace}");
 }
 
-/// The loser reads the clock at 0 s and hears the stale time at 9 s; the winner takes over at 8.9 s; a third tries at 10.1 s.
+/// The loser reads the clock at 0 s and hears the stale time at 9 s; the winner takes over at 8.9
+/// s; a third tries at 10.1 s.
 fn early_third(name: &str) -> (bool, String) {
     let world = stale_world(late_get(1, 9_000));
     let mut locks = [0, 1, 2].map(|_| world.lock(name, &one(), &one_attempt()));
@@ -193,7 +203,8 @@ fn a_release_before_a_comparing_takeover_leaves_the_lock_free() {
     assert_eq!(world.value("redis", "lock"), None);
 }
 
-/// The holder releases between a waiter's SETNX and its GET, and another takes the lock before its GETSET.
+/// The holder releases between a waiter's SETNX and its GET, and another takes the lock before its
+/// GETSET.
 fn get_nil(name: &str) -> (Lease, String, Option<String>) {
     let (world, mut first) = one_redis(name, late_get(1, 3));
     let mut waiter = world.lock(name, &one(), &one_attempt());

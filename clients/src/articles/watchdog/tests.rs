@@ -1,4 +1,5 @@
-//! What `watchdog` and its variations do, mistakes included, as traffic with one server. Must never know how the code does it.
+//! What `watchdog` and its variations do, mistakes included, as traffic with one server. Must never
+//! know how the code does it.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{Answer, Call, granted, normal, one, one_redis, settings};
@@ -122,17 +123,21 @@ fn a_renewal_that_the_release_overtakes_is_refused() {
 
 #[test]
 fn a_set_that_the_release_overtakes_brings_the_lock_back() {
-    let (world, mut lock) = one_redis("watchdog-resurrecting", |call: &Call<'_>| match call.words {
-        [name, _, _, px, _] if name == "SET" && px == "PX" => Answer::AppliedLate(5),
-        _ => Answer::Normal,
-    });
+    let (world, mut lock) =
+        one_redis("watchdog-resurrecting", |call: &Call<'_>| match call.words {
+            [name, _, _, px, _] if name == "SET" && px == "PX" => Answer::AppliedLate(5),
+            _ => Answer::Normal,
+        });
     let mut other = world.lock("watchdog-resurrecting", &one(), &settings());
     let lease = granted(world.run(lock.acquire("lock")));
     // The daemon connects, asks whose the lock is, and sends its SET at 3337.333 ms.
     world.pass(3_336);
     assert_eq!(world.run(lock.release(lease)), Release::Released);
     world.pass(10);
-    assert!(matches!(world.run(other.acquire("lock")), Acquisition::Refused(_)), "nobody holds it, and nobody gets it");
+    assert!(
+        matches!(world.run(other.acquire("lock")), Acquisition::Refused(_)),
+        "nobody holds it, and nobody gets it"
+    );
     let trace = world.trace();
     let head: Vec<&str> = trace.lines().take(16).collect();
     insta::assert_snapshot!(head.join("\n"), @r"
@@ -220,7 +225,11 @@ fn a_daemon_that_nobody_closes_keeps_the_lock_of_the_dead_alive() {
         let soon = world.now() + 10_000_000;
         world.store("redis", |store| store.set("lock", "dead", Some(soon)));
         world.pass(600_000);
-        assert_eq!(matches!(world.run(other.acquire("lock")), Acquisition::Granted(_)), free, "{name}");
+        assert_eq!(
+            matches!(world.run(other.acquire("lock")), Acquisition::Granted(_)),
+            free,
+            "{name}"
+        );
     }
 }
 

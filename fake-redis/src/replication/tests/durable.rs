@@ -39,7 +39,11 @@ fn our_own_disk_is_waited_for_until_it_has_synced() {
     let (reply, took) = set_and_wait(&mut world, ["1", "0", "0"]);
     assert_eq!(reply, "1 0");
     assert!((800..1_000).contains(&took), "the second ends, and then it is synced: {took} ms");
-    assert_eq!(set_and_wait(&mut world, ["0", "0", "0"]).0, "0 0", "who demands nothing is told how things are");
+    assert_eq!(
+        set_and_wait(&mut world, ["0", "0", "0"]).0,
+        "0 0",
+        "who demands nothing is told how things are"
+    );
 }
 
 #[test]
@@ -139,10 +143,17 @@ fn waitaof_is_refused_with_bad_numbers_on_replicas_and_by_older_servers() {
         (["0", "0", "x"], "-ERR timeout is not an integer or out of range"),
         (["0", "0", "-1"], "-ERR timeout is negative"),
     ] {
-        assert_eq!(world.ask_text("redis-1", &["WAITAOF", words[0], words[1], words[2]]), refusal, "{words:?}");
+        assert_eq!(
+            world.ask_text("redis-1", &["WAITAOF", words[0], words[1], words[2]]),
+            refusal,
+            "{words:?}"
+        );
     }
     let on_replica = world.ask_text("redis-2", &["WAITAOF", "0", "0", "0"]);
-    assert!(on_replica.starts_with("-ERR WAITAOF cannot be used with replica instances."), "{on_replica}");
+    assert!(
+        on_replica.starts_with("-ERR WAITAOF cannot be used with replica instances."),
+        "{on_replica}"
+    );
     let without_file = alone(Persistence::None).ask_text("redis-1", &["WAITAOF", "1", "0", "0"]);
     assert!(without_file.contains("appendonly is disabled"), "{without_file}");
     let unknown = deployment(0, |_| {}).ask_text("redis-1", &["WAITAOF", "0", "0", "0"]);

@@ -16,7 +16,10 @@ fn a_replica_with_a_fast_clock_masks_a_key_and_grants_it_anew_after_its_promotio
     world.crash("redis-1");
     world.ask("redis-2", &["REPLICAOF", "NO", "ONE"]);
     assert_eq!(world.ask_text("redis-2", &["SET", "lock", "thief", "NX", "PX", "8000"]), "OK");
-    assert_eq!(changes(world.taps("redis-2"), "lock"), [KeyChange::Granted, KeyChange::Expired, KeyChange::Granted]);
+    assert_eq!(
+        changes(world.taps("redis-2"), "lock"),
+        [KeyChange::Granted, KeyChange::Expired, KeyChange::Granted]
+    );
 }
 
 #[test]
@@ -27,7 +30,11 @@ fn a_replica_deletes_an_expired_key_only_when_its_primary_says_so() {
     world.run_for(900);
     assert_eq!(world.ask_text("redis-2", &["GET", "k"]), "v");
     world.run_for(500);
-    assert_eq!(world.ask("redis-2", &["GET", "k"]), BytesFrame::Null, "by a DEL, though its own clock says 59 s");
+    assert_eq!(
+        world.ask("redis-2", &["GET", "k"]),
+        BytesFrame::Null,
+        "by a DEL, though its own clock says 59 s"
+    );
     assert_eq!(changes(world.taps("redis-1"), "k"), [KeyChange::Granted, KeyChange::Expired]);
     assert_eq!(changes(world.taps("redis-2"), "k"), [KeyChange::Granted, KeyChange::Removed]);
 }
@@ -49,7 +56,17 @@ fn a_full_resynchronisation_keeps_absolute_times_to_live() {
     world.ask("redis-1", &["SET", "k", "v", "PX", "5000"]);
     world.start_node("redis-3", super::replica());
     world.run_for(2_000);
-    let expires = world.taps("redis-3").iter().find(|tap| tap.change == KeyChange::Restored).unwrap().expires_at_ms;
-    let granted = world.taps("redis-1").iter().find(|tap| tap.change == KeyChange::Granted).unwrap().expires_at_ms;
+    let expires = world
+        .taps("redis-3")
+        .iter()
+        .find(|tap| tap.change == KeyChange::Restored)
+        .unwrap()
+        .expires_at_ms;
+    let granted = world
+        .taps("redis-1")
+        .iter()
+        .find(|tap| tap.change == KeyChange::Granted)
+        .unwrap()
+        .expires_at_ms;
     assert_eq!(expires, granted);
 }

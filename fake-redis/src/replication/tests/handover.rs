@@ -44,7 +44,10 @@ fn writes_wait_for_the_failover_and_reads_do_not() {
     assert!(is(state(&mut world, "redis-1"), "master", "waiting-for-sync"));
     world.heal();
     world.run_for(2_000);
-    assert_eq!(world.drain_texts(writer), ["-READONLY You can't write against a read only replica."]);
+    assert_eq!(
+        world.drain_texts(writer),
+        ["-READONLY You can't write against a read only replica."]
+    );
     assert_eq!(world.ask_text("redis-2", &["GET", "k"]), "last", "what was acknowledged is there");
     assert_eq!(field(&mut world, "redis-2", "role"), "master");
 }
@@ -144,7 +147,11 @@ fn failover_is_refused_in_redis_s_words() {
             "-ERR FAILOVER with force option requires both a timeout and target HOST and IP.",
         ),
     ] {
-        assert_eq!(world.ask_text("redis-1", &[&["FAILOVER"], words].concat()), refusal, "{words:?}");
+        assert_eq!(
+            world.ask_text("redis-1", &[&["FAILOVER"], words].concat()),
+            refusal,
+            "{words:?}"
+        );
     }
     let on_replica = world.ask_text("redis-2", &["FAILOVER"]);
     assert_eq!(on_replica, "-ERR FAILOVER is not valid when server is a replica.");

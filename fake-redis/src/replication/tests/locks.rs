@@ -1,14 +1,16 @@
-//! What reality does to locks and a simulation must not be kinder about; each with where it is written.
+//! What reality does to locks and a simulation must not be kinder about; each with where it is
+//! written.
 
 use super::{deployment, field, primary};
 use crate::config::{Fsync, NodeConfig, Persistence};
 use crate::world::{World, text};
 use redis_protocol::resp2::types::BytesFrame;
 
-const RELEASE: &str =
-    "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', \
+ KEYS[1]) else return 0 end";
 
-/// eval.c: scripts are kept in memory only; docs "Scripting with Lua", on the volatility of the script cache. Libraries fall back to EVAL.
+/// eval.c: scripts are kept in memory only; docs "Scripting with Lua", on the volatility of the
+/// script cache. Libraries fall back to EVAL.
 #[test]
 fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     let mut world = World::new();
@@ -24,7 +26,8 @@ fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     assert_eq!(world.ask_text("redis-1", &["EVAL", RELEASE, "1", "lock", "mine"]), "1");
 }
 
-/// networking.c: a command that was read is executed whether or not its client is there to be answered. redis-py and ioredis send again.
+/// networking.c: a command that was read is executed whether or not its client is there to be
+/// answered. redis-py and ioredis send again.
 #[test]
 fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     let mut world = World::new();
@@ -42,7 +45,8 @@ fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     assert_eq!(text(&world.call(second, &["GET", "lock"])), "token", "and yet it holds the lock");
 }
 
-/// db.c and script.c: the time to live counts from the command's execution, which whatever is slow before it delays.
+/// db.c and script.c: the time to live counts from the command's execution, which whatever is slow
+/// before it delays.
 #[test]
 fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_executed() {
     let mut world = World::new();
@@ -79,13 +83,18 @@ fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     assert_eq!(world.next_frame(back), None, "what was missed stays missed");
 }
 
-/// replication.c, `refreshGoodSlavesCount`: good is who acknowledged within min-replicas-max-lag, so that a link that is cut just now
-/// still counts: docs "Replication", min-replicas does not make Redis consistent.
+/// replication.c, `refreshGoodSlavesCount`: good is who acknowledged within min-replicas-max-lag,
+/// so that a link that is cut just now still counts: docs "Replication", min-replicas does not make
+/// Redis consistent.
 #[test]
 fn min_replicas_leaves_a_window_in_which_granted_locks_are_lost() {
     let mut world = deployment(1, |config| config.min_replicas_to_write = 1);
     world.cut("redis-1", "redis-2");
-    assert_eq!(world.ask_text("redis-1", &["SET", "lock", "first", "NX", "PX", "60000"]), "OK", "within the lag");
+    assert_eq!(
+        world.ask_text("redis-1", &["SET", "lock", "first", "NX", "PX", "60000"]),
+        "OK",
+        "within the lag"
+    );
     world.run_for(12_000);
     let refused = world.ask_text("redis-1", &["SET", "other", "x"]);
     assert_eq!(refused, "-NOREPLICAS Not enough good replicas to write.");

@@ -21,7 +21,11 @@ fn a_short_interruption_is_made_up_from_the_backlog() {
     world.heal();
     world.run_for(3_000);
     assert_eq!(world.ask_text("redis-2", &["GET", "missed"]), "2");
-    assert_eq!(changes(world.taps("redis-2"), "seen"), [KeyChange::Granted], "nothing was discarded");
+    assert_eq!(
+        changes(world.taps("redis-2"), "seen"),
+        [KeyChange::Granted],
+        "nothing was discarded"
+    );
     assert_eq!(changes(world.taps("redis-2"), "missed"), [KeyChange::Granted]);
 }
 
@@ -38,7 +42,10 @@ fn beyond_the_backlog_everything_is_sent_again() {
     world.ask("redis-1", &["SET", "missed", &"x".repeat(200)]);
     world.heal();
     world.run_for(3_000);
-    assert_eq!(changes(world.taps("redis-2"), "seen"), [KeyChange::Granted, KeyChange::Discarded, KeyChange::Restored]);
+    assert_eq!(
+        changes(world.taps("redis-2"), "seen"),
+        [KeyChange::Granted, KeyChange::Discarded, KeyChange::Restored]
+    );
     assert_eq!(changes(world.taps("redis-2"), "missed"), [KeyChange::Restored]);
 }
 
@@ -52,7 +59,11 @@ fn a_write_that_the_replica_never_got_is_lost_at_its_promotion() {
     world.crash("redis-1");
     assert_eq!(world.ask_text("redis-2", &["REPLICAOF", "NO", "ONE"]), "OK");
     assert_eq!(world.ask_text("redis-2", &["GET", "kept"]), "1");
-    assert_eq!(world.ask_text("redis-2", &["SET", "lock", "thief", "NX"]), "OK", "both were granted the lock");
+    assert_eq!(
+        world.ask_text("redis-2", &["SET", "lock", "thief", "NX"]),
+        "OK",
+        "both were granted the lock"
+    );
 }
 
 #[test]
@@ -69,7 +80,10 @@ fn a_diverged_old_primary_loses_its_writes() {
     world.run_for(3_000);
     assert_eq!(world.ask_text("redis-1", &["GET", "lock"]), "new");
     assert_eq!(world.ask_text("redis-1", &["GET", "kept"]), "1");
-    assert_eq!(changes(world.taps("redis-1"), "lock"), [KeyChange::Granted, KeyChange::Discarded, KeyChange::Restored]);
+    assert_eq!(
+        changes(world.taps("redis-1"), "lock"),
+        [KeyChange::Granted, KeyChange::Discarded, KeyChange::Restored]
+    );
 }
 
 #[test]
@@ -118,7 +132,11 @@ fn an_old_primary_that_wrote_nothing_more_goes_on_as_a_replica() {
     world.ask("redis-2", &["REPLICAOF", "NO", "ONE"]);
     world.ask("redis-1", &["REPLICAOF", "redis-2", "6379"]);
     world.run_for(3_000);
-    assert_eq!(restored(&world, "redis-1", "k"), 0, "it offers its own history, which the new one knows");
+    assert_eq!(
+        restored(&world, "redis-1", "k"),
+        0,
+        "it offers its own history, which the new one knows"
+    );
     assert_eq!(field(&mut world, "redis-1", "master_link_status"), "up");
 }
 
@@ -127,6 +145,9 @@ fn following_the_same_primary_again_changes_nothing() {
     let mut world = deployment(1, |_| {});
     let reply = world.ask_text("redis-2", &["SLAVEOF", "redis-1", "6379"]);
     assert_eq!(reply, "OK Already connected to specified master");
-    assert_eq!(world.ask_text("redis-2", &["REPLICAOF", "redis-1", "none"]), "-ERR Invalid master port");
+    assert_eq!(
+        world.ask_text("redis-2", &["REPLICAOF", "redis-1", "none"]),
+        "-ERR Invalid master port"
+    );
     assert_eq!(world.ask_text("redis-1", &["REPLICAOF", "NO", "ONE"]), "OK");
 }

@@ -18,7 +18,8 @@ fn deployment_with(has_config_file: bool) -> World {
     }
     for number in 1..=3_u64 {
         let name = format!("sentinel-{number}");
-        let mut config = SentinelConfig::new(Address::new(name.clone(), 26379), Address::new("redis-1", 6379));
+        let mut config =
+            SentinelConfig::new(Address::new(name.clone(), 26379), Address::new("redis-1", 6379));
         config.down_after_ms = 1_000;
         config.failover_timeout_ms = 10_000;
         let sentinel = Sentinel::new(config, number, world.wall_time());
@@ -45,7 +46,11 @@ fn a_dead_primary_is_replaced_and_returns_as_a_replica() {
     assert_eq!(world.ask_text(&new, &["SET", "k", "w"]), "OK");
     let other = if new == "redis-2" { "redis-3" } else { "redis-2" };
     assert_eq!(field(&mut world, other, "master_host"), new);
-    assert_eq!(changes(world.taps(other), "k"), [KeyChange::Granted; 2], "it went on without starting again");
+    assert_eq!(
+        changes(world.taps(other), "k"),
+        [KeyChange::Granted; 2],
+        "it went on without starting again"
+    );
     world.start_node("redis-1", primary());
     world.run_for(30_000);
     assert_eq!(field(&mut world, "redis-1", "master_host"), new);
@@ -55,7 +60,8 @@ fn a_dead_primary_is_replaced_and_returns_as_a_replica() {
     }
 }
 
-/// Has `redis-1` replaced, and the new primary restarted at once, as it was first started; the new primary.
+/// Has `redis-1` replaced, and the new primary restarted at once, as it was first started; the new
+/// primary.
 fn restart_the_promoted(world: &mut World, has_config_file: bool) -> String {
     world.crash("redis-1");
     world.run_for(10_000);
@@ -82,11 +88,13 @@ fn a_promoted_primary_that_restarts_is_one_still_since_sentinel_had_its_configur
 }
 
 #[test]
-fn without_a_configuration_file_it_comes_back_as_the_replica_that_it_was_and_follows_its_follower() {
+fn without_a_configuration_file_it_comes_back_as_the_replica_that_it_was_and_follows_its_follower()
+{
     let mut world = deployment_with(false);
     let new = restart_the_promoted(&mut world, false);
-    // With a down-after of a second, ten of which a replica may have been without its primary, none can be promoted once the Sentinels have
-    // believed for down-after and two INFO periods that the primary calls itself a replica.
+    // With a down-after of a second, ten of which a replica may have been without its primary, none
+    // can be promoted once the Sentinels have believed for down-after and two INFO periods that the
+    // primary calls itself a replica.
     for (replica, of) in [(new.as_str(), "redis-1"), ("redis-1", new.as_str())] {
         assert_eq!(field(&mut world, replica, "master_host"), of);
     }

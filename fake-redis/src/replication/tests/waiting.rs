@@ -95,9 +95,16 @@ fn writes_are_refused_once_too_few_replicas_have_acknowledged_lately() {
     assert_eq!(field(&mut world, "redis-1", "min_slaves_good_slaves"), "1");
     world.cut("redis-1", "redis-2");
     world.run_for(2_000);
-    assert_eq!(world.ask_text("redis-1", &["SET", "k", "2"]), "OK", "the window in which writes are still lost");
+    assert_eq!(
+        world.ask_text("redis-1", &["SET", "k", "2"]),
+        "OK",
+        "the window in which writes are still lost"
+    );
     world.run_for(4_000);
-    assert_eq!(world.ask_text("redis-1", &["SET", "k", "3"]), "-NOREPLICAS Not enough good replicas to write.");
+    assert_eq!(
+        world.ask_text("redis-1", &["SET", "k", "3"]),
+        "-NOREPLICAS Not enough good replicas to write."
+    );
     assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "2");
     world.heal();
     world.run_for(1_500);

@@ -1,4 +1,5 @@
-//! The library bit: operations on 32 bits. See lua_bit.c of Redis (Lua BitOp). Must never know servers.
+//! The library bit: operations on 32 bits. See lua_bit.c of Redis (Lua BitOp). Must never know
+//! servers.
 
 use super::{Arguments, add};
 use mlua::{Lua, Result, Table};

@@ -1,4 +1,5 @@
-//! The library cjson and its settings, which scripts may change. See lua_cjson.c of Redis. Must never know servers.
+//! The library cjson and its settings, which scripts may change. See lua_cjson.c of Redis. Must
+//! never know servers.
 
 use super::{Arguments, add, json_decode, json_encode};
 use mlua::{Lua, Result, Table, Value};
@@ -53,8 +54,12 @@ impl Default for Settings {
 type Shared = Rc<Cell<Settings>>;
 
 pub(super) fn fill(lua: &Lua, table: &Table, settings: &Shared) -> Result<()> {
-    add_with(lua, table, settings, "encode", |call, settings| json_encode::encode(call, settings.get()))?;
-    add_with(lua, table, settings, "decode", |call, settings| json_decode::decode(call, settings.get()))?;
+    add_with(lua, table, settings, "encode", |call, settings| {
+        json_encode::encode(call, settings.get())
+    })?;
+    add_with(lua, table, settings, "decode", |call, settings| {
+        json_decode::decode(call, settings.get())
+    })?;
     add_with(lua, table, settings, "encode_sparse_array", sparse_array)?;
     add_with(lua, table, settings, "encode_max_depth", |call, settings| {
         set_integer(call, settings, 1, (1, i32::MAX), |settings| &mut settings.encode_depth_max)
@@ -160,7 +165,9 @@ fn encode_invalid_numbers(call: &Arguments<'_>, settings: &Shared) -> Result<Val
     let mut changed = settings.get();
     match call.value(1) {
         Value::Nil => {}
-        Value::Boolean(value) => changed.invalid_out = if *value { Invalid::Write } else { Invalid::Refuse },
+        Value::Boolean(value) => {
+            changed.invalid_out = if *value { Invalid::Write } else { Invalid::Refuse }
+        }
         _ => {
             changed.invalid_out = match option(call, &["off", "on", "null"])? {
                 0 => Invalid::Refuse,

@@ -120,9 +120,13 @@ impl Parser<'_, '_> {
         }
         match self.ahead(0) {
             b'"' => self.string().unwrap_or_else(Kind::Wrong),
-            b'-' | b'0'..=b'9' if self.settings.takes_invalid || !self.is_invalid_number() => self.number(),
+            b'-' | b'0'..=b'9' if self.settings.takes_invalid || !self.is_invalid_number() => {
+                self.number()
+            }
             b'-' | b'0'..=b'9' => Kind::Wrong("invalid number"),
-            b'i' | b'I' | b'n' | b'N' | b'+' if self.settings.takes_invalid && self.is_invalid_number() => {
+            b'i' | b'I' | b'n' | b'N' | b'+'
+                if self.settings.takes_invalid && self.is_invalid_number() =>
+            {
                 self.number()
             }
             _ => Kind::Wrong("invalid token"),
@@ -206,7 +210,8 @@ impl Parser<'_, '_> {
     }
 
     fn hexadecimal(&self, offset: usize) -> Option<u32> {
-        (offset..offset + 4).try_fold(0, |value, at| Some(value << 4 | char::from(self.ahead(at)).to_digit(16)?))
+        (offset..offset + 4)
+            .try_fold(0, |value, at| Some(value << 4 | char::from(self.ahead(at)).to_digit(16)?))
     }
 
     fn expected<R>(&self, wanted: &str, found: &Token) -> Result<R> {
@@ -233,7 +238,9 @@ impl Parser<'_, '_> {
             return Ok(());
         }
         let (depth, position) = (self.depth, self.position);
-        self.call.fail(&format!("Found too many nested data structures ({depth}) at character {position}"))
+        self.call.fail(&format!(
+            "Found too many nested data structures ({depth}) at character {position}"
+        ))
     }
 
     fn object(&mut self) -> Result<Value> {
@@ -242,7 +249,9 @@ impl Parser<'_, '_> {
         let mut token = self.token();
         if !matches!(token.kind, Kind::ObjectEnd) {
             loop {
-                let Kind::String(key) = &token.kind else { return self.expected("object key string", &token) };
+                let Kind::String(key) = &token.kind else {
+                    return self.expected("object key string", &token);
+                };
                 let key = self.call.lua.create_string(key)?;
                 let colon = self.token();
                 if !matches!(colon.kind, Kind::Colon) {

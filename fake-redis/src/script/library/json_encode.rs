@@ -24,11 +24,15 @@ impl Encoder<'_, '_> {
     fn value(&mut self, value: &Value, depth: usize) -> Result<()> {
         match value {
             Value::String(text) => self.string(&text.as_bytes()),
-            Value::Integer(_) | Value::Number(_) => return self.number(as_number(value).unwrap_or_default()),
+            Value::Integer(_) | Value::Number(_) => {
+                return self.number(as_number(value).unwrap_or_default());
+            }
             Value::Boolean(true) => self.json.extend_from_slice(b"true"),
             Value::Boolean(false) => self.json.extend_from_slice(b"false"),
             Value::Nil => self.json.extend_from_slice(b"null"),
-            Value::LightUserData(pointer) if pointer.0.is_null() => self.json.extend_from_slice(b"null"),
+            Value::LightUserData(pointer) if pointer.0.is_null() => {
+                self.json.extend_from_slice(b"null")
+            }
             Value::Table(table) => return self.table(table, depth + 1),
             other => return self.refuse(other, "type not supported"),
         }
@@ -63,7 +67,9 @@ impl Encoder<'_, '_> {
             return Ok(());
         }
         let text: &[u8] = match self.settings.invalid_out {
-            Invalid::Refuse => return self.refuse(&Value::Number(number), "must not be NaN or Inf"),
+            Invalid::Refuse => {
+                return self.refuse(&Value::Number(number), "must not be NaN or Inf");
+            }
             Invalid::Null => b"null",
             Invalid::Write if number.is_nan() => b"nan",
             Invalid::Write if number > 0.0 => b"inf",
@@ -94,7 +100,8 @@ impl Encoder<'_, '_> {
             }
             items += 1;
         }
-        let (ratio, safe) = (i64::from(self.settings.sparse_ratio), i64::from(self.settings.sparse_safe));
+        let (ratio, safe) =
+            (i64::from(self.settings.sparse_ratio), i64::from(self.settings.sparse_safe));
         if ratio > 0 && longest > items.saturating_mul(ratio) && longest > safe {
             if !self.settings.sparse_convert {
                 return self.refuse(&Value::Table(table.clone()), "excessively sparse array");

@@ -10,7 +10,9 @@ pub(super) fn fill(lua: &Lua, table: &Table) -> Result<()> {
     add(lua, table, "pack", pack)?;
     add(lua, table, "unpack", |call| message_unpack::unpack(call, 0, 0))?;
     add(lua, table, "unpack_one", |call| message_unpack::unpack(call, 1, call.integer_or(2, 0)?))?;
-    add(lua, table, "unpack_limit", |call| message_unpack::unpack(call, call.integer(2)?, call.integer_or(3, 0)?))?;
+    add(lua, table, "unpack_limit", |call| {
+        message_unpack::unpack(call, call.integer(2)?, call.integer_or(3, 0)?)
+    })?;
     table.raw_set("_NAME", "cmsgpack")?;
     table.raw_set("_VERSION", "lua-cmsgpack 0.4.0")?;
     table.raw_set("_COPYRIGHT", "Copyright (C) 2012, Salvatore Sanfilippo")?;
@@ -30,7 +32,9 @@ fn pack_value(value: &Value, level: usize, packed: &mut Vec<u8>) -> Result<()> {
     match value {
         Value::String(text) => pack_string(&text.as_bytes(), packed),
         Value::Boolean(value) => packed.push(if *value { 0xC3 } else { 0xC2 }),
-        Value::Integer(_) | Value::Number(_) => pack_number(as_number(value).unwrap_or_default(), packed),
+        Value::Integer(_) | Value::Number(_) => {
+            pack_number(as_number(value).unwrap_or_default(), packed)
+        }
         Value::Table(table) if level < NESTING_MAX => return pack_table(table, level, packed),
         _ => packed.push(0xC0),
     }

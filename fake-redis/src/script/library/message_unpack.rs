@@ -6,14 +6,18 @@ use mlua::{MultiValue, Result, Value};
 /// How many values may be returned at once: what Lua's stack holds.
 const RESULTS_MAX: usize = 7_900;
 
-/// Unpacks at most `limit` values from `offset` on; everything if both are 0, and else the next offset first, or -1 at the end.
+/// Unpacks at most `limit` values from `offset` on; everything if both are 0, and else the next
+/// offset first, or -1 at the end.
 pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<MultiValue> {
     let text = call.string(1)?;
     let text = text.as_bytes();
     let length = text.len();
     let Some(start) = usize::try_from(offset).ok().filter(|_| limit >= 0) else {
         // C prints the length where it says limit.
-        let problem = format!("Invalid request to unpack with offset of {} and limit of {length}.", offset as i32);
+        let problem = format!(
+            "Invalid request to unpack with offset of {} and limit of {length}.",
+            offset as i32
+        );
         return call.fail(&problem);
     };
     let Some(rest) = text.get(start..) else {
@@ -55,7 +59,10 @@ impl<'c> Cursor<'c, '_> {
     }
 
     fn too_much<R>(&self) -> Result<R> {
-        self.call.fail("stack overflow (too many return values at once; use unpack_one or unpack_limit instead.)")
+        self.call.fail(
+            "stack overflow (too many return values at once; use unpack_one or \
+         unpack_limit instead.)",
+        )
     }
 
     /// A big-endian number of this many bytes.
@@ -127,7 +134,9 @@ impl<'c> Cursor<'c, '_> {
             let (key, value) = (self.value()?, self.value()?);
             match key {
                 Value::Nil => return self.call.fail_plainly("table index is nil"),
-                Value::Number(number) if number.is_nan() => return self.call.fail_plainly("table index is NaN"),
+                Value::Number(number) if number.is_nan() => {
+                    return self.call.fail_plainly("table index is NaN");
+                }
                 key => table.raw_set(key, value)?,
             }
         }

@@ -50,7 +50,8 @@ impl<'c, 'l> Format<'c, 'l> {
             b'i' | b'I' => {
                 let size = self.number(4)?;
                 if size > INTEGER_SIZE_MAX {
-                    let problem = format!("integral size {size} is larger than limit of {INTEGER_SIZE_MAX}");
+                    let problem =
+                        format!("integral size {size} is larger than limit of {INTEGER_SIZE_MAX}");
                     return self.call.fail(&problem);
                 }
                 size
@@ -67,9 +68,9 @@ impl<'c, 'l> Format<'c, 'l> {
             return Ok(default);
         }
         self.position += digits;
-        let value = rest[..digits]
-            .iter()
-            .try_fold(0_i32, |value, digit| value.checked_mul(10)?.checked_add(i32::from(digit - b'0')));
+        let value = rest[..digits].iter().try_fold(0_i32, |value, digit| {
+            value.checked_mul(10)?.checked_add(i32::from(digit - b'0'))
+        });
         match value.map(usize::try_from) {
             Some(Ok(value)) => Ok(value),
             _ => self.call.fail("integral size overflow"),
@@ -98,7 +99,11 @@ impl<'c, 'l> Format<'c, 'l> {
                 }
                 self.alignment = alignment;
             }
-            _ => return self.call.wrong(1, &format!("invalid format option '{}'", char::from(option))),
+            _ => {
+                return self
+                    .call
+                    .wrong(1, &format!("invalid format option '{}'", char::from(option)));
+            }
         }
         Ok(())
     }
@@ -127,7 +132,8 @@ fn pack(call: &Arguments<'_>) -> Result<LuaString> {
             }
             b'x' => packed.push(0),
             b'f' => {
-                packed.extend(format.ordered((argument(call, next)? as f32).to_le_bytes().to_vec()));
+                packed
+                    .extend(format.ordered((argument(call, next)? as f32).to_le_bytes().to_vec()));
                 next += 1;
             }
             b'd' => {
@@ -147,10 +153,19 @@ fn pack(call: &Arguments<'_>) -> Result<LuaString> {
 
 /// A number; one that is missing is called nil, since C put one behind the arguments.
 fn argument(call: &Arguments<'_>, number: usize) -> Result<f64> {
-    if number > call.len() { call.wrong(number, "number expected, got nil") } else { call.number(number) }
+    if number > call.len() {
+        call.wrong(number, "number expected, got nil")
+    } else {
+        call.number(number)
+    }
 }
 
-fn pack_string(call: &Arguments<'_>, number: usize, item: &mut Item, packed: &mut Vec<u8>) -> Result<()> {
+fn pack_string(
+    call: &Arguments<'_>,
+    number: usize,
+    item: &mut Item,
+    packed: &mut Vec<u8>,
+) -> Result<()> {
     if number > call.len() {
         return call.wrong(number, "string expected, got nil");
     }
@@ -160,7 +175,9 @@ fn pack_string(call: &Arguments<'_>, number: usize, item: &mut Item, packed: &mu
         item.size = text.len();
     }
     // C has counted the argument before it complains of it.
-    let Some(part) = text.get(..item.size) else { return call.wrong(number + 1, "string too short") };
+    let Some(part) = text.get(..item.size) else {
+        return call.wrong(number + 1, "string too short");
+    };
     packed.extend_from_slice(part);
     if item.option == b's' {
         packed.push(0);
@@ -181,7 +198,9 @@ fn unpack(call: &Arguments<'_>) -> Result<MultiValue> {
     let mut format = Format::of(call)?;
     let data = call.string(2)?;
     let data = data.as_bytes();
-    let Some(mut position) = usize::try_from(call.integer_or(3, 1)?).ok().and_then(|first| first.checked_sub(1)) else {
+    let Some(mut position) =
+        usize::try_from(call.integer_or(3, 1)?).ok().and_then(|first| first.checked_sub(1))
+    else {
         return call.wrong(3, "offset must be 1 or greater");
     };
     let mut results = Vec::new();
@@ -203,7 +222,9 @@ fn unpack(call: &Arguments<'_>) -> Result<MultiValue> {
                     item.size = previous_size(call, &mut results)?;
                     check_length(call, &data, position, item.size)?;
                 }
-                results.push(Value::String(call.lua.create_string(&data[position..position + item.size])?));
+                results.push(Value::String(
+                    call.lua.create_string(&data[position..position + item.size])?,
+                ));
             }
             b's' => {
                 let rest = &data[position..];
@@ -222,7 +243,11 @@ fn unpack(call: &Arguments<'_>) -> Result<MultiValue> {
 }
 
 fn check_length(call: &Arguments<'_>, data: &[u8], position: usize, size: usize) -> Result<()> {
-    if size <= data.len() && position <= data.len() - size { Ok(()) } else { call.wrong(2, "data string too short") }
+    if size <= data.len() && position <= data.len() - size {
+        Ok(())
+    } else {
+        call.wrong(2, "data string too short")
+    }
 }
 
 /// `c0` takes its size from the number read before.

@@ -7,7 +7,8 @@ fn sentinels_find_the_replicas_and_each_other() {
     let mut deployment = Deployment::new(3, 3, 2);
     for sentinel in ["sentinel-1", "sentinel-2", "sentinel-3"] {
         let info = deployment.world.ask_text(sentinel, &["INFO", "sentinel"]);
-        let expected = "master0:name=mymaster,status=ok,address=redis-1:6379,slaves=2,sentinels=3\r\n";
+        let expected =
+            "master0:name=mymaster,status=ok,address=redis-1:6379,slaves=2,sentinels=3\r\n";
         assert!(info.ends_with(expected), "{info}");
     }
     let events = deployment.all_events();
@@ -45,8 +46,12 @@ fn one_sentinel_leads_and_the_others_follow_its_hello() {
     deployment.world.crash("redis-1");
     deployment.world.run_for(10_000);
     let events = deployment.all_events();
-    let switches: Vec<&String> = events.iter().filter(|event| event.starts_with("+switch-master")).collect();
-    assert_eq!(switches, ["+switch-master mymaster redis-1 6379 redis-2 6379"; 3].iter().collect::<Vec<_>>());
+    let switches: Vec<&String> =
+        events.iter().filter(|event| event.starts_with("+switch-master")).collect();
+    assert_eq!(
+        switches,
+        ["+switch-master mymaster redis-1 6379 redis-2 6379"; 3].iter().collect::<Vec<_>>()
+    );
     assert_eq!(count(&events, "+elected-leader"), 1, "{events:#?}");
     assert_eq!(count(&events, "+config-update-from"), 2);
     assert_eq!(count(&events, "+promoted-slave"), 1);
@@ -84,7 +89,8 @@ fn the_leader_tells_every_step_in_order() {
         "+slave",
         "+slave",
     ];
-    let steps: Vec<&str> = channels.iter().copied().filter(|channel| expected.contains(channel)).collect();
+    let steps: Vec<&str> =
+        channels.iter().copied().filter(|channel| expected.contains(channel)).collect();
     assert_eq!(steps[..expected.len()], expected, "{leader:#?}");
 }
 
@@ -112,7 +118,10 @@ fn two_candidates_never_lead_in_one_epoch() {
             for event in deployment.events(sentinel) {
                 if let Some(vote) = event.strip_prefix("+vote-for-leader ") {
                     let (leader, epoch) = vote.split_once(' ').unwrap();
-                    assert!(epochs.insert(epoch.to_owned()), "sentinel {sentinel} votes twice in epoch {epoch}");
+                    assert!(
+                        epochs.insert(epoch.to_owned()),
+                        "sentinel {sentinel} votes twice in epoch {epoch}"
+                    );
                     *votes.entry((epoch.to_owned(), leader.to_owned())).or_insert(0) += 1;
                 }
             }
@@ -148,7 +157,11 @@ fn replicas_are_pointed_at_the_new_primary_one_at_a_time() {
     deployment.world.crash("redis-1");
     deployment.world.run_for(8_000);
     let told = ["redis-3", "redis-4"].map(|server| deployment.topology.part(server).told.len());
-    assert_eq!(told.iter().sum::<usize>(), 1, "the second waits until the first is in step: {told:?}");
+    assert_eq!(
+        told.iter().sum::<usize>(),
+        1,
+        "the second waits until the first is in step: {told:?}"
+    );
     for server in ["redis-3", "redis-4"] {
         deployment.topology.change(server, |part| part.link_up = true);
     }

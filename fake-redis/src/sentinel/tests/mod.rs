@@ -1,4 +1,5 @@
-//! Sentinels, one primary and its replicas in a tiny world. Must never know how a real server replicates: the servers here play a part.
+//! Sentinels, one primary and its replicas in a tiny world. Must never know how a real server
+//! replicates: the servers here play a part.
 
 mod failover;
 mod questions;
@@ -62,7 +63,11 @@ impl Deployment {
     /// What a Sentinel has told since the last call, as `channel message`.
     fn events(&mut self, sentinel: usize) -> Vec<String> {
         let texts = self.world.drain_texts(self.listeners[sentinel - 1]);
-        texts.iter().filter_map(|text| text.strip_prefix("pmessage * ")).map(str::to_owned).collect()
+        texts
+            .iter()
+            .filter_map(|text| text.strip_prefix("pmessage * "))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// What all Sentinels have told, each event once for every Sentinel that told it.
@@ -75,7 +80,10 @@ impl Deployment {
         let address = format!("{server} 6379");
         let end = self.world.elapsed_ms() + span_ms;
         while (1..=self.listeners.len()).any(|sentinel| self.master_at(sentinel) != address) {
-            assert!(self.world.elapsed_ms() < end, "{server} is not the primary of all after {span_ms} ms");
+            assert!(
+                self.world.elapsed_ms() < end,
+                "{server} is not the primary of all after {span_ms} ms"
+            );
             self.world.run_for(50);
         }
     }

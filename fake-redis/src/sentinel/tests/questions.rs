@@ -9,7 +9,10 @@ fn clients_ask_for_the_primary_by_name() {
     let world = &mut deployment.world;
     let ask = ["SENTINEL", "get-master-addr-by-name", "mymaster"];
     assert_eq!(world.ask_text("sentinel-1", &ask), "redis-1 6379");
-    assert_eq!(world.ask("sentinel-1", &["sentinel", "GET-MASTER-ADDR-BY-NAME", "other"]), BytesFrame::Null);
+    assert_eq!(
+        world.ask("sentinel-1", &["sentinel", "GET-MASTER-ADDR-BY-NAME", "other"]),
+        BytesFrame::Null
+    );
 }
 
 #[test]
@@ -52,7 +55,9 @@ fn the_quorum_check_counts_sentinels_that_answer() {
     deployment.world.run_for(3_000);
     let bad = deployment.world.ask_text("sentinel-1", &ask);
     assert!(
-        bad.starts_with("-NOQUORUM 1 usable Sentinels. Not enough available Sentinels to reach the specified"),
+        bad.starts_with(
+            "-NOQUORUM 1 usable Sentinels. Not enough available Sentinels to reach the specified"
+        ),
         "{bad}"
     );
 }
@@ -65,17 +70,24 @@ fn instances_are_listed_as_maps_of_fields() {
     assert!(master.starts_with("name mymaster ip redis-1 port 6379 runid 0000"), "{master}");
     assert!(master.contains("flags master link-pending-commands"), "{master}");
     assert!(
-        master.ends_with("num-slaves 2 num-other-sentinels 1 quorum 2 failover-timeout 10000 parallel-syncs 1"),
+        master.ends_with(
+            "num-slaves 2 num-other-sentinels 1 quorum 2 failover-timeout 10000 parallel-syncs 1"
+        ),
         "{master}"
     );
     let replicas = world.ask_text("sentinel-1", &["SENTINEL", "REPLICAS", "mymaster"]);
     assert!(
-        replicas.contains("master-host redis-1 master-port 6379 slave-priority 100 slave-repl-offset 1000"),
+        replicas.contains(
+            "master-host redis-1 master-port 6379 slave-priority 100 slave-repl-offset 1000"
+        ),
         "{replicas}"
     );
     let sentinels = world.ask_text("sentinel-1", &["SENTINEL", "SENTINELS", "mymaster"]);
     assert!(sentinels.contains("ip sentinel-2 port 26379"), "{sentinels}");
-    assert_eq!(world.ask_text("sentinel-1", &["SENTINEL", "MASTER", "x"]), "-ERR No such master with that name");
+    assert_eq!(
+        world.ask_text("sentinel-1", &["SENTINEL", "MASTER", "x"]),
+        "-ERR No such master with that name"
+    );
 }
 
 #[test]
@@ -111,7 +123,10 @@ fn malformed_requests_are_refused_as_redis_does() {
         world.ask_text("sentinel-1", &["GET", "k"]),
         "-ERR unknown command 'GET', with args beginning with: 'k' "
     );
-    assert_eq!(world.ask_text("sentinel-1", &["ROLE", "x"]), "-ERR wrong number of arguments for 'role' command");
+    assert_eq!(
+        world.ask_text("sentinel-1", &["ROLE", "x"]),
+        "-ERR wrong number of arguments for 'role' command"
+    );
     let publish = ["PUBLISH", "channel", "x"];
     let refusal = "-ERR Only HELLO messages are accepted by Sentinel instances.";
     assert_eq!(world.ask_text("sentinel-1", &publish), refusal);

@@ -38,7 +38,10 @@ fn a_restarted_server_is_told_as_a_reboot() {
     deployment.all_events();
     deployment.topology.change("redis-2", |part| part.run_id = "e".repeat(40));
     deployment.world.run_for(11_000);
-    assert_eq!(deployment.events(1), ["+reboot slave redis-2:6379 redis-2 6379 @ mymaster redis-1 6379"]);
+    assert_eq!(
+        deployment.events(1),
+        ["+reboot slave redis-2:6379 redis-2 6379 @ mymaster redis-1 6379"]
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Servers that play the part of Redis: they answer what Sentinel asks, and follow SLAVEOF at once. Must never know what a key is.
+//! Servers that play the part of Redis: they answer what Sentinel asks, and follow SLAVEOF at once.
+//! Must never know what a key is.
 
 use crate::{
     machine::{ConnectionId, Input, Machine, Output, Outputs, WallTime},
@@ -68,12 +69,18 @@ impl Topology {
                 text += &format!(
                     "role:slave\r\nmaster_host:{master}\r\nmaster_port:6379\r\nmaster_link_status:{status}\r\n"
                 );
-                text += &format!("slave_repl_offset:{}\r\nslave_priority:{}\r\n", part.offset, part.priority);
+                text += &format!(
+                    "slave_repl_offset:{}\r\nslave_priority:{}\r\n",
+                    part.offset, part.priority
+                );
             }
         }
         let followers = parts.iter().filter(|(_, other)| other.master.as_deref() == Some(server));
         for (number, (name, other)) in followers.enumerate() {
-            text += &format!("slave{number}:ip={name},port=6379,state=online,offset={},lag=0\r\n", other.offset);
+            text += &format!(
+                "slave{number}:ip={name},port=6379,state=online,offset={},lag=0\r\n",
+                other.offset
+            );
         }
         text
     }
@@ -128,7 +135,9 @@ impl ScriptedServer {
         for subscriber in &self.subscribers {
             let mut reply = Reply::default();
             reply.array(3);
-            [b"message", channel.as_bytes(), message.as_bytes()].iter().for_each(|part| reply.bulk(part));
+            [b"message", channel.as_bytes(), message.as_bytes()]
+                .iter()
+                .for_each(|part| reply.bulk(part));
             out.list.push(Output::Send { connection: *subscriber, bytes: reply.take() });
         }
     }

@@ -32,7 +32,10 @@ fn a_quorum_without_a_majority_elects_nobody() {
     deployment.world.run_for(45_000);
     assert_eq!(deployment.master_at(1), "redis-1 6379");
     let retries = count(&deployment.events(1), "+try-failover");
-    assert!((1..=2).contains(&retries), "twice the failover timeout lies between two attempts: {retries}");
+    assert!(
+        (1..=2).contains(&retries),
+        "twice the failover timeout lies between two attempts: {retries}"
+    );
 }
 
 #[test]
@@ -89,7 +92,10 @@ fn a_silent_but_connected_primary_is_down_after_the_configured_time() {
         events.extend(deployment.all_events());
     }
     let took = deployment.world.elapsed_ms() - silent_at;
-    assert!((1_000..2_250).contains(&took), "up to a ping period, down-after, and a tick: {took} ms");
+    assert!(
+        (1_000..2_250).contains(&took),
+        "up to a ping period, down-after, and a tick: {took} ms"
+    );
 }
 
 #[test]
@@ -105,7 +111,8 @@ fn after_a_clock_jump_a_sentinel_does_not_act_for_thirty_seconds() {
         let info = deployment.world.ask_text("sentinel-1", &["INFO", "sentinel"]);
         assert!(info.contains("sentinel_tilt:1"), "{info}");
         assert_eq!(deployment.events(1), Vec::<String>::new());
-        // After a step back, all that was noted lies in the future: as with Redis, nothing is pinged before the clock has caught up.
+        // After a step back, all that was noted lies in the future: as with Redis, nothing is
+        // pinged before the clock has caught up.
         deployment.world.run_for(if jump_ms > 0 { 15_000 } else { 75_000 });
         let events = deployment.events(1);
         assert_eq!(events[0], "-tilt #tilt mode exited");

@@ -23,8 +23,14 @@ pub(super) enum Style {
 pub(super) fn random(style: Style, number: u64) -> History {
     let mut rng = Seed(number).stream(Stream::Plan(style as u16));
     let processes = uniform(&mut rng, 2..=4);
-    let mut telling =
-        Telling { rng, style, story: Some(Story::new()), free_at: vec![1; processes as usize], busy: (0, 0), token: 0 };
+    let mut telling = Telling {
+        rng,
+        style,
+        story: Some(Story::new()),
+        free_at: vec![1; processes as usize],
+        busy: (0, 0),
+        token: 0,
+    };
     for turn in 0..uniform(&mut telling.rng, 2..=7) {
         telling.turn(turn);
     }
@@ -57,7 +63,8 @@ impl<R: Rng> Telling<R> {
         self.story = self.story.take().map(told);
     }
 
-    /// One process takes the lock and gives it back, or dies, or goes on for ever; it may have failed to take it before.
+    /// One process takes the lock and gives it back, or dies, or goes on for ever; it may have
+    /// failed to take it before.
     fn turn(&mut self, turn: u64) {
         let index = self.draw(0..=self.free_at.len() as u64 - 1) as usize;
         let client = index as u16 + 1;
@@ -91,7 +98,8 @@ impl<R: Rng> Telling<R> {
         let too_early = self.style != Style::Careless && self.chance(300);
         let earliest = self.free_at[index];
         let (began, ends) = self.busy;
-        let from = earliest.max(if too_early { self.draw(began..=ends) } else { ends + self.draw(0..=3) });
+        let from =
+            earliest.max(if too_early { self.draw(began..=ends) } else { ends + self.draw(0..=3) });
         let invoked = self.draw(earliest..=from);
         // The server of a careless lock grants what is free at that moment, not what will be.
         let granted = if self.style == Style::Careless { from } else { self.draw(invoked..=from) };
@@ -99,7 +107,10 @@ impl<R: Rng> Telling<R> {
         let token = if cheated { self.draw(0..=self.token) } else { self.token + 1 };
         self.token = self.token.max(token);
         self.tell(|story| {
-            story.acquires(invoked, client).grants(granted, client, owner).hears_token(from, client, owner, token)
+            story
+                .acquires(invoked, client)
+                .grants(granted, client, owner)
+                .hears_token(from, client, owner, token)
         });
         from
     }
@@ -108,7 +119,9 @@ impl<R: Rng> Telling<R> {
     fn nests(&mut self, client: u16, owner: &str, from: u64, end: u64) {
         let inner = self.draw(from..=end);
         let left = self.draw(inner..=end);
-        self.tell(|story| story.acquires(inner, client).hears(inner, client, owner).releases(left, client));
+        self.tell(|story| {
+            story.acquires(inner, client).hears(inner, client, owner).releases(left, client)
+        });
     }
 
     /// The end of a section: when the process may start something else.
@@ -116,13 +129,27 @@ impl<R: Rng> Telling<R> {
         let returned = end + self.draw(0..=3);
         match self.draw(0..=99) {
             0..=69 => {
-                let thief = if self.style == Style::Careless && self.chance(120) { client % 2 + 1 } else { client };
-                self.tell(|story| story.leaves(end, client).removed(end, owner, thief).left(returned, client));
+                let thief = if self.style == Style::Careless && self.chance(120) {
+                    client % 2 + 1
+                } else {
+                    client
+                };
+                self.tell(|story| {
+                    story.leaves(end, client).removed(end, owner, thief).left(returned, client)
+                });
             }
-            70..=79 => self.tell(|story| story.leaves(end, client).expires(end, owner).info(returned, client)),
-            80..=89 => self
-                .tell(|story| story.loses(end, client).expires(end, owner).leaves(end, client).left(returned, client)),
-            _ => self.tell(|story| story.crashes(end, client).expires(end, owner).starts(returned, client)),
+            70..=79 => self
+                .tell(|story| story.leaves(end, client).expires(end, owner).info(returned, client)),
+            80..=89 => self.tell(|story| {
+                story
+                    .loses(end, client)
+                    .expires(end, owner)
+                    .leaves(end, client)
+                    .left(returned, client)
+            }),
+            _ => self.tell(|story| {
+                story.crashes(end, client).expires(end, owner).starts(returned, client)
+            }),
         }
         returned
     }

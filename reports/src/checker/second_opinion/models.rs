@@ -1,4 +1,5 @@
-//! What a lock may do, one operation after the other. Must never know real time: that is the tester's business.
+//! What a lock may do, one operation after the other. Must never know real time: that is the
+//! tester's business.
 
 use fencepost_faults::Node;
 use stateright::semantics::SequentialSpec;
@@ -94,7 +95,9 @@ impl SequentialSpec for Reentrant {
     fn invoke(&mut self, op: &Op) -> Ret {
         let next = match (op, self.owner) {
             (Op::Enter(node), None) => Some(Some((*node, 1))),
-            (Op::Enter(node), Some((owner, depth))) if *node == owner => Some(Some((owner, depth + 1))),
+            (Op::Enter(node), Some((owner, depth))) if *node == owner => {
+                Some(Some((owner, depth + 1)))
+            }
             (Op::Leave(node, count), Some((owner, depth))) if *node == owner && *count <= depth => {
                 Some((depth > *count).then(|| (owner, depth - count)))
             }

@@ -1,11 +1,15 @@
-//! A history as calls and returns on the objects that it is about, put to stateright's linearizability tester. Must never know a timeline:
-//! it reads the events by itself, so that a mistake in one reading shows as a disagreement.
+//! A history as calls and returns on the objects that it is about, put to stateright's
+//! linearizability tester. Must never know a timeline: it reads the events by itself, so that a
+//! mistake in one reading shows as a disagreement.
 //!
-//! - An acquire spans its invocation to its ok. One whose outcome is unknown was called and never returns; one that failed did not happen.
-//! - Leaving is called when release is invoked, when the loss is noticed, or when the process dies. A release returns with its completion, a
-//!   noticed loss at once, a death never.
-//! - A process that does not know how an operation ended goes on as another thread: a thread has one operation at a time.
-//! - Sections are half-open: at one instant leaving comes before entering, and a section of no length is none.
+//! - An acquire spans its invocation to its ok. One whose outcome is unknown was called and never
+//!   returns; one that failed did not happen.
+//! - Leaving is called when release is invoked, when the loss is noticed, or when the process dies.
+//!   A release returns with its completion, a noticed loss at once, a death never.
+//! - A process that does not know how an operation ended goes on as another thread: a thread has
+//!   one operation at a time.
+//! - Sections are half-open: at one instant leaving comes before entering, and a section of no
+//!   length is none.
 
 use super::models::{Op, OwnerAware, Ret};
 use crate::history::{Action, Change, History, What};
@@ -52,7 +56,9 @@ where
     });
     let heard = |owner: &str| {
         history.events.iter().find_map(|event| match &event.what {
-            What::Ok { owner: Some(known), token: Some(token), .. } if known == owner => Some(*token),
+            What::Ok { owner: Some(known), token: Some(token), .. } if known == owner => {
+                Some(*token)
+            }
             _ => None,
         })
     };
@@ -84,7 +90,8 @@ where
     is_consistent(Model::default(), &spans)
 }
 
-/// Whether what happened to the key at the server fits a mutex that only its owner releases, each change at its own moment.
+/// Whether what happened to the key at the server fits a mutex that only its owner releases, each
+/// change at its own moment.
 pub(super) fn server_key(history: &History) -> bool {
     let op = |what: &What| match what {
         What::Server { change: Change::Granted, by: Some(by), .. } => Some(Op::Enter(*by)),
@@ -134,8 +141,11 @@ impl Reader {
             What::Ok { operation, .. } => self.completed(now, node, *operation, true),
             What::Fail { operation, .. } => self.completed(now, node, *operation, false),
             What::Info { .. } => self.unknown(node),
-            // Something else than the open operation says it, or the end of the process does: a thread of its own.
-            What::Lost => drop(self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)))),
+            // Something else than the open operation says it, or the end of the process does: a
+            // thread of its own.
+            What::Lost => {
+                drop(self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done))))
+            }
             What::Crashed => {
                 self.unknown(node);
                 let thread = (node, self.process(node).threads);
@@ -170,11 +180,22 @@ impl Reader {
         process.threads += 1;
         process.releasing = None;
         let acquiring = process.acquiring.take();
-        self.spans.extend(acquiring.map(|(_, call)| Span { thread, op: Op::Enter(node), call, ret: None }));
+        self.spans.extend(acquiring.map(|(_, call)| Span {
+            thread,
+            op: Op::Enter(node),
+            call,
+            ret: None,
+        }));
     }
 
     /// The process leaves its last sections; the place of the span, if there is anything to leave.
-    fn leave(&mut self, now: At, thread: Thread, count: usize, ret: Option<(At, Ret)>) -> Option<usize> {
+    fn leave(
+        &mut self,
+        now: At,
+        thread: Thread,
+        count: usize,
+        ret: Option<(At, Ret)>,
+    ) -> Option<usize> {
         let sections = &mut self.process(thread.0).sections;
         let left = sections.split_off(sections.len().saturating_sub(count));
         let real: Vec<_> = left.into_iter().filter(|(_, _, from)| from.0 < now.0).collect();
@@ -189,7 +210,9 @@ impl Reader {
     /// Every operation, those included by which sections began that never ended before `end`.
     fn into_spans(mut self, end: SimTime) -> Vec<Span> {
         for process in self.processes.into_values() {
-            self.spans.extend(process.sections.into_iter().filter(|(_, _, from)| from.0 < end).map(entered));
+            self.spans.extend(
+                process.sections.into_iter().filter(|(_, _, from)| from.0 < end).map(entered),
+            );
         }
         self.spans
     }
