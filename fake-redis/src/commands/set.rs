@@ -299,7 +299,7 @@ fn state_plainly(call: &mut Call<'_>) {
     while let Some(name) = rest.next() {
         match choice_of(name, Some(b""), Grammar::SetIf) {
             Some(Choice::Condition(Condition::Equal(_) | Condition::Different(_))) => {
-                drop(rest.next())
+                rest.next();
             }
             Some(Choice::Get) => {}
             _ => parts.push(name),

@@ -144,7 +144,7 @@ impl Reader {
             // Something else than the open operation says it, or the end of the process does: a
             // thread of its own.
             What::Lost => {
-                drop(self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done))))
+                self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)));
             }
             What::Crashed => {
                 self.unknown(node);
