@@ -1,6 +1,7 @@
 //! Which families a run combines, as people write it: `pause+failover`. Must never know what the
 //! families draw.
 
+use crate::did_you_mean::did_you_mean;
 use crate::family::{Drawing, FAMILIES, Family};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,8 +11,8 @@ use std::str::FromStr;
 /// One family or several, combined in one plan. Written and parsed as their names joined by `+`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Families {
-    /// Places in [`FAMILIES`]: sorted, without repetition, at least one.
-    places: Vec<usize>,
+    /// In the order of [`FAMILIES`], without repetition, at least one.
+    chosen: Vec<Family>,
 }
 
 /// Text that names no families.
@@ -37,25 +38,26 @@ pub enum UnknownFamily {
 }
 
 impl Families {
-    /// The chosen families with their places in the table, in the order of the table.
-    pub fn chosen(&self) -> impl Iterator<Item = (usize, &'static Family)> + '_ {
-        self.places.iter().map(|&place| (place, &FAMILIES[place]))
+    /// The chosen families, in the order of [`FAMILIES`].
+    pub fn chosen(&self) -> impl Iterator<Item = Family> + '_ {
+        self.chosen.iter().copied()
     }
 
     /// Whether the seed draws which families are on: `all`.
     pub fn is_swarm(&self) -> bool {
-        self.chosen().any(|(_, family)| matches!(family.drawing, Drawing::Swarm))
+        self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
     /// Whether the run is meant to be without faults.
     pub fn is_none(&self) -> bool {
-        self.chosen().all(|(_, family)| family.name == "none")
+        self.chosen().all(|family| family == Family::None)
     }
 }
 
-/// The place of the family that has this name or alias.
-fn place(name: &str) -> Option<usize> {
-    FAMILIES.iter().position(|family| family.name == name || family.aliases.contains(&name))
+impl From<Family> for Families {
+    fn from(family: Family) -> Families {
+        Families { chosen: vec![family] }
+    }
 }
 
 impl FromStr for Families {
@@ -63,28 +65,25 @@ impl FromStr for Families {
 
     fn from_str(text: &str) -> Result<Families, UnknownFamily> {
         let unknown = |name: &str| UnknownFamily::Name { name: name.to_owned() };
-        let mut places = text
+        let mut chosen = text
             .split('+')
-            .map(|name| place(name.trim()).ok_or_else(|| unknown(name.trim())))
+            .map(|name| Family::named(name.trim()).ok_or_else(|| unknown(name.trim())))
             .collect::<Result<Vec<_>, _>>()?;
-        places.sort_unstable();
-        places.dedup();
-        let alone = places
-            .iter()
-            .map(|&place| FAMILIES[place].name)
-            .find(|name| matches!(*name, "none" | "all"));
+        chosen.sort_unstable();
+        chosen.dedup();
+        let alone = chosen.iter().find(|family| matches!(family, Family::None | Family::All));
         match alone {
-            Some(name) if places.len() > 1 => {
-                Err(UnknownFamily::NotAlone { name, text: text.to_owned() })
+            Some(family) if chosen.len() > 1 => {
+                Err(UnknownFamily::NotAlone { name: family.name(), text: text.to_owned() })
             }
-            _ => Ok(Families { places }),
+            _ => Ok(Families { chosen }),
         }
     }
 }
 
 impl fmt::Display for Families {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.chosen().map(|(_, family)| family.name).collect();
+        let names: Vec<&str> = self.chosen().map(Family::name).collect();
         f.pad(&names.join("+"))
     }
 }
@@ -114,38 +113,15 @@ impl JsonSchema for Families {
 
 /// Every valid name, aliases in brackets.
 fn valid() -> String {
-    let name = |family: &Family| match family.aliases {
-        [] => family.name.to_owned(),
-        aliases => format!("{} ({})", family.name, aliases.join(", ")),
+    let name = |family: &Family| match family.aliases() {
+        [] => family.name().to_owned(),
+        aliases => format!("{family} ({})", aliases.join(", ")),
     };
     FAMILIES.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// ` (did you mean 'pause'?)`, if a name is near enough to be a slip of the fingers.
+/// What was probably meant by a name that no family has.
 fn hint(name: &str) -> String {
-    let names = FAMILIES
-        .iter()
-        .flat_map(|family| [family.name].into_iter().chain(family.aliases.iter().copied()));
-    let near = names.map(|valid| (distance(name, valid), valid)).min();
-    match near {
-        Some((edits, valid)) if edits <= 1 + valid.len() / 4 => {
-            format!(" (did you mean '{valid}'?)")
-        }
-        _ => String::new(),
-    }
-}
-
-/// The Levenshtein distance, row by row.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            let edits = change.min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], edits);
-        }
-    }
-    row[b.len()]
+    let names = FAMILIES.iter().flat_map(|family| [&[family.name()], family.aliases()].concat());
+    did_you_mean(name, names)
 }

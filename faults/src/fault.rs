@@ -1,5 +1,9 @@
 //! What can go wrong, as data. Must never know how a fault is made to happen: that is the nemesis.
 
+mod kind;
+
+pub use kind::{FaultKind, Impact};
+
 use crate::node::Node;
 use crate::time::Micros;
 use schemars::JsonSchema;
@@ -128,21 +132,21 @@ pub enum Direction {
 }
 
 impl Fault {
-    /// The name of the kind, as in JSON.
-    pub fn kind(&self) -> &'static str {
+    /// What goes wrong, without where, when and how much.
+    pub fn kind(&self) -> FaultKind {
         match self {
-            Fault::Pause { .. } => "pause",
-            Fault::Suspend { .. } => "suspend",
-            Fault::Crash { .. } => "crash",
-            Fault::PowerLoss { .. } => "power-loss",
-            Fault::Partition { .. } => "partition",
-            Fault::Delay { .. } => "delay",
-            Fault::LostReply { .. } => "lost-reply",
-            Fault::ClockDrift { .. } => "clock-drift",
-            Fault::ClockJump { .. } => "clock-jump",
-            Fault::SlowServer { .. } => "slow-server",
-            Fault::Evict { .. } => "evict",
-            Fault::FlushAll { .. } => "flush-all",
+            Fault::Pause { .. } => FaultKind::Pause,
+            Fault::Suspend { .. } => FaultKind::Suspend,
+            Fault::Crash { .. } => FaultKind::Crash,
+            Fault::PowerLoss { .. } => FaultKind::PowerLoss,
+            Fault::Partition { .. } => FaultKind::Partition,
+            Fault::Delay { .. } => FaultKind::Delay,
+            Fault::LostReply { .. } => FaultKind::LostReply,
+            Fault::ClockDrift { .. } => FaultKind::ClockDrift,
+            Fault::ClockJump { .. } => FaultKind::ClockJump,
+            Fault::SlowServer { .. } => FaultKind::SlowServer,
+            Fault::Evict { .. } => FaultKind::Evict,
+            Fault::FlushAll { .. } => FaultKind::FlushAll,
         }
     }
 

@@ -3,9 +3,9 @@
 
 use crate::collision::collide;
 use crate::families::Families;
-use crate::family::{Draw, Drawing, Drawn, FAMILIES, Swarmed, swarm};
+use crate::family::{Draw, Drawing, Drawn, Family, Swarmed, swarm};
 use crate::plan::{FaultPlan, TimedFault};
-use crate::seed::{Seed, Stream};
+use crate::seed::Seed;
 use crate::setting::Setting;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
@@ -17,9 +17,9 @@ use crate::setting::Setting;
 /// families would not have drawn alone.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let mut drawn = Drawn::new();
-    for (place, family) in families.chosen() {
-        match family.drawing {
-            Drawing::Own(draw) => drawn.extend(drawn_by(seed, place, draw, setting)),
+    for family in families.chosen() {
+        match family.drawing() {
+            Drawing::Own(draw) => drawn.extend(drawn_by(seed, family, draw, setting)),
             Drawing::Swarm => drawn.extend(swarmed(seed, setting)),
         }
     }
@@ -28,7 +28,7 @@ pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan
 
 /// What every family draws that the seed switches on.
 fn swarmed(seed: Seed, setting: &Setting) -> Drawn {
-    let part = |on: &Swarmed| match FAMILIES[on.family].drawing {
+    let part = |on: &Swarmed| match on.family.drawing() {
         Drawing::Own(draw) => drawn_by(seed, on.family, draw, &on.soften(setting)),
         Drawing::Swarm => Drawn::new(),
     };
@@ -36,8 +36,8 @@ fn swarmed(seed: Seed, setting: &Setting) -> Drawn {
 }
 
 /// What one family draws of a seed.
-fn drawn_by(seed: Seed, place: usize, draw: Draw, setting: &Setting) -> Drawn {
-    let drawn = draw(&mut seed.stream(Stream::Plan(place as u16)), setting);
+fn drawn_by(seed: Seed, family: Family, draw: Draw, setting: &Setting) -> Drawn {
+    let drawn = draw(&mut seed.stream(family.stream()), setting);
     without_collisions(drawn).into_iter().map(|timed| (timed.at_us, timed.fault)).collect()
 }
 

@@ -6,6 +6,7 @@
 
 mod collision;
 mod describe;
+mod did_you_mean;
 pub mod draw;
 pub mod families;
 pub mod family;
@@ -18,9 +19,10 @@ pub mod setting;
 pub mod shrink;
 pub mod time;
 
+pub use did_you_mean::did_you_mean;
 pub use families::{Families, UnknownFamily};
 pub use family::{FAMILIES, Family};
-pub use fault::{Direction, Fault};
+pub use fault::{Direction, Fault, FaultKind, Impact};
 pub use generate::generate;
 pub use node::Node;
 pub use plan::{FaultPlan, TimedFault};

@@ -10,7 +10,7 @@ use crate::checker::CHECKERS;
 use crate::finding::{Clash, Finding, Kind};
 use crate::history::History;
 use crate::timeline::{Acquisition, Timeline};
-use fencepost_faults::{Fault, Magnitude, Micros, Node, SimTime, TimedFault};
+use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
 
 /// A server counts leases in whole milliseconds, and so may let one end by so much earlier.
 const SERVER_TICK_US: i64 = 1_000;
@@ -92,7 +92,7 @@ impl Case<'_, '_> {
     /// The jump must take what is left of the lease when the holder leaves.
     fn clock_jump(&self, node: Node) -> Option<i64> {
         let applies = self.question.cause == Cause::ClockJump
-            && !self.others_than(&["partition", "crash", "power-loss"]);
+            && !self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss]);
         let left = span(self.until()?, self.lease_end(Some(node))?) - SERVER_TICK_US;
         applies.then_some(left.max(0))
     }
@@ -101,7 +101,7 @@ impl Case<'_, '_> {
     /// so slow that it leaves when the lease is over.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if self.question.cause != Cause::ClockDrift
-            || self.others_than(&["partition", "crash", "power-loss"])
+            || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
         {
             return None;
         }
@@ -131,7 +131,8 @@ impl Case<'_, '_> {
     fn absence(&self, node: Node) -> Option<i64> {
         let early =
             matches!(self.question.cause, Cause::RestartWithoutDelay | Cause::RestartDataLoss);
-        let clocks = self.timeline.faults.iter().any(|fault| fault.kind.starts_with("clock"));
+        let clocks =
+            self.timeline.faults.iter().any(|fault| fault.kind.impact() == Impact::BendsClock);
         if !early || clocks || self.question.kind != Kind::Overlap {
             return None;
         }
@@ -162,13 +163,10 @@ impl Case<'_, '_> {
         let grant = self.holder.grant.as_ref()?;
         let applies =
             self.question.cause == Cause::AsyncReplicationLoss && from.contains(&grant.node);
-        let mut deaths = self
-            .timeline
-            .faults
-            .iter()
-            .filter(|fault| fault.hits(grant.node, &["crash", "power-loss"]));
+        let mut deaths =
+            self.timeline.faults.iter().filter(|fault| fault.does(Impact::Kills, grant.node));
         let died = deaths.find(|fault| fault.from >= grant.moment)?.from.time;
-        let only = !self.others_than(&["crash", "power-loss"]);
+        let only = !self.others_than(&[FaultKind::Crash, FaultKind::PowerLoss]);
         let lag = span(grant.moment.time, died) - signed(self.question.latency_max);
         (applies && only).then_some(lag.max(0))
     }
@@ -178,7 +176,7 @@ impl Case<'_, '_> {
     }
 
     /// Whether a fault acted that is neither the one in question nor of one of these kinds.
-    fn others_than(&self, kinds: &[&str]) -> bool {
+    fn others_than(&self, kinds: &[FaultKind]) -> bool {
         let mut others =
             self.timeline.faults.iter().filter(|fault| fault.id != self.question.fault.id);
         others.any(|fault| !kinds.contains(&fault.kind))

@@ -14,13 +14,26 @@ pub use classify::classify;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use strum::{Display, IntoStaticStr, VariantArray};
 
 /// Why a rule was broken. What the rules cannot decide is `unexplained`, never a guess.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Display,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Cause {
     /// The holder's host stood still while its lease ran out.
     HolderPause,
@@ -71,62 +84,10 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of the declaration.
-    pub const ALL: [Cause; 22] = [
-        Cause::HolderPause,
-        Cause::HoldTooLong,
-        Cause::AsyncReplicationLoss,
-        Cause::RestartWithoutDelay,
-        Cause::RestartDataLoss,
-        Cause::UnorderedTokens,
-        Cause::ClockJump,
-        Cause::ClockDrift,
-        Cause::Eviction,
-        Cause::Flush,
-        Cause::ForeignRelease,
-        Cause::StaleTakeover,
-        Cause::EarlyRelease,
-        Cause::LostReply,
-        Cause::LostRelease,
-        Cause::StorageDelay,
-        Cause::Latency,
-        Cause::HolderCrash,
-        Cause::WaiterCrash,
-        Cause::Interleaving,
-        Cause::SharedOwner,
-        Cause::Unexplained,
-    ];
+    pub const ALL: &'static [Cause] = Cause::VARIANTS;
 
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Cause::HolderPause => "holder-pause",
-            Cause::HoldTooLong => "hold-too-long",
-            Cause::AsyncReplicationLoss => "async-replication-loss",
-            Cause::RestartWithoutDelay => "restart-without-delay",
-            Cause::RestartDataLoss => "restart-data-loss",
-            Cause::UnorderedTokens => "unordered-tokens",
-            Cause::ClockJump => "clock-jump",
-            Cause::ClockDrift => "clock-drift",
-            Cause::Eviction => "eviction",
-            Cause::Flush => "flush",
-            Cause::ForeignRelease => "foreign-release",
-            Cause::StaleTakeover => "stale-takeover",
-            Cause::EarlyRelease => "early-release",
-            Cause::LostReply => "lost-reply",
-            Cause::LostRelease => "lost-release",
-            Cause::StorageDelay => "storage-delay",
-            Cause::Latency => "latency",
-            Cause::HolderCrash => "holder-crash",
-            Cause::WaiterCrash => "waiter-crash",
-            Cause::Interleaving => "interleaving",
-            Cause::SharedOwner => "shared-owner",
-            Cause::Unexplained => "unexplained",
-        }
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        self.into()
     }
 }

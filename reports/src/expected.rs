@@ -8,6 +8,8 @@
 mod stated;
 
 use crate::finding::Kind;
+use crate::history::StorageRule;
+use fencepost_faults::{FAMILIES, Families, Family};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -25,13 +27,13 @@ pub struct Expected {
 
 /// What the verdict depends on besides client and fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Conditions<'c> {
+pub struct Conditions {
     /// Whether a server may come back within a lease without what it had granted.
     pub restart_loses: bool,
     /// Whether holders stay until the validity of their lease ends.
     pub until_validity: bool,
-    /// How the storage treats tokens, as `--storage` names it.
-    pub storage: &'c str,
+    /// How the storage treats tokens.
+    pub storage: StorageRule,
 }
 
 // The sections of "Distributed Locks with Redis".
@@ -70,20 +72,21 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 /// Why, and who says so.
 type Grounds = (&'static str, &'static str);
 
-/// The verdict known for a client under a fault family; families may be joined with `+`. `None`
-/// where the literature is silent.
-pub fn expected(client: &str, fault: &str, conditions: Conditions<'_>) -> Option<Expected> {
+/// The verdict known for a client under one or several fault families. `None` where the literature
+/// is silent.
+pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
     // Of most locks the sources treat a few faults only, and nothing follows from those for all of
     // them together.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
-    if fault == "all" && !is_treated {
+    if fault.is_swarm() && !is_treated {
         return None;
     }
-    let families = if fault == "all" { FAMILIES.join("+") } else { fault.to_owned() };
+    let families: Vec<Family> =
+        if fault.is_swarm() { switched().collect() } else { fault.chosen().collect() };
     let known: Vec<(Vec<Kind>, Grounds)> =
-        families.split('+').filter_map(|family| of_family(client, family, conditions)).collect();
+        families.iter().filter_map(|family| of_family(client, *family, conditions)).collect();
     let dangerous = known.iter().find(|(kinds, _)| !kinds.is_empty());
-    if dangerous.is_none() && known.len() < families.split('+').count() {
+    if dangerous.is_none() && known.len() < families.len() {
         return None;
     }
     let (_, (because, source)) = dangerous.or(known.first())?;
@@ -95,29 +98,13 @@ pub fn expected(client: &str, fault: &str, conditions: Conditions<'_>) -> Option
     })
 }
 
-/// Every family that `all` may switch on.
-const FAMILIES: [&str; 14] = [
-    "pause",
-    "suspend",
-    "replication-lag",
-    "failover",
-    "clock-drift",
-    "clock-jump",
-    "restart",
-    "partition",
-    "lost-reply",
-    "latency",
-    "storage-delay",
-    "client-crash",
-    "slow-server",
-    "eviction",
-];
+/// Every family that a swarm may switch on.
+fn switched() -> impl Iterator<Item = Family> {
+    let is_switched = |family: &Family| !matches!(family, Family::None | Family::All);
+    FAMILIES.iter().copied().filter(is_switched)
+}
 
-fn of_family(
-    client: &str,
-    family: &str,
-    conditions: Conditions<'_>,
-) -> Option<(Vec<Kind>, Grounds)> {
+fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
         // Asking all masters at once is what the documentation recommends for the same algorithm
@@ -126,23 +113,23 @@ fn of_family(
         _ => return stated::verdict(client, family),
     };
     let kinds = match (breaks_exclusion, family) {
-        (_, "storage-delay") => harm(client, conditions),
+        (_, Family::StorageDelay) => harm(client, conditions),
         (false, _) => Vec::new(),
         (true, _) => {
-            let loses_counter =
-                client == "fencing" && matches!(family, "failover" | "restart" | "eviction");
+            let loses_counter = client == "fencing"
+                && matches!(family, Family::Failover | Family::Restart | Family::Eviction);
             let counter = if loses_counter { harm_by_counter() } else { harm(client, conditions) };
             [vec![Kind::Overlap], counter].concat()
         }
     };
     let grounds = match (client, family) {
-        ("fencing", "storage-delay") if kinds.is_empty() => {
+        ("fencing", Family::StorageDelay) if kinds.is_empty() => {
             ("the storage rejects a write with an old token", KLEPPMANN_FENCING)
         }
-        ("fencing", "failover" | "restart") if breaks_exclusion => {
+        ("fencing", Family::Failover | Family::Restart) if breaks_exclusion => {
             ("a counter on one node is lost with the node, and the lock with it", KLEPPMANN_FENCING)
         }
-        ("fencing", "eviction") => {
+        ("fencing", Family::Eviction) => {
             ("a flush deletes every key, the counter of the tokens too", FLUSH)
         }
         _ => grounds,
@@ -151,10 +138,10 @@ fn of_family(
 }
 
 /// What two holders do to the storage.
-fn harm(client: &str, conditions: Conditions<'_>) -> Vec<Kind> {
+fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
     match (client, conditions.storage) {
-        ("fencing", "fenced") => vec![],
-        ("fencing", "fenced-writes") => vec![Kind::LostUpdate],
+        ("fencing", StorageRule::Fenced) => vec![],
+        ("fencing", StorageRule::FencedWrites) => vec![Kind::LostUpdate],
         _ => vec![Kind::StaleWrite, Kind::LostUpdate],
     }
 }
@@ -166,129 +153,137 @@ fn harm_by_counter() -> Vec<Kind> {
 
 /// One Redis, or one primary with replicas: whether two processes can hold the lock at once, and
 /// why.
-fn primary(family: &str, conditions: Conditions<'_>) -> Option<(bool, Grounds)> {
+fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
-        "none" => {
+        Family::None => {
             (false, ("one server decides, and holds are shorter than the lease", REDIS_SINGLE))
         }
-        "pause" | "suspend" => (
+        Family::Pause | Family::Suspend => (
             true,
             (
                 "a holder that stands still does not notice that its lease ran out",
                 KLEPPMANN_RESOURCE,
             ),
         ),
-        "failover" => (
+        Family::Failover => (
             true,
             (
                 "the primary may fail before the lock has reached the replica that is promoted",
                 REDIS_FAILOVER,
             ),
         ),
-        "replication-lag" => (
+        Family::ReplicationLag => (
             false,
             ("a replica is read-only: it grants nothing while its primary lives", REPLICATION),
         ),
-        "clock-drift" => (
+        Family::ClockDrift => (
             false,
             ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS),
         ),
-        "clock-jump" => (
+        Family::ClockJump => (
             true,
             (
                 "keys expire by the wall clock, so a step lets a lock run out too early",
                 REDIS_DISCLAIMER,
             ),
         ),
-        "restart" if conditions.restart_loses => {
+        Family::Restart if conditions.restart_loses => {
             (true, ("a server that comes back empty grants again", REDIS_FSYNC))
         }
-        "restart" => (false, ("with every write synced, a restart forgets nothing", REDIS_FSYNC)),
-        "partition" => (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS)),
-        "lost-reply" => (
+        Family::Restart => {
+            (false, ("with every write synced, a restart forgets nothing", REDIS_FSYNC))
+        }
+        Family::Partition => {
+            (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS))
+        }
+        Family::LostReply => (
             false,
             (
                 "a process that does not know whether it was granted the lock gives it back",
                 REDIS_REDLOCK,
             ),
         ),
-        "storage-delay" => (
+        Family::StorageDelay => (
             false,
             ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
         ),
-        "client-crash" => {
+        Family::ClientCrash => {
             (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
         }
-        "eviction" => (true, ("under volatile-ttl, locks are the first to be evicted", EVICTION)),
-        _ => return None,
+        Family::Eviction => {
+            (true, ("under volatile-ttl, locks are the first to be evicted", EVICTION))
+        }
+        Family::Latency | Family::SlowServer | Family::All => return None,
     })
 }
 
 /// Independent masters of which a majority decides.
-fn redlock(family: &str, conditions: Conditions<'_>) -> Option<(bool, Grounds)> {
+fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
-        "none" => (false, ("two majorities share a master", REDIS_SAFETY)),
-        "pause" => {
+        Family::None => (false, ("two majorities share a master", REDIS_SAFETY)),
+        Family::Pause => {
             let because = "a holder that stands still after the quorum does not notice that its \
              lease ran out";
             (true, (because, KLEPPMANN_TIMINGS))
         }
-        "suspend" => (
+        Family::Suspend => (
             true,
             (
                 "a process whose clock stood still finds its lease valid though it ran out",
                 SUSPENSION,
             ),
         ),
-        "clock-drift" if conditions.until_validity => {
+        Family::ClockDrift if conditions.until_validity => {
             (true, ("the drift margin of 1 % covers no more than it does", REDLOCK_RB))
         }
-        "clock-drift" => (
+        Family::ClockDrift => (
             false,
             ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS),
         ),
-        "clock-jump" => (
+        Family::ClockJump => (
             true,
             (
                 "a master whose clock is stepped forward forgets its grant and decides again",
                 KLEPPMANN_TIMINGS,
             ),
         ),
-        "restart" if conditions.restart_loses => {
+        Family::Restart if conditions.restart_loses => {
             (true, ("a master that comes back empty decides again", REDIS_FSYNC))
         }
-        "restart" => {
+        Family::Restart => {
             let because = "a master that stays away for a lease, or has synced every write, \
              grants nothing twice";
             (false, (because, REDIS_FSYNC))
         }
-        "partition" => (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS)),
-        "lost-reply" => (
+        Family::Partition => {
+            (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS))
+        }
+        Family::LostReply => (
             false,
             (
                 "masters that were not believed to be locked are unlocked all the same",
                 REDIS_REDLOCK,
             ),
         ),
-        "slow-server" => {
+        Family::SlowServer => {
             (false, ("a master that does not answer in time is left out", REDIS_REDLOCK))
         }
-        "latency" => (
+        Family::Latency => (
             false,
             (
                 "a majority that took as long as the lease is given back, so nobody enters late",
                 REDIS_SAFETY,
             ),
         ),
-        "storage-delay" => (
+        Family::StorageDelay => (
             false,
             ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
         ),
-        "client-crash" => {
+        Family::ClientCrash => {
             (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
         }
-        "eviction" => (true, ("a master that evicts its grant decides again", EVICTION)),
-        _ => return None,
+        Family::Eviction => (true, ("a master that evicts its grant decides again", EVICTION)),
+        Family::ReplicationLag | Family::Failover | Family::All => return None,
     })
 }
 
@@ -308,18 +303,18 @@ impl Expected {
 mod tests {
     use super::*;
 
-    const DEFAULT: Conditions<'_> =
-        Conditions { restart_loses: true, until_validity: false, storage: "fenced" };
+    const DEFAULT: Conditions =
+        Conditions { restart_loses: true, until_validity: false, storage: StorageRule::Fenced };
 
-    fn kinds(client: &str, fault: &str, conditions: Conditions<'_>) -> Option<Vec<Kind>> {
-        expected(client, fault, conditions).map(|expected| expected.kinds)
+    fn kinds(client: &str, fault: &str, conditions: Conditions) -> Option<Vec<Kind>> {
+        expected(client, &fault.parse().unwrap(), conditions).map(|expected| expected.kinds)
     }
 
     #[test]
     fn every_family_but_a_few_is_known_for_the_locks_of_the_literature() {
         let silent = |client: &str| -> Vec<&str> {
-            let known = |family: &&str| kinds(client, family, DEFAULT).is_none();
-            FAMILIES.into_iter().chain(["none", "all"]).filter(known).collect()
+            let names = FAMILIES.iter().map(|family| family.name());
+            names.filter(|family| kinds(client, family, DEFAULT).is_none()).collect()
         };
         assert_eq!(silent("single-node"), ["latency", "slow-server"]);
         assert_eq!(silent("fencing"), ["latency", "slow-server"]);
@@ -329,7 +324,7 @@ mod tests {
     #[test]
     fn where_the_literature_is_silent_nothing_is_claimed() {
         assert_eq!(kinds("redlock", "failover", DEFAULT), None);
-        assert_eq!(kinds("redlock", "none+failover", DEFAULT), None);
+        assert_eq!(kinds("redlock", "partition+failover", DEFAULT), None);
         assert_eq!(kinds("a-new-lock", "pause", DEFAULT), None);
     }
 
@@ -337,7 +332,7 @@ mod tests {
     fn fencing_turns_harm_by_a_pause_into_a_mere_hazard() {
         assert_eq!(kinds("fencing", "pause", DEFAULT), Some(vec![Kind::Overlap]));
         assert_eq!(kinds("fencing", "storage-delay", DEFAULT), Some(vec![]));
-        let unchecked = Conditions { storage: "unchecked", ..DEFAULT };
+        let unchecked = Conditions { storage: StorageRule::Unchecked, ..DEFAULT };
         assert_eq!(
             kinds("fencing", "storage-delay", unchecked),
             Some(vec![Kind::StaleWrite, Kind::LostUpdate])

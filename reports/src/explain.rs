@@ -4,7 +4,7 @@
 use crate::cause::Cause;
 use crate::finding::{Finding, Kind};
 use crate::timeline::{Acquisition, FaultSpan, Timeline};
-use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 /// Two or three sentences: the fact, its cause, and where it matters what became of it.
 pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
@@ -105,11 +105,11 @@ impl<'t, 'h> Scene<'t, 'h> {
             }
             Cause::ClockJump => format!(
                 "{}, so the lock of {holder} ran out too early.",
-                self.fault("clock-jump", "The clock", "was stepped")
+                self.fault(FaultKind::ClockJump, "The clock", "was stepped")
             ),
             Cause::ClockDrift => format!(
                 "{}, so the lease of {holder} was over sooner at the server than by its own clock.",
-                self.fault("clock-drift", "The clock", "ran at the wrong rate")
+                self.fault(FaultKind::ClockDrift, "The clock", "ran at the wrong rate")
             ),
             Cause::Eviction => format!("{held_at} was out of memory and evicted it."),
             Cause::Flush => format!("{held_at} was flushed."),
@@ -181,10 +181,10 @@ impl<'t, 'h> Scene<'t, 'h> {
             .timeline
             .faults
             .iter()
-            .filter(|fault| fault.hits(acquisition.process, &["pause", "suspend"]));
+            .filter(|fault| fault.does(Impact::Freezes, acquisition.process));
         let longest = pauses.max_by_key(|fault| fault.within(from, self.at));
         let Some(fault) = longest else { return format!("{holder} stood still.") };
-        let suspended = if fault.kind == "suspend" {
+        let suspended = if fault.kind == FaultKind::Suspend {
             "was suspended, its monotonic clock with it,"
         } else {
             "stood still"
@@ -198,7 +198,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     /// The last fault of a kind before the end of the finding, as the beginning of a sentence.
-    fn fault(&self, kind: &str, subject: &str, verb: &str) -> String {
+    fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
         let mut faults = self
             .timeline
             .faults

@@ -3,13 +3,26 @@
 use fencepost_faults::{Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use strum::{Display, IntoStaticStr, VariantArray};
 
 /// The rule that was broken.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Display,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Kind {
     /// Two processes were in their critical sections at one true instant.
     Overlap,
@@ -37,9 +50,21 @@ pub enum Kind {
 
 /// How bad it is.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Display,
+    IntoStaticStr,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Severity {
     /// The lock's promise was broken; what it guards may have been lucky.
     Hazard,
@@ -79,35 +104,11 @@ pub struct Clash {
 
 impl Kind {
     /// Every kind, in the order in which reports list them.
-    pub const ALL: [Kind; 11] = [
-        Kind::Overlap,
-        Kind::StaleWrite,
-        Kind::LostUpdate,
-        Kind::Oversold,
-        Kind::DuplicateNumber,
-        Kind::NumberRegression,
-        Kind::TokenRegression,
-        Kind::FencedOut,
-        Kind::ForeignRelease,
-        Kind::Stuck,
-        Kind::HeldForever,
-    ];
+    pub const ALL: &'static [Kind] = Kind::VARIANTS;
 
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Kind::Overlap => "overlap",
-            Kind::StaleWrite => "stale-write",
-            Kind::LostUpdate => "lost-update",
-            Kind::Oversold => "oversold",
-            Kind::DuplicateNumber => "duplicate-number",
-            Kind::NumberRegression => "number-regression",
-            Kind::TokenRegression => "token-regression",
-            Kind::FencedOut => "fenced-out",
-            Kind::ForeignRelease => "foreign-release",
-            Kind::Stuck => "stuck",
-            Kind::HeldForever => "held-forever",
-        }
+        self.into()
     }
 
     /// Damage at the storage and loss of progress are harms; a broken promise that has not hurt
@@ -131,21 +132,6 @@ impl Kind {
 impl Severity {
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Severity::Hazard => "hazard",
-            Severity::Harm => "harm",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        self.into()
     }
 }

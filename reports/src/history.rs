@@ -5,7 +5,11 @@
 //! does not know. Beside them stand what each server did with the lock's keys (told by a tap that
 //! no client sees), what the storage accepted and rejected, and the faults.
 
-use fencepost_faults::{Micros, Node, Seed, SimTime};
+mod setting;
+
+pub use setting::{StorageRule, Workload};
+
+use fencepost_faults::{Families, FaultKind, Micros, Node, Seed, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +39,7 @@ pub struct Header {
     /// The lock, as `--client` names it.
     pub client: String,
     /// The fault family or families, as `--fault` names them: `pause`, `pause+failover`, `none`.
-    pub fault: String,
+    pub fault: Families,
     /// The seed that the run was drawn from.
     pub seed: Seed,
     /// The name of what is locked; also the lock's key at the servers.
@@ -46,10 +50,10 @@ pub struct Header {
     pub quorum: u16,
     /// Whether leases carry fencing tokens.
     pub has_tokens: bool,
-    /// What is guarded and how: `register`, `seckill`, `sequence`.
-    pub workload: String,
-    /// How the storage treats tokens: `fenced`, `fenced-writes`, `unchecked`, `check-then-write`.
-    pub storage: String,
+    /// What is guarded.
+    pub workload: Workload,
+    /// How the storage treats tokens.
+    pub storage: StorageRule,
     /// After healing, an acquire must succeed within this span.
     pub progress_bound_us: Micros,
     /// How many faults the plan holds.
@@ -169,7 +173,7 @@ pub enum What {
         /// The fault's id in the plan.
         fault: u32,
         /// Its kind, as in the plan.
-        kind: String,
+        kind: FaultKind,
         /// Every node that it names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         nodes: Vec<Node>,
@@ -179,7 +183,7 @@ pub enum What {
         /// The fault's id in the plan.
         fault: u32,
         /// Its kind, as in the plan.
-        kind: String,
+        kind: FaultKind,
     },
     /// Everything is healed; from here on progress is demanded. Not part of the digest.
     Healed,

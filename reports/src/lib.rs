@@ -41,7 +41,7 @@ pub use cause::Cause;
 pub use digest::digest;
 pub use expected::{Conditions, Expected, expected};
 pub use finding::{Kind, Severity};
-pub use history::{Access, Action, Change, Event, Header, History, What};
+pub use history::{Access, Action, Change, Event, Header, History, StorageRule, What, Workload};
 pub use report::{Report, RunReport, Tool, ViolationReport};
 pub use run_report::RunFacts;
 pub use sweep::{Cell, RunSummary, Sweep};

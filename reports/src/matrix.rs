@@ -112,7 +112,7 @@ pub enum Agreement {
 
 impl Matrix {
     /// The matrix of a sweep; `conditions` are those of its scenario.
-    pub fn of(sweep: &Sweep, conditions: Conditions<'_>) -> Matrix {
+    pub fn of(sweep: &Sweep, conditions: Conditions) -> Matrix {
         Matrix {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -145,14 +145,18 @@ impl Matrix {
 }
 
 impl MatrixCell {
-    fn of(cell: &Cell, conditions: Conditions<'_>) -> MatrixCell {
+    fn of(cell: &Cell, conditions: Conditions) -> MatrixCell {
         let exercised = cell.valid + cell.violated;
         let verdict = match (cell.violated, exercised) {
             (_, 0) => CellVerdict::Unknown,
             (0, _) => CellVerdict::Quiet,
             _ => CellVerdict::Violated,
         };
-        let expected = expected(&cell.client, &cell.fault, conditions);
+        let expected = cell
+            .fault
+            .parse()
+            .ok()
+            .and_then(|families| expected(&cell.client, &families, conditions));
         let kinds = cell.violations_by_kind.clone();
         MatrixCell {
             client: cell.client.clone(),
@@ -253,6 +257,7 @@ fn distinct<'m>(names: impl Iterator<Item = &'m str>) -> Vec<&'m str> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::history::StorageRule;
 
     /// A cell in which so many of 100 runs overlapped.
     pub(crate) fn cell(client: &str, fault: &str, violated: u64) -> MatrixCell {
@@ -267,7 +272,7 @@ pub(crate) mod tests {
         }
         MatrixCell::of(
             &sum,
-            Conditions { restart_loses: true, until_validity: false, storage: "fenced" },
+            Conditions { restart_loses: true, until_validity: false, storage: StorageRule::Fenced },
         )
     }
 

@@ -8,7 +8,7 @@ use crate::finding::{Clash, Finding};
 use crate::history::{Change, What};
 use crate::narrate;
 use crate::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
-use fencepost_faults::Node;
+use fencepost_faults::{FaultKind, Impact, Node};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -146,7 +146,7 @@ impl Story<'_, '_> {
         for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
             let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
             self.tell(weight, fault.from.index, begins(fault));
-            let frozen = matches!(fault.kind, "pause" | "suspend");
+            let frozen = fault.kind.impact() == Impact::Freezes;
             if let Some(to) = fault.to.filter(|to| frozen && to.time <= until) {
                 self.tell(Weight::Detail, to.index, format!("{} runs again.", names(fault.nodes)));
             }
@@ -236,21 +236,22 @@ impl Story<'_, '_> {
 fn begins(fault: &FaultSpan<'_>) -> String {
     let (nodes, id) = (names(fault.nodes), fault.id);
     match fault.kind {
-        "pause" => format!("{nodes} stands still (fault {id})."),
-        "suspend" => format!("{nodes} is suspended, its monotonic clock with it (fault {id})."),
-        "crash" => format!("{nodes} dies (fault {id})."),
-        "power-loss" => format!("{nodes} loses power (fault {id})."),
-        "partition" => format!("The network is cut between some of {nodes} (fault {id})."),
-        "delay" => format!("Messages between some of {nodes} are delayed (fault {id})."),
-        "clock-drift" => {
+        FaultKind::Pause => format!("{nodes} stands still (fault {id})."),
+        FaultKind::Suspend => {
+            format!("{nodes} is suspended, its monotonic clock with it (fault {id}).")
+        }
+        FaultKind::Crash => format!("{nodes} dies (fault {id})."),
+        FaultKind::PowerLoss => format!("{nodes} loses power (fault {id})."),
+        FaultKind::Partition => format!("The network is cut between some of {nodes} (fault {id})."),
+        FaultKind::Delay => format!("Messages between some of {nodes} are delayed (fault {id})."),
+        FaultKind::ClockDrift => {
             format!("The clocks of {nodes} begin to run at a wrong rate (fault {id}).")
         }
-        "clock-jump" => format!("The wall clock of {nodes} is stepped (fault {id})."),
-        "lost-reply" => format!("A reply between {nodes} is lost (fault {id})."),
-        "slow-server" => format!("{nodes} becomes slow (fault {id})."),
-        "evict" => format!("{nodes} is out of memory and evicts keys (fault {id})."),
-        "flush-all" => format!("An operator flushes {nodes} (fault {id})."),
-        other => format!("{other} begins on {nodes} (fault {id})."),
+        FaultKind::ClockJump => format!("The wall clock of {nodes} is stepped (fault {id})."),
+        FaultKind::LostReply => format!("A reply between {nodes} is lost (fault {id})."),
+        FaultKind::SlowServer => format!("{nodes} becomes slow (fault {id})."),
+        FaultKind::Evict => format!("{nodes} is out of memory and evicts keys (fault {id})."),
+        FaultKind::FlushAll => format!("An operator flushes {nodes} (fault {id})."),
     }
 }
 

@@ -4,9 +4,11 @@
 use crate::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// Where a thread of a process is in the protocol.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 enum Phase {
     BeforeAcquire,
     Idle,
@@ -14,19 +16,6 @@ enum Phase {
     Releasing,
     Holding,
     GuardedWrite,
-}
-
-impl Phase {
-    fn name(self) -> &'static str {
-        match self {
-            Phase::BeforeAcquire => "before-acquire",
-            Phase::Idle => "idle",
-            Phase::Acquiring => "acquiring",
-            Phase::Releasing => "releasing",
-            Phase::Holding => "holding",
-            Phase::GuardedWrite => "guarded-write",
-        }
-    }
 }
 
 /// For every fault that began, its kind and the phase that it met: that of the process that it
@@ -45,7 +34,7 @@ pub fn phases(history: &History) -> Vec<(String, String)> {
                     .max();
                 let phase =
                     named.or_else(|| at.values().max()).copied().unwrap_or(Phase::BeforeAcquire);
-                met.push((kind.clone(), phase.name().to_owned()));
+                met.push((kind.name().to_owned(), <&str>::from(phase).to_owned()));
             }
             _ => follow(&mut at, event),
         }

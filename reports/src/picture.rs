@@ -14,11 +14,11 @@ pub(crate) use lanes::Lane;
 pub(crate) use marks::{Glyph, Mark};
 pub(crate) use strip::Held;
 
-use crate::history::{Header, History};
+use crate::history::{Header, History, StorageRule, Workload};
 use crate::report::RunReport;
 use crate::timeline::{KeyEnd, SectionEnd, Timeline};
 use crate::trace::WireMessage;
-use fencepost_faults::{FaultPlan, Micros, Node, Seed};
+use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
 
 /// Everything that a picture of one run shows. Times are true microseconds since the start of the
 /// run.
@@ -68,7 +68,7 @@ pub(crate) struct FaultBar {
     /// Its id in the plan.
     pub(crate) id: u32,
     /// Its kind, as in the plan.
-    pub(crate) kind: String,
+    pub(crate) kind: FaultKind,
     /// Every node that it names.
     pub(crate) nodes: Vec<Node>,
     /// When it began.
@@ -112,7 +112,8 @@ impl Scene {
     }
 }
 
-/// What the timeline of a report still says of its history.
+/// What the timeline of a report still says of its history. Of the header, a picture needs the
+/// resource only.
 fn remembered(run: &RunReport) -> History {
     let resource = run.violations.first().map_or("lock", |violation| &violation.violation.resource);
     let events = run.timeline.iter().map(|entry| crate::history::Event {
@@ -126,14 +127,14 @@ fn remembered(run: &RunReport) -> History {
         version: crate::history::VERSION,
         header: Header {
             client: run.client.clone(),
-            fault: run.fault.clone(),
+            fault: Family::None.into(),
             seed: Seed(0),
             resource: resource.to_owned(),
             ttl_us: Micros::ZERO,
             quorum: 1,
             has_tokens: false,
-            workload: String::new(),
-            storage: String::new(),
+            workload: Workload::Register,
+            storage: StorageRule::Fenced,
             progress_bound_us: Micros::ZERO,
             faults_planned: u32::try_from(run.plan.faults.len()).unwrap_or(u32::MAX),
             held_bound_us: None,
@@ -190,14 +191,12 @@ fn word(value: &impl serde::Serialize) -> String {
 fn faults(timeline: &Timeline<'_>, plan: &FaultPlan) -> Vec<FaultBar> {
     let bars = timeline.faults.iter().map(|span| {
         let planned = plan.faults.iter().find(|timed| timed.id == span.id);
-        let lasts = planned.is_none_or(|timed| {
-            !matches!(timed.fault.kind(), "clock-jump" | "evict" | "flush-all")
-        });
+        let lasts = planned.is_none_or(|timed| !timed.fault.kind().is_instant());
         let end =
             span.to.map_or(if lasts { timeline.end } else { span.from.time }, |moment| moment.time);
         FaultBar {
             id: span.id,
-            kind: span.kind.to_owned(),
+            kind: span.kind,
             nodes: span.nodes.to_vec(),
             from: span.from.time.0,
             to: end.0,

@@ -254,6 +254,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_history_names_of_a_closed_set_must_be_in_it() {
+        let history = serde_json::to_string(&samples::failover().build()).unwrap();
+        let said = |from: &str, to: &str| {
+            assert!(history.contains(from), "{from}");
+            read_history(&history.replacen(from, to, 1)).unwrap_err().to_string()
+        };
+        for (from, to, expected) in [
+            ("\"workload\":\"register\"", "\"workload\":\"queue\"", "`register`, `seckill`"),
+            ("\"storage\":\"fenced\"", "\"storage\":\"open\"", "`fenced`, `fenced-writes`"),
+            ("\"kind\":\"delay\"", "\"kind\":\"deluge\"", "`pause`, `suspend`"),
+            ("\"fault\":\"failover\"", "\"fault\":\"failovr\"", "(did you mean 'failover'?)"),
+        ] {
+            let said = said(from, to);
+            assert!(said.starts_with("not a valid fencepost.history: unknown "), "{said}");
+            assert!(said.contains(expected) && !said.contains('\n'), "{said}");
+        }
+    }
+
+    #[test]
     fn a_report_without_what_it_promises_is_refused() {
         let bad = report().replace("\"seed\":\"7\"", "\"seed\":\"seven\"");
         assert!(

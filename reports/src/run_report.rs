@@ -37,7 +37,7 @@ impl RunReport {
         };
         RunReport {
             client: history.header.client.clone(),
-            fault: history.header.fault.clone(),
+            fault: history.header.fault.to_string(),
             verdict: judgement.verdict,
             expected: facts.expected,
             history_digest: digest(history),

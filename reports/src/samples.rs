@@ -110,9 +110,9 @@ pub(crate) fn run(story: Story) -> RunReport {
     let history = story.build();
     let header = &history.header;
     let conditions =
-        Conditions { restart_loses: true, until_validity: false, storage: &header.storage };
+        Conditions { restart_loses: true, until_validity: false, storage: header.storage };
     let facts = RunFacts {
-        plan: plan(&header.fault),
+        plan: plan(&header.fault.to_string()),
         messages: 1_204,
         expected: expected(&header.client, &header.fault, conditions),
         lengths: BTreeMap::new(),

@@ -1,8 +1,10 @@
 //! Small histories for tests, told in whole milliseconds. Events may be told in any order: they are
 //! sorted by time, and within one instant they keep the order in which they were told.
 
-use crate::history::{Access, Action, Change, Event, FORMAT, Header, History, VERSION, What};
-use fencepost_faults::{Micros, Node, Seed, SimTime};
+use crate::history::{
+    Access, Action, Change, Event, FORMAT, Header, History, StorageRule, VERSION, What, Workload,
+};
+use fencepost_faults::{Family, Micros, Node, Seed, SimTime};
 use std::collections::BTreeMap;
 
 /// The lock's key in every story.
@@ -26,14 +28,14 @@ impl Story {
     pub(crate) fn new() -> Story {
         let header = Header {
             client: "single-node".to_owned(),
-            fault: "none".to_owned(),
+            fault: Family::None.into(),
             seed: Seed(7),
             resource: KEY.to_owned(),
             ttl_us: Micros::from_millis(10),
             quorum: 1,
             has_tokens: false,
-            workload: "register".to_owned(),
-            storage: "fenced".to_owned(),
+            workload: Workload::Register,
+            storage: StorageRule::Fenced,
             progress_bound_us: Micros::from_millis(1_000),
             faults_planned: 0,
             held_bound_us: None,
@@ -51,12 +53,12 @@ impl Story {
 
     pub(crate) fn of_workload(workload: &str) -> Story {
         let mut story = Story::new();
-        story.header.workload = workload.to_owned();
+        story.header.workload = workload.parse().expect("a workload");
         story
     }
 
     pub(crate) fn under(mut self, fault: &str) -> Story {
-        self.header.fault = fault.to_owned();
+        self.header.fault = fault.parse().expect("families");
         self.header.faults_planned = 1;
         self
     }
@@ -425,12 +427,12 @@ impl Story {
 
     pub(crate) fn fault_began(self, ms: u64, fault: u32, kind: &str, nodes: &[Node]) -> Story {
         let node = nodes.first().copied().unwrap_or(Node::Storage);
-        let (kind, nodes) = (kind.to_owned(), nodes.to_vec());
+        let (kind, nodes) = (kind.parse().expect("a kind"), nodes.to_vec());
         self.event(ms, node, What::FaultBegan { fault, kind, nodes })
     }
 
     pub(crate) fn fault_ended(self, ms: u64, fault: u32, kind: &str, node: Node) -> Story {
-        self.event(ms, node, What::FaultEnded { fault, kind: kind.to_owned() })
+        self.event(ms, node, What::FaultEnded { fault, kind: kind.parse().expect("a kind") })
     }
 
     pub(crate) fn healed(self, ms: u64) -> Story {

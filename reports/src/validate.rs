@@ -427,7 +427,8 @@ mod tests {
     fn rejects_the_end_of_a_fault_that_never_began() {
         let said = edited(|events| {
             let at = place(events, |what| matches!(what, What::FaultBegan { .. }));
-            events[at].what = What::FaultEnded { fault: 1, kind: "pause".to_owned() };
+            events[at].what =
+                What::FaultEnded { fault: 1, kind: fencepost_faults::FaultKind::Pause };
         });
         assert!(said.contains("fault 1 ends without having begun"), "{said}");
     }

@@ -118,7 +118,7 @@ fn unexercised(timeline: &Timeline<'_>) -> Option<String> {
 /// A family of faults proves something only if one began while somebody was holding or acquiring.
 fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
-    if header.fault == "none" && header.faults_planned == 0 {
+    if header.fault.is_none() && header.faults_planned == 0 {
         return None;
     }
     let busy = |fault: &crate::timeline::FaultSpan<'_>| {

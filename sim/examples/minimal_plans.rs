@@ -75,7 +75,7 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
     for seed in 0.. {
         for client in CLIENTS {
             for family in FAMILIES {
-                let Ok(families) = family.name.parse() else { continue };
+                let families = (*family).into();
                 let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
                 let Ok(outcome) = spec.run(Engine::Fast) else { continue };
                 // The harms of one run mostly go with its first hazard: one violation of a run

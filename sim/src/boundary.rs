@@ -17,7 +17,7 @@ use crate::span::SpanRange;
 use crate::sweep::{FailedRun, Listener, Stop, SweepSpec, count};
 use crate::verdicts::tool;
 use fencepost_clients::Definition;
-use fencepost_faults::{Families, Micros, Seed};
+use fencepost_faults::{Families, Family, Micros, Seed};
 use fencepost_reports::boundary::{
     BoundaryReport, FORMAT, Found, Probe, Unit, VERSION, explanation, found, is_monotone,
 };
@@ -173,7 +173,7 @@ fn stated_validity(
     client: &'static Definition,
     scenario: &Scenario,
 ) -> Result<Option<Micros>, SearchError> {
-    let families: Families = "none".parse().expect("none is a family");
+    let families = Families::from(Family::None);
     let latency = SpanRange::new(scenario.latency.min, scenario.latency.min);
     let scenario = Rc::new(Scenario {
         processes: 1,

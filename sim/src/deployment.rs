@@ -5,7 +5,7 @@ use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::scenario::{MastersOrder, Persistence, Scenario};
 use crate::storage::Storage;
-use crate::workload::{Guard, Process, probe, work};
+use crate::workload::{Guard, Process, initial, probe, work};
 use crate::world::host::Software;
 use crate::world::server::Server;
 use bytes::Bytes;
@@ -113,7 +113,7 @@ impl Deployment {
 
     fn storage(&self) -> Software {
         let (rule, initial, recorder) =
-            (self.scenario.storage, self.scenario.workload.initial(), self.recorder.clone());
+            (self.scenario.storage, initial(self.scenario.workload), self.recorder.clone());
         self.server(Box::new(move |_, _| Box::new(Storage::new(rule, initial, recorder.clone()))))
     }
 

@@ -1,7 +1,7 @@
 //! Writes down what happens, in true time. Must never know what it means.
 
 use fake_redis::{KeyChange, TapEvent};
-use fencepost_faults::{Node, SimTime};
+use fencepost_faults::{FaultKind, Node, SimTime};
 use fencepost_reports::{Action, Change, Event, What};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -72,14 +72,14 @@ impl Recorder {
         self.record(node, What::Started);
     }
 
-    pub(crate) fn fault_began(&self, fault: u32, kind: &str, nodes: &[Node]) {
+    pub(crate) fn fault_began(&self, fault: u32, kind: FaultKind, nodes: &[Node]) {
         let node = nodes.first().copied().unwrap_or(Node::Probe);
-        self.record(node, What::FaultBegan { fault, kind: kind.to_owned(), nodes: nodes.to_vec() });
+        self.record(node, What::FaultBegan { fault, kind, nodes: nodes.to_vec() });
     }
 
-    pub(crate) fn fault_ended(&self, fault: u32, kind: &str, nodes: &[Node]) {
+    pub(crate) fn fault_ended(&self, fault: u32, kind: FaultKind, nodes: &[Node]) {
         let node = nodes.first().copied().unwrap_or(Node::Probe);
-        self.record(node, What::FaultEnded { fault, kind: kind.to_owned() });
+        self.record(node, What::FaultEnded { fault, kind });
     }
 
     /// A server did something to a key.

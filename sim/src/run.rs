@@ -211,14 +211,14 @@ impl RunSpec {
         };
         Header {
             client: self.client.name.to_owned(),
-            fault: self.families.to_string(),
+            fault: self.families.clone(),
             seed: self.seed,
             resource: RESOURCE.to_owned(),
             ttl_us: self.scenario.ttl.0,
             quorum,
             has_tokens: self.client.has_tokens,
-            workload: self.scenario.workload.name().to_owned(),
-            storage: self.scenario.storage.name().to_owned(),
+            workload: self.scenario.workload,
+            storage: self.scenario.storage,
             progress_bound_us: self.progress_bound(),
             faults_planned: self.plan.faults.len() as u32,
             held_bound_us: self.scenario.held_bound.map(|bound| bound.0),

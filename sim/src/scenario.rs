@@ -3,11 +3,11 @@
 
 use crate::lengths::Length;
 use crate::span::{Span, SpanRange};
-use crate::storage::Rule;
 use clap::ValueEnum;
 use fencepost_clients::{Definition, Deployment, ReplicaWait, Settings};
 use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
-use fencepost_faults::{Families, Micros, SimTime};
+use fencepost_faults::{Families, Family, Micros, SimTime};
+use fencepost_reports::{StorageRule, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ pub struct Scenario {
     /// What is guarded.
     pub workload: Workload,
     /// How the storage treats fencing tokens.
-    pub storage: Rule,
+    pub storage: StorageRule,
     /// How long a message takes.
     pub latency: SpanRange,
     /// How long a server takes for one command.
@@ -117,18 +117,6 @@ pub enum Hold {
     UntilValidity,
 }
 
-/// What is guarded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Workload {
-    /// One value, read, changed and written back.
-    Register,
-    /// A flash sale: stock that must not be sold twice.
-    Seckill,
-    /// A global increasing number.
-    Sequence,
-}
-
 /// What a restarted server finds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -190,7 +178,7 @@ impl Default for Scenario {
             node_timeout: ms(50),
             storage_timeout: Span::secs(1),
             workload: Workload::Register,
-            storage: Rule::Fenced,
+            storage: StorageRule::Fenced,
             latency: SpanRange::new(Span(Micros(200)), ms(2)),
             service_time: Span(Micros(20)),
             sync_time: ms(1),
@@ -224,21 +212,18 @@ impl Scenario {
     /// Which servers a lock runs against under these faults: Sentinel and replicas only where they
     /// matter.
     pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
-        let wants_replicas = |name: &str| matches!(name, "failover" | "replication-lag" | "all");
+        let wants_replicas =
+            |family| matches!(family, Family::Failover | Family::ReplicationLag | Family::All);
         match client.deployment {
             Deployment::Independent => {
                 Topology::Independent { masters: self.masters, quorum: self.masters / 2 + 1 }
             }
-            Deployment::Primary
-                if families.chosen().any(|(_, family)| wants_replicas(family.name)) =>
-            {
-                Topology::Replicated {
-                    replicas: self.replicas,
-                    sentinels: self.sentinels,
-                    down_after_us: self.down_after.0,
-                    failover_timeout_us: self.failover_timeout.0,
-                }
-            }
+            Deployment::Primary if families.chosen().any(wants_replicas) => Topology::Replicated {
+                replicas: self.replicas,
+                sentinels: self.sentinels,
+                down_after_us: self.down_after.0,
+                failover_timeout_us: self.failover_timeout.0,
+            },
             Deployment::Primary => Topology::Standalone,
         }
     }

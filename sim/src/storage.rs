@@ -9,42 +9,25 @@
 
 use crate::recorder::Recorder;
 use bytes::{Bytes, BytesMut};
-use clap::ValueEnum;
 use fake_redis::{ConnectionId, Input, Machine, Output, Outputs, WallTime};
 use fencepost_faults::Node;
-use fencepost_reports::What;
 use fencepost_reports::history::Access;
+use fencepost_reports::{StorageRule, What};
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::encode::extend_encode;
 use redis_protocol::resp2::types::BytesFrame;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// The port on which the storage listens.
 pub(crate) const PORT: u16 = 9000;
 
-/// Between the two steps of [`Rule::CheckThenWrite`].
+/// Between the two steps of [`StorageRule::CheckThenWrite`].
 const CHECK_TO_WRITE_US: u64 = 5_000;
-
-/// How the storage treats tokens.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rule {
-    /// Reads and writes with a token lower than the highest seen are rejected.
-    Fenced,
-    /// Only writes are checked.
-    FencedWrites,
-    /// Nothing is checked.
-    Unchecked,
-    /// Checked, but the write happens a moment later, without another look.
-    CheckThenWrite,
-}
 
 /// The storage server.
 pub(crate) struct Storage {
-    rule: Rule,
+    rule: StorageRule,
     value: i64,
     highest: Option<u64>,
     answers: BTreeMap<u64, BytesFrame>,
@@ -72,7 +55,7 @@ struct Request {
 
 impl Storage {
     /// A storage that holds `value`.
-    pub(crate) fn new(rule: Rule, value: i64, recorder: Rc<Recorder>) -> Storage {
+    pub(crate) fn new(rule: StorageRule, value: i64, recorder: Rc<Recorder>) -> Storage {
         Storage {
             rule,
             value,
@@ -118,7 +101,7 @@ impl Storage {
             self.reply(connection, &request, error("STALE a higher token has been seen"), out);
             return;
         }
-        if self.rule == Rule::CheckThenWrite && request.write.is_some() {
+        if self.rule == StorageRule::CheckThenWrite && request.write.is_some() {
             self.checked.push_back((connection, request));
             out.list.push(Output::WakeAfter { micros: CHECK_TO_WRITE_US });
             return;
@@ -146,9 +129,9 @@ impl Storage {
     /// Whether the rule looks at the token of such a request.
     fn checks(&self, request: &Request) -> bool {
         match self.rule {
-            Rule::Fenced | Rule::CheckThenWrite => true,
-            Rule::FencedWrites => request.write.is_some(),
-            Rule::Unchecked => false,
+            StorageRule::Fenced | StorageRule::CheckThenWrite => true,
+            StorageRule::FencedWrites => request.write.is_some(),
+            StorageRule::Unchecked => false,
         }
     }
 
@@ -253,17 +236,5 @@ fn answer(connection: ConnectionId, frame: &BytesFrame, out: &mut Outputs) {
     let mut bytes = BytesMut::with_capacity(32);
     if extend_encode(&mut bytes, frame, false).is_ok() {
         out.list.push(Output::Send { connection, bytes: bytes.freeze() });
-    }
-}
-
-impl Rule {
-    /// The name, as in `--storage`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rule::Fenced => "fenced",
-            Rule::FencedWrites => "fenced-writes",
-            Rule::Unchecked => "unchecked",
-            Rule::CheckThenWrite => "check-then-write",
-        }
     }
 }

@@ -28,11 +28,7 @@ impl Findings<'_> {
         let facts = RunFacts {
             plan: spec.plan.clone(),
             messages: outcome.messages,
-            expected: expected(
-                spec.client.name,
-                &spec.families.to_string(),
-                conditions(&spec.scenario),
-            ),
+            expected: expected(spec.client.name, &spec.families, conditions(&spec.scenario)),
             lengths: if spec.families.is_swarm() {
                 stated(&spec.scenario)
             } else {
@@ -57,13 +53,13 @@ impl Findings<'_> {
 }
 
 /// What the literature's verdict depends on besides lock and fault.
-pub fn conditions(scenario: &Scenario) -> Conditions<'_> {
+pub fn conditions(scenario: &Scenario) -> Conditions {
     let survives = scenario.persistence == Persistence::AofAlways
         || scenario.restart_delay.min >= scenario.ttl;
     Conditions {
         restart_loses: !survives,
         until_validity: scenario.hold == Hold::UntilValidity,
-        storage: scenario.storage.name(),
+        storage: scenario.storage,
     }
 }
 

@@ -68,7 +68,7 @@ fn cell(client: &str, fault: &str, scenario: Scenario) -> Cell {
 fn built_in() -> &'static [Cell] {
     static CELLS: OnceLock<Vec<Cell>> = OnceLock::new();
     CELLS.get_or_init(|| {
-        let faults: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+        let faults: Vec<&str> = FAMILIES.iter().map(|family| family.name()).collect();
         cells(&["single-node", "redlock", "fencing"], &faults, Scenario::default())
     })
 }

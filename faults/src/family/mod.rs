@@ -28,9 +28,11 @@ mod absence;
 mod strike;
 
 use crate::fault::Fault;
+use crate::seed::Stream;
 use crate::setting::Setting;
 use crate::time::SimTime;
 use rand_chacha::ChaCha8Rng;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 pub use swarm::{Swarmed, swarm};
 
@@ -40,17 +42,44 @@ pub type Drawn = Vec<(SimTime, Fault)>;
 /// How a family draws: from its own stream, for a setting.
 pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Drawn;
 
-/// A theme of faults: what `--fault` names.
-pub struct Family {
-    /// What `--fault` takes.
-    pub name: &'static str,
-    /// Other names for the same.
-    pub aliases: &'static [&'static str],
-    /// One line for people.
-    pub about: &'static str,
-    /// How its part of a plan comes about.
-    pub drawing: Drawing,
+/// A theme of faults: what `--fault` names. Its number is that of its stream, so that the set only
+/// grows at its end.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
+#[expect(missing_docs, reason = "`Family::about` says what each is")]
+pub enum Family {
+    None,
+    Pause,
+    ReplicationLag,
+    Failover,
+    ClockDrift,
+    ClockJump,
+    Restart,
+    Partition,
+    LostReply,
+    Latency,
+    StorageDelay,
+    Suspend,
+    ClientCrash,
+    SlowServer,
+    Eviction,
+    All,
 }
+
+/// Every family, in the order of their numbers.
+pub const FAMILIES: &[Family] = Family::VARIANTS;
 
 /// How a family's part of a plan comes about.
 #[derive(Clone, Copy)]
@@ -61,48 +90,90 @@ pub enum Drawing {
     Swarm,
 }
 
-const fn family(name: &'static str, about: &'static str, draw: Draw) -> Family {
-    Family { name, aliases: &[], about, drawing: Drawing::Own(draw) }
-}
+impl Family {
+    /// What `--fault` takes.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 
-/// Every family. The place in the table is the number of the family's stream, so the table only
-/// grows at its end.
-pub const FAMILIES: &[Family] = &[
-    family("none", "nothing goes wrong: interleaving and latency alone", none::draw),
-    Family {
-        aliases: &["gc-pause"],
-        ..family("pause", "a process stands still, often for longer than its lease", pause::draw)
-    },
-    family("replication-lag", "replicas fall behind their primary", replication_lag::draw),
-    family(
-        "failover",
-        "the primary crashes behind a lagging replica, or is cut off with one client",
-        failover::draw,
-    ),
-    family("clock-drift", "clocks run fast and slow, within a relative bound", clock_drift::draw),
-    family(
-        "clock-jump",
-        "wall clocks are stepped, mostly forward and at servers",
-        clock_jump::draw,
-    ),
-    family("restart", "servers crash or lose power, and come back", restart::draw),
-    family("partition", "the network splits, one way or both ways", partition::draw),
-    family("lost-reply", "a command is applied and its reply never arrives", lost_reply::draw),
-    family(
-        "latency",
-        "messages to and between servers take longer, and arrive in another order",
-        latency::draw,
-    ),
-    family("storage-delay", "requests to the guarded storage arrive late", storage_delay::draw),
-    family("suspend", "a virtual machine is frozen, its monotonic clock included", suspend::draw),
-    family("client-crash", "processes die, some of them for good", client_crash::draw),
-    family("slow-server", "every command at a server takes longer", slow_server::draw),
-    family("eviction", "servers evict expiring keys, or are flushed", eviction::draw),
-    Family {
-        name: "all",
-        aliases: &[],
-        about: "swarm testing: each seed draws which families are on and how hard, and how long \
-         leases, holds and waits are",
-        drawing: Drawing::Swarm,
-    },
-];
+    /// Other names for the same.
+    pub fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Family::Pause => &["gc-pause"],
+            _ => &[],
+        }
+    }
+
+    /// One line for people.
+    pub fn about(self) -> &'static str {
+        self.row().0
+    }
+
+    /// How its part of a plan comes about.
+    pub fn drawing(self) -> Drawing {
+        self.row().1
+    }
+
+    /// The family that has this name or alias.
+    pub fn named(name: &str) -> Option<Family> {
+        let known = |family: &Family| family.name() == name || family.aliases().contains(&name);
+        FAMILIES.iter().copied().find(known)
+    }
+
+    /// The stream that it draws from.
+    pub(crate) fn stream(self) -> Stream {
+        Stream::Plan(self as u16)
+    }
+
+    fn row(self) -> (&'static str, Drawing) {
+        use Drawing::{Own, Swarm};
+        match self {
+            Family::None => ("nothing goes wrong: interleaving and latency alone", Own(none::draw)),
+            Family::Pause => {
+                ("a process stands still, often for longer than its lease", Own(pause::draw))
+            }
+            Family::ReplicationLag => {
+                ("replicas fall behind their primary", Own(replication_lag::draw))
+            }
+            Family::Failover => (
+                "the primary crashes behind a lagging replica, or is cut off with one client",
+                Own(failover::draw),
+            ),
+            Family::ClockDrift => {
+                ("clocks run fast and slow, within a relative bound", Own(clock_drift::draw))
+            }
+            Family::ClockJump => {
+                ("wall clocks are stepped, mostly forward and at servers", Own(clock_jump::draw))
+            }
+            Family::Restart => ("servers crash or lose power, and come back", Own(restart::draw)),
+            Family::Partition => ("the network splits, one way or both ways", Own(partition::draw)),
+            Family::LostReply => {
+                ("a command is applied and its reply never arrives", Own(lost_reply::draw))
+            }
+            Family::Latency => (
+                "messages to and between servers take longer, and arrive in another order",
+                Own(latency::draw),
+            ),
+            Family::StorageDelay => {
+                ("requests to the guarded storage arrive late", Own(storage_delay::draw))
+            }
+            Family::Suspend => {
+                ("a virtual machine is frozen, its monotonic clock included", Own(suspend::draw))
+            }
+            Family::ClientCrash => {
+                ("processes die, some of them for good", Own(client_crash::draw))
+            }
+            Family::SlowServer => {
+                ("every command at a server takes longer", Own(slow_server::draw))
+            }
+            Family::Eviction => {
+                ("servers evict expiring keys, or are flushed", Own(eviction::draw))
+            }
+            Family::All => (
+                "swarm testing: each seed draws which families are on and how hard, and how long \
+                 leases, holds and waits are",
+                Swarm,
+            ),
+        }
+    }
+}

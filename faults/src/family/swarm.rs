@@ -2,7 +2,7 @@
 //! with every kind of fault at full strength hides what a few of them do alone, so each seed leaves
 //! some out and turns the rest down. Must never draw the faults themselves.
 
-use super::{Drawing, FAMILIES};
+use super::{Drawing, FAMILIES, Family};
 use crate::draw::{chance, uniform};
 use crate::seed::{Seed, Stream};
 use crate::setting::Setting;
@@ -11,8 +11,8 @@ use crate::time::Micros;
 /// A family that the swarm switched on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Swarmed {
-    /// Its place in [`FAMILIES`].
-    pub family: usize,
+    /// Which.
+    pub family: Family,
     /// How hard it hits: the upper ends of its ranges, in thousandths of the way up from their
     /// lower ends; 250 to 1000.
     pub hardness_per_mille: u64,
@@ -23,8 +23,10 @@ pub struct Swarmed {
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;
-    let candidates =
-        (1..FAMILIES.len()).filter(|&place| matches!(FAMILIES[place].drawing, Drawing::Own(_)));
+    let candidates = FAMILIES
+        .iter()
+        .copied()
+        .filter(|family| *family != Family::None && matches!(family.drawing(), Drawing::Own(_)));
     let drawn: Vec<(bool, Swarmed)> = candidates
         .map(|family| {
             let on = chance(&mut rng, 500);

@@ -3,8 +3,8 @@
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::family::swarm;
 use fencepost_faults::{
-    Direction, FAMILIES, Families, Fault, FaultPlan, Micros, Node, Seed, Setting, SimTime, Spans,
-    TimedFault, generate,
+    Direction, FAMILIES, Families, Family, Fault, FaultKind, FaultPlan, Micros, Node, Seed,
+    Setting, SimTime, Spans, TimedFault, generate,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,10 +32,10 @@ fn any_setting() -> impl Strategy<Value = Setting> {
 
 /// One family, `all`, or two families together.
 fn any_families() -> impl Strategy<Value = String> {
-    let one = (0..FAMILIES.len()).prop_map(|place| FAMILIES[place].name.to_owned());
+    let one = (0..FAMILIES.len()).prop_map(|place| FAMILIES[place].name().to_owned());
     let inner = 1..FAMILIES.len() - 1;
     let two = (inner.clone(), inner)
-        .prop_map(|(a, b)| format!("{}+{}", FAMILIES[a].name, FAMILIES[b].name));
+        .prop_map(|(a, b)| format!("{}+{}", FAMILIES[a].name(), FAMILIES[b].name()));
     prop_oneof![one, two]
 }
 
@@ -126,7 +126,7 @@ proptest! {
 
     #[test]
     fn a_family_draws_the_same_beside_another(seed: u64, a in 1..FAMILIES.len() - 1, b in 1..FAMILIES.len() - 1, setting in any_setting()) {
-        let (a, b) = (FAMILIES[a].name, FAMILIES[b].name);
+        let (a, b) = (FAMILIES[a].name(), FAMILIES[b].name());
         let alone = [plan(seed, a, &setting), plan(seed, b, &setting)].map(|plan| contents(&plan));
         let together = contents(&plan(seed, &format!("{a}+{b}"), &setting));
         // Whatever stands in the combination was drawn by one of the two alone; what is missing
@@ -160,17 +160,17 @@ fn none_is_an_empty_plan() {
 
 #[test]
 fn every_family_strikes_where_it_can() {
-    for family in FAMILIES.iter().filter(|family| family.name != "none") {
+    for family in FAMILIES.iter().filter(|family| **family != Family::None) {
         for setting in [standalone(), replicated(), independent()] {
-            let elsewhere = family.name == "replication-lag" && setting.sentinels().is_empty();
+            let elsewhere = *family == Family::ReplicationLag && setting.sentinels().is_empty();
             let struck = (0..200)
-                .filter(|&seed| !plan(seed, family.name, &setting).faults.is_empty())
+                .filter(|&seed| !plan(seed, family.name(), &setting).faults.is_empty())
                 .count();
             assert_eq!(
                 struck,
                 if elsewhere { 0 } else { 200 },
                 "{} in {:?}",
-                family.name,
+                family.name(),
                 setting.topology
             );
         }
@@ -298,21 +298,23 @@ fn restarts_lose_power_as_often_as_they_are_told() {
     let count = |per_mille: u16| {
         let mut setting = independent();
         setting.knobs.power_loss_per_mille = per_mille;
-        let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut kinds: BTreeMap<FaultKind, u32> = BTreeMap::new();
         for timed in (0..200).flat_map(|seed| plan(seed, "restart", &setting).faults) {
             *kinds.entry(timed.fault.kind()).or_default() += 1;
         }
         kinds
     };
-    assert!(!count(0).contains_key("power-loss"));
-    assert!(!count(1_000).contains_key("crash"));
-    assert!(count(500)["crash"].abs_diff(count(500)["power-loss"]) < 200);
+    assert!(!count(0).contains_key(&FaultKind::PowerLoss));
+    assert!(!count(1_000).contains_key(&FaultKind::Crash));
+    assert!(count(500)[&FaultKind::Crash].abs_diff(count(500)[&FaultKind::PowerLoss]) < 200);
 }
 
 #[test]
 fn restarts_and_jumps_often_come_while_the_spare_masters_are_out_of_reach() {
-    for (family, kinds) in [("restart", ["crash", "power-loss"]), ("clock-jump", ["clock-jump"; 2])]
-    {
+    for (family, kinds) in [
+        ("restart", [FaultKind::Crash, FaultKind::PowerLoss]),
+        ("clock-jump", [FaultKind::ClockJump; 2]),
+    ] {
         let shielded = |seed: &u64| {
             let plan = plan(*seed, family, &independent());
             plan.faults.iter().any(|cut| {
@@ -387,14 +389,14 @@ fn latency_and_partition_leave_the_storage_alone() {
 
 #[test]
 fn the_swarm_switches_every_family_on_about_half_of_the_time_and_never_all_off() {
-    let mut on: BTreeMap<usize, u32> = BTreeMap::new();
+    let mut on: BTreeMap<Family, u32> = BTreeMap::new();
     for seed in 0..2_000 {
         let swarmed = swarm(Seed(seed));
         assert!(!swarmed.is_empty());
         assert!(swarmed.iter().all(|swarmed| (250..=1_000).contains(&swarmed.hardness_per_mille)));
         swarmed.iter().for_each(|swarmed| *on.entry(swarmed.family).or_default() += 1);
     }
-    assert_eq!(on.keys().copied().collect::<Vec<_>>(), (1..FAMILIES.len() - 1).collect::<Vec<_>>());
+    assert_eq!(on.keys().copied().collect::<Vec<_>>(), FAMILIES[1..FAMILIES.len() - 1]);
     assert!(on.values().all(|count| (900..=1_100).contains(count)), "{on:?}");
 }
 

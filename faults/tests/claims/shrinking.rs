@@ -2,8 +2,8 @@
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{
-    Boundary, Fault, FaultPlan, Magnitude, Micros, Node, Seed, Shrunk, SimTime, TimedFault,
-    generate, shrink,
+    Boundary, Fault, FaultKind, FaultPlan, Magnitude, Micros, Node, Seed, Shrunk, SimTime,
+    TimedFault, generate, shrink,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -221,7 +221,7 @@ fn sides_of_a_partition_keep_only_the_nodes_that_matter() {
     let isolates = |plan: &FaultPlan| {
         plan.faults.iter().any(|timed| {
             timed.fault.links().contains(&(Node::Redis(1), Node::Redis(3)))
-                && timed.fault.kind() != "crash"
+                && timed.fault.kind() != FaultKind::Crash
         })
     };
     assert!(isolates(&plan), "{plan}");
@@ -270,7 +270,8 @@ fn rounding_never_moves_a_fault_into_another_of_its_kind() {
 fn a_budget_that_is_too_small_still_gives_a_violating_plan_and_says_so() {
     let plan = generate(Seed(1), &"all".parse().unwrap(), &replicated());
     let violates = |plan: &FaultPlan| {
-        paused(plan, 2) >= 200_000 && plan.faults.iter().any(|t| t.fault.kind() == "flush-all")
+        paused(plan, 2) >= 200_000
+            && plan.faults.iter().any(|t| t.fault.kind() == FaultKind::FlushAll)
     };
     assert!(violates(&plan), "{plan}");
     let mut sizes = Vec::new();

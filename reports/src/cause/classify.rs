@@ -16,12 +16,8 @@
 use super::{Cause, early_loss, overrun, release, stuck, takeover};
 use crate::finding::{Clash, Finding, Kind};
 use crate::history::{Change, What};
-use crate::timeline::{SectionEnd, Timeline};
-use fencepost_faults::{Micros, Node};
-
-/// The kinds of faults that hold up what is sent to the node they name.
-const DELAYS: [&str; 7] =
-    ["delay", "partition", "pause", "suspend", "slow-server", "crash", "power-loss"];
+use crate::timeline::{FaultSpan, SectionEnd, Timeline};
+use fencepost_faults::{FaultKind, Impact, Micros, Node};
 
 /// Why this happened; `unexplained` if the rules do not decide it.
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
@@ -73,8 +69,8 @@ fn in_flight(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     if changed_hands < sent {
         return None;
     }
-    let during = |fault: &&crate::timeline::FaultSpan<'_>| fault.touches(sent.time, landed.time);
-    if timeline.faults.iter().filter(during).any(|fault| fault.hits(Node::Storage, &DELAYS)) {
+    let during = |fault: &&FaultSpan<'_>| fault.touches(sent.time, landed.time);
+    if timeline.faults.iter().filter(during).any(holds_up_storage) {
         return Some(Cause::StorageDelay);
     }
     if overrun::paused(timeline, by, sent.time, landed.time) > Micros::ZERO {
@@ -82,6 +78,15 @@ fn in_flight(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     }
     let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
     left.is_some_and(|left| left < changed_hands).then_some(Cause::StorageDelay)
+}
+
+/// Whether a fault holds up what is sent to the storage.
+fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
+    fault.names(Node::Storage)
+        && match fault.kind.impact() {
+            Impact::HoldsUpMessages | Impact::Freezes | Impact::Slows | Impact::Kills => true,
+            Impact::LosesReply | Impact::BendsClock | Impact::LosesKeys => false,
+        }
 }
 
 /// Why a counter of tokens went back between two grants.
@@ -99,7 +104,7 @@ fn counter_loss(timeline: &Timeline<'_>, clash: Clash) -> Cause {
     let between: Vec<&What> =
         between.filter(|event| nodes.contains(&event.node)).map(|event| &event.what).collect();
     let any = |matches: fn(&What, &str) -> bool| between.iter().any(|what| matches(what, key));
-    if any(|what, _| is_change(what, Change::Flushed) || is_fault(what, "flush-all")) {
+    if any(|what, _| is_change(what, Change::Flushed) || is_fault(what, FaultKind::FlushAll)) {
         Cause::Flush
     } else if any(
         |what, lock| matches!(what, What::Server { key, change: Change::Evicted, .. } if key != lock),
@@ -118,8 +123,8 @@ fn is_change(what: &What, wanted: Change) -> bool {
     matches!(what, What::Server { change, .. } if *change == wanted)
 }
 
-fn is_fault(what: &What, wanted: &str) -> bool {
-    matches!(what, What::FaultBegan { kind, .. } if kind == wanted)
+fn is_fault(what: &What, wanted: FaultKind) -> bool {
+    matches!(what, What::FaultBegan { kind, .. } if *kind == wanted)
 }
 
 /// Why a holder keeps the lock: it stood still, or it worked on.

@@ -9,7 +9,7 @@ use super::{Cause, overrun, release, takeover};
 use crate::finding::Clash;
 use crate::history::{Change, What};
 use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
-use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 
 /// Which of several reasons counts.
 const PRECEDENCE: [Cause; 13] = [
@@ -143,7 +143,7 @@ impl Lost<'_, '_> {
         let from = self.holder.invoked.time;
         let mut faults = self.timeline.faults.iter();
         let lost_reply = faults
-            .any(|fault| fault.hits(process, &["lost-reply"]) && fault.touches(from, at.time));
+            .any(|fault| fault.hits(process, FaultKind::LostReply) && fault.touches(from, at.time));
         let mut sections = self.timeline.sections.iter();
         let still_in = sections.any(|section| section.process == process && section.covers(at));
         match (lost_reply, still_in) {
@@ -202,22 +202,22 @@ impl Lost<'_, '_> {
     /// What was wrong with the clocks of these hosts in a span: a step comes before a rate. An
     /// instantaneous step counts from its begin.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<Cause> {
-        let on_hosts = |kind: &str| {
+        let on_hosts = |kind: FaultKind| {
             let mut faults = self.timeline.faults.iter().filter(|fault| fault.kind == kind);
             faults.any(|fault| {
                 let hit = hosts.iter().any(|host| fault.names(*host));
-                let begins =
-                    fault.from.time <= until && (kind != "clock-jump" || since <= fault.from.time);
+                let begins = fault.from.time <= until
+                    && (kind != FaultKind::ClockJump || since <= fault.from.time);
                 hit && begins
-                    && (kind == "clock-jump"
+                    && (kind == FaultKind::ClockJump
                         || since == SimTime::ZERO
                         || fault.touches(since, until))
             })
         };
-        if on_hosts("clock-jump") {
+        if on_hosts(FaultKind::ClockJump) {
             return Some(Cause::ClockJump);
         }
-        on_hosts("clock-drift").then_some(Cause::ClockDrift)
+        on_hosts(FaultKind::ClockDrift).then_some(Cause::ClockDrift)
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Cause;
 use crate::finding::Clash;
 use crate::timeline::{Acquisition, Grant, Moment, Timeline};
-use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 /// Whose lease was over, and the span that counts: from when the lease was last set until the
 /// holder left or its late write landed.
@@ -49,7 +49,7 @@ pub(super) fn last_set(
 
 /// For how long a host stood still between two instants.
 pub(super) fn paused(timeline: &Timeline<'_>, host: Node, from: SimTime, until: SimTime) -> Micros {
-    let pauses = timeline.faults.iter().filter(|fault| fault.hits(host, &["pause", "suspend"]));
+    let pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, host));
     pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
 }
 
@@ -61,7 +61,7 @@ fn stood_still(overrun: &Overrun<'_, '_>) -> Option<Cause> {
     let ttl = timeline.history.header.ttl_us;
     let lease_end = *from + ttl;
     let across = timeline.faults.iter().any(|fault| {
-        fault.hits(holder.process, &["pause", "suspend"])
+        fault.does(Impact::Freezes, holder.process)
             && fault.from.time < lease_end
             && fault.to.is_none_or(|end| lease_end < end.time)
     });
@@ -78,7 +78,7 @@ fn clock_ran_wrong(overrun: &Overrun<'_, '_>) -> Option<Cause> {
     let drifts = |host: Node| {
         let mut faults = overrun.timeline.faults.iter();
         faults.any(|fault| {
-            fault.hits(host, &["clock-drift"]) && fault.touches(overrun.from, overrun.until)
+            fault.hits(host, FaultKind::ClockDrift) && fault.touches(overrun.from, overrun.until)
         })
     };
     hosts.any(drifts).then_some(Cause::ClockDrift)

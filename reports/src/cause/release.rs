@@ -5,7 +5,7 @@ use super::Cause;
 use crate::finding::{Clash, Finding};
 use crate::history::{Action, Change, What};
 use crate::timeline::{Acquisition, KeyEnd, Moment, Timeline};
-use fencepost_faults::Node;
+use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
 /// When a process sent its last release before a moment, if it did not know by then how that ended,
@@ -81,8 +81,7 @@ fn stood_still(
     changed_hands: Moment,
     removed: Moment,
 ) -> bool {
-    let mut pauses =
-        timeline.faults.iter().filter(|fault| fault.hits(process, &["pause", "suspend"]));
+    let mut pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, process));
     pauses.any(|pause| {
         pause.from < changed_hands && pause.to.is_some_and(|to| changed_hands < to && to < removed)
     })

@@ -5,6 +5,7 @@
 
 use super::{Checker, lost_update};
 use crate::finding::{Finding, Kind};
+use crate::history::Workload;
 use crate::timeline::{StorageRequest, Timeline};
 use fencepost_faults::Micros;
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub(super) const CHECKER: Checker = Checker {
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
-    if timeline.history.header.workload != "sequence" {
+    if timeline.history.header.workload != Workload::Sequence {
         return Vec::new();
     }
     let mut issued: BTreeMap<i64, &StorageRequest> = BTreeMap::new();

@@ -7,6 +7,7 @@
 
 use super::Checker;
 use crate::finding::{Finding, Kind};
+use crate::history::Workload;
 use crate::timeline::{StorageRequest, Timeline};
 use fencepost_faults::{Micros, SimTime};
 
@@ -17,7 +18,7 @@ pub(super) const CHECKER: Checker = Checker {
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
-    if timeline.history.header.workload != "seckill" {
+    if timeline.history.header.workload != Workload::Seckill {
         return Vec::new();
     }
     let Some(stock) = timeline.storage.first().map(|request| i128::from(request.before)) else {

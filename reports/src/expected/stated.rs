@@ -6,13 +6,14 @@
 
 use super::{Grounds, KLEPPMANN_FENCING, KLEPPMANN_RESOURCE, REDIS_FAILOVER, REDIS_SINGLE};
 use crate::finding::Kind;
+use fencepost_faults::Family;
 
 /// What a sentence says.
 struct Rule {
     /// The locks that it is about, as `--client` names them.
     clients: &'static [&'static [&'static str]],
     /// The families of faults.
-    families: &'static [&'static str],
+    families: &'static [Family],
     /// What can go wrong; empty if nothing can.
     kinds: &'static [Kind],
     /// Why, and who says so.
@@ -76,7 +77,7 @@ const WAITING: &[&str] = &["redisson-wait"];
 const RULES: &[Rule] = &[
     Rule {
         clients: &[PLAIN_DELETE],
-        families: &["pause", "suspend"],
+        families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
         grounds: (
             "a holder that was held up beyond its lease removes the next one's lock by a plain DEL",
@@ -85,7 +86,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         clients: &[COMPARING, ON_MASTERS, WAITING],
-        families: &["pause", "suspend"],
+        families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
             "a holder may stand still beyond its lease at any point, after a last check too, \
@@ -95,7 +96,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         clients: &[COMPARING, PLAIN_DELETE, ON_MASTERS, WAITING],
-        families: &["storage-delay"],
+        families: &[Family::StorageDelay],
         kinds: &[Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
             "a write may reach the storage after the lease of its writer",
@@ -104,7 +105,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         clients: &[&["redisson", "redisson-fair", "redisson-lease"]],
-        families: &["failover"],
+        families: &[Family::Failover],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
             "a lock that is returned before it was replicated is lost in a failover",
@@ -113,7 +114,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         clients: &[COMPARING, PLAIN_DELETE],
-        families: &["failover"],
+        families: &[Family::Failover],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
             "the primary may fail before the lock has reached the replica that is promoted",
@@ -122,7 +123,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         clients: &[&["setnx"]],
-        families: &["client-crash"],
+        families: &[Family::ClientCrash],
         kinds: &[Kind::Stuck],
         grounds: (
             "a client that fails or crashes does not release the lock, and nothing else does",
@@ -131,7 +132,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         clients: &[&["setnx-stale-del"]],
-        families: &["client-crash"],
+        families: &[Family::ClientCrash],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
         grounds: (
             "two clients that find the lock stale both delete it, and the later DEL removes a \
@@ -141,7 +142,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         clients: &[&["setnx-getset-expiry"]],
-        families: &["client-crash"],
+        families: &[Family::ClientCrash],
         kinds: &[],
         grounds: (
             "of those that find the lock stale, GETSET tells all but one that they came too late",
@@ -150,7 +151,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         clients: &[&["redisson", "redisson-lease"]],
-        families: &["client-crash"],
+        families: &[Family::ClientCrash],
         kinds: &[],
         grounds: (
             "nobody prolongs the lock of an instance that crashed, so that it runs out",
@@ -160,13 +161,13 @@ const RULES: &[Rule] = &[
     Rule {
         clients: &[&["redlock-fencing"]],
         families: &[
-            "none",
-            "clock-drift",
-            "partition",
-            "lost-reply",
-            "slow-server",
-            "latency",
-            "client-crash",
+            Family::None,
+            Family::ClockDrift,
+            Family::Partition,
+            Family::LostReply,
+            Family::SlowServer,
+            Family::Latency,
+            Family::ClientCrash,
         ],
         kinds: &[Kind::TokenRegression, Kind::FencedOut],
         grounds: (
@@ -176,7 +177,14 @@ const RULES: &[Rule] = &[
     },
     Rule {
         clients: &[&["redlock-fencing"]],
-        families: &["pause", "suspend", "clock-jump", "restart", "eviction", "storage-delay"],
+        families: &[
+            Family::Pause,
+            Family::Suspend,
+            Family::ClockJump,
+            Family::Restart,
+            Family::Eviction,
+            Family::StorageDelay,
+        ],
         kinds: &[
             Kind::Overlap,
             Kind::StaleWrite,
@@ -192,7 +200,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// What the first rule about a lock and a family says.
-pub(super) fn verdict(client: &str, family: &str) -> Option<(Vec<Kind>, Grounds)> {
+pub(super) fn verdict(client: &str, family: Family) -> Option<(Vec<Kind>, Grounds)> {
     let about = |rule: &&Rule| {
         rule.families.contains(&family)
             && rule.clients.iter().any(|clients| clients.contains(&client))

@@ -82,7 +82,7 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
     for fault in &scene.faults {
         let planned = run.plan.faults.iter().find(|timed| timed.id == fault.id);
-        let words = planned.map_or(fault.kind.clone(), |timed| plan_text::fault(&timed.fault));
+        let words = planned.map_or(fault.kind.to_string(), |timed| plan_text::fault(&timed.fault));
         let hit = scene.lanes.iter().map(|lane| lane.node).filter(|node| *node != node.machine());
         let hit = hit.filter(|thread| fault.nodes.contains(&thread.machine()));
         for node in fault.nodes.iter().copied().chain(hit) {

@@ -6,7 +6,7 @@ use super::glyphs::{colour, glyph};
 use super::{axis, plan_text};
 use crate::picture::{FaultBar, Glyph, Held, Scene};
 use crate::report::RunReport;
-use fencepost_faults::{Fault, Micros, Node};
+use fencepost_faults::{Fault, Impact, Micros, Node};
 use std::collections::BTreeMap;
 
 /// Where lanes begin; left of it stand their names.
@@ -206,8 +206,7 @@ impl Drawing<'_> {
             let lanes = |machine| places.iter().filter(move |(node, _)| node.machine() == machine);
             for (node, place) in fault.nodes.iter().flat_map(|machine| lanes(*machine)) {
                 canvas.lane = Some(*node);
-                let stops =
-                    matches!(fault.kind.as_str(), "pause" | "suspend" | "crash" | "power-loss");
+                let stops = matches!(fault.kind.impact(), Impact::Freezes | Impact::Kills);
                 let (class, y, height) = match stops {
                     true => ("still", place.y, place.height),
                     false if fault.from == fault.to => ("link-fault", place.y, place.height),
@@ -222,7 +221,7 @@ impl Drawing<'_> {
                 canvas.words(
                     Area { from: fault.from, to, y, height },
                     "fault",
-                    &[&label, &fault.kind],
+                    &[&label, fault.kind.name()],
                 );
             }
         }
@@ -238,16 +237,16 @@ impl Drawing<'_> {
             }
             Some(planned) => match planned.duration() {
                 Some(duration) => format!("{} for {duration}", fault.kind),
-                None => fault.kind.clone(),
+                None => fault.kind.to_string(),
             },
-            None => fault.kind.clone(),
+            None => fault.kind.to_string(),
         }
     }
 
     /// A fault in words: as planned, if it is in the plan.
     pub(super) fn fault_words(&self, fault: &FaultBar) -> String {
         let planned = self.run.plan.faults.iter().find(|timed| timed.id == fault.id);
-        let words = planned.map_or(fault.kind.clone(), |timed| plan_text::fault(&timed.fault));
+        let words = planned.map_or(fault.kind.to_string(), |timed| plan_text::fault(&timed.fault));
         format!("fault {}: {words}", fault.id)
     }
 

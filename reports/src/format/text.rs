@@ -125,7 +125,7 @@ fn exercise(run: &RunReport) -> String {
 /// Who was hurt.
 fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let mut harms: Vec<String> = Vec::new();
-    for kind in Kind::ALL.into_iter().filter(|kind| kind.severity() == Severity::Harm) {
+    for kind in Kind::ALL.iter().copied().filter(|kind| kind.severity() == Severity::Harm) {
         let count: u64 = of_kind(run, kind).map(|one| one.violation.occurrences).sum();
         if count > 0 {
             harms.push(harm(kind, count));

@@ -6,7 +6,7 @@ use crate::history::{Action, What};
 use crate::report::{RunReport, TimelineEntry};
 use crate::violation::Violation;
 use anstyle::Style;
-use fencepost_faults::Node;
+use fencepost_faults::{Impact, Node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
@@ -161,7 +161,7 @@ impl Lanes {
     /// Moves the lanes, and says which edge the entry draws, and in whose.
     fn apply(&mut self, entry: &TimelineEntry) -> Option<(char, Vec<Node>)> {
         match &entry.what {
-            What::FaultBegan { fault, kind, nodes } if kind == "pause" || kind == "suspend" => {
+            What::FaultBegan { fault, kind, nodes } if kind.impact() == Impact::Freezes => {
                 self.still.insert(*fault, nodes.clone());
                 None
             }

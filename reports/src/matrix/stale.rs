@@ -69,7 +69,7 @@ fn another_first_seed(known: &MatrixCell, now: &MatrixCell, end: Seed) -> Option
     let first = |cell: &MatrixCell, kind: Kind| {
         cell.first_seed.get(&kind).copied().filter(|seed| *seed < end)
     };
-    let kind = Kind::ALL.into_iter().find(|kind| first(known, *kind) != first(now, *kind))?;
+    let kind = Kind::ALL.iter().copied().find(|kind| first(known, *kind) != first(now, *kind))?;
     let told = |seed: Option<Seed>| seed.map_or("none".to_owned(), |seed| seed.to_string());
     let (before, after) = (told(first(known, kind)), told(first(now, kind)));
     Some(format!(
@@ -107,7 +107,8 @@ fn beyond_chance(known: &MatrixCell, now: &MatrixCell, limit: f64) -> Option<Str
         })
         .or_else(|| {
             Kind::ALL
-                .into_iter()
+                .iter()
+                .copied()
                 .find_map(|kind| differs(kind.name(), of(known, kind), of(now, kind)))
         })
 }

@@ -2,7 +2,7 @@
 
 use super::{Moment, moments};
 use crate::history::{History, What};
-use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 /// A fault of the plan as it was fired.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -10,7 +10,7 @@ pub struct FaultSpan<'h> {
     /// Its id in the plan.
     pub id: u32,
     /// Its kind, as in the plan.
-    pub kind: &'h str,
+    pub kind: FaultKind,
     /// Every machine that it names.
     pub nodes: &'h [Node],
     /// When it began.
@@ -25,9 +25,14 @@ impl FaultSpan<'_> {
         self.nodes.contains(&node.machine())
     }
 
-    /// Whether it is of one of these kinds and hits the node: for a thread, its machine.
-    pub fn hits(&self, node: Node, kinds: &[&str]) -> bool {
-        kinds.contains(&self.kind) && self.names(node)
+    /// Whether it does this to the node: for a thread, to its machine.
+    pub fn does(&self, impact: Impact, node: Node) -> bool {
+        self.kind.impact() == impact && self.names(node)
+    }
+
+    /// Whether it is of this kind and hits the node: for a thread, its machine.
+    pub fn hits(&self, node: Node, kind: FaultKind) -> bool {
+        self.kind == kind && self.names(node)
     }
 
     /// How long it acted between two instants; a fault without an end acts on.
@@ -48,7 +53,7 @@ pub(super) fn all(history: &History) -> Vec<FaultSpan<'_>> {
     for (moment, event) in moments(history) {
         match &event.what {
             What::FaultBegan { fault, kind, nodes } => {
-                spans.push(FaultSpan { id: *fault, kind, nodes, from: moment, to: None });
+                spans.push(FaultSpan { id: *fault, kind: *kind, nodes, from: moment, to: None });
             }
             What::FaultEnded { fault, .. } => {
                 if let Some(span) =

@@ -4,7 +4,7 @@
 use super::livelock;
 use crate::scenario::Scenario;
 use crate::span::{Span, SpanRange};
-use fencepost_faults::Micros;
+use fencepost_faults::{Family, Micros};
 use fencepost_reports::boundary::{Bound, Quantity, Unit, Worse};
 
 /// A number of the scenario that can be varied.
@@ -19,7 +19,7 @@ pub struct Varied {
     pub worse: Worse,
     /// The families that it is about, one of which must be among the faults; empty if it is about
     /// all.
-    pub families: &'static [&'static str],
+    pub families: &'static [Family],
     /// The range that is searched unless told otherwise: the least and the greatest value.
     pub range: fn(&Facts) -> (u64, u64),
     /// Gives the scenario a value.
@@ -71,7 +71,7 @@ pub static QUANTITIES: &[Varied] = &[
         about: "how long a restarted server stays away",
         unit: Unit::Us,
         worse: Worse::Less,
-        families: &["restart", "all"],
+        families: &[Family::Restart, Family::All],
         range: |facts| (0, facts.scenario.ttl.0.0 * 6 / 5),
         set: |scenario, value| scenario.restart_delay = exactly(value),
         bounds: |facts| {
@@ -96,7 +96,7 @@ pub static QUANTITIES: &[Varied] = &[
         about: "the largest relative drift between the clocks of two hosts, in parts per million",
         unit: Unit::Ppm,
         worse: Worse::More,
-        families: &["clock-drift", "all"],
+        families: &[Family::ClockDrift, Family::All],
         range: |facts| (0, (drift_margin(facts) * 3).clamp(1_000, 500_000)),
         set: |scenario, value| scenario.drift_ppm = u32::try_from(value).unwrap_or(u32::MAX),
         bounds: |facts| {
@@ -114,7 +114,7 @@ pub static QUANTITIES: &[Varied] = &[
         about: "how long a process is paused or suspended",
         unit: Unit::Us,
         worse: Worse::More,
-        families: &["pause", "suspend", "all"],
+        families: &[Family::Pause, Family::Suspend, Family::All],
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 5 / 2),
         set: |scenario, value| scenario.pause = Some(exactly(value)),
         bounds: |facts| {
@@ -131,7 +131,7 @@ pub static QUANTITIES: &[Varied] = &[
         about: "how far the clocks of servers are stepped",
         unit: Unit::Us,
         worse: Worse::More,
-        families: &["clock-jump", "all"],
+        families: &[Family::ClockJump, Family::All],
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
         set: |scenario, value| scenario.clock_jump = Some(exactly(value)),
         bounds: |facts| {
@@ -149,7 +149,7 @@ pub static QUANTITIES: &[Varied] = &[
         about: "how far replicas lag behind",
         unit: Unit::Us,
         worse: Worse::More,
-        families: &["failover", "replication-lag", "all"],
+        families: &[Family::Failover, Family::ReplicationLag, Family::All],
         range: |_| (0, 5_000_000),
         set: |scenario, value| scenario.replication_lag = Some(exactly(value)),
         bounds: |_| {
@@ -166,7 +166,7 @@ pub static QUANTITIES: &[Varied] = &[
         about: "what is added to requests to the storage",
         unit: Unit::Us,
         worse: Worse::More,
-        families: &["storage-delay", "all"],
+        families: &[Family::StorageDelay, Family::All],
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
         set: |scenario, value| scenario.storage_delay = Some(exactly(value)),
         bounds: |facts| {

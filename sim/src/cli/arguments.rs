@@ -1,13 +1,14 @@
 //! The arguments as clap reads them. Must never know what they mean together: that is
 //! [`super::options`].
 
+use super::choice::choice;
 use crate::engine::Engine;
-use crate::scenario::{Hold, Persistence, Workload};
+use crate::scenario::{Hold, Persistence};
 use crate::span::{Span, SpanRange};
-use crate::storage::Rule;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use fencepost_reports::sweep::VIOLATIONS_MAX;
+use fencepost_reports::{StorageRule, Workload};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -313,11 +314,11 @@ pub(crate) struct ScenarioArguments {
     #[arg(long, value_name = "P")]
     pub(crate) persistence: Option<Persistence>,
     /// What is guarded [default: register].
-    #[arg(long, value_name = "W")]
+    #[arg(long, value_name = "W", value_parser = choice::<Workload>())]
     pub(crate) workload: Option<Workload>,
     /// How the storage treats fencing tokens [default: fenced].
-    #[arg(long, value_name = "S")]
-    pub(crate) storage: Option<Rule>,
+    #[arg(long, value_name = "S", value_parser = choice::<StorageRule>())]
+    pub(crate) storage: Option<StorageRule>,
     /// The deployment and workload as TOML; flags win over --set, --set over the file.
     #[arg(long, value_name = "FILE")]
     pub(crate) scenario: Option<PathBuf>,

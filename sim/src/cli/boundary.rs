@@ -81,18 +81,16 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
 fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Families, Failure> {
     let mut all = families(std::slice::from_ref(&arguments.fault))?;
     let families = all.remove(0);
-    let named =
-        |(_, family): (_, &fencepost_faults::Family)| quantity.families.contains(&family.name);
     let fits = quantity.families.is_empty()
-        || quantity.families.contains(&families.to_string().as_str())
-        || families.chosen().any(named);
+        || families.chosen().any(|family| quantity.families.contains(&family));
     if fits {
         return Ok(families);
     }
-    let expected = quantity.families.join(", ");
+    let expected: Vec<&str> = quantity.families.iter().map(|family| family.name()).collect();
     Err(Failure::wrong(format!(
-        "--fault '{families}': {} matters under {expected} only",
-        quantity.name
+        "--fault '{families}': {} matters under {} only",
+        quantity.name,
+        expected.join(", ")
     )))
 }
 

@@ -123,7 +123,7 @@ fn wanted(value: &toml::Value) -> Result<Wanted, String> {
 fn kinds(value: &toml::Value) -> Result<BTreeSet<Kind>, String> {
     let names = value.as_array().ok_or("expected a list of kinds, like [\"overlap\"]")?;
     let kind = |value: &toml::Value| {
-        let found = Kind::ALL.into_iter().find(|kind| value.as_str() == Some(kind.name()));
+        let found = Kind::ALL.iter().copied().find(|kind| value.as_str() == Some(kind.name()));
         found.ok_or_else(|| {
             let valid: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
             format!("unknown kind {value}: expected one of {}", valid.join(", "))

@@ -1,15 +1,15 @@
 //! `fencepost list`: what there is to choose from. Must never know more of it than name and line.
 
 use super::arguments::{ListArguments, Listing};
+use super::choice::choices;
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::boundary::quantity::{QUANTITIES, Varied};
-use crate::scenario::Workload;
-use crate::storage::Rule;
-use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use fencepost_clients::CLIENTS;
-use fencepost_faults::FAMILIES;
+use fencepost_faults::{FAMILIES, Family};
 use fencepost_reports::format::FORMATS;
+use fencepost_reports::{StorageRule, Workload};
 
 /// Prints names with a line each.
 pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
@@ -31,13 +31,11 @@ fn rows(what: Listing) -> Vec<(String, String)> {
             CLIENTS.iter().map(|client| (client.name.to_owned(), client.about.to_owned())).collect()
         }
         Listing::Faults => {
-            let name = |family: &fencepost_faults::Family| {
-                [&[family.name], family.aliases].concat().join(", ")
-            };
-            FAMILIES.iter().map(|family| (name(family), family.about.to_owned())).collect()
+            let name = |family: &Family| [&[family.name()], family.aliases()].concat().join(", ");
+            FAMILIES.iter().map(|family| (name(family), family.about().to_owned())).collect()
         }
-        Listing::Workloads => values::<Workload>(),
-        Listing::Storages => values::<Rule>(),
+        Listing::Workloads => values(choices::<Workload>()),
+        Listing::Storages => values(choices::<StorageRule>()),
         Listing::Quantities => {
             let row = |quantity: &Varied| (quantity.name.to_owned(), quantity.about.to_owned());
             QUANTITIES.iter().map(row).collect()
@@ -50,11 +48,11 @@ fn rows(what: Listing) -> Vec<(String, String)> {
 }
 
 /// The values of an argument with the first line of their documentation.
-fn values<T: ValueEnum>() -> Vec<(String, String)> {
-    let row = |value: clap::builder::PossibleValue| {
+fn values(values: Vec<PossibleValue>) -> Vec<(String, String)> {
+    let row = |value: PossibleValue| {
         (value.get_name().to_owned(), value.get_help().map(ToString::to_string).unwrap_or_default())
     };
-    T::value_variants().iter().filter_map(ValueEnum::to_possible_value).map(row).collect()
+    values.into_iter().map(row).collect()
 }
 
 fn text(rows: &[(String, String)]) -> String {

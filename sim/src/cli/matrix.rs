@@ -95,7 +95,7 @@ fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Fai
 /// Runs the cells; nothing is made minimal.
 fn run(arguments: &MatrixArguments) -> Result<Sweep, Failure> {
     let scenario = scenario(&arguments.deployment)?;
-    let all = || FAMILIES.iter().map(|family| family.name.to_owned()).collect();
+    let all = || FAMILIES.iter().map(|family| family.name().to_owned()).collect();
     let faults = families(&arguments.fault.clone().unwrap_or_else(all))?;
     let locks = clients(&arguments.client.clone().unwrap_or_else(|| vec!["all".to_owned()]))?;
     let cells: Vec<_> =

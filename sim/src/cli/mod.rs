@@ -5,6 +5,7 @@ mod arguments;
 mod boundary;
 mod check;
 mod checkpoint_file;
+mod choice;
 mod expect;
 mod failure;
 mod gallery;

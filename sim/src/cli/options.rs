@@ -9,7 +9,7 @@ use crate::fit::fits;
 use crate::lengths::Length;
 use crate::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Definition, find};
-use fencepost_faults::Families;
+use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
 use fencepost_reports::format::{FORMATS, Format};
 use std::collections::BTreeSet;
@@ -54,8 +54,7 @@ impl Options {
 pub(crate) fn format(name: &str) -> Result<&'static dyn Format, Failure> {
     let found = FORMATS.iter().find(|format| format.name() == name);
     found.copied().ok_or_else(|| {
-        let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
-        Failure::wrong(format!("unknown format '{name}': expected one of {}", names.join(", ")))
+        unknown("format", name, "", FORMATS.iter().map(|format| format.name()).collect())
     })
 }
 
@@ -91,11 +90,7 @@ pub(crate) fn clients(names: &[String]) -> Result<Vec<&'static Definition>, Fail
 /// The lock of that name.
 pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
     find(name).ok_or_else(|| {
-        let names: Vec<&str> = CLIENTS.iter().map(|definition| definition.name).collect();
-        Failure::wrong(format!(
-            "unknown client '{name}': expected all, or one of {}",
-            names.join(", ")
-        ))
+        unknown("client", name, "all, or ", CLIENTS.iter().map(|one| one.name).collect())
     })
 }
 
@@ -191,8 +186,14 @@ pub(crate) fn jobs(asked: Option<u16>) -> usize {
 
 /// The rule of that name.
 pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
-    Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-        Failure::wrong(format!("unknown kind '{name}': expected one of {}", names.join(", ")))
+    Kind::ALL.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {
+        unknown("kind", name, "", Kind::ALL.iter().map(|kind| kind.name()).collect())
     })
+}
+
+/// A name that nothing has: with what was probably meant, and all that would be valid.
+pub(crate) fn unknown(what: &str, name: &str, besides: &str, valid: Vec<&str>) -> Failure {
+    let hint = did_you_mean(name, valid.iter().copied());
+    let valid = valid.join(", ");
+    Failure::wrong(format!("unknown {what} '{name}'{hint}: expected {besides}one of {valid}"))
 }

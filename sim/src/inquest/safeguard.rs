@@ -6,10 +6,10 @@ use crate::engine::Engine;
 use crate::run::{Recording, RunSpec};
 use crate::scenario::Persistence;
 use crate::span::{Span, SpanRange};
-use crate::storage::Rule;
 use fencepost_clients::{Deployment, find};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Fault, FaultPlan, Magnitude, Micros, Node, TimedFault, with_magnitude};
+use fencepost_reports::StorageRule;
 
 /// Something that is said to make a lock safe.
 pub struct Safeguard {
@@ -36,7 +36,9 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         name: "fencing",
         about: "a lock that gives fencing tokens, and a storage that checks them",
         with: fencing_client,
-        without: Some(|spec| with_scenario(spec, |scenario| scenario.storage = Rule::Unchecked)),
+        without: Some(|spec| {
+            with_scenario(spec, |scenario| scenario.storage = StorageRule::Unchecked)
+        }),
     },
     Safeguard {
         name: "delayed-restart",
@@ -96,15 +98,15 @@ pub const SAFEGUARDS: &[Safeguard] = &[
 ];
 
 fn fenced_storage(spec: &RunSpec) -> Option<RunSpec> {
-    let helps = spec.client.has_tokens && spec.scenario.storage != Rule::Fenced;
-    helps.then(|| with_scenario(spec, |scenario| scenario.storage = Rule::Fenced))
+    let helps = spec.client.has_tokens && spec.scenario.storage != StorageRule::Fenced;
+    helps.then(|| with_scenario(spec, |scenario| scenario.storage = StorageRule::Fenced))
 }
 
 /// A quorum lock has no counter that could give out tokens.
 fn fencing_client(spec: &RunSpec) -> Option<RunSpec> {
     let helps = !spec.client.has_tokens && spec.client.deployment == Deployment::Primary;
     let client = find("fencing").filter(|_| helps)?;
-    let fenced = with_scenario(spec, |scenario| scenario.storage = Rule::Fenced);
+    let fenced = with_scenario(spec, |scenario| scenario.storage = StorageRule::Fenced);
     Some(RunSpec { client, ..fenced })
 }
 

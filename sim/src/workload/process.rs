@@ -2,6 +2,7 @@
 //! it holds in its hands.
 
 use super::guard::{Answer, Guard, Request};
+use super::next;
 use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::scenario::{Hold, Scenario};
@@ -120,7 +121,7 @@ impl Process {
         if !self.works(lease, self.within(lease, before_look)).await || !self.nests().await {
             return;
         }
-        let Some(next) = self.scenario.workload.next(read) else { return };
+        let Some(next) = next(self.scenario.workload, read) else { return };
         if !self.lock.usage().extends && self.remaining(lease) <= after_look {
             self.env.sleep(self.remaining(lease)).await;
             return;

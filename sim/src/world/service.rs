@@ -9,7 +9,7 @@ use super::socket::{Owner, Stage};
 use super::state::State;
 use super::traffic::Close;
 use fake_redis::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent, WallTime};
-use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 
 /// Over which connection and at which socket the machine is asked for something.
 type Asking = (ConnectionId, u32);
@@ -299,7 +299,11 @@ impl State {
             .retain(|waiting| !matches!(waiting, Arrival::Readable(on, _) if *on == connection));
         server.inbox.push_front(Arrival::Closed(connection));
         self.close(socket, Close::Reset);
-        self.recorder.fault_began(trap.fault, "lost-reply", &[self.node(host), self.node(client)]);
+        self.recorder.fault_began(
+            trap.fault,
+            FaultKind::LostReply,
+            &[self.node(host), self.node(client)],
+        );
     }
 }
 

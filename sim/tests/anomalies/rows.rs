@@ -4,10 +4,9 @@
 //! The letters follow docs/protocols.md.
 
 use fencepost::Scenario;
-use fencepost::scenario::{Hold, MastersOrder, Persistence, Workload};
+use fencepost::scenario::{Hold, MastersOrder, Persistence};
 use fencepost::span::{Span, SpanRange};
-use fencepost::storage::Rule;
-use fencepost_reports::Kind;
+use fencepost_reports::{Kind, StorageRule, Workload};
 
 /// One anomaly.
 pub(crate) struct Row {
@@ -120,12 +119,12 @@ fn synced_always() -> Scenario {
 }
 
 fn unchecked() -> Scenario {
-    Scenario { storage: Rule::Unchecked, ..Scenario::default() }
+    Scenario { storage: StorageRule::Unchecked, ..Scenario::default() }
 }
 
 /// Holders write when their lease runs out, and the storage looks a moment before it writes.
 fn check_then_write() -> Scenario {
-    Scenario { storage: Rule::CheckThenWrite, ..at_the_end() }
+    Scenario { storage: StorageRule::CheckThenWrite, ..at_the_end() }
 }
 
 fn at_the_end() -> Scenario {
@@ -139,7 +138,7 @@ fn few_fenced_writes() -> Scenario {
         cycles: 2,
         hold: Hold::Drawn(SpanRange::new(Span::secs(2), Span::secs(8))),
         fault_window: SpanRange::new(Span::secs(1), Span::secs(12)),
-        storage: Rule::FencedWrites,
+        storage: StorageRule::FencedWrites,
         ..Scenario::default()
     }
 }

@@ -1,0 +1,107 @@
+//! The kinds of faults, and what the rest of the workspace asks of a kind.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+/// What goes wrong, without where, when and how much of it.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum FaultKind {
+    /// A node stands still; its clocks go on.
+    Pause,
+    /// A node stands still, and its monotonic clock with it.
+    Suspend,
+    /// A process dies, and the kernel lives on.
+    Crash,
+    /// A machine loses power.
+    PowerLoss,
+    /// Nothing passes between two sides.
+    Partition,
+    /// Messages take longer.
+    Delay,
+    /// A command is applied, and its reply is lost.
+    LostReply,
+    /// Clocks run at a wrong rate.
+    ClockDrift,
+    /// A wall clock is stepped.
+    ClockJump,
+    /// Commands take longer.
+    SlowServer,
+    /// A server evicts what it may.
+    Evict,
+    /// An operator flushes a server.
+    FlushAll,
+}
+
+/// What a fault does to the nodes that it names. Rules that hold for several kinds ask for this, so
+/// that a new kind has to say where it belongs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Impact {
+    /// They stand still for a while.
+    Freezes,
+    /// They die, or go dark.
+    Kills,
+    /// Messages between them are held up, all of them or each for a while.
+    HoldsUpMessages,
+    /// A reply between them is lost.
+    LosesReply,
+    /// Their clocks are wrong.
+    BendsClock,
+    /// They serve commands more slowly.
+    Slows,
+    /// They lose keys.
+    LosesKeys,
+}
+
+impl FaultKind {
+    /// The name, as in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// What it does to the nodes that it names.
+    pub fn impact(self) -> Impact {
+        match self {
+            FaultKind::Pause | FaultKind::Suspend => Impact::Freezes,
+            FaultKind::Crash | FaultKind::PowerLoss => Impact::Kills,
+            FaultKind::Partition | FaultKind::Delay => Impact::HoldsUpMessages,
+            FaultKind::LostReply => Impact::LosesReply,
+            FaultKind::ClockDrift | FaultKind::ClockJump => Impact::BendsClock,
+            FaultKind::SlowServer => Impact::Slows,
+            FaultKind::Evict | FaultKind::FlushAll => Impact::LosesKeys,
+        }
+    }
+
+    /// Whether it happens at once and leaves nothing to heal.
+    pub fn is_instant(self) -> bool {
+        match self {
+            FaultKind::ClockJump | FaultKind::Evict | FaultKind::FlushAll => true,
+            FaultKind::Pause
+            | FaultKind::Suspend
+            | FaultKind::Crash
+            | FaultKind::PowerLoss
+            | FaultKind::Partition
+            | FaultKind::Delay
+            | FaultKind::LostReply
+            | FaultKind::ClockDrift
+            | FaultKind::SlowServer => false,
+        }
+    }
+}
