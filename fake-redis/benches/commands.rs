@@ -4,7 +4,9 @@
 //!     cargo bench -p fake-redis --bench commands
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Outputs, WallTime};
+use fake_redis::{
+    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Outputs, WallTime,
+};
 
 const NOW: WallTime = WallTime(1_700_000_000_000_000);
 const CLIENT: ConnectionId = ConnectionId(0);
@@ -29,10 +31,10 @@ impl Server {
             node: Node::new(config, DiskImage::default(), 1, NOW),
             outputs: Outputs::default(),
         };
-        server.node.handle(Input::Timer, NOW, &mut server.outputs);
+        server.node.handle(Input::Timer, Now::unstepped(NOW), &mut server.outputs);
         server.node.handle(
             Input::Accepted { connection: CLIENT, peer: "127.0.0.1:50000" },
-            NOW,
+            Now::unstepped(NOW),
             &mut server.outputs,
         );
         server
@@ -40,7 +42,11 @@ impl Server {
 
     fn ask(&mut self, bytes: &[u8]) {
         self.outputs.clear();
-        self.node.handle(Input::Received { connection: CLIENT, bytes }, NOW, &mut self.outputs);
+        self.node.handle(
+            Input::Received { connection: CLIENT, bytes },
+            Now::unstepped(NOW),
+            &mut self.outputs,
+        );
     }
 }
 

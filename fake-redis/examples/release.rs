@@ -8,7 +8,7 @@
 //! `refused` the script alone for a lock that is somebody else's.
 
 use fake_redis::{
-    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Output, Outputs, WallTime,
+    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
 };
 use std::process::ExitCode;
 
@@ -33,11 +33,19 @@ fn main() -> ExitCode {
     let config = NodeConfig { active_expire: false, ..NodeConfig::default() };
     let (mut node, mut outputs) =
         (Node::new(config, DiskImage::default(), 1, NOW), Outputs::default());
-    node.handle(Input::Timer, NOW, &mut outputs);
-    node.handle(Input::Accepted { connection: CLIENT, peer: "127.0.0.1:50000" }, NOW, &mut outputs);
+    node.handle(Input::Timer, Now::unstepped(NOW), &mut outputs);
+    node.handle(
+        Input::Accepted { connection: CLIENT, peer: "127.0.0.1:50000" },
+        Now::unstepped(NOW),
+        &mut outputs,
+    );
     let mut ask = |bytes: &[u8]| {
         outputs.clear();
-        node.handle(Input::Received { connection: CLIENT, bytes }, NOW, &mut outputs);
+        node.handle(
+            Input::Received { connection: CLIENT, bytes },
+            Now::unstepped(NOW),
+            &mut outputs,
+        );
         outputs.list.iter().find_map(|output| {
             if let Output::Send { bytes, .. } = output { Some(bytes.clone()) } else { None }
         })

@@ -8,11 +8,11 @@ use crate::args::Args;
 use crate::client::ClientKey;
 use crate::command::{Call, Effect};
 use crate::error::CommandError;
-use crate::machine::WallTime;
 use crate::reply::Reply;
 use crate::server::Server;
 use crate::timers::Timer;
 use crate::value::Value;
+use fencepost_machine::WallTime;
 use std::collections::VecDeque;
 
 /// What a client that waits wants done as soon as it can be. Writes the reply; false if it still

@@ -3,10 +3,10 @@
 
 use crate::args::ArgumentVector;
 use crate::command::{Command, Flags};
-use crate::machine::{ConnectionId, WallTime};
 use crate::output_limit::Unread;
 use crate::reply::Protocol;
 use crate::request::RequestReader;
+use fencepost_machine::{ConnectionId, WallTime};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 

@@ -2,9 +2,9 @@
 
 use crate::config::MaxmemoryPolicy;
 use crate::keyspace::Entry;
-use crate::machine::KeyChange;
 use crate::notify::EventClass;
 use crate::server::Server;
+use fencepost_machine::KeyChange;
 
 /// How many keys are looked at to find one that goes, as `maxmemory-samples`, and some more since
 /// there is no pool of candidates.

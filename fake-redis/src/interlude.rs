@@ -7,8 +7,8 @@
 //! else is.
 
 use crate::client::ClientKey;
-use crate::machine::{ConnectionId, Input, Outputs};
 use crate::server::Server;
+use fencepost_machine::{ConnectionId, Input, Outputs};
 use std::fmt::Debug;
 use std::time::Duration;
 

@@ -5,8 +5,6 @@
 //! clock and no ambient randomness in the machine itself.
 
 pub mod config;
-pub mod disk;
-pub mod machine;
 mod node;
 pub mod sentinel;
 pub mod serve;
@@ -16,6 +14,7 @@ mod blocking;
 mod client;
 mod command;
 mod commands;
+mod config_file;
 mod error;
 mod eviction;
 mod extended;
@@ -55,10 +54,10 @@ pub use config::{
     Fsync, MaxmemoryPolicy, NodeConfig, OutputLimit, OutputLimits, Persistence, RedisVersion,
     SavePoint,
 };
-pub use disk::{Disk, DiskReply};
-pub use interlude::{Attendant, Interlude};
-pub use machine::{
-    ConnectionId, DiskImage, Input, KeyChange, Machine, Output, Outputs, TapEvent, WallTime,
+pub use fencepost_machine::{
+    ConnectionId, Disk, DiskImage, DiskReply, Input, KeyChange, Machine, MonotonicTime, Now,
+    OperatorAction, Output, Outputs, TapEvent, WallTime,
 };
+pub use interlude::{Attendant, Interlude};
 pub use node::Node;
 pub use sentinel::{Sentinel, SentinelConfig};

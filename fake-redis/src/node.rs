@@ -1,9 +1,13 @@
 //! A Redis server as a machine: inputs in, outputs out. Must never know who drives it.
 
 use crate::config::NodeConfig;
+use crate::config_file;
 use crate::interlude::Attendant;
-use crate::machine::{DiskImage, Input, Machine, Output, Outputs, WallTime};
 use crate::server::Server;
+use fencepost_machine::wording::{self, Wording};
+use fencepost_machine::{
+    DiskImage, Input, Machine, Now, OperatorAction, Output, Outputs, WallTime,
+};
 use std::rc::Rc;
 
 /// A Redis server. It has no world of its own: time, bytes and the disk are handed to it.
@@ -20,7 +24,10 @@ impl Node {
     /// rewritten counts for more than `config`. All its randomness follows from `seed`, which
     /// should differ between servers and between the lives of one server.
     pub fn new(config: NodeConfig, mut disk: DiskImage, seed: u64, now: WallTime) -> Node {
-        let config = disk.config.take().map_or(config, |rewritten| *rewritten);
+        let config = match disk.config.take() {
+            Some(rewritten) => config_file::read(&rewritten, config),
+            None => config,
+        };
         let mut server = Server::new(config, seed, now);
         server.load_disk(disk);
         Node { server }
@@ -77,20 +84,36 @@ impl Node {
             Input::Timer => server.timer(),
             Input::DiskSynced => server.disk_synced(),
             Input::Unsent { connection, bytes } => server.output_waits(connection, bytes),
-            Input::Operator { command } => server.apply_from_operator(command),
+            Input::Operator { action } => server.apply_from_operator(command(action)),
         }
     }
 }
 
 impl Machine for Node {
-    fn handle(&mut self, input: Input<'_>, now: WallTime, out: &mut Outputs) {
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         std::mem::swap(&mut self.server.outputs, out);
-        self.server.now = now;
+        self.server.now = now.wall;
         if !matches!(input, Input::Timer) && !self.server.stopped {
             self.server.run_due_timers();
         }
         self.dispatch(input);
         self.server.finish_input();
         std::mem::swap(&mut self.server.outputs, out);
+    }
+
+    fn supports(&self, _: OperatorAction) -> bool {
+        true
+    }
+
+    fn wording(&self) -> Wording {
+        wording::resp
+    }
+}
+
+/// What an operator types.
+fn command(action: OperatorAction) -> &'static [&'static [u8]] {
+    match action {
+        OperatorAction::FlushAll => &[b"FLUSHALL"],
+        OperatorAction::Evict => &[b"DEBUG", b"EVICT-VOLATILE"],
     }
 }

@@ -4,10 +4,10 @@
 //! Used by Sentinel for its links and by a replica for the handshake with its primary. Must never
 //! know what a reply means.
 
-use crate::machine::{ConnectionId, Output, Outputs};
 use crate::reply::put_header;
 use crate::request::short_header;
 use bytes::{Bytes, BytesMut};
+use fencepost_machine::{ConnectionId, Output, Outputs};
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -4,10 +4,10 @@
 
 use crate::client::{Client, ClientKey, Role};
 use crate::config::{OutputLimit, OutputLimits};
-use crate::machine::{ConnectionId, Output, WallTime};
 use crate::parameters::parse_memory;
 use crate::server::Server;
 use crate::timers::Timer;
+use fencepost_machine::{ConnectionId, Output, WallTime};
 
 /// What waits for one client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

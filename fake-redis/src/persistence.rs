@@ -13,9 +13,9 @@ mod tests;
 
 use crate::config::{Fsync, NodeConfig, Persistence};
 use crate::error::CommandError;
-use crate::machine::{DiskImage, Output};
 use crate::server::Server;
 use bytes::BytesMut;
+use fencepost_machine::{DiskImage, Output};
 use progress::Progress;
 use std::collections::VecDeque;
 use std::fmt::Write;

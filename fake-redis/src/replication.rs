@@ -23,13 +23,13 @@ pub(crate) use wait::Goal;
 
 use crate::client::{Client, ClientKey, Role};
 use crate::config::{NodeConfig, RedisVersion};
-use crate::machine::WallTime;
 use crate::outgoing::OutgoingIds;
 use crate::random::Random;
 use crate::rdb::Origin;
 use crate::server::Server;
 use crate::timers::Timer;
 use failover::Failover;
+use fencepost_machine::WallTime;
 use follower::Link;
 use history::History;
 use primary::{Introduction, Replica};

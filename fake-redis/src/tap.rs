@@ -2,11 +2,11 @@
 //! it.
 
 use crate::keyspace::Entry;
-use crate::machine::{KeyChange, Output, TapEvent};
 use crate::number::double_text;
 use crate::server::Server;
 use crate::value::Value;
 use bytes::Bytes;
+use fencepost_machine::{KeyChange, Output, TapEvent};
 
 impl Server {
     /// What is loaded is told at the end, once for each key.
@@ -46,6 +46,7 @@ impl Server {
             by: self.acting.and_then(|key| self.client(key).connection),
             expires_at_ms,
             primary: !self.is_replica(),
+            token: None,
         }
     }
 }

@@ -2,11 +2,11 @@
 //! what is tested.
 
 use crate::config::NodeConfig;
-use crate::machine::{
-    ConnectionId, DiskImage, Input, Machine, Output, Outputs, TapEvent, WallTime,
-};
 use crate::node::Node;
 use bytes::Bytes;
+use fencepost_machine::{
+    ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs, TapEvent, WallTime,
+};
 use std::fmt::Write;
 
 /// The instant at which tests begin: in milliseconds, 2023-11-14.
@@ -77,7 +77,7 @@ impl Bench {
     /// Hands the server an input, and further `Continue`s for as long as it wants them.
     pub(crate) fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
-        self.node.handle(input, self.now, &mut out);
+        self.node.handle(input, Now::unstepped(self.now), &mut out);
         let mut rounds = 0;
         loop {
             assert!(out.commands <= 1, "one input serves one command at most");
@@ -91,7 +91,7 @@ impl Bench {
             rounds += 1;
             assert!(rounds < 100_000, "the server never runs out of commands");
             out.clear();
-            self.node.handle(Input::Continue, self.now, &mut out);
+            self.node.handle(Input::Continue, Now::unstepped(self.now), &mut out);
         }
     }
 

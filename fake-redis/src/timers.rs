@@ -1,7 +1,7 @@
 //! When a server has to be woken, one deadline for each thing that happens by itself. Must never
 //! know what those things do.
 
-use crate::machine::WallTime;
+use fencepost_machine::WallTime;
 
 /// What happens by itself. Replication and persistence have one each for their own use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,10 +4,12 @@
 //! Must never know what the machines are, nor be used outside tests.
 
 use crate::config::NodeConfig;
-use crate::disk::{Disk, DiskReply};
-use crate::machine::{ConnectionId, Input, Machine, Output, Outputs, WallTime};
 use crate::node::Node;
 use bytes::{Bytes, BytesMut};
+use fencepost_machine::{
+    ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
+};
+use fencepost_machine::{Disk, DiskReply};
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -43,7 +45,7 @@ struct Host {
     life: u64,
     accepted: u32,
     peers: BTreeMap<ConnectionId, End>,
-    taps: Vec<crate::machine::TapEvent>,
+    taps: Vec<fencepost_machine::TapEvent>,
 }
 
 /// Hosts, what is about to happen, and the clients of the test.
@@ -195,7 +197,7 @@ impl World {
     }
 
     /// What a host told the judge.
-    pub(crate) fn taps(&self, host: &str) -> &[crate::machine::TapEvent] {
+    pub(crate) fn taps(&self, host: &str) -> &[fencepost_machine::TapEvent] {
         &self.hosts[host].taps
     }
 
@@ -356,7 +358,8 @@ impl World {
     }
 
     fn input(&mut self, name: &str, input: Input<'_>) {
-        let now = self.wall_time_of(name);
+        let (wall, monotonic) = (self.wall_time_of(name), MonotonicTime(self.now_us));
+        let now = Now { wall, monotonic };
         let mut out = std::mem::take(&mut self.outputs);
         out.clear();
         let Some(host) = self.hosts.get_mut(name).filter(|host| host.up) else {

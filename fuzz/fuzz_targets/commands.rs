@@ -6,7 +6,7 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Outputs, WallTime};
+use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Outputs, WallTime};
 use libfuzzer_sys::fuzz_target;
 
 const NAMES: &[&str] = &[
@@ -72,21 +72,21 @@ fuzz_target!(|steps: Vec<Step>| {
     let mut now = WallTime(1_700_000_000_000_000);
     let mut node = Node::new(NodeConfig::default(), DiskImage::default(), 1, now);
     let mut out = Outputs::default();
-    node.handle(Input::Timer, now, &mut out);
+    node.handle(Input::Timer, Now::unstepped(now), &mut out);
     for connection in 0..2 {
-        node.handle(Input::Accepted { connection: ConnectionId(connection), peer: "127.0.0.1:50000" }, now, &mut out);
+        node.handle(Input::Accepted { connection: ConnectionId(connection), peer: "127.0.0.1:50000" }, Now::unstepped(now), &mut out);
     }
     for step in &steps {
         now.0 += i64::from(step.millis) * 1_000;
-        node.handle(Input::Timer, now, &mut out);
+        node.handle(Input::Timer, Now::unstepped(now), &mut out);
         let bytes = request(step);
-        node.handle(Input::Received { connection: ConnectionId(step.connection.into()), bytes: &bytes }, now, &mut out);
+        node.handle(Input::Received { connection: ConnectionId(step.connection.into()), bytes: &bytes }, Now::unstepped(now), &mut out);
         out.clear();
     }
     // A month later every pause and sleep is over.
     now.0 += 2_600_000_000_000;
-    node.handle(Input::Timer, now, &mut out);
-    node.handle(Input::Accepted { connection: ConnectionId(2), peer: "127.0.0.1:50001" }, now, &mut out);
+    node.handle(Input::Timer, Now::unstepped(now), &mut out);
+    node.handle(Input::Accepted { connection: ConnectionId(2), peer: "127.0.0.1:50001" }, Now::unstepped(now), &mut out);
     out.clear();
-    node.handle(Input::Received { connection: ConnectionId(2), bytes: b"QUIT\r\n" }, now, &mut out);
+    node.handle(Input::Received { connection: ConnectionId(2), bytes: b"QUIT\r\n" }, Now::unstepped(now), &mut out);
 });

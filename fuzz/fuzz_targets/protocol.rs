@@ -5,7 +5,7 @@
 
 #![no_main]
 
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Output, Outputs, WallTime};
+use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime};
 use libfuzzer_sys::fuzz_target;
 
 /// 2023-11-14.
@@ -15,7 +15,7 @@ const ROUNDS_MAX: usize = 1_000_000;
 
 fn handle(node: &mut Node, input: Input<'_>) {
     let mut out = Outputs::default();
-    node.handle(input, START, &mut out);
+    node.handle(input, Now::unstepped(START), &mut out);
     for _ in 0..ROUNDS_MAX {
         for output in out.list.drain(..) {
             if let Output::Send { bytes, .. } = output {
@@ -26,7 +26,7 @@ fn handle(node: &mut Node, input: Input<'_>) {
             return;
         }
         out.clear();
-        node.handle(Input::Continue, START, &mut out);
+        node.handle(Input::Continue, Now::unstepped(START), &mut out);
     }
     panic!("the server never runs out of commands");
 }

@@ -13,9 +13,11 @@ use crate::world::kernel::Kernel;
 use crate::world::server::Server;
 use crate::world::state::Parts;
 use crate::world::tasks::TaskFuture;
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, NodeConfig, Outputs, WallTime};
+use fake_redis::NodeConfig;
 use fencepost_clients::{Acquisition, Address, Env, Lock, Servers, Settings, find};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
+use fencepost_machine::wording::Wording;
+use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Outputs, WallTime};
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -111,7 +113,7 @@ impl Default for Workload {
 impl Workload {
     /// Runs it on one of our engines.
     pub fn run(&self, seed: u64, engine: Engine) -> Figures {
-        self.run_with(seed, engine, |image, wall| Box::new(machine(image, wall)), process)
+        self.run_with(seed, engine, |image, now| Box::new(machine(image, now.wall)), process)
     }
 
     /// Runs it without locks and servers: see [`bare`].
@@ -126,14 +128,14 @@ impl Workload {
     pub fn record(&self, seed: u64) -> Vec<Told> {
         let told = Rc::new(RefCell::new(Vec::new()));
         let log = told.clone();
-        let recording = move |image, wall| Recording {
-            machine: Box::new(machine(image, wall)),
+        let recording = move |image, now: Now| Recording {
+            machine: Box::new(machine(image, now.wall)),
             told: log.clone(),
         };
         self.run_with(
             seed,
             Engine::Fast,
-            move |image, wall| Box::new(recording(image, wall)),
+            move |image, now| Box::new(recording(image, now)),
             process,
         );
         told.take()
@@ -143,7 +145,7 @@ impl Workload {
         &self,
         seed: u64,
         engine: Engine,
-        make: impl Fn(DiskImage, WallTime) -> Box<dyn Machine> + 'static,
+        make: impl Fn(DiskImage, Now) -> Box<dyn Machine> + 'static,
         process: impl AsyncFn(Env, u32) + Copy + 'static,
     ) -> Figures {
         let seed = Seed(seed);
@@ -206,7 +208,7 @@ pub fn machine(image: DiskImage, wall: WallTime) -> fake_redis::Node {
 /// Something that a server was told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Told {
-    at: WallTime,
+    at: Now,
     what: What,
 }
 
@@ -223,7 +225,7 @@ enum What {
 /// out.
 pub fn replay(told: &[Told]) -> u64 {
     let mut node =
-        machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at));
+        machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at.wall));
     let (mut out, mut commands) = (Outputs::default(), 0);
     for Told { at, what } in told {
         let input = match what {
@@ -247,7 +249,7 @@ struct Recording {
 }
 
 impl Machine for Recording {
-    fn handle(&mut self, input: Input<'_>, now: WallTime, out: &mut Outputs) {
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         let what = match input {
             Input::Timer => What::Timer,
             Input::Accepted { connection, peer } => What::Accepted(connection, peer.to_owned()),
@@ -258,5 +260,9 @@ impl Machine for Recording {
         };
         self.told.borrow_mut().push(Told { at: now, what });
         self.machine.handle(input, now, out);
+    }
+
+    fn wording(&self) -> Wording {
+        self.machine.wording()
     }
 }

@@ -87,8 +87,8 @@ impl Deployment {
             ..NodeConfig::default()
         };
         let mut ids = self.seed.stream(Stream::Server(node));
-        self.server(Box::new(move |image, wall| {
-            Box::new(fake_redis::Node::new(config.clone(), image, ids.next_u64(), wall))
+        self.server(Box::new(move |image, now| {
+            Box::new(fake_redis::Node::new(config.clone(), image, ids.next_u64(), now.wall))
         }))
     }
 
@@ -106,8 +106,8 @@ impl Deployment {
             ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), REDIS_PORT))
         };
         let mut ids = self.seed.stream(Stream::Server(node));
-        self.server(Box::new(move |_, wall| {
-            Box::new(Sentinel::new(config.clone(), ids.next_u64(), wall))
+        self.server(Box::new(move |_, now| {
+            Box::new(Sentinel::new(config.clone(), ids.next_u64(), now.wall))
         }))
     }
 

@@ -20,9 +20,10 @@ use crate::world::kernel::Kernel;
 use crate::world::server::Server;
 use crate::world::state::Parts;
 use crate::world::tasks::TaskFuture;
-use fake_redis::{Input, Machine, NodeConfig, Outputs, WallTime};
+use fake_redis::NodeConfig;
 use fencepost_clients::{Acquisition, Address, Definition, Env, Lock, Servers, Session, Settings};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
+use fencepost_machine::{DiskImage, Input, Machine, Now, Outputs, WallTime};
 use fencepost_reports::load::{FORMAT, LoadCase, LoadConfig, LoadReport, VERSION};
 use fencepost_reports::report::{Latencies, Latency};
 use std::cell::{Cell, RefCell};
@@ -117,9 +118,9 @@ impl Load {
             active_expire: false,
             ..NodeConfig::default()
         };
-        let factory = move |image, wall| -> Box<dyn Machine> {
-            let node = fake_redis::Node::new(config.clone(), image, 1, wall);
-            Box::new(Counting { node, started: wall, book: book.clone() })
+        let factory = move |image: DiskImage, now: Now| -> Box<dyn Machine> {
+            let node = fake_redis::Node::new(config.clone(), image, 1, now.wall);
+            Box::new(Counting { node, started: now.wall, book: book.clone() })
         };
         Software::Machine(Box::new(Server::new(
             self.service_time.0,
@@ -264,10 +265,10 @@ struct Counting {
 }
 
 impl Machine for Counting {
-    fn handle(&mut self, input: Input<'_>, now: WallTime, out: &mut Outputs) {
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         self.node.handle(input, now, out);
         if out.commands > 0 {
-            let at = now.0.saturating_sub(self.started.0);
+            let at = now.wall.0.saturating_sub(self.started.0);
             self.book
                 .commands
                 .borrow_mut()

@@ -11,15 +11,11 @@ use crate::world::network::align_up;
 use crate::world::server::{Arrival, Trap};
 use crate::world::state::State;
 use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
+use fencepost_machine::OperatorAction;
 use fencepost_reports::What;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-
-/// What an operator types to clear a server.
-const FLUSH_ALL: &[&[u8]] = &[b"FLUSHALL"];
-/// Makes a server evict all that its policy may evict: the machine's own debugging command.
-const EVICT: &[&[u8]] = &[b"DEBUG", b"EVICT-VOLATILE"];
 
 /// The nemesis of one run.
 pub(crate) struct Nemesis {
@@ -133,8 +129,8 @@ impl Nemesis {
                     server.slowed.push((timed.id, *extra_us));
                 }
             }),
-            Fault::Evict { node } => operate(state, *node, EVICT),
-            Fault::FlushAll { node } => operate(state, *node, FLUSH_ALL),
+            Fault::Evict { node } => operate(state, *node, OperatorAction::Evict),
+            Fault::FlushAll { node } => operate(state, *node, OperatorAction::FlushAll),
         }
     }
 
@@ -264,13 +260,14 @@ fn set_trap(state: &mut State, fault: u32, server: Node, client: Node) -> bool {
     })
 }
 
-fn operate(state: &mut State, node: Node, command: &'static [&'static [u8]]) -> bool {
+/// An operator does something at a server. False if the server is down, or has no answer to it.
+fn operate(state: &mut State, node: Node, action: OperatorAction) -> bool {
     let Some(host) = state.find(node) else { return false };
     let Some(server) = state.server(host) else { return false };
-    if !server.is_running() {
+    if !server.machine.as_ref().is_some_and(|machine| machine.supports(action)) {
         return false;
     }
-    server.inbox.push_back(Arrival::Operator(command));
+    server.inbox.push_back(Arrival::Operator(action));
     enter_now(state, host, Class::Timer, Occurrence::Resume);
     true
 }

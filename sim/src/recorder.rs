@@ -1,7 +1,7 @@
 //! Writes down what happens, in true time. Must never know what it means.
 
-use fake_redis::{KeyChange, TapEvent};
 use fencepost_faults::{FaultKind, Node, SimTime};
+use fencepost_machine::{KeyChange, TapEvent};
 use fencepost_reports::{Action, Change, Event, What};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

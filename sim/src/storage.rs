@@ -9,8 +9,9 @@
 
 use crate::recorder::Recorder;
 use bytes::{Bytes, BytesMut};
-use fake_redis::{ConnectionId, Input, Machine, Output, Outputs, WallTime};
 use fencepost_faults::Node;
+use fencepost_machine::wording::{self, Wording};
+use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 use fencepost_reports::history::Access;
 use fencepost_reports::{StorageRule, What};
 use redis_protocol::resp2::decode::decode_bytes_mut;
@@ -163,7 +164,7 @@ impl Storage {
 }
 
 impl Machine for Storage {
-    fn handle(&mut self, input: Input<'_>, _: WallTime, out: &mut Outputs) {
+    fn handle(&mut self, input: Input<'_>, _: Now, out: &mut Outputs) {
         match input {
             Input::Accepted { connection, peer } => {
                 let name = peer.split(':').next().unwrap_or_default();
@@ -205,6 +206,10 @@ impl Machine for Storage {
             | Input::Unsent { .. }
             | Input::Operator { .. } => {}
         }
+    }
+
+    fn wording(&self) -> Wording {
+        wording::resp
     }
 }
 

@@ -8,10 +8,20 @@ use std::path::{Path, PathBuf};
 /// Which of our own crates each may use.
 const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
-    ("fake-redis", &[]),
+    ("machine", &[]),
+    ("fake-redis", &["fencepost-machine"]),
     ("clients", &[]),
     ("reports", &["fencepost-faults"]),
-    ("sim", &["fake-redis", "fencepost-clients", "fencepost-faults", "fencepost-reports"]),
+    (
+        "sim",
+        &[
+            "fake-redis",
+            "fencepost-clients",
+            "fencepost-faults",
+            "fencepost-machine",
+            "fencepost-reports",
+        ],
+    ),
 ];
 
 /// What only the simulator may name.

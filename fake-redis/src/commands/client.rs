@@ -121,7 +121,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
-    let seconds = |since: crate::machine::WallTime| (server.now.0 - since.0).max(0) / 1_000_000;
+    let seconds = |since: fencepost_machine::WallTime| (server.now.0 - since.0).max(0) / 1_000_000;
     let queued = if client.transaction.open { client.transaction.queue.len() as i64 } else { -1 };
     let listens = &client.subscriptions;
     let mut line = String::new();

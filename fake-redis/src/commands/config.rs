@@ -3,13 +3,14 @@
 use super::help;
 use crate::command::{Call, Command, Flags};
 use crate::config::NodeConfig;
+use crate::config_file;
 use crate::error::{CommandError, CommandResult};
 use crate::glob;
-use crate::machine::Output;
 use crate::notify::EventClasses;
 use crate::parameters::{self, Refusal};
 use crate::server::Server;
 use crate::statistics::Statistics;
+use fencepost_machine::Output;
 
 const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
 
@@ -111,7 +112,7 @@ fn rewrite(call: &mut Call<'_>) -> CommandResult {
     }
     let config =
         NodeConfig { replica_of: server.replication.primary.clone(), ..server.config.clone() };
-    server.outputs.list.push(Output::DiskConfig { config: Box::new(config) });
+    server.outputs.list.push(Output::DiskConfig { config: config_file::write(&config) });
     call.reply.ok();
     Ok(())
 }

@@ -6,9 +6,9 @@
 use super::help;
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{CommandError, CommandResult, NOT_A_FLOAT};
-use crate::machine::WallTime;
 use crate::number::parse_double;
 use crate::timers::Timer;
+use fencepost_machine::WallTime;
 
 const DEBUG: Flags =
     Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE).and(Flags::PROTECTED);

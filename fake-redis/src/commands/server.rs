@@ -3,8 +3,8 @@
 use super::connection::database_number;
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{CommandError, CommandResult, DB_OUT_OF_RANGE, SYNTAX};
-use crate::machine::KeyChange;
 use crate::number::{Decimal, parse_integer};
+use fencepost_machine::KeyChange;
 
 const ALWAYS: Flags = Flags::LOADING.and(Flags::STALE);
 

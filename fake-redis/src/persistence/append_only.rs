@@ -2,11 +2,11 @@
 //! `feedAppendOnlyFile`, `flushAppendOnlyFile`). Must never know what the commands mean.
 
 use crate::config::{Fsync, Persistence};
-use crate::machine::{DiskImage, Output, WallTime};
 use crate::outgoing::encode_command;
 use crate::server::Server;
 use crate::timers::Timer;
 use bytes::Bytes;
+use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
     /// Takes an effect for the append-only file, with a SELECT before it if its database is another

@@ -2,11 +2,11 @@
 //! came there.
 
 use crate::client::ClientKey;
-use crate::machine::{DiskImage, KeyChange};
 use crate::rdb;
 use crate::request::{Limits, RequestReader};
 use crate::server::Server;
 use bytes::Bytes;
+use fencepost_machine::{DiskImage, KeyChange};
 
 impl Server {
     /// Loads the snapshot, then the append-only file. Nothing expires meanwhile; times to live are

@@ -2,9 +2,9 @@
 //! `saveCommand`). Must never know how a snapshot is written.
 
 use crate::config::{Persistence, SavePoint};
-use crate::machine::{DiskImage, Output, WallTime};
 use crate::server::Server;
 use crate::timers::Timer;
+use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
     /// Takes a snapshot. Redis forks for it; here it is on disk at once. With an append-only file

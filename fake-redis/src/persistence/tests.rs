@@ -1,9 +1,9 @@
 //! What a restart finds, after the process died and after the power failed.
 
 use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
-use crate::machine::{KeyChange, Output};
 use crate::world::World;
 use bytes::Bytes;
+use fencepost_machine::{KeyChange, Output};
 
 /// A server with this persistence, in a world of its own.
 fn world(persistence: Persistence) -> (World, NodeConfig) {
@@ -142,7 +142,7 @@ fn a_cut_off_tail_is_left_out_and_cut_away() {
     for cut in 1..=27 {
         let mut image = whole.clone();
         image.append_only = whole.append_only.slice(..length - cut);
-        world.put_disk("redis-1", crate::disk::Disk::holding(image));
+        world.put_disk("redis-1", fencepost_machine::Disk::holding(image));
         world.start_node("redis-1", config.clone());
         assert_eq!(world.ask_text("redis-1", &["GET", "a"]), "1");
         assert_eq!(world.ask_text("redis-1", &["GET", "b"]), "(nil)", "{cut} bytes are missing");
@@ -214,7 +214,7 @@ fn without_persistence_the_disk_is_never_touched() {
     let (mut world, _) = world(Persistence::None);
     world.ask("redis-1", &["SET", "k", "v"]);
     world.run_for(10_000);
-    assert_eq!(*world.disk("redis-1"), crate::disk::Disk::default());
-    let mut disk = crate::disk::Disk::default();
-    assert_eq!(disk.apply(&Output::WakeAfter { micros: 1 }), crate::disk::DiskReply::None);
+    assert_eq!(*world.disk("redis-1"), fencepost_machine::Disk::default());
+    let mut disk = fencepost_machine::Disk::default();
+    assert_eq!(disk.apply(&Output::WakeAfter { micros: 1 }), fencepost_machine::DiskReply::None);
 }

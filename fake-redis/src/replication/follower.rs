@@ -4,11 +4,11 @@
 use super::{handshake::Step, seconds, transfer::Transfer};
 use crate::client::ClientKey;
 use crate::config::RedisVersion;
-use crate::machine::{ConnectionId, Output};
 use crate::outgoing::Outgoing;
 use crate::request::{Limits, RequestReader};
 use crate::server::Server;
 use bytes::BytesMut;
+use fencepost_machine::{ConnectionId, Output};
 
 /// How far the connection to the primary is (`REPL_STATE_*`).
 #[derive(Debug, Default)]

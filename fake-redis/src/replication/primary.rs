@@ -3,11 +3,11 @@
 
 use super::{BACKLOG_TTL_SECONDS, Replication, seconds};
 use crate::client::{ClientKey, Role};
-use crate::machine::{ConnectionId, Output};
 use crate::outgoing::encode_command;
 use crate::rdb;
 use crate::server::Server;
 use bytes::{Bytes, BytesMut};
+use fencepost_machine::{ConnectionId, Output};
 
 /// What a client said of itself by REPLCONF.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -1,8 +1,8 @@
 //! Primaries and replicas in a tiny world, from real servers only.
 
 use crate::config::{NodeConfig, RedisVersion};
-use crate::machine::{KeyChange, TapEvent};
 use crate::world::{World, text};
+use fencepost_machine::{KeyChange, TapEvent};
 use redis_protocol::resp2::types::BytesFrame;
 
 mod durable;

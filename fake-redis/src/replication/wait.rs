@@ -4,10 +4,10 @@
 use super::Replication;
 use crate::client::ClientKey;
 use crate::error::{CommandError, WAITAOF_WITHOUT_FILE};
-use crate::machine::WallTime;
 use crate::reply::Reply;
 use crate::server::Server;
 use crate::timers::Timer;
+use fencepost_machine::WallTime;
 
 /// What is to become of a write before its client is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

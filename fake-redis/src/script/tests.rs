@@ -3,8 +3,8 @@
 use super::engine;
 use super::harm::Harm;
 use crate::config::{NodeConfig, RedisVersion};
-use crate::machine::ConnectionId;
 use crate::testing::{Bench, check, check_on};
+use fencepost_machine::ConnectionId;
 use mlua::Table;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -3,11 +3,11 @@
 
 use super::events::Event;
 use crate::{
-    machine::{ConnectionId, Output, Outputs},
     reply::Reply,
     request::{Limits, RequestReader},
 };
 use bytes::Bytes;
+use fencepost_machine::{ConnectionId, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a client of Sentinel may send.

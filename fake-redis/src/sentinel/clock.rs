@@ -7,7 +7,7 @@
 //! expected one, plus the tick that Redis would have had.
 
 use super::period;
-use crate::machine::{Output, Outputs, WallTime};
+use fencepost_machine::{Output, Outputs, WallTime};
 
 /// The frequencies between which Redis draws anew after every tick (`CONFIG_DEFAULT_HZ` and twice
 /// that), to keep Sentinels apart.

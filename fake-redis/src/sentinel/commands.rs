@@ -2,12 +2,9 @@
 //! and the commands flagged `CMD_SENTINEL`). Must never know how a failover works.
 
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
-use crate::{
-    args::{Args, ArgumentVector},
-    machine::Outputs,
-    reply::Protocol,
-};
+use crate::{args::Args, reply::Protocol};
 use bytes::Bytes;
+use fencepost_machine::Outputs;
 
 impl Sentinel {
     /// Serves the command of the client whose turn it is.
@@ -21,9 +18,10 @@ impl Sentinel {
     }
 
     /// Runs a command whose reply goes nowhere.
+    #[cfg(test)]
     pub(crate) fn operate(&mut self, command: &[&[u8]], out: &mut Outputs) {
         if !command.is_empty() {
-            let words = ArgumentVector::of(command.iter().copied());
+            let words = crate::args::ArgumentVector::of(command.iter().copied());
             self.execute(&mut Client::default(), words.as_args(), out);
         }
     }

@@ -2,7 +2,8 @@
 //! epoch, randomness, and where outputs and events go. Must never know an instance.
 
 use super::{SentinelConfig, events::Event};
-use crate::{machine::Outputs, outgoing::OutgoingIds};
+use crate::outgoing::OutgoingIds;
+use fencepost_machine::Outputs;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 

@@ -3,10 +3,8 @@
 //!
 //! Must never know what the instance is, nor when it counts as down.
 
-use crate::{
-    machine::{ConnectionId, Outputs},
-    outgoing::Outgoing,
-};
+use crate::outgoing::Outgoing;
+use fencepost_machine::{ConnectionId, Outputs};
 
 /// What the reply to a command will be taken for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -17,10 +17,9 @@ use super::{
     master::Master,
     schedule::{Schedule, Touched},
 };
-use crate::{
-    machine::{ConnectionId, Input, Machine, Outputs, WallTime},
-    outgoing::{bulk, status_text},
-};
+use crate::outgoing::{bulk, status_text};
+use fencepost_machine::wording::{self, Wording};
+use fencepost_machine::{ConnectionId, Input, Machine, Now, Outputs, WallTime};
 use redis_protocol::resp2::types::BytesFrame;
 
 /// A Redis Sentinel. The driver begins with one [`Input::Timer`].
@@ -207,8 +206,8 @@ impl Sentinel {
 }
 
 impl Machine for Sentinel {
-    fn handle(&mut self, input: Input<'_>, now: WallTime, out: &mut Outputs) {
-        self.core.now = now.as_millis();
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        self.core.now = now.wall.as_millis();
         if self.alarm.observe(self.core.now) {
             self.enter_tilt();
         }
@@ -225,10 +224,13 @@ impl Machine for Sentinel {
                 self.alarm.rang();
                 self.look(out);
             }
-            Input::DiskSynced | Input::Unsent { .. } => {}
-            Input::Operator { command } => self.operate(command, out),
+            Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
         }
-        self.finish(now, out);
+        self.finish(now.wall, out);
+    }
+
+    fn wording(&self) -> Wording {
+        wording::resp
     }
 }
 

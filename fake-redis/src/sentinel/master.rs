@@ -9,7 +9,7 @@ use super::{
     hello::Said,
     instance::{Instance, Kind},
 };
-use crate::machine::{ConnectionId, Outputs};
+use fencepost_machine::{ConnectionId, Outputs};
 
 /// A monitored primary.
 #[derive(Debug)]

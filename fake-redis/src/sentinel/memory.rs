@@ -10,7 +10,7 @@ use super::{
     instance::{Instance, Kind},
     master::Master,
 };
-use crate::machine::WallTime;
+use fencepost_machine::WallTime;
 
 /// What a Sentinel remembers after a restart. Take it when its process ends, and hand it to
 /// [`Sentinel::restarted`].
@@ -99,7 +99,7 @@ fn recall(remembered: &Remembered, now: i64) -> Master {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Input, Machine, Outputs};
+    use fencepost_machine::Outputs;
 
     #[test]
     fn a_sentinel_whose_file_names_replicas_need_not_ask_the_primary_for_them() {
@@ -119,12 +119,12 @@ mod tests {
         let mut sentinel = Sentinel::new(config.clone(), 1, now);
         let vote: [&[u8]; 6] =
             [b"SENTINEL", b"is-master-down-by-addr", b"redis-1", b"6379", b"4", b"somebody"];
-        sentinel.handle(Input::Operator { command: &vote }, now, &mut out);
+        sentinel.operate(&vote, &mut out);
         let hello =
             b"sentinel-2,26379,0123456789012345678901234567890123456789,4,mymaster,redis-2,6379,3"
                 .as_slice();
         let published: [&[u8]; 3] = [b"PUBLISH", b"__sentinel__:hello", hello];
-        sentinel.handle(Input::Operator { command: &published }, now, &mut out);
+        sentinel.operate(&published, &mut out);
         let memory = sentinel.memory();
         let mut restarted = Sentinel::restarted(config, memory.clone(), 2, now);
         assert_eq!(restarted.memory(), memory);
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(memory.masters[0].sentinels.len(), 1);
         let again: [&[u8]; 6] =
             [b"SENTINEL", b"is-master-down-by-addr", b"redis-2", b"6379", b"4", b"another"];
-        restarted.handle(Input::Operator { command: &again }, now, &mut out);
+        restarted.operate(&again, &mut out);
         assert_eq!(restarted.masters[0].leader, None);
     }
 }

@@ -5,7 +5,8 @@ use super::{
     Address, Sentinel, SentinelConfig, clients::Client, core::Context, describe,
     events::name_master, instance::Instance, master::Master,
 };
-use crate::{args::Args, machine::Outputs, number::parse_integer, reply::Reply};
+use crate::{args::Args, number::parse_integer, reply::Reply};
+use fencepost_machine::Outputs;
 
 impl Sentinel {
     /// Serves SENTINEL.

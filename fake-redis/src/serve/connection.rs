@@ -2,8 +2,8 @@
 //! them. Must never know what they mean.
 
 use super::host::Host;
-use crate::machine::ConnectionId;
 use bytes::{Buf, Bytes};
+use fencepost_machine::ConnectionId;
 use socket2::SockRef;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -5,8 +5,8 @@
 //! before it at one instant, whenever the process or the power ends.
 
 use super::ServeError;
-use crate::machine::{DiskImage, Output};
 use bytes::Bytes;
+use fencepost_machine::{DiskImage, Output};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};

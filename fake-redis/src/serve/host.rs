@@ -3,9 +3,11 @@
 use super::ServeError;
 use super::connection::Connection;
 use super::files::Files;
-use super::meanwhile::Door;
+use super::meanwhile::{Door, running};
 use crate::interlude::{Attendant, Interlude};
-use crate::machine::{ConnectionId, Input, Machine, Output, Outputs, WallTime};
+use fencepost_machine::{
+    ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
+};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell, RefMut};
@@ -75,6 +77,12 @@ pub(super) type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + S
 #[expect(clippy::disallowed_methods, reason = "nothing of a real server is simulated")]
 pub(super) fn spawn(task: impl Future<Output = ()> + 'static) {
     drop(tokio::task::spawn_local(task));
+}
+
+/// Both clocks of this computer.
+fn clocks() -> Now {
+    let running = running().as_micros();
+    Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }
 }
 
 #[expect(clippy::disallowed_methods, reason = "real time passes in a real server")]
@@ -192,7 +200,7 @@ impl Host {
 
     fn turn(&self, input: Input<'_>, commands_max: usize) {
         self.turn_of(input, commands_max, |input, outputs| {
-            self.machine.borrow_mut().handle(input, wall_clock(), outputs);
+            self.machine.borrow_mut().handle(input, clocks(), outputs);
         });
     }
 

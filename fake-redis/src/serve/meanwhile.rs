@@ -7,7 +7,7 @@
 
 use super::host::Host;
 use crate::interlude::{Attendant, Interlude};
-use crate::machine::Input;
+use fencepost_machine::Input;
 use socket2::SockRef;
 use std::io;
 use std::net::SocketAddr;
@@ -31,9 +31,14 @@ thread_local! {
     static ORIGIN: Instant = Instant::now();
 }
 
+/// A real clock that only goes forward.
+pub(super) fn running() -> Duration {
+    ORIGIN.with(Instant::elapsed)
+}
+
 impl Attendant for Door {
     fn now(&self) -> Duration {
-        ORIGIN.with(Instant::elapsed)
+        running()
     }
 
     fn is_leaving(&self) -> bool {

@@ -4,10 +4,10 @@
 use super::Server;
 use crate::client::ClientKey;
 use crate::keyspace::{Database, Entry};
-use crate::machine::{KeyChange, WallTime};
 use crate::notify::EventClass;
 use crate::timers::Timer;
 use crate::value::Value;
+use fencepost_machine::{KeyChange, WallTime};
 
 /// Redis looks for expired keys ten times a second.
 const ACTIVE_EXPIRY_PERIOD_MICROS: i64 = 100_000;

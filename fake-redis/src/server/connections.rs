@@ -2,9 +2,9 @@
 
 use super::{Effects, Server};
 use crate::client::{Client, ClientKey, Role};
-use crate::machine::{ConnectionId, Output};
 use crate::request::Limits;
 use bytes::Bytes;
+use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
     /// A client connected.

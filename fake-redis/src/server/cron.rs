@@ -1,8 +1,8 @@
 //! What happens by itself when its time comes. Must never know commands.
 
 use super::{Pause, PauseScope, Server};
-use crate::machine::WallTime;
 use crate::timers::Timer;
+use fencepost_machine::WallTime;
 
 impl Server {
     /// The driver's wake-up came: the first one is the boot.

@@ -3,9 +3,9 @@
 
 use super::Server;
 use crate::client::{ClientKey, ReplyMode};
-use crate::machine::{ConnectionId, Output};
 use crate::reply::Reply;
 use bytes::Bytes;
+use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
     /// Queues a message for a connection. It leaves at the end of the input, after the append-only

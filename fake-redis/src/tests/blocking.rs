@@ -63,7 +63,7 @@ fn who_waits_is_disconnected_when_the_server_becomes_a_replica() {
     check_on(&mut bench, &[("1>BLPOP l 0", ""), ("REPLICAOF 127.0.0.1 1", "+OK")]);
     let said = bench.heard(1);
     assert!(said.starts_with("-UNBLOCKED force unblock"), "{said}");
-    assert_eq!(bench.closed, [crate::machine::ConnectionId(1)]);
+    assert_eq!(bench.closed, [fencepost_machine::ConnectionId(1)]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! jumps at every look.
 
 use crate::interlude::{Attendant, Interlude};
-use crate::machine::{ConnectionId, Input, Output, Outputs};
 use crate::testing::{Bench, readable};
+use fencepost_machine::{ConnectionId, Input, Output, Outputs};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;

@@ -57,7 +57,8 @@ fn a_listener_that_left_hears_nothing() {
     let mut bench = Bench::new();
     bench.type_at(1, "SSUBSCRIBE s");
     check_on(&mut bench, &[("SPUBLISH s x", ":1"), ("PUBSUB SHARDNUMSUB s", "*2|$1|s|:1")]);
-    bench.input(crate::machine::Input::Closed { connection: crate::machine::ConnectionId(1) });
+    bench
+        .input(fencepost_machine::Input::Closed { connection: fencepost_machine::ConnectionId(1) });
     check_on(&mut bench, &[("SPUBLISH s x", ":0"), ("PUBSUB SHARDCHANNELS", "*0")]);
 }
 

@@ -1,7 +1,7 @@
 //! `client-output-buffer-limit`: who is disconnected for not reading.
 
-use crate::machine::{ConnectionId, Input};
 use crate::testing::Bench;
+use fencepost_machine::{ConnectionId, Input};
 
 const READER: ConnectionId = ConnectionId(1);
 

@@ -1,8 +1,8 @@
 //! SHUTDOWN ends a server, and only that.
 
 use crate::config::{NodeConfig, Persistence};
-use crate::machine::{ConnectionId, Input, Machine, Output, Outputs};
 use crate::testing::{Bench, check};
+use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 
 #[test]
 fn shutdown_closes_every_connection_and_nobody_is_served_any_more() {
@@ -14,11 +14,11 @@ fn shutdown_closes_every_connection_and_nobody_is_served_any_more() {
     let mut out = Outputs::default();
     bench.node.handle(
         Input::Accepted { connection: ConnectionId(3), peer: "x:1" },
-        bench.now,
+        Now::unstepped(bench.now),
         &mut out,
     );
     assert!(out.stopped);
-    bench.node.handle(Input::Timer, bench.now, &mut out);
+    bench.node.handle(Input::Timer, Now::unstepped(bench.now), &mut out);
     assert!(!out.list.iter().any(|output| matches!(output, Output::Send { .. })));
 }
 
@@ -30,7 +30,7 @@ fn shutdown_saves_if_there_are_save_points_or_it_is_asked_to() {
         let mut out = Outputs::default();
         let bytes = format!("{line}\r\n");
         let input = Input::Received { connection: ConnectionId(0), bytes: bytes.as_bytes() };
-        bench.node.handle(input, bench.now, &mut out);
+        bench.node.handle(input, Now::unstepped(bench.now), &mut out);
         out.list.iter().any(|output| matches!(output, Output::DiskReplace { .. }))
     };
     assert!(is_saved(Persistence::Rdb, "SHUTDOWN"));

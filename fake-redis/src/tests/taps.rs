@@ -1,9 +1,9 @@
 //! What the judge is told of the keys it cares about, and nothing else.
 
 use crate::config::NodeConfig;
-use crate::machine::Input;
 use crate::testing::{Bench, check_on};
 use bytes::Bytes;
+use fencepost_machine::{Input, OperatorAction};
 
 fn tapped() -> Bench {
     Bench::with(NodeConfig {
@@ -60,9 +60,9 @@ fn an_operator_acts_for_nobody() {
     bench.run("SET lock a PX 9000");
     bench.run("SET lock2 a");
     bench.tapped();
-    bench.input(Input::Operator { command: &[b"DEBUG", b"EVICT-VOLATILE"] });
+    bench.input(Input::Operator { action: OperatorAction::Evict });
     assert_eq!(bench.tapped(), "Evicted lock=a by - until -");
-    bench.input(Input::Operator { command: &[b"FLUSHALL"] });
+    bench.input(Input::Operator { action: OperatorAction::FlushAll });
     assert_eq!(bench.tapped(), "Flushed lock2=a by - until -");
 }
 

@@ -8,7 +8,7 @@ use crate::comparison::{is_comparable, same};
 use crate::real::{RealRedis, encode};
 use crate::sequences::sequence;
 use fake_redis::{
-    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Output, Outputs, WallTime,
+    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -43,7 +43,7 @@ impl Fake {
 
     fn input(&mut self, input: Input<'_>) -> Vec<u8> {
         let (mut out, mut sent) = (Outputs::default(), Vec::new());
-        self.node.handle(input, now(), &mut out);
+        self.node.handle(input, Now::unstepped(now()), &mut out);
         for output in out.list {
             if let Output::Send { bytes, .. } = output {
                 sent.extend_from_slice(&bytes);

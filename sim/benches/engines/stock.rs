@@ -3,7 +3,7 @@
 //! has no faults, no judge and no idle skipping.
 
 use bytes::BytesMut;
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Output, Outputs, WallTime};
+use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Now, Output, Outputs, WallTime};
 use fencepost::bench::{self, bare};
 use fencepost_clients::env::{
     BoxFuture, Caller, Draw, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock,
@@ -183,7 +183,7 @@ async fn converse(
     started: Instant,
 ) -> io::Result<()> {
     let mut out = Outputs::default();
-    let now = || WallTime(started.elapsed().as_micros() as i64);
+    let now = || Now::unstepped(WallTime(started.elapsed().as_micros() as i64));
     machine.borrow_mut().handle(Input::Accepted { connection, peer: "client:1" }, now(), &mut out);
     let mut bytes = BytesMut::new();
     loop {

@@ -4,9 +4,9 @@
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};
-use fake_redis::{ConnectionId, Input, Machine, Output, Outputs, WallTime};
 use fencepost_clients::Env;
 use fencepost_clients::env::Socket;
+use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 use std::io;
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ impl Server {
 }
 
 impl Machine for Server {
-    fn handle(&mut self, input: Input<'_>, _: WallTime, out: &mut Outputs) {
+    fn handle(&mut self, input: Input<'_>, _: Now, out: &mut Outputs) {
         if let Input::Received { connection, bytes } = input {
             out.commands = 1;
             let answer = Bytes::from_static(self.answer(connection, bytes.first().copied()));

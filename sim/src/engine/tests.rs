@@ -11,11 +11,11 @@ use crate::world::server::Server;
 use crate::world::state::Parts;
 use crate::world::tasks::TaskFuture;
 use bytes::{Bytes, BytesMut};
-use fake_redis::{Input, Machine, Output, Outputs, WallTime};
 use fencepost_clients::env::Draw;
 use fencepost_clients::{Address, Env};
 use fencepost_faults::setting::{Setting, Topology};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime, generate};
+use fencepost_machine::{Input, Machine, Now, Output, Outputs};
 use fencepost_reports::{Event, What};
 use std::rc::Rc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_millis(900);
 struct Echo;
 
 impl Machine for Echo {
-    fn handle(&mut self, input: Input<'_>, _: WallTime, out: &mut Outputs) {
+    fn handle(&mut self, input: Input<'_>, _: Now, out: &mut Outputs) {
         if let Input::Received { connection, bytes } = input {
             out.commands += 1;
             out.list.push(Output::Send { connection, bytes: Bytes::copy_from_slice(bytes) });

@@ -120,14 +120,14 @@ impl Kernel {
     #[inline(never)]
     fn boot(&self, host: HostIndex) -> Step {
         let program = self.with(|state| {
-            let (now, wall, node) = (state.now, state.wall(host), state.node(host));
+            let (now, clocks, node) = (state.now, state.clocks(host), state.node(host));
             if now > SimTime::ZERO {
                 state.recorder.started(node);
             }
             match &mut state.host(host).software {
                 Software::Program(boot) => Some(boot.clone()),
                 Software::Machine(server) => {
-                    server.start(now, wall);
+                    server.start(now, clocks);
                     None
                 }
             }
@@ -184,7 +184,7 @@ impl Kernel {
 
 impl World for Kernel {
     fn wall_clock(&self, host: HostKey) -> WallClock {
-        self.with(|state| WallClock(state.wall(host.0).0))
+        self.with(|state| WallClock(state.clocks(host.0).wall.0))
     }
 
     fn monotonic_clock(&self, host: HostKey) -> Monotonic {

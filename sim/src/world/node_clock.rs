@@ -6,6 +6,7 @@
 //! throughout.
 
 use fencepost_faults::{Micros, SimTime};
+use fencepost_machine::{MonotonicTime, Now, WallTime};
 
 /// The wall clock of every host at the start of a run, in microseconds since the Unix epoch:
 /// 2026-01-01T00:00:00Z.
@@ -49,9 +50,17 @@ impl NodeClock {
         self.monotonic_at_anchor + self.elapsed(now)
     }
 
-    /// What the wall clock shows at a true instant, in microseconds since the Unix epoch.
-    pub(crate) fn wall(&self, now: SimTime) -> i64 {
-        (self.monotonic_at_anchor + self.elapsed(now)) as i64 + self.wall_offset
+    /// What both clocks show at a true instant.
+    #[inline]
+    pub(crate) fn both(&self, now: SimTime) -> Now {
+        let running = self.monotonic_at_anchor + self.elapsed(now);
+        Now {
+            wall: WallTime(running as i64 + self.wall_offset),
+            monotonic: MonotonicTime(match self.suspended {
+                true => self.monotonic_at_anchor,
+                false => running,
+            }),
+        }
     }
 
     /// The first true instant at which the monotonic clock shows at least `deadline`. `None` while
@@ -135,7 +144,7 @@ mod tests {
     fn a_step_moves_only_the_wall_clock() {
         let mut clock = NodeClock::new();
         clock.step_wall(-5_000_000);
-        assert_eq!(clock.wall(SimTime(7)), WALL_EPOCH_US + 7 - 5_000_000);
+        assert_eq!(clock.both(SimTime(7)).wall.0, WALL_EPOCH_US + 7 - 5_000_000);
         assert_eq!(clock.monotonic(SimTime(7)), 7);
     }
 
@@ -144,10 +153,10 @@ mod tests {
         let mut clock = NodeClock::new();
         clock.suspend(SimTime(1_000));
         assert_eq!(clock.monotonic(SimTime(9_000)), 1_000);
-        assert_eq!(clock.wall(SimTime(9_000)), WALL_EPOCH_US + 9_000);
+        assert_eq!(clock.both(SimTime(9_000)).wall.0, WALL_EPOCH_US + 9_000);
         assert_eq!(clock.reaches(2_000), None);
         clock.thaw(SimTime(9_000));
         assert_eq!(clock.monotonic(SimTime(10_000)), 2_000);
-        assert_eq!(clock.wall(SimTime(10_000)), WALL_EPOCH_US + 10_000);
+        assert_eq!(clock.both(SimTime(10_000)).wall.0, WALL_EPOCH_US + 10_000);
     }
 }

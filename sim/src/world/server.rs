@@ -6,13 +6,15 @@
 //! server's inbox fills up meanwhile.
 
 use super::agenda::HostIndex;
-use fake_redis::disk::Disk;
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, Output, Outputs, WallTime};
 use fencepost_faults::{Micros, SimTime};
+use fencepost_machine::wording::{self, Wording};
+use fencepost_machine::{
+    ConnectionId, Disk, DiskImage, Input, Machine, Now, OperatorAction, Output, Outputs,
+};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Makes the machine at every start, from what its disk holds.
-pub(crate) type Factory = Box<dyn FnMut(DiskImage, WallTime) -> Box<dyn Machine>>;
+pub(crate) type Factory = Box<dyn FnMut(DiskImage, Now) -> Box<dyn Machine>>;
 
 /// Something that waits to be handled.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,8 +37,8 @@ pub(crate) enum Arrival {
     Continue,
     /// The disk has synced up to this mark.
     DiskSynced,
-    /// An operator's command.
-    Operator(&'static [&'static [u8]]),
+    /// An operator's action.
+    Operator(OperatorAction),
 }
 
 impl Arrival {
@@ -55,7 +57,7 @@ impl Arrival {
             Arrival::ConnectFailed(connection) => Input::ConnectFailed { connection: *connection },
             Arrival::Continue => Input::Continue,
             Arrival::DiskSynced => Input::DiskSynced,
-            Arrival::Operator(command) => Input::Operator { command },
+            Arrival::Operator(action) => Input::Operator { action: *action },
         }
     }
 }
@@ -71,6 +73,8 @@ pub(crate) struct Trap {
 pub(crate) struct Server {
     pub(crate) machine: Option<Box<dyn Machine>>,
     pub(crate) factory: Factory,
+    /// How its bytes are put into words, as the machine said when it last started.
+    pub(crate) wording: Wording,
     pub(crate) disk: Disk,
     pub(crate) inbox: VecDeque<Arrival>,
     /// What was decided but leaves only once the service time has passed, and when.
@@ -100,8 +104,8 @@ impl Server {
         Server {
             machine: None,
             factory,
+            wording: wording::lines,
             disk: Disk::default(),
-
             inbox: VecDeque::new(),
             outgoing: VecDeque::new(),
             connections: BTreeMap::new(),
@@ -125,8 +129,10 @@ impl Server {
     }
 
     /// The software starts, from what the disk holds.
-    pub(crate) fn start(&mut self, now: SimTime, wall: WallTime) {
-        self.machine = Some((self.factory)(self.disk.image(), wall));
+    pub(crate) fn start(&mut self, now: SimTime, clocks: Now) {
+        let machine = (self.factory)(self.disk.image(), clocks);
+        self.wording = machine.wording();
+        self.machine = Some(machine);
         self.inbox.clear();
         self.inbox.push_back(Arrival::Started);
         self.busy_until = now;

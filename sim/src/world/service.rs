@@ -4,12 +4,12 @@
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;
 use super::network::align_up;
-use super::server::{Arrival, Server};
+use super::server::Arrival;
 use super::socket::{Owner, Stage};
 use super::state::State;
 use super::traffic::Close;
-use fake_redis::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent, WallTime};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
+use fencepost_machine::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent};
 
 /// Over which connection and at which socket the machine is asked for something.
 type Asking = (ConnectionId, u32);
@@ -89,12 +89,12 @@ impl State {
     fn tell_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<Asking>) {
         let now = self.now;
         let host_itself = self.host(host);
-        let wall = WallTime(host_itself.clock.wall(now));
+        let clocks = host_itself.clock.both(now);
         let Software::Machine(server) = &mut host_itself.software else { return };
         let Some(machine) = server.machine.as_mut() else { return };
         let mut out = std::mem::take(&mut server.scratch);
         out.clear();
-        machine.handle(input, wall, &mut out);
+        machine.handle(input, clocks, &mut out);
         if out.more {
             server.inbox.push_front(Arrival::Continue);
         }
@@ -310,11 +310,4 @@ impl State {
 /// An instant rounded down to the quantum.
 fn align_down(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0 / quantum.0 * quantum.0)
-}
-
-impl Server {
-    /// Whether the machine runs.
-    pub(crate) fn is_running(&self) -> bool {
-        self.machine.is_some()
-    }
 }

@@ -1,8 +1,8 @@
 //! One end of a connection, and the messages between two ends. Must never know who owns an end.
 
 use super::agenda::HostIndex;
-use fake_redis::ConnectionId;
 use fencepost_faults::{Micros, SimTime};
+use fencepost_machine::ConnectionId;
 use std::collections::VecDeque;
 use std::task::Waker;
 

@@ -11,8 +11,8 @@ use super::tasks::Tasks;
 use super::timers::{Listener, Timers};
 use super::wire_log::WireLog;
 use crate::recorder::Recorder;
-use fake_redis::WallTime;
 use fencepost_faults::{Micros, Node, Seed, SimTime};
+use fencepost_machine::Now;
 use slab::Slab;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -107,9 +107,9 @@ impl State {
         }
     }
 
-    /// What the host's wall clock shows.
-    pub(crate) fn wall(&self, host: HostIndex) -> WallTime {
-        WallTime(self.hosts[usize::from(host) - 1].clock.wall(self.now))
+    /// What the host's clocks show.
+    pub(crate) fn clocks(&self, host: HostIndex) -> Now {
+        self.hosts[usize::from(host) - 1].clock.both(self.now)
     }
 
     /// The next instant at which anything happens, and to whom first. Entries that no longer stand

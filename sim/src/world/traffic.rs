@@ -8,7 +8,7 @@ use super::socket::{Kind, Message, NONE, Owner, Socket, Stage};
 use super::state::State;
 use super::tasks::Tasks;
 use bytes::BytesMut;
-use fake_redis::ConnectionId;
+use fencepost_machine::ConnectionId;
 use std::io;
 use std::task::{Context, Poll};
 
@@ -44,8 +44,8 @@ impl State {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let (from, to, peer) = (end.host, end.remote, end.peer);
-        if let Some(wire) = &mut self.wire {
-            wire.reads(bytes);
+        if self.wire.is_some() {
+            self.note_bytes(socket, bytes);
         }
         let sent = self.carrier.send(socket, self.messages_sent, bytes);
         self.post(Kind::Data, (from, to), socket, peer, sent, bytes.len());

@@ -2,9 +2,10 @@
 //! world decides by: with or without it a run is the same.
 
 use super::agenda::HostIndex;
-use super::socket::Kind;
+use super::socket::{Kind, Owner};
 use super::state::State;
 use fencepost_faults::{Node, SimTime};
+use fencepost_machine::wording::{self, Speaker, Wording};
 use fencepost_reports::{Trace, WireMessage};
 use std::collections::BTreeMap;
 
@@ -24,9 +25,9 @@ pub(crate) struct WireLog {
 }
 
 impl WireLog {
-    /// Reads the bytes that are about to be sent.
-    pub(crate) fn reads(&mut self, bytes: &[u8]) {
-        self.label = label(bytes);
+    /// Takes what the bytes that are about to be sent say.
+    pub(crate) fn reads(&mut self, words: &str) {
+        self.label = cut(words);
     }
 
     fn sent(&mut self, serial: u64, kind: Kind, [from, to]: [Node; 2], now: SimTime) {
@@ -59,6 +60,22 @@ impl WireLog {
 }
 
 impl State {
+    /// Reads the bytes that are about to be sent from a socket, in the words of the server at one
+    /// of its ends.
+    #[cold]
+    pub(super) fn note_bytes(&mut self, socket: u32, bytes: &[u8]) {
+        let end = &self.sockets[socket as usize];
+        let accepted_here = matches!(end.owner, Owner::Machine(id) if id.was_accepted());
+        let (speaker, server) = match accepted_here {
+            true => (Speaker::Server, end.host),
+            false => (Speaker::Client, end.remote),
+        };
+        let wording = self.server(server).map_or(wording::lines as Wording, |it| it.wording);
+        if let Some(wire) = &mut self.wire {
+            wire.reads(&wording(speaker, bytes));
+        }
+    }
+
     /// Writes a message down as it is sent: over which connection is told by the socket at one of
     /// its ends.
     pub(super) fn note_sent(
@@ -84,34 +101,6 @@ impl State {
     }
 }
 
-/// RESP bytes in words: `SET lock a41f NX PX 10000`, `OK`, `(nil)`. Several commands or replies are
-/// parted by ` | `.
-fn label(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
-    let mut words: Vec<String> = Vec::new();
-    // How many words of the array that is being read are still to come.
-    let mut left = 0_u64;
-    while let Some(line) = lines.next() {
-        let (head, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
-        let number: i64 = rest.parse().unwrap_or(-1);
-        let word = match head {
-            "*" | "%" | "~" | ">" => {
-                left = u64::try_from(number).unwrap_or(0) * if head == "%" { 2 } else { 1 };
-                if words.is_empty() || left == 0 { continue } else { "|".to_owned() }
-            }
-            "$" | "=" if number < 0 => "(nil)".to_owned(),
-            "$" | "=" => lines.next().unwrap_or_default().to_owned(),
-            "_" => "(nil)".to_owned(),
-            "+" | "-" | ":" | "," | "#" | "(" => rest.to_owned(),
-            _ => line.to_owned(),
-        };
-        words.push(if left == 0 && !words.is_empty() { format!("| {word}") } else { word.clone() });
-        left = if word == "|" { left } else { left.saturating_sub(1) };
-    }
-    cut(&words.join(" "))
-}
-
 fn cut(text: &str) -> String {
     let clean: String =
         text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
@@ -124,21 +113,6 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn commands_and_replies_are_read_as_people_write_them() {
-        assert_eq!(label(b"*3\r\n$3\r\nSET\r\n$4\r\nlock\r\n$1\r\na\r\n"), "SET lock a");
-        assert_eq!(label(b"+OK\r\n"), "OK");
-        assert_eq!(label(b":1\r\n"), "1");
-        assert_eq!(label(b"$-1\r\n"), "(nil)");
-        assert_eq!(label(b"-STALE token 3\r\n"), "STALE token 3");
-    }
-
-    #[test]
-    fn several_commands_in_one_message_are_parted() {
-        assert_eq!(label(b"*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nINFO\r\n"), "PING | INFO");
-        assert_eq!(label(b"+OK\r\n:2\r\n"), "OK | 2");
-    }
 
     #[test]
     fn a_message_that_never_arrives_has_no_arrival() {

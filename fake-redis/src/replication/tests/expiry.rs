@@ -1,7 +1,7 @@
 //! Times to live on both sides of a link, by clocks that differ.
 
 use super::{changes, deployment};
-use crate::machine::KeyChange;
+use fencepost_machine::KeyChange;
 use redis_protocol::resp2::types::BytesFrame;
 
 #[test]

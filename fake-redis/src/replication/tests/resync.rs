@@ -1,8 +1,8 @@
 //! Who may go on where it was, and who has to start again.
 
 use super::{changes, deployment, field};
-use crate::machine::KeyChange;
 use crate::world::World;
+use fencepost_machine::KeyChange;
 use redis_protocol::resp2::types::BytesFrame;
 
 /// How many full resynchronisations a server went through: each discards and restores the key.

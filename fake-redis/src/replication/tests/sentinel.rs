@@ -1,8 +1,8 @@
 //! Real servers under real Sentinels: the whole of a failover.
 
 use super::{NodeConfig, World, changes, field, primary, replica};
-use crate::machine::KeyChange;
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
+use fencepost_machine::KeyChange;
 
 /// `redis-1` with two replicas and three Sentinels, after they have found each other.
 fn deployment() -> World {

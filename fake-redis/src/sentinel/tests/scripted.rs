@@ -2,10 +2,10 @@
 //! Must never know what a key is.
 
 use crate::{
-    machine::{ConnectionId, Input, Machine, Output, Outputs, WallTime},
     reply::Reply,
     request::{Limits, RequestReader},
 };
+use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
@@ -144,7 +144,7 @@ impl ScriptedServer {
 }
 
 impl Machine for ScriptedServer {
-    fn handle(&mut self, input: Input<'_>, _: WallTime, out: &mut Outputs) {
+    fn handle(&mut self, input: Input<'_>, _: Now, out: &mut Outputs) {
         match input {
             Input::Accepted { connection, .. } => {
                 self.readers.insert(connection, RequestReader::default());

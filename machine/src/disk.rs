@@ -1,19 +1,28 @@
 //! A model of a server's files for whoever drives it: what was written survives the process, what
-//! was synced survives the power.
-//!
-//! Must never know what the files hold.
+//! was synced survives the power. What the files hold is the server's business.
 
-use crate::config::NodeConfig;
-use crate::machine::{DiskImage, Output};
+use crate::output::Output;
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
+
+/// What the files of a server hold.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DiskImage {
+    /// The snapshot, if one was ever saved.
+    pub snapshot: Option<Bytes>,
+    /// The append-only file.
+    pub append_only: Bytes,
+    /// The configuration file, if the server ever rewrote it, in the server's own format. It takes
+    /// precedence over the configuration that the server was first started with.
+    pub config: Option<Bytes>,
+}
 
 /// The files of one server. It outlives the server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Disk {
     snapshot: Option<Bytes>,
     append_only: BytesMut,
-    config: Option<Box<NodeConfig>>,
+    config: Option<Bytes>,
     /// How much of the append-only file is safe from power loss.
     synced: usize,
     /// How much will be once each sync that has begun is done.
@@ -77,7 +86,7 @@ impl Disk {
         self.append_only.truncate(self.synced);
     }
 
-    /// What the next server finds: for `Node::new`.
+    /// What the next server finds: to be handed to it when it is made.
     pub fn image(&self) -> DiskImage {
         let (append_only, config) = (self.append_only.clone().freeze(), self.config.clone());
         DiskImage { snapshot: self.snapshot.clone(), append_only, config }
@@ -130,7 +139,7 @@ mod tests {
     #[test]
     fn a_rewritten_configuration_outlives_power_losses_and_new_images() {
         let mut disk = Disk::default();
-        let config = Box::new(NodeConfig { port: 7_000, ..NodeConfig::default() });
+        let config = Bytes::from_static(b"port 7000");
         disk.apply(&Output::DiskConfig { config: config.clone() });
         disk.apply(&Output::DiskReplace { image: DiskImage::default() });
         disk.power_loss();

@@ -1,0 +1,77 @@
+//! What the bytes on a connection mean, in words, for pictures.
+
+/// Who sent the bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Speaker {
+    /// Whoever opened the connection.
+    Client,
+    /// The server that accepted it.
+    Server,
+}
+
+/// Puts the bytes of one message into words.
+pub type Wording = fn(Speaker, &[u8]) -> String;
+
+/// A protocol of text lines: the lines, separated by ` | `.
+pub fn lines(_: Speaker, bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+/// RESP bytes in words: `SET lock a41f NX PX 10000`, `OK`, `(nil)`. Several commands or replies are
+/// parted by ` | `.
+pub fn resp(_: Speaker, bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
+    let mut words: Vec<String> = Vec::new();
+    // How many words of the array that is being read are still to come.
+    let mut left = 0_u64;
+    while let Some(line) = lines.next() {
+        let (head, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+        let number: i64 = rest.parse().unwrap_or(-1);
+        let word = match head {
+            "*" | "%" | "~" | ">" => {
+                left = u64::try_from(number).unwrap_or(0) * if head == "%" { 2 } else { 1 };
+                if words.is_empty() || left == 0 { continue } else { "|".to_owned() }
+            }
+            "$" | "=" if number < 0 => "(nil)".to_owned(),
+            "$" | "=" => lines.next().unwrap_or_default().to_owned(),
+            "_" => "(nil)".to_owned(),
+            "+" | "-" | ":" | "," | "#" | "(" => rest.to_owned(),
+            _ => line.to_owned(),
+        };
+        words.push(if left == 0 && !words.is_empty() { format!("| {word}") } else { word.clone() });
+        left = if word == "|" { left } else { left.saturating_sub(1) };
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(bytes: &[u8]) -> String {
+        resp(Speaker::Client, bytes)
+    }
+
+    #[test]
+    fn commands_and_replies_are_read_as_people_write_them() {
+        assert_eq!(words(b"*3\r\n$3\r\nSET\r\n$4\r\nlock\r\n$1\r\na\r\n"), "SET lock a");
+        assert_eq!(words(b"+OK\r\n"), "OK");
+        assert_eq!(words(b":1\r\n"), "1");
+        assert_eq!(words(b"$-1\r\n"), "(nil)");
+        assert_eq!(words(b"-STALE token 3\r\n"), "STALE token 3");
+    }
+
+    #[test]
+    fn several_commands_in_one_message_are_parted() {
+        assert_eq!(words(b"*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nINFO\r\n"), "PING | INFO");
+        assert_eq!(words(b"+OK\r\n:2\r\n"), "OK | 2");
+    }
+
+    #[test]
+    fn lines_are_separated() {
+        let said = lines(Speaker::Client, b"add lock 0 10 1\r\na\r\n");
+        assert_eq!(said, "add lock 0 10 1 | a");
+    }
+}
