@@ -31,6 +31,7 @@ async function open(name, options = {}) {
     const asked = request.url();
     if (asked !== url && !asked.startsWith("data:")) complaints.push("asked for " + asked);
   });
+  page.on("dialog", dialog => { complaints.push("a dialog: " + dialog.message()); dialog.dismiss(); });
   await page.goto(url);
   return { page, complaints, close: () => context.close() };
 }
@@ -154,6 +155,34 @@ const checks = {
     for (const name of ["run.html", "sweep.html"]) {
       const { page, close } = await open(name);
       await accessible(page, name);
+      await close();
+    }
+  },
+
+  async "names that are markup stay names"() {
+    for (const name of ["hostile-sweep.html", "hostile-matrix.html", "hostile-sweep.svg"]) {
+      const { page, complaints, close } = await open(name);
+      await settled(page);
+      assert.match(await page.content(), /onerror=alert\(1\)/, `${name} shows the name`);
+      assert.equal(await page.locator("img, [onload], [onerror]").count(), 0, `${name} has an element of the name's`);
+      assert.deepEqual(complaints, [], name);
+      await close();
+    }
+  },
+
+  async "no script runs but the page's own, even if one got in"() {
+    for (const name of ["run.html", "sweep.html", "hostile-matrix.html"]) {
+      const { page, complaints, close } = await open(name);
+      await page.evaluate(() => {
+        const script = document.createElement("script");
+        script.textContent = "window.owned = true";
+        document.body.append(script);
+        document.body.insertAdjacentHTML("beforeend", "<b onclick='window.owned = true' id='planted'>x</b>");
+        document.getElementById("planted").click();
+      });
+      await settled(page);
+      assert.equal(await page.evaluate(() => window.owned), undefined, name);
+      assert(complaints.length > 0 && complaints.every(one => one.includes("Content Security Policy")), complaints.join("; "));
       await close();
     }
   },

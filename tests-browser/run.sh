@@ -14,5 +14,13 @@ mkdir pages
 # Exit status 1 means that violations were found, which is what these pages are about.
 "$program" --seed 7 --fault failover --client single-node,redlock --format html > pages/run.html || [ $? -eq 1 ]
 "$program" sweep --quiet --seeds 0..20 --fault failover,pause --format html > pages/sweep.html || [ $? -eq 1 ]
+# What a stranger could send: a slice whose lock has a name that is markup. Without its checksum it is read with a warning.
+"$program" sweep --quiet --seeds 0..20 --fault pause --client single-node --no-shrink --format json > pages/slice.json || [ $? -eq 1 ]
+sed -e '/"checksum": /d' \
+    -e 's|"client": "single-node"|"client": "\\"><img src=x onerror=alert(1)></script><script>alert(2)</script><svg onload=alert(3)>"|' \
+    pages/slice.json > pages/hostile.json
+"$program" merge pages/hostile.json --format html > pages/hostile-sweep.html 2> pages/warning || [ $? -eq 1 ]
+"$program" merge pages/hostile.json --format svg > pages/hostile-sweep.svg 2> pages/warning || [ $? -eq 1 ]
+"$program" matrix --from pages/hostile.json --format html > pages/hostile-matrix.html 2> pages/warning || [ $? -eq 1 ]
 npm ci --no-audit --no-fund --silent
 exec node run.mjs pages ${SHOTS:+"$SHOTS"}

@@ -6,6 +6,7 @@ use crate::command::{Command, Flags};
 use crate::output_limit::Unread;
 use crate::reply::Protocol;
 use crate::request::RequestReader;
+use crate::tracking::Wishes;
 use fencepost_machine::{ConnectionId, WallTime};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -153,6 +154,8 @@ pub(crate) struct Client {
     pub(crate) watching: Vec<Watch>,
     /// SUBSCRIBE.
     pub(crate) subscriptions: Subscriptions,
+    /// CLIENT TRACKING.
+    pub(crate) tracking: Option<Box<Wishes>>,
     /// CLIENT NO-EVICT.
     pub(crate) no_evict: bool,
     /// Whether it waits in the queue of clients with a complete command.
@@ -165,6 +168,8 @@ pub(crate) struct Client {
     pub(crate) output: Unread,
     /// Whether it is closed once its reply is sent.
     pub(crate) closing: bool,
+    /// Breaks off when the command that is executed ends.
+    pub(crate) aborting: bool,
     /// When it connected.
     pub(crate) connected_at: WallTime,
     /// When it last sent a command.
@@ -199,12 +204,14 @@ impl Client {
             transaction: Transaction::default(),
             watching: Vec::new(),
             subscriptions: Subscriptions::default(),
+            tracking: None,
             no_evict: false,
             queued: false,
             postponed: false,
             blocked: false,
             output: Unread::default(),
             closing: false,
+            aborting: false,
             connected_at: now,
             active_at: now,
             last_command: None,

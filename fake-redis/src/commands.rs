@@ -34,6 +34,7 @@ mod shutdown;
 mod sorted_set;
 mod sorted_set_range;
 mod string;
+mod tracking;
 mod transaction;
 
 use crate::command::Command;

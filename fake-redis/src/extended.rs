@@ -154,7 +154,8 @@ pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
         return rounded(negative, value, cut as i32 + exponent, sticky).map(Parsed::Finite);
     }
     let (natural, exponent) = read_decimal(digits)?;
-    from_decimal(negative, natural, exponent).map(Parsed::Finite)
+    let value = from_decimal(negative, natural, exponent)?;
+    (!value.underflows()).then_some(Parsed::Finite(value))
 }
 
 /// Hexadecimal digits as a natural number, and the power of two to multiply it with.
@@ -235,6 +236,14 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
 impl Extended {
     /// Nothing.
     pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
+
+    /// Whether a long double would round this to zero, which `getLongDoubleFromObject` refuses.
+    fn underflows(self) -> bool {
+        /// The least positive long double is this power of two.
+        const LEAST: i32 = -16_445;
+        let top = self.exponent + 63 - self.mantissa.leading_zeros() as i32;
+        self.mantissa != 0 && top < LEAST - 1
+    }
 
     /// The sum, rounded to nearest, ties to even; `None` if it is infinite.
     pub(crate) fn add(self, other: Extended) -> Option<Extended> {

@@ -45,6 +45,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod tracking;
 mod transaction;
 mod value;
 #[cfg(test)]

@@ -94,14 +94,71 @@ fn without_trailing_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// Reads a double as `getDoubleFromObject`: all of the text, no leading space, not NaN.
+/// What a C function sees of a text: all before the first NUL byte.
+pub(crate) fn c_string(text: &[u8]) -> &[u8] {
+    text.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+/// Reads a double as `getDoubleFromObject`: all of the text, no leading space, not NaN, and neither
+/// too great nor too small for a double.
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
+    let value = whole_double(text)?;
+    let is_in_range = if value == 0.0 {
+        !has_digits_above_zero(text)
+    } else {
+        value.is_finite() || !text.iter().any(u8::is_ascii_digit)
+    };
+    is_in_range.then_some(value)
+}
+
+/// Reads a double as a bound of a range, which `strtod` must read to its end: spaces may come
+/// first, a NUL byte ends it, and nothing at all is 0. What is too great is infinite.
+pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
+    let text = c_string(text);
+    if text.is_empty() {
+        return Some(0.0);
+    }
+    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
+    let spaces = text.iter().take_while(|byte| is_space(byte)).count();
+    whole_double(&text[spaces..])
+}
+
+/// All of the text as a double that is a number.
+fn whole_double(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
     let value: f64 = match text.parse() {
         Ok(value) => value,
         Err(_) => parse_hexadecimal(text)?,
     };
     (!value.is_nan()).then_some(value)
+}
+
+/// Whether a number, as it is written, is not zero.
+pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
+    let hexadecimal = digits.strip_prefix(b"0x").or(digits.strip_prefix(b"0X"));
+    let (digits, ends) = hexadecimal.map_or((digits, b"eE"), |digits| (digits, b"pP"));
+    let mut mantissa = digits.iter().take_while(|byte| !ends.contains(byte));
+    mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
+}
+
+/// Reads a cursor as `parseScanCursorOrReply`: what `strtoul` reads to the end, with a sign but
+/// without spaces; nothing at all is 0, and a negative number wraps around.
+pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
+    let text = c_string(text);
+    if text.is_empty() {
+        return Some(0);
+    }
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let value: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some(if is_negative { value.wrapping_neg() } else { value })
 }
 
 /// A hexadecimal double such as `0x1.8p3`, which `strtod` reads too. Digits beyond the precision of

@@ -74,7 +74,8 @@ impl Server {
         }
     }
 
-    fn abort_client(&mut self, key: ClientKey) {
+    /// Breaks a client's connection: what was not sent yet is not sent.
+    pub(crate) fn abort_client(&mut self, key: ClientKey) {
         if let Some(connection) = self.client(key).connection {
             self.sends.push(Output::Abort { connection });
             self.forget_client(key);

@@ -28,10 +28,10 @@ pub(crate) enum Change {
     Never,
     /// `yes` or `no`.
     Switch(fn(&mut NodeConfig, bool)),
-    /// An integer from 0 up to a limit.
-    Count(i64, fn(&mut NodeConfig, u32)),
-    /// A number of bytes, `kb`, `mb` and `gb` allowed.
-    Memory(fn(&mut NodeConfig, u64)),
+    /// An integer between two limits.
+    Count(i64, i64, fn(&mut NodeConfig, u32)),
+    /// A number of bytes from a limit on, `kb`, `mb` and `gb` allowed.
+    Memory(u64, fn(&mut NodeConfig, u64)),
     /// Anything that its function accepts.
     Text(fn(&mut NodeConfig, &str) -> Result<(), Refusal>),
 }
@@ -42,13 +42,16 @@ impl Change {
         match self {
             Change::Never => return Err(Refusal::because("can't set immutable config")),
             Change::Switch(set) => set(config, parse_switch(value)?),
-            Change::Count(limit, set) => set(config, parse_count(value, *limit)?),
-            Change::Memory(set) => {
-                set(
-                    config,
-                    parse_memory(value)
-                        .ok_or_else(|| Refusal::because("argument must be a memory value"))?,
-                );
+            Change::Count(least, greatest, set) => {
+                set(config, parse_count(value, *least, *greatest)?);
+            }
+            Change::Memory(least, set) => {
+                let bytes = parse_memory(value)
+                    .ok_or_else(|| Refusal::because("argument must be a memory value"))?;
+                if bytes < *least {
+                    return Err(not_between(i128::from(*least), i64::MAX));
+                }
+                set(config, bytes);
             }
             Change::Text(set) => set(config, value)?,
         }
@@ -64,14 +67,16 @@ fn parse_switch(value: &str) -> Result<bool, Refusal> {
     }
 }
 
-fn parse_count<N: TryFrom<i64>>(value: &str, limit: i64) -> Result<N, Refusal> {
+fn parse_count<N: TryFrom<i64>>(value: &str, least: i64, greatest: i64) -> Result<N, Refusal> {
     let number = crate::number::parse_integer(value.as_bytes());
     let number =
         number.ok_or_else(|| Refusal::because("argument couldn't be parsed into an integer"))?;
-    let fitting = N::try_from(number).ok().filter(|_| (0..=limit).contains(&number));
-    fitting.ok_or_else(|| {
-        Refusal::Because(format!("argument must be between 0 and {limit} inclusive"))
-    })
+    let fitting = N::try_from(number).ok().filter(|_| (least..=greatest).contains(&number));
+    fitting.ok_or_else(|| not_between(i128::from(least), greatest))
+}
+
+fn not_between(least: i128, greatest: i64) -> Refusal {
+    Refusal::Because(format!("argument must be between {least} and {greatest} inclusive"))
 }
 
 /// Reads bytes as `memtoull` in util.c.
@@ -110,6 +115,7 @@ const fn row(
 }
 
 const ANY: i64 = i32::MAX as i64;
+const MEBIBYTE: u64 = 1024 * 1024;
 
 /// Every parameter that means something.
 pub(crate) static ALL: &[Parameter] = &[
@@ -123,7 +129,7 @@ pub(crate) static ALL: &[Parameter] = &[
         &["busy-reply-threshold", "lua-time-limit"],
         |c| c.busy_reply_threshold.to_string(),
         Change::Text(|c, value| {
-            c.busy_reply_threshold = parse_count(value, i64::MAX)?;
+            c.busy_reply_threshold = parse_count(value, 0, i64::MAX)?;
             Ok(())
         }),
     ),
@@ -135,7 +141,7 @@ pub(crate) static ALL: &[Parameter] = &[
     row(
         &["client-query-buffer-limit"],
         |c| c.client_query_buffer_limit.to_string(),
-        Change::Memory(|c, n| {
+        Change::Memory(MEBIBYTE, |c, n| {
             c.client_query_buffer_limit = to_size(n);
         }),
     ),
@@ -151,35 +157,35 @@ pub(crate) static ALL: &[Parameter] = &[
     row(
         &["maxclients"],
         |c| c.max_clients.to_string(),
-        Change::Count(ANY, |c, n| c.max_clients = n as usize),
+        Change::Count(1, u32::MAX as i64, |c, n| c.max_clients = n as usize),
     ),
-    row(&["maxmemory"], |c| c.maxmemory.to_string(), Change::Memory(|c, n| c.maxmemory = n)),
+    row(&["maxmemory"], |c| c.maxmemory.to_string(), Change::Memory(0, |c, n| c.maxmemory = n)),
     row(&["maxmemory-policy"], show_policy, Change::Text(set_policy)),
     row(
         &["min-replicas-max-lag", "min-slaves-max-lag"],
         |c| c.min_replicas_max_lag.to_string(),
-        Change::Count(ANY, |c, n| {
+        Change::Count(0, ANY, |c, n| {
             c.min_replicas_max_lag = n;
         }),
     ),
     row(
         &["min-replicas-to-write", "min-slaves-to-write"],
         |c| c.min_replicas_to_write.to_string(),
-        Change::Count(ANY, |c, n| c.min_replicas_to_write = n),
+        Change::Count(0, ANY, |c, n| c.min_replicas_to_write = n),
     ),
     row(&["notify-keyspace-events"], |c| events(c).letters(), Change::Text(set_events)),
     row(&["port"], |c| c.port.to_string(), Change::Never),
     row(
         &["proto-max-bulk-len"],
         |c| c.proto_max_bulk_len.to_string(),
-        Change::Memory(|c, n| {
+        Change::Memory(MEBIBYTE, |c, n| {
             c.proto_max_bulk_len = to_size(n);
         }),
     ),
     row(
         &["replica-priority", "slave-priority"],
         |c| c.replica_priority.to_string(),
-        Change::Count(ANY, |c, n| {
+        Change::Count(0, ANY, |c, n| {
             c.replica_priority = n;
         }),
     ),
@@ -198,21 +204,21 @@ pub(crate) static ALL: &[Parameter] = &[
     row(
         &["repl-backlog-size"],
         |c| c.backlog_size.to_string(),
-        Change::Memory(|c, n| c.backlog_size = to_size(n)),
+        Change::Memory(1, |c, n| c.backlog_size = to_size(n)),
     ),
     row(
         &["repl-ping-replica-period", "repl-ping-slave-period"],
         |c| c.repl_ping_period.to_string(),
-        Change::Count(ANY, |c, n| c.repl_ping_period = n),
+        Change::Count(1, ANY, |c, n| c.repl_ping_period = n),
     ),
     row(
         &["repl-timeout"],
         |c| c.repl_timeout.to_string(),
-        Change::Count(ANY, |c, n| c.repl_timeout = n),
+        Change::Count(1, ANY, |c, n| c.repl_timeout = n),
     ),
     row(&["requirepass"], show_password, Change::Text(set_password)),
     row(&["save"], show_save_points, Change::Text(set_save_points)),
-    row(&["timeout"], |c| c.timeout.to_string(), Change::Count(ANY, |c, n| c.timeout = n)),
+    row(&["timeout"], |c| c.timeout.to_string(), Change::Count(0, ANY, |c, n| c.timeout = n)),
 ];
 
 /// The parameter of this name, in lower case.

@@ -88,7 +88,7 @@ impl Reply {
 
     /// An error line; line breaks become spaces, as in `addReplyErrorSdsEx`.
     pub(crate) fn error(&mut self, text: &[u8]) {
-        self.line(b'-', text);
+        self.line(b'-', number::c_string(text));
     }
 
     fn line(&mut self, kind: u8, text: &[u8]) {

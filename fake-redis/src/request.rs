@@ -17,6 +17,10 @@ const SERVED_BYTES_MAX: usize = 32 * 1024;
 /// A buffer that grew beyond this is given back to the allocator when it is empty.
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
+/// The longest request in bytes, with all of its arguments: places in a buffer have 32 bits. Real
+/// servers keep long arguments apart and have no such bound.
+const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
+
 /// What a connection may send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -24,6 +28,15 @@ pub(crate) struct Limits {
     pub(crate) bulk_length_max: usize,
     /// Whether the client may still have to authenticate, and so may send little.
     pub(crate) unauthenticated: bool,
+    /// The longest request in bytes.
+    pub(crate) request_length_max: usize,
+}
+
+impl Limits {
+    /// The limits of a client that may send arguments of so many bytes.
+    pub(crate) const fn of(bulk_length_max: usize) -> Limits {
+        Limits { bulk_length_max, unauthenticated: false, request_length_max: REQUEST_LENGTH_MAX }
+    }
 }
 
 /// Why a connection cannot be understood any further: the text after `Protocol error: `.
@@ -156,13 +169,9 @@ impl RequestReader {
     pub(crate) fn give_back(&mut self, request: Request) {
         self.buffer = request.buffer;
         self.spans = request.spans;
-        if self.position == self.buffer.len() {
-            self.buffer.clear();
+        self.forget_served();
+        if self.buffer.is_empty() {
             self.buffer.shrink_to(IDLE_CAPACITY_MAX);
-            self.position = 0;
-        } else if self.position > SERVED_BYTES_MAX {
-            self.buffer.drain(..self.position);
-            self.position = 0;
         }
     }
 
@@ -186,7 +195,7 @@ impl RequestReader {
 
     /// The span of a header line without its kind byte, once the line and the byte after its `\r`
     /// are there.
-    fn header(&mut self, too_big: &str) -> Result<Option<Span>, ProtocolError> {
+    fn header(&mut self, too_big: &str, limits: Limits) -> Result<Option<Span>, ProtocolError> {
         let Some(end) = self.find_line_end(b'\r') else {
             return if self.pending() > LINE_LENGTH_MAX {
                 Err(ProtocolError::of(too_big))
@@ -197,7 +206,17 @@ impl RequestReader {
         if end + 2 > self.buffer.len() {
             return Ok(None);
         }
+        Self::check_length(end, limits)?;
         Ok(Some(Span { start: self.position as u32, end: end as u32 }))
+    }
+
+    /// Whether a request may go on to this place. What was served before it still lies in the buffer,
+    /// but not much of it.
+    fn check_length(end: usize, limits: Limits) -> Result<(), ProtocolError> {
+        match end > limits.request_length_max {
+            true => Err(ProtocolError::of("too big request")),
+            false => Ok(()),
+        }
     }
 
     fn pass_line(&mut self, line: Span) -> Option<i64> {
@@ -207,7 +226,9 @@ impl RequestReader {
     }
 
     fn read_count(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
-        let Some(line) = self.header("too big mbulk count string")? else { return Ok(false) };
+        let Some(line) = self.header("too big mbulk count string", limits)? else {
+            return Ok(false);
+        };
         match self.pass_line(line) {
             Some(count) if count > i64::from(i32::MAX) => {
                 Err(ProtocolError::of("invalid multibulk length"))
@@ -243,7 +264,9 @@ impl RequestReader {
     }
 
     fn read_bulk_length(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
-        let Some(line) = self.header("too big bulk count string")? else { return Ok(false) };
+        let Some(line) = self.header("too big bulk count string", limits)? else {
+            return Ok(false);
+        };
         let kind = self.buffer[line.start as usize];
         if kind != b'$' {
             let mut text = b"expected '$', got '".to_vec();
@@ -259,6 +282,7 @@ impl RequestReader {
                 Err(ProtocolError::of("unauthenticated bulk length"))
             }
             Some(length) => {
+                Self::check_length(self.position.saturating_add(length), limits)?;
                 self.bulk_length = Some(length);
                 Ok(true)
             }
@@ -302,9 +326,14 @@ impl RequestReader {
         self.complete = true;
     }
 
+    /// Cuts off what was served, if it is worth it. Between commands only: the places of arguments
+    /// would not fit any more.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();
+            self.position = 0;
+        } else if self.position > SERVED_BYTES_MAX {
+            self.buffer.drain(..self.position);
             self.position = 0;
         }
     }
@@ -364,6 +393,36 @@ mod tests {
         (commands, None)
     }
 
+    #[test]
+    fn a_request_is_bounded_with_all_of_its_arguments() {
+        let limits = Limits { request_length_max: 200, ..Limits::of(100) };
+        let argument = format!("$90\r\n{}\r\n", "x".repeat(90));
+        let two = format!("*2\r\n{argument}{argument}");
+        let (commands, error) = served([two.as_bytes()], limits);
+        assert_eq!((commands.len(), error), (1, None));
+        let three = format!("*3\r\n{argument}{argument}{argument}");
+        for size in [1, 7, three.len()] {
+            let (commands, error) = served(three.as_bytes().chunks(size), limits);
+            assert_eq!(commands.len(), 0, "{size}: nothing of it is read as a command");
+            assert_eq!(error, Some(ProtocolError::of("too big request")), "{size}");
+        }
+        // Short requests are read in one go, whatever the bound: they end below it.
+        const SLACK: usize = LINE_LENGTH_MAX + SERVED_BYTES_MAX + 1_000 * SHORT_LENGTH_MAX;
+        const { assert!(REQUEST_LENGTH_MAX + SLACK < u32::MAX as usize) };
+    }
+
+    #[test]
+    fn empty_commands_leave_nothing_in_the_buffer() {
+        let mut reader = RequestReader::default();
+        for _ in 0..1_000 {
+            reader.feed(&b"*0\r\n*-1\r\n\r\n".repeat(1_000));
+            reader.feed(b"*");
+            assert_eq!(reader.advance(Limits::of(100)), Ok(false));
+            reader.feed(b"0\r\n");
+            assert!(reader.buffer.len() < 3 * SERVED_BYTES_MAX, "{}", reader.buffer.len());
+        }
+    }
+
     fn requests() -> impl Strategy<Value = Vec<u8>> {
         let word = proptest::collection::vec(any::<u8>(), 0..130).prop_map(|word| {
             let mut bytes = format!("${}\r\n", word.len()).into_bytes();
@@ -396,7 +455,7 @@ mod tests {
             unauthenticated in any::<bool>(),
             bulk_length_max in 20..200_usize,
         ) {
-            let limits = Limits { bulk_length_max, unauthenticated };
+            let limits = Limits { unauthenticated, ..Limits::of(bulk_length_max) };
             prop_assert_eq!(served([&bytes[..]], limits), served(bytes.chunks(1), limits));
         }
     }

@@ -31,6 +31,7 @@ use crate::script::ScriptCache;
 use crate::settings::Settings;
 use crate::statistics::Statistics;
 use crate::timers::Timers;
+use crate::tracking::Tracking;
 use crate::transaction::Watches;
 use fencepost_machine::{ConnectionId, Output, Outputs, WallTime};
 use indexmap::IndexMap;
@@ -115,6 +116,8 @@ pub(crate) struct Server {
     pub(crate) watches: Watches,
     /// Which clients wait for which keys.
     pub(crate) blocking: Blocking,
+    /// Which clients are told of changes to what they read.
+    pub(crate) tracking: Tracking,
     /// Which clients are shown every command.
     pub(crate) monitors: Vec<ClientKey>,
     /// Commands that were called lately.
@@ -173,6 +176,7 @@ impl Server {
                 .unwrap_or_default(),
             watches: Watches::default(),
             blocking: Blocking::default(),
+            tracking: Tracking::default(),
             monitors: Vec::new(),
             recent: Recent::default(),
             scripts: ScriptCache::default(),

@@ -1,6 +1,7 @@
 //! Parameters of redis.conf that CONFIG keeps and shows although they change nothing here. Must
 //! never know those that do.
 
+use crate::parameters::Refusal;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
@@ -42,6 +43,10 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("lfu-log-factor", "10"),
 ];
 
+/// What only a server that was started with `enable-protected-configs` lets its clients set: where
+/// files are written.
+const PROTECTED: &[&str] = &["dbfilename", "dir"];
+
 /// The parameters with their values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
@@ -56,9 +61,14 @@ impl Settings {
             .map(|(name, default)| (*name, self.values.get(name).map_or(*default, String::as_str)))
     }
 
-    /// Sets a parameter; false if there is none of this name.
-    pub(crate) fn set(&mut self, name: &str, value: &str) -> bool {
+    /// Sets a parameter.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
         let known = DEFAULTS.iter().find(|(known, _)| *known == name);
-        known.map(|(known, _)| self.values.insert(known, value.to_owned())).is_some()
+        let (known, _) = known.ok_or(Refusal::Unknown)?;
+        if PROTECTED.contains(known) {
+            return Err(Refusal::because("can't set protected config"));
+        }
+        self.values.insert(known, value.to_owned());
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! What a key can hold. Must never know keys, expiry or commands.
 
 mod list;
+mod ranked;
 mod set;
 mod sorted_set;
 

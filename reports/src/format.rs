@@ -35,10 +35,13 @@ pub(crate) mod text_timeline;
 #[cfg(test)]
 mod exporter_tests;
 #[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 mod tests;
 
 use crate::report::Report;
 use crate::sweep::Sweep;
+use crate::visible::visible_in;
 use std::io::{self, Write};
 
 /// A way to write reports and sweep summaries.
@@ -73,21 +76,48 @@ pub enum Needs {
     Wire,
 }
 
-/// Every format, in the order in which they are listed.
+/// Every format, in the order in which they are listed. Those for people and for tools that read
+/// lines are [`Shown`]; JSON has escapes of its own.
 pub const FORMATS: &[&dyn Format] = &[
-    &text::Text,
+    &Shown(text::Text),
     &json::Json,
-    &html::Html,
-    &svg::Svg,
-    &markdown::Markdown,
-    &mermaid::Mermaid,
-    &perfetto::Perfetto,
-    &edn::Edn,
-    &porcupine::Porcupine,
-    &shiviz::Shiviz,
-    &junit::Junit,
-    &github::Github,
+    &Shown(html::Html),
+    &Shown(svg::Svg),
+    &Shown(markdown::Markdown),
+    &Shown(mermaid::Mermaid),
+    &Shown(perfetto::Perfetto),
+    &Shown(edn::Edn),
+    &Shown(porcupine::Porcupine),
+    &Shown(shiviz::Shiviz),
+    &Shown(junit::Junit),
+    &Shown(github::Github),
 ];
+
+/// A format that is given visible text only: no name in a report can begin a line or reach the
+/// terminal as an escape sequence.
+struct Shown<F>(F);
+
+impl<F: Format> Format for Shown<F> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn about(&self) -> &'static str {
+        self.0.about()
+    }
+
+    fn needs(&self) -> Needs {
+        self.0.needs()
+    }
+
+    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        self.0.write_run(&*visible_in(report)?, out)
+    }
+
+    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+        self.0.write_sweep(&*visible_in(sweep)?, out)
+    }
+}
 
 /// The format of a name.
 pub fn format_named(name: &str) -> Option<&'static dyn Format> {

@@ -7,6 +7,7 @@ pub mod arithmetic;
 pub mod boundary;
 pub mod cause;
 pub mod checker;
+pub mod checksum;
 pub mod digest;
 pub mod expected;
 mod explain;
@@ -31,6 +32,7 @@ pub mod trace;
 pub mod validate;
 pub mod verdict;
 pub mod violation;
+pub mod visible;
 
 #[cfg(test)]
 mod samples;

@@ -15,6 +15,7 @@ use crate::expected::{Conditions, Expected, expected};
 use crate::finding::Kind;
 use crate::report::Tool;
 use crate::sweep::{Cell, Rate, SeedRange, Sweep};
+use crate::visible::visible;
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,7 +117,10 @@ impl Matrix {
         Matrix {
             format: FORMAT.to_owned(),
             version: VERSION,
-            tool: sweep.tool.clone(),
+            tool: Tool {
+                name: visible(&sweep.tool.name).into_owned(),
+                version: visible(&sweep.tool.version).into_owned(),
+            },
             config: sweep.config.clone(),
             seeds: sweep.seeds,
             cells: sweep.cells.iter().map(|cell| MatrixCell::of(cell, conditions)).collect(),
@@ -159,8 +163,8 @@ impl MatrixCell {
             .and_then(|families| expected(&cell.client, &families, conditions));
         let kinds = cell.violations_by_kind.clone();
         MatrixCell {
-            client: cell.client.clone(),
-            fault: cell.fault.clone(),
+            client: visible(&cell.client).into_owned(),
+            fault: visible(&cell.fault).into_owned(),
             verdict,
             runs: cell.runs,
             exercised,

@@ -5,10 +5,13 @@ mod event_line;
 
 pub use event_line::line_of_event;
 
+use crate::checksum::{Damaged, Uncovered, verify};
+use crate::digest::digest;
 use crate::history::{self, History};
 use crate::matrix::{self, Matrix};
-use crate::report::{self, Report};
-use crate::sweep::{self, Sweep};
+use crate::report::{self, Report, RunReport};
+use crate::run_report::checksum_of;
+use crate::sweep::{self, Impossible, Sweep};
 use fencepost_faults::FaultPlan;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -65,6 +68,15 @@ pub enum ReadError {
         /// What is wrong.
         problem: String,
     },
+    /// Its content is not what was written.
+    #[error(
+        "the checksum of {what} does not fit its content: the file was damaged or edited; write \
+         it anew"
+    )]
+    Damaged {
+        /// Of what.
+        what: String,
+    },
 }
 
 /// A text of any of our formats.
@@ -80,9 +92,9 @@ pub enum Document {
     Plan(FaultPlan),
 }
 
-/// Reads a report.
+/// Reads a report. A history in it must be the one that was written.
 pub fn read_report(text: &str) -> Result<Report, ReadError> {
-    typed(parse(text)?, report::FORMAT, report::VERSION)
+    sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }
 
 /// Reads a history. Whether it can have been recorded is another question: see `validate`.
@@ -98,9 +110,10 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
     })
 }
 
-/// Reads a sweep summary.
+/// Reads a sweep summary. It must be the one that was written, as far as its checksum can tell, and
+/// can have come of runs.
 pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
-    typed(parse(text)?, sweep::FORMAT, sweep::VERSION)
+    sound_sweep(parse(text)?)
 }
 
 /// Reads a matrix.
@@ -112,13 +125,15 @@ pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
 pub fn read_any(text: &str) -> Result<Document, ReadError> {
     let value = parse(text)?;
     match value.get("format").and_then(Value::as_str) {
-        Some(report::FORMAT) => {
-            Ok(Document::Report(typed(value, report::FORMAT, report::VERSION)?))
-        }
+        Some(report::FORMAT) => Ok(Document::Report(Box::new(sound_report(typed(
+            value,
+            report::FORMAT,
+            report::VERSION,
+        )?)?))),
         Some(history::FORMAT) => {
             Ok(Document::History(typed(value, history::FORMAT, history::VERSION)?))
         }
-        Some(sweep::FORMAT) => Ok(Document::Sweep(typed(value, sweep::FORMAT, sweep::VERSION)?)),
+        Some(sweep::FORMAT) => Ok(Document::Sweep(Box::new(sound_sweep(value)?))),
         None if value.get("faults").is_some() => Ok(Document::Plan(holding(value, "fault plan")?)),
         _ => {
             let expected = format!(
@@ -130,6 +145,33 @@ pub fn read_any(text: &str) -> Result<Document, ReadError> {
             Err(ReadError::WrongFormat { found: found(&value, "format"), expected })
         }
     }
+}
+
+fn sound_report(report: Report) -> Result<Report, ReadError> {
+    let is_sound = |run: &RunReport| {
+        let (Some(history), stated) = (&run.history, &run.history_checksum) else { return true };
+        digest(history) == run.history_digest
+            && (stated.is_none() || *stated == checksum_of(history))
+    };
+    match report.runs.iter().find(|run| !is_sound(run)) {
+        Some(run) => {
+            let what = format!("the history of {} under {}", run.client, run.fault);
+            Err(ReadError::Damaged { what })
+        }
+        None => Ok(report),
+    }
+}
+
+fn sound_sweep(document: Value) -> Result<Sweep, ReadError> {
+    let damage = verify(&document, Uncovered::Measured);
+    let sweep: Sweep = typed(document, sweep::FORMAT, sweep::VERSION)?;
+    damage.map_err(|Damaged| ReadError::Damaged { what: "this sweep".to_owned() })?;
+    let impossible = |problem: Impossible| ReadError::Invalid {
+        format: sweep::FORMAT.to_owned(),
+        problem: problem.to_string(),
+    };
+    sweep.possible().map_err(impossible)?;
+    Ok(sweep)
 }
 
 fn parse(text: &str) -> Result<Value, ReadError> {
@@ -190,6 +232,46 @@ mod tests {
         assert_eq!(read_history(&serde_json::to_string(&history).unwrap()).unwrap(), history);
         let sweep = samples::sweep(0, 20);
         assert_eq!(read_sweep(&serde_json::to_string(&sweep).unwrap()).unwrap(), sweep);
+    }
+
+    #[test]
+    fn a_sweep_that_was_edited_or_cannot_be_is_refused() {
+        let sealed = samples::sweep(0, 20).sealed().unwrap();
+        let text = serde_json::to_string(&sealed).unwrap();
+        assert_eq!(read_sweep(&text), Ok(sealed.clone()));
+        let edited = text.replace("\"client\":\"redlock\"", "\"client\":\"redlocj\"");
+        assert_eq!(
+            read_sweep(&edited).unwrap_err().to_string(),
+            "the checksum of this sweep does not fit its content: the file was damaged or edited; \
+             write it anew"
+        );
+        let faster = text.replace("4240.0", "9999.0");
+        assert!(faster != text && read_sweep(&faster).is_ok(), "what is measured is not covered");
+        let mut wrong = Sweep { checksum: None, ..sealed };
+        wrong.cells[0].violated += 1;
+        let said = read_sweep(&serde_json::to_string(&wrong).unwrap()).unwrap_err().to_string();
+        assert!(said.contains("are not 20 runs"), "{said}");
+    }
+
+    #[test]
+    fn a_history_in_a_report_must_be_the_one_that_was_written() {
+        let mut report = samples::report(vec![samples::failover()]);
+        report.runs[0].set_history(samples::failover().build());
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(read_report(&text), Ok(report.clone()));
+        let history = |edit: &dyn Fn(&mut History)| {
+            let mut edited = report.clone();
+            edited.runs[0].history.iter_mut().for_each(edit);
+            serde_json::to_string(&edited).unwrap()
+        };
+        let header = history(&|history| history.header.faults_planned += 1);
+        let event = history(&|history| drop(history.events.pop()));
+        for edited in [header, event] {
+            let said = refused(&edited);
+            assert!(said.starts_with("the checksum of the history of "), "{said}");
+        }
+        report.runs[0].history_checksum = None;
+        assert!(read_report(&serde_json::to_string(&report).unwrap()).is_ok());
     }
 
     #[test]

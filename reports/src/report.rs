@@ -94,6 +94,10 @@ pub struct RunReport {
     /// The whole history, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
+    /// The checksum of `history`, see `fencepost_reports::checksum`; set by
+    /// [`RunReport::set_history`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history_checksum: Option<String>,
     /// The messages on the wire, if a format asked for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,

@@ -1,5 +1,6 @@
 //! From a judged history to the report of one run. Must never know how a report is written.
 
+use crate::checksum::{Uncovered, checksum};
 use crate::digest::digest;
 use crate::expected::Expected;
 use crate::finding::Kind;
@@ -62,9 +63,26 @@ impl RunReport {
                 .map(|one| ViolationReport::new(one, &facts.replay))
                 .collect(),
             history: None,
+            history_checksum: None,
             trace: None,
         }
     }
+
+    /// Includes the whole history, with its checksum.
+    pub fn set_history(&mut self, history: History) {
+        self.history_checksum = checksum_of(&history);
+        self.history = Some(history);
+    }
+
+    /// Leaves the history out.
+    pub fn drop_history(&mut self) {
+        (self.history, self.history_checksum) = (None, None);
+    }
+}
+
+/// The checksum of a history; `None` only of one that cannot be written as JSON.
+pub(crate) fn checksum_of(history: &History) -> Option<String> {
+    serde_json::to_value(history).ok().map(|value| checksum(&value, Uncovered::Nothing))
 }
 
 impl ViolationReport {

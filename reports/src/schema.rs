@@ -62,7 +62,7 @@ mod tests {
             accepts("report", &samples::report(vec![story.clone()]));
             let mut whole = samples::report(vec![story.clone()]);
             accepts("plan", &whole.runs[0].plan);
-            whole.runs[0].history = Some(story.build());
+            whole.runs[0].set_history(story.build());
             accepts("report", &whole);
         }
         accepts("sweep", &samples::sweep(0, 10));

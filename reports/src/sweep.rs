@@ -7,6 +7,7 @@ mod failing;
 mod first;
 mod interval;
 mod merge;
+mod possible;
 mod ranges;
 
 pub use cell::{Cell, Fingerprint, Kept, RunSummary, Smallest, VIOLATIONS_MAX};
@@ -15,8 +16,10 @@ pub use failing::Standing;
 pub use first::{Blocks, OpenBlock, SeedsToFirst};
 pub use interval::{Rate, quiet_bound};
 pub use merge::{Gaps, MergeError, merge, runs_of};
+pub use possible::Impossible;
 pub use ranges::Ranges;
 
+use crate::checksum::{Uncovered, checksum};
 use crate::report::Tool;
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -41,6 +44,9 @@ pub struct Sweep {
     pub tool: Tool,
     /// Everything that the runs have in common; neither seeds nor shard nor threads.
     pub config: serde_json::Value,
+    /// The checksum of this document, without what is measured: see `fencepost_reports::checksum`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
     /// From the first seed that was run to the last: those of this shard only.
     pub seeds: SeedRange,
     /// The seeds between them that were not run, ascending; absent if all were.
@@ -48,7 +54,10 @@ pub struct Sweep {
     pub gaps: Vec<SeedRange>,
     /// Which part of a larger sweep this is.
     pub shard: Shard,
-    /// Whether every seed of the range was run: there are no gaps.
+    /// The seeds of the larger sweep, all shards together; absent from what older builds wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<SeedRange>,
+    /// Whether every seed of the shard was run: there are no gaps.
     pub complete: bool,
     /// One entry for each client and fault, in the order asked for.
     pub cells: Vec<Cell>,
@@ -89,6 +98,15 @@ pub struct Measured {
     /// Real milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_ms: Option<u64>,
+}
+
+impl Sweep {
+    /// The sweep with its checksum.
+    pub fn sealed(&self) -> serde_json::Result<Sweep> {
+        let document = serde_json::to_value(self)?;
+        let checksum = checksum(&document, Uncovered::Measured);
+        Ok(Sweep { checksum: Some(checksum), ..self.clone() })
+    }
 }
 
 impl Shard {

@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     match cli::main(std::env::args_os()) {
         Ok(outcome) => ExitCode::from(outcome.status()),
         Err(failure) => {
-            anstream::eprintln!("error: {failure}");
+            cli::tell(format_args!("error: {failure}"));
             ExitCode::from(2)
         }
     }

@@ -193,6 +193,7 @@ fn config(spec: &SweepSpec) -> serde_json::Value {
         "engine": spec.engine.name(),
         "options": options.trim_start(),
         "max_violations": spec.violations_max,
+        "explains": spec.explains,
         "scenario": spec.scenario,
     })
 }

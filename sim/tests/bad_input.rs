@@ -160,3 +160,46 @@ fn help_and_version_are_answers() {
         assert!(answer.stdout.contains("fencepost"), "{flag}");
     }
 }
+
+#[test]
+fn an_error_is_one_bounded_line_whatever_it_quotes() {
+    let long = "x".repeat(70_000);
+    let line = refusal(&["--client", &long]);
+    assert!(line.len() < 2_200 && line.contains("characters left out"), "{}", line.len());
+    assert!(line.ends_with(fencepost_clients::CLIENTS.last().unwrap().name), "{line}");
+    for name in ["a\nb\nc", "a\x1b[2J\x1b]0;title\x07", "a\u{202e}b\r"] {
+        let line = refusal(&["--fault", name]);
+        assert!(line.chars().all(|letter| !letter.is_control()), "{line:?}");
+        assert!(!line.contains('\u{202e}'), "{line:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("odd\nname\x1b[2J.json"), "{}").unwrap();
+    let line = refusal_in(folder.path(), &["replay", "odd\nname\x1b[2J.json"]);
+    assert!(line.starts_with("error: odd\\nname\\u{1b}[2J.json: "), "{line}");
+}
+
+#[test]
+fn servers_without_a_password_are_for_this_computer_only() {
+    for bind in ["0.0.0.0", "::", "192.0.2.1"] {
+        let words = ["serve", "--port", "0", "--bind", bind];
+        refuses(&words, &[bind, "loopback", "--requirepass", "--no-protected-mode"]);
+        refuses(&[&words[..], &["--requirepass", ""]].concat(), &["loopback"]);
+    }
+    // It is let through, and then the address is not one of this computer.
+    for more in [&["--no-protected-mode"][..], &["--requirepass", "secret"]] {
+        let words = [&["serve", "--port", "0", "--bind", "192.0.2.1"], more].concat();
+        let line = refusal(&words);
+        assert!(!line.contains("loopback") && line.contains("192.0.2.1"), "{line}");
+    }
+}
+
+#[test]
+fn a_closed_stderr_is_no_panic() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["--client", "nosuch"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}

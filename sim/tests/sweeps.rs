@@ -222,39 +222,223 @@ fn a_quiet_sweep_says_nothing_on_stderr() {
     assert_eq!(fencepost(&[SWEEP, &["--seeds", "0..4"]].concat()).stderr, "");
 }
 
+/// A sweep of many seeds that gets a signal once it has begun: what it printed, and how it ended.
+fn signalled(signal: &str, more: &[&str]) -> (Option<i32>, serde_json::Value) {
+    use std::io::{BufRead, BufReader};
+    let arguments = ["sweep", "--seeds", "0..1000000", "--cycles", "2", "--format", "json"];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args([&arguments, more].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    // The first line of progress: it has begun.
+    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+    stderr.read_line(&mut String::new()).expect("it says how far it is");
+    let sent =
+        Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("it ends");
+    (output.status.code(), json(&String::from_utf8_lossy(&output.stdout)))
+}
+
+#[test]
+fn a_signal_leaves_what_was_done_by_then_and_shows_in_the_exit_status() {
+    let quiet = ["--client", "single-node"];
+    let violated = ["--client", "single-node", "--fault", "pause", "--no-shrink"];
+    for (signal, status, options) in
+        [("-INT", 130, &quiet[..]), ("-TERM", 143, &quiet[..]), ("-TERM", 143, &violated[..])]
+    {
+        let (code, sum) = signalled(signal, options);
+        assert_eq!(code, Some(status), "{signal} {options:?}");
+        assert_eq!(sum["complete"], false);
+        let runs = sum["cells"][0]["runs"].as_u64().unwrap();
+        assert!((1..1_000_000).contains(&runs), "{runs}");
+    }
+}
+
+#[test]
+fn merge_refuses_a_missing_first_or_last_slice() {
+    let folder = tempfile::tempdir().unwrap();
+    for index in ["1", "2", "3"] {
+        let shard = format!("{index}/3");
+        let slice = ["--seeds", "0..9", "--format", "json", "--shard", &shard];
+        let slice = sweep(folder.path(), &slice);
+        std::fs::write(folder.path().join(index), slice.stdout).unwrap();
+    }
+    let merge = |files: &[&str]| fencepost_in(folder.path(), &[&["merge"], files].concat());
+    assert_eq!(merge(&["3", "1", "2"]).status, 0);
+    for (files, missing) in [(["2", "3"], "0..3"), (["1", "2"], "6..9"), (["3", "1"], "3..6")] {
+        let refused = merge(&files);
+        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{files:?}");
+        assert!(refused.stderr.contains(&format!("seeds {missing} are missing")), "{files:?}");
+        assert_eq!(merge(&[&files[..], &["--partial"]].concat()).status, 0);
+    }
+}
+
+#[test]
+fn a_slice_that_was_damaged_or_cannot_be_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let slice = sweep(folder.path(), &["--seeds", "0..30", "--fault", "pause", "--format", "json"]);
+    let merged = |text: &str| {
+        std::fs::write(folder.path().join("slice"), text).unwrap();
+        fencepost_in(folder.path(), &["merge", "slice"])
+    };
+    assert_eq!(merged(&slice.stdout).stderr, "");
+    let damaged = merged(&slice.stdout.replacen("\"violated\": ", "\"violated\": 1", 1));
+    assert_eq!(damaged.status, 2);
+    assert!(
+        damaged.stderr.contains("the checksum of this sweep does not fit"),
+        "{:?}",
+        damaged.stderr
+    );
+    let mut value = json(&slice.stdout);
+    value.as_object_mut().unwrap().remove("checksum");
+    let bare = merged(&value.to_string());
+    assert_eq!(bare.status, 1);
+    assert!(bare.stderr.starts_with("warning: slice: carries no checksum"), "{}", bare.stderr);
+    value["cells"][0]["violated"] = 1_000.into();
+    let impossible = merged(&value.to_string());
+    assert_eq!(impossible.status, 2);
+    assert!(impossible.stderr.contains("are not 30 runs"), "{}", impossible.stderr);
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let begin = [
+        &["--seeds", "0..30", "--fault", "pause", "--format", "json"][..],
+        &["--checkpoint", "at", "--resume"],
+    ]
+    .concat();
+    let whole = sweep(folder.path(), &begin);
+    let path = folder.path().join("at");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut caught = 0;
+    for at in (0..text.len()).step_by(text.len() / 20) {
+        let mut bytes = text.clone().into_bytes();
+        bytes[at] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let answer = sweep(folder.path(), &begin);
+        match answer.status {
+            2 => caught += 1,
+            // A bit of a name can turn the checksum into an unknown member.
+            _ => assert!(answer.stderr.contains("warning: "), "byte {at}: {}", answer.stderr),
+        }
+    }
+    assert!(caught > 10, "{caught}");
+    let mut value = json(&text);
+    value.as_object_mut().unwrap().remove("checksum");
+    std::fs::write(&path, value.to_string()).unwrap();
+    let warned = sweep(folder.path(), &begin);
+    assert_eq!(warned.status, whole.status);
+    assert_eq!(without_measured(&warned.stdout), without_measured(&whole.stdout));
+    assert!(warned.stderr.starts_with("warning: at: carries no checksum"), "{}", warned.stderr);
+}
+
+#[test]
+fn what_a_killed_run_left_half_written_is_removed_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    std::fs::create_dir(&out).unwrap();
+    std::fs::write(out.join(".tmp-fencepost-Ab12Cd"), "{\"format\": \"fence").unwrap();
+    let swept = sweep(folder.path(), &["--seeds", "0..30", "--fault", "pause", "--out", "out"]);
+    assert_eq!(swept.status, 1);
+    let names = std::fs::read_dir(&out).unwrap().map(|file| file.unwrap().file_name());
+    let hidden: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with('.')).collect();
+    assert!(hidden.is_empty(), "{hidden:?}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    for format in ["text", "json", "html"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+            .args([SWEEP, &["--seeds", "0..30", "--format", format]].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{format}");
+    }
+}
+
+/// The limit of the size of a file stands for a full disk: writing fails in the middle.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_leaves_what_was_done_by_then() {
-    use std::io::{BufRead, BufReader};
-    let arguments = [
-        "sweep",
-        "--seeds",
-        "0..1000000",
-        "--client",
-        "single-node",
-        "--cycles",
-        "2",
-        "--format",
-        "json",
-    ];
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fencepost"));
-    command
-        .args(arguments)
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // The first line of progress: it has begun.
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    stderr.read_line(&mut String::new()).unwrap();
-    let interrupt = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
+fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let arguments =
+        [SWEEP, &["--seeds", "0..30", "--fault", "pause", "--no-shrink", "--out", "out"]].concat();
+    let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\"";
+    let full = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_fencepost")])
+        .args(&arguments)
+        .current_dir(folder.path())
+        .output()
         .unwrap();
-    assert!(interrupt.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    let sum: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(sum["complete"], false);
-    let runs = sum["cells"][0]["runs"].as_u64().unwrap();
-    assert!((1..1_000_000).contains(&runs), "{runs}");
+    let (said, summed) = (
+        String::from_utf8_lossy(&full.stderr).into_owned(),
+        String::from_utf8_lossy(&full.stdout).into_owned(),
+    );
+    assert_eq!(full.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("error: out/") && said.lines().count() == 1, "{said}");
+    assert!(summed.contains("see one: fencepost --seed"), "the sum is there: {summed}");
+    let files = || std::fs::read_dir(&out).unwrap().map(|file| file.unwrap().path());
+    for path in files() {
+        json(&std::fs::read_to_string(&path).unwrap());
+    }
+    assert_eq!(files().filter(|path| path.to_string_lossy().contains(".tmp")).count(), 0);
+    let after = sweep(folder.path(), &arguments[SWEEP.len()..]);
+    assert_eq!((after.status, after.stderr.as_str()), (1, ""));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_named_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("out"), "a file in the place of the folder").unwrap();
+    let answer = sweep(
+        folder.path(),
+        &["--seeds", "0..30", "--fault", "pause", "--no-shrink", "--out", "out"],
+    );
+    assert_eq!(answer.status, 2);
+    assert!(answer.stderr.starts_with("error: out/"), "{}", answer.stderr);
+    assert_eq!(answer.stderr.lines().count(), 1);
+    assert!(answer.stdout.contains("see one: fencepost"), "{}", answer.stdout);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sweep_that_holds_too_much_memory_stops_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let common = ["--seeds", "0..1000000", "--checkpoint", "at", "--max-memory"];
+    // The program itself takes more than half as much again.
+    let stopped = sweep(folder.path(), &[&common[..], &["1mb"]].concat());
+    assert_eq!(stopped.status, 2);
+    assert!(stopped.stderr.contains("--max-memory: "), "{}", stopped.stderr);
+    assert_eq!(stopped.stderr.lines().count(), 1, "{}", stopped.stderr);
+    let odd = sweep(folder.path(), &[&common[..], &["much"]].concat());
+    assert!(odd.status == 2 && odd.stderr.contains("like 512mb or 4gb"), "{}", odd.stderr);
+    let plenty = sweep(folder.path(), &["--seeds", "0..4", "--max-memory", "64gb"]);
+    assert_eq!((plenty.status, plenty.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn names_in_a_slice_reach_the_terminal_as_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let slice = sweep(folder.path(), &["--seeds", "0..30", "--fault", "pause", "--format", "json"]);
+    let mut value = json(&slice.stdout);
+    value.as_object_mut().unwrap().remove("checksum");
+    value["cells"][0]["client"] = "\u{1b}[2J\n::error::x <img src=x onerror=alert(1)>".into();
+    std::fs::write(folder.path().join("slice"), value.to_string()).unwrap();
+    let merged =
+        |format: &str| fencepost_in(folder.path(), &["merge", "slice", "--format", format]).stdout;
+    assert!(merged("text").contains("\\u{1b}[2J\\n::error::x <img"), "{}", merged("text"));
+    assert_eq!(merged("github").lines().count(), 1, "{}", merged("github"));
+    assert!(!merged("html").contains("<img"), "markup is escaped");
+    let matrix = fencepost_in(folder.path(), &["matrix", "--from", "slice", "--format", "html"]);
+    assert!(matrix.stdout.contains("onerror") && !matrix.stdout.contains("<img"));
 }

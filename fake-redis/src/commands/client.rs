@@ -1,7 +1,7 @@
 //! CLIENT: what clients may do about themselves and about each other. Must never know keys.
 
 use super::connection::{BAD_NAME, is_valid_name};
-use super::help;
+use super::{help, tracking};
 use crate::blocking::Unblocking;
 use crate::client::{Client, ClientKey, ReplyMode, Role};
 use crate::command::{Call, Command, Flags};
@@ -10,6 +10,7 @@ use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
 use crate::number::parse_integer;
 use crate::reply::Protocol;
 use crate::server::PauseScope;
+use crate::tracking::Mode;
 use std::fmt::Write;
 
 const PLAIN: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE);
@@ -19,7 +20,9 @@ const ADMIN: Flags = PLAIN.and(Flags::ADMIN);
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "client",
     &[
+        Command::sub("client|caching", 3, PLAIN, tracking::caching),
         Command::sub("client|getname", 2, PLAIN, getname),
+        Command::sub("client|getredir", 2, PLAIN, tracking::getredir),
         Command::sub("client|help", 2, PLAIN, show_help),
         Command::sub("client|id", 2, PLAIN, id),
         Command::sub("client|info", 2, PLAIN, info),
@@ -30,6 +33,8 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
         Command::sub("client|reply", 3, PLAIN, reply_mode),
         Command::sub("client|setinfo", 4, PLAIN, setinfo).since(RedisVersion::V7_2),
         Command::sub("client|setname", 3, PLAIN, setname),
+        Command::sub("client|tracking", -3, PLAIN, tracking::tracking),
+        Command::sub("client|trackinginfo", 2, PLAIN, tracking::trackinginfo),
         Command::sub("client|unblock", -3, ADMIN, unblock),
         Command::sub("client|unpause", 2, ADMIN, unpause),
     ],
@@ -37,6 +42,10 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
 
 const HELP: &[&str] = &[
     "CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+    "CACHING (YES|NO)",
+    "    Enable/disable tracking of the keys for next command in OPTIN/OPTOUT modes.",
+    "GETREDIR",
+    "    Return the client ID we are redirecting to when tracking is enabled.",
     "GETNAME",
     "    Return the name of the current connection.",
     "ID",
@@ -57,6 +66,11 @@ const HELP: &[&str] = &[
     "    Control the replies sent to the current connection.",
     "SETNAME <name>",
     "    Assign the name <name> to the current connection.",
+    "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]]",
+    "         [OPTIN] [OPTOUT] [NOLOOP]",
+    "    Control server assisted client side caching.",
+    "TRACKINGINFO",
+    "    Report tracking status for the current connection.",
     "UNBLOCK <clientid> [TIMEOUT|ERROR]",
     "    Unblock the specified blocked client.",
     "NO-EVICT (ON|OFF)",
@@ -147,10 +161,11 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
         line,
         "qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem={} tot-mem=0 \
          events=r cmd={} \
-         user=default redir=-1 resp={}",
+         user=default redir={} resp={}",
         client.reader.pending(),
         client.output.bytes,
         client.last_command.map_or("NULL", |command| command.full_name),
+        tracking::redirect_of(call, key),
         if client.protocol == Protocol::Resp3 { 3 } else { 2 },
     );
     if server.config.version >= RedisVersion::V7_2 {
@@ -170,6 +185,9 @@ fn flag_letters(client: &Client) -> String {
         (client.transaction.overtaken, 'd'),
         (client.closing, 'c'),
         (client.no_evict, 'e'),
+        (client.tracking.is_some(), 't'),
+        (client.tracking.as_ref().is_some_and(|wishes| wishes.is_broken), 'R'),
+        (client.tracking.as_ref().is_some_and(|wishes| wishes.mode == Mode::Broadcast), 'B'),
     ];
     let letters: String =
         marks.iter().filter(|(is_set, _)| *is_set).map(|(_, letter)| *letter).collect();
@@ -339,7 +357,8 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
     if millis < 0 {
         return Err(crate::error::NOT_POSITIVE_TIMEOUT);
     }
-    let until_ms = call.server.now_ms().checked_add(millis).ok_or(crate::error::BAD_TIMEOUT)?;
+    // So far beyond all times the sum wraps around in a real server too: it is over already.
+    let until_ms = call.server.now_ms().wrapping_add(millis);
     call.server.pause_clients(scope, until_ms);
     call.reply.ok();
     Ok(())

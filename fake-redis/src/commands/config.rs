@@ -7,6 +7,7 @@ use crate::config_file;
 use crate::error::{CommandError, CommandResult};
 use crate::glob;
 use crate::notify::EventClasses;
+use crate::number::c_string;
 use crate::parameters::{self, Refusal};
 use crate::server::Server;
 use crate::statistics::Statistics;
@@ -77,6 +78,7 @@ fn set(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn refused(name: &[u8], refusal: Refusal) -> CommandError {
+    let name = c_string(name);
     match refusal {
         Refusal::Unknown => CommandError::text(
             [b"ERR Unknown option or number of arguments for CONFIG SET - '", name, b"'"].concat(),
@@ -94,7 +96,7 @@ fn set_one(server: &mut Server, name: &[u8], value: &[u8]) -> Result<(), Refusal
     if let Some(parameter) = parameters::find(name) {
         return parameter.change.apply(&mut server.config, value);
     }
-    if server.settings.set(name, value) { Ok(()) } else { Err(Refusal::Unknown) }
+    server.settings.set(name, value)
 }
 
 fn resetstat(call: &mut Call<'_>) -> CommandResult {

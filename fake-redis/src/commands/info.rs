@@ -81,7 +81,7 @@ fn clients(server: &Server, text: &mut String) {
     let _ = write!(
         text,
         "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\nclient_recent_max_input_buffer:0\r\n\
-         client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\ntracking_clients:0\r\nclients_in_timeout_table:0\r\n",
+         client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\ntracking_clients:{}\r\nclients_in_timeout_table:0\r\n",
         server.connections.len(),
         server.config.max_clients,
         server
@@ -89,6 +89,7 @@ fn clients(server: &Server, text: &mut String) {
             .values()
             .filter(|key| server.client(**key).blocked || server.client(**key).postponed)
             .count(),
+        server.tracking.clients(),
     );
 }
 
@@ -109,11 +110,13 @@ fn memory(server: &Server, text: &mut String) {
 
 fn stats(server: &Server, text: &mut String) {
     let counters = &server.statistics;
+    let (keys, items, prefixes) = server.tracking.totals();
     let _ = write!(
         text,
         "total_connections_received:{}\r\ntotal_commands_processed:{}\r\ninstantaneous_ops_per_sec:0\r\n\
          rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:{}\r\nevicted_clients:0\r\nkeyspace_hits:{}\r\n\
          keyspace_misses:{}\r\npubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\n\
+         tracking_total_keys:{}\r\ntracking_total_items:{}\r\ntracking_total_prefixes:{}\r\n\
          total_error_replies:{}\r\n",
         counters.connections_received,
         counters.commands,
@@ -125,6 +128,9 @@ fn stats(server: &Server, text: &mut String) {
         server.pubsub.channels.len(),
         server.pubsub.patterns.len(),
         server.pubsub.shard_channels.len(),
+        keys,
+        items,
+        prefixes,
         counters.errors_total,
     );
 }

@@ -175,15 +175,15 @@ fn rename_unless_taken(
     if from == to || !may(target.is_some()) {
         return Ok(may(target.is_some()));
     }
-    if let Some(target) = target {
-        call.server.remove(db, target);
-    }
-    // Removing the target may have moved the source.
+    // The source first: clients that track both hear of it first.
     let Some(entry) =
         call.server.find(db, from).and_then(|position| call.server.remove(db, position))
     else {
         return Err(NO_SUCH_KEY);
     };
+    if let Some(target) = call.server.find(db, to) {
+        call.server.remove(db, target);
+    }
     let expires_at_ms = entry.expires_at_ms();
     call.server.store(db, to, entry.value, expires_at_ms);
     call.server.notify(EventClass::Generic, "rename_from", db, from);

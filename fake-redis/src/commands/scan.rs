@@ -10,7 +10,7 @@ use crate::error::{
     CommandError, CommandResult, INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE,
 };
 use crate::glob;
-use crate::number::{Decimal, parse_integer};
+use crate::number::{self, Decimal, parse_integer};
 use crate::value::Value;
 
 /// The rows of this family.
@@ -27,10 +27,8 @@ pub(super) struct Options<'a> {
 
 /// A cursor.
 pub(super) fn parse_cursor(text: &[u8]) -> Result<usize, CommandError> {
-    let text = std::str::from_utf8(text).map_err(|_| INVALID_CURSOR)?;
-    text.parse::<u64>()
-        .map(|cursor| usize::try_from(cursor).unwrap_or(usize::MAX))
-        .map_err(|_| INVALID_CURSOR)
+    let cursor = number::parse_cursor(text).ok_or(INVALID_CURSOR)?;
+    Ok(usize::try_from(cursor).unwrap_or(usize::MAX))
 }
 
 /// Which command's options are read.

@@ -129,7 +129,8 @@ fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> 
 
 /// ZADD and ZINCRBY: `zaddGenericCommand`.
 fn add(call: &mut Call<'_>, mut options: Options) -> CommandResult {
-    let first = if options.increment { 2 } else { parse_options(call, &mut options) };
+    // ZINCRBY reads options too, and then finds that pairs are missing.
+    let first = parse_options(call, &mut options);
     let pairs = call.args.from(first);
     if pairs.len() == 0 || !pairs.len().is_multiple_of(2) {
         return Err(SYNTAX);

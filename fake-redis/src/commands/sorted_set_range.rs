@@ -5,7 +5,7 @@ use super::collection::{edit_existing, positions, read};
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
 use crate::notify::EventClass;
-use crate::number::{parse_double, parse_integer};
+use crate::number::{parse_integer, parse_score_bound};
 use crate::reply::Protocol;
 use crate::value::{SortedSet, Value};
 use std::ops::Range;
@@ -77,9 +77,8 @@ enum Span<'a> {
 
 fn score_bound(text: &[u8]) -> Result<Bound<f64>, CommandError> {
     let (is_open, text) = text.strip_prefix(b"(").map_or((false, text), |rest| (true, rest));
-    // `strtod` reads nothing as 0.
-    let value = if text.is_empty() { Some(0.0) } else { parse_double(text) };
-    let value = value.ok_or(CommandError::fixed("ERR min or max is not a float"))?;
+    let value =
+        parse_score_bound(text).ok_or(CommandError::fixed("ERR min or max is not a float"))?;
     Ok(Bound { value, is_open })
 }
 

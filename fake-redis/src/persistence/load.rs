@@ -51,7 +51,7 @@ impl Server {
     /// Executes the commands of the append-only file. Returns whether it was complete: a command or
     /// a transaction that is cut short is left out.
     fn load_append_only(&mut self, file: &Bytes) -> bool {
-        let limits = Limits { bulk_length_max: usize::MAX, unauthenticated: false };
+        let limits = Limits::of(usize::MAX);
         let mut reader = RequestReader::default();
         reader.feed(file);
         let mut is_complete = true;

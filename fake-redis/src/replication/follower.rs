@@ -196,7 +196,7 @@ impl Server {
             link.reader.feed(&bytes);
             link.unapplied.extend_from_slice(&bytes);
         }
-        let limits = Limits { bulk_length_max: usize::MAX, unauthenticated: false };
+        let limits = Limits::of(usize::MAX);
         while self.replication.link.is_up() {
             match self.replication.link.reader.advance(limits) {
                 Ok(true) => self.apply_next(),

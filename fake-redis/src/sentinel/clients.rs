@@ -11,7 +11,7 @@ use fencepost_machine::{ConnectionId, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a client of Sentinel may send.
-const LIMITS: Limits = Limits { bulk_length_max: 512 * 1024 * 1024, unauthenticated: false };
+const LIMITS: Limits = Limits::of(512 * 1024 * 1024);
 
 /// A client's connection.
 #[derive(Debug, Default)]

@@ -145,6 +145,7 @@ impl Server {
     fn after_change(&mut self, db: usize, position: usize, key: &[u8], change: KeyChange) {
         self.dirty += 1;
         self.touch_watched(db, key);
+        self.invalidate(key);
         self.note_ready(db, key);
         self.tap_entry(db, position, change);
     }
@@ -164,6 +165,7 @@ impl Server {
         let (key, entry) = self.keyspace.database_mut(db).remove_at(position)?;
         self.dirty += 1;
         self.touch_watched(db, &key);
+        self.invalidate(&key);
         self.tap_gone(&key, &entry, change);
         Some(entry)
     }
@@ -197,6 +199,7 @@ impl Server {
         for db in 0..self.keyspace.databases() {
             self.empty_database(db, KeyChange::Discarded);
         }
+        self.invalidate_all();
     }
 
     /// Puts back a key out of a snapshot.

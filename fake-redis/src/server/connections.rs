@@ -61,7 +61,7 @@ impl Server {
 
     fn limits_of(&self, key: ClientKey) -> Limits {
         let unauthenticated = self.config.requirepass.is_some() && !self.client(key).authenticated;
-        Limits { bulk_length_max: self.config.proto_max_bulk_len, unauthenticated }
+        Limits { unauthenticated, ..Limits::of(self.config.proto_max_bulk_len) }
     }
 
     /// Closes a client's connection once what was sent before has left.
@@ -118,6 +118,9 @@ impl Server {
         self.pubsub.forget(key, &client.subscriptions);
         self.forget_blocked(key);
         self.monitors.retain(|monitor| *monitor != key);
+        if let Some(wishes) = &client.tracking {
+            self.forget_tracking(key, client.id, wishes);
+        }
         self.client_gone(key, &client);
     }
 }

@@ -9,6 +9,12 @@ use crate::command::{Call, Command, Effect};
 use crate::error::{CommandError, EXEC_ABORT};
 use crate::reply::Reply;
 
+/// The words by which a browser's request is known that somebody wants to be taken for commands:
+/// `securityWarningCommand`.
+fn is_http(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
+}
+
 impl Server {
     /// Serves the next client that has a complete command: at most one command.
     pub(crate) fn serve_next(&mut self) {
@@ -54,11 +60,17 @@ impl Server {
             self.note_write_offset(key);
             self.serve_blocked();
         }
+        if self.client(key).aborting {
+            self.drop_pending();
+            return self.abort_client(key);
+        }
         if self.stopped {
             // A script that SHUTDOWN ended has no answer but the end of the connection.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
+        self.tell_pending(key);
+        self.forget_caching(key);
         let client = self.client_mut(key);
         client.reply_mode = match client.reply_mode {
             ReplyMode::SkipNext => ReplyMode::Skip,
@@ -89,6 +101,10 @@ impl Server {
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         let now = self.now;
         self.client_mut(key).active_at = now;
+        if is_http(args.get(0)) {
+            self.client_mut(key).aborting = true;
+            return true;
+        }
         match self.admit(key, args) {
             Ok(Admission::Execute(command)) => {
                 self.client_mut(key).last_command = Some(command);
@@ -145,6 +161,7 @@ impl Server {
     ) {
         let dirty_before = self.dirty;
         let db = self.client(key).db;
+        self.remember_script(command, args);
         self.statistics.begin_call();
         let mut call = Call { server: self, client: key, db, args, reply, effect: Effect::AsSent };
         let result = (command.run)(&mut call);
@@ -154,6 +171,7 @@ impl Server {
             reply.error(&error.0);
         }
         self.statistics.end_call(command);
+        self.remember_read(key, command, args);
         self.show_to_monitors(key, command, args);
         if self.dirty != dirty_before && effect == Effect::AsSent {
             self.add_effect_of(db, self.effect_targets, args.iter());

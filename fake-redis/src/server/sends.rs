@@ -49,6 +49,9 @@ impl Server {
     /// Ends an input: writes the append-only file, then lets the messages go unless something holds
     /// them back.
     pub(crate) fn finish_input(&mut self) {
+        if self.ready.is_empty() {
+            self.broadcast_changes();
+        }
         self.flush_append_only();
         self.flush_replication();
         if self.asleep_until.is_none() {

@@ -158,7 +158,7 @@ fn replies_to(pieces: impl Iterator<Item = Vec<u8>>) -> (Vec<u8>, usize) {
 
 /// All complete requests in some bytes, and whether the rest cannot be understood.
 fn read_all(bytes: &[u8]) -> (Vec<Vec<Vec<u8>>>, bool) {
-    let limits = Limits { bulk_length_max: 1 << 29, unauthenticated: false };
+    let limits = Limits::of(1 << 29);
     let mut reader = RequestReader::default();
     reader.feed(bytes);
     let mut requests = Vec::new();

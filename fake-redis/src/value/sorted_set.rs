@@ -1,8 +1,8 @@
 //! A set of strings with a score each, in the order of scores. Must never know keys or commands.
 
+use super::ranked::Ranked;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use std::cmp::Ordering;
 
 /// Redis keeps sorted sets up to this many members as a list: `zset-max-listpack-entries`.
 const LISTED_MEMBERS_MAX: usize = 128;
@@ -13,8 +13,7 @@ const LISTED_LENGTH_MAX: usize = 64;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct SortedSet {
     scores: IndexMap<Box<[u8]>, f64, FxBuildHasher>,
-    /// By score, then by member.
-    order: Vec<(f64, Box<[u8]>)>,
+    order: Ranked,
     bytes: usize,
     /// Whether it was ever too big for a listpack; it never goes back.
     is_large: bool,
@@ -22,10 +21,6 @@ pub(crate) struct SortedSet {
 
 /// Scores are never NaN.
 impl Eq for SortedSet {}
-
-fn compare((score, member): (f64, &[u8]), (other_score, other): (f64, &[u8])) -> Ordering {
-    score.partial_cmp(&other_score).unwrap_or(Ordering::Equal).then_with(|| member.cmp(other))
-}
 
 impl SortedSet {
     /// How many members there are.
@@ -50,18 +45,12 @@ impl SortedSet {
 
     /// How many members come before this one.
     pub(crate) fn rank(&self, member: &[u8]) -> Option<usize> {
-        self.place(self.score(member)?, member).ok()
-    }
-
-    fn place(&self, score: f64, member: &[u8]) -> Result<usize, usize> {
-        self.order.binary_search_by(|(other_score, other)| {
-            compare((*other_score, other), (score, member))
-        })
+        Some(self.order.rank(self.score(member)?, member))
     }
 
     /// Member and score at a rank.
     pub(crate) fn at(&self, rank: usize) -> Option<(&[u8], f64)> {
-        self.order.get(rank).map(|(score, member)| (&**member, *score))
+        self.order.at(rank)
     }
 
     /// Member and score at a place that stays the same until a member is removed, when the last one
@@ -72,17 +61,19 @@ impl SortedSet {
 
     /// All members with their scores, the least first.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], f64)> {
-        self.order.iter().map(|(score, member)| (&**member, *score))
+        self.order.iter()
     }
 
     /// The first rank for which `is_reached` holds; it must hold for all that follow.
     pub(crate) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
-        self.order.partition_point(|(score, member)| !is_reached(member, *score))
+        self.order.first_rank(is_reached)
     }
 
     /// Gives a member this score; the score that it had, if it was one.
     pub(crate) fn set(&mut self, member: &[u8], score: f64) -> Option<f64> {
         let old = match self.scores.get_mut(member) {
+            // A zero stays the zero that it is: 0 and -0 are equal.
+            Some(place) if *place == score => return Some(score),
             Some(place) => Some(std::mem::replace(place, score)),
             None => {
                 self.scores.insert(member.into(), score);
@@ -90,14 +81,11 @@ impl SortedSet {
                 None
             }
         };
-        if old == Some(score) {
-            return old;
+        if let Some(old) = old {
+            let rank = self.order.rank(old, member);
+            self.order.remove(rank..rank + 1, |_| {});
         }
-        if let Some(place) = old.and_then(|old| self.place(old, member).ok()) {
-            self.order.remove(place);
-        }
-        let (Ok(place) | Err(place)) = self.place(score, member);
-        self.order.insert(place, (score, member.into()));
+        self.order.insert(score, member.into());
         self.is_large |= self.order.len() > LISTED_MEMBERS_MAX || member.len() > LISTED_LENGTH_MAX;
         old
     }
@@ -111,9 +99,10 @@ impl SortedSet {
 
     /// Removes the members at these ranks, which must exist.
     pub(crate) fn remove_ranks(&mut self, ranks: std::ops::Range<usize>) {
-        for (_, member) in self.order.drain(ranks) {
-            self.bytes -= member.len();
-            self.scores.swap_remove(&member);
-        }
+        let SortedSet { scores, order, bytes, .. } = self;
+        order.remove(ranks, |member| {
+            *bytes -= member.len();
+            scores.swap_remove(member);
+        });
     }
 }

@@ -45,8 +45,13 @@ impl Format for Edn {
         for cell in &sweep.cells {
             writeln!(
                 out,
-                "{{:client {:?}, :fault {:?}, :runs {}, :valid {}, :violated {}, :unknown {}}}",
-                cell.client, cell.fault, cell.runs, cell.valid, cell.violated, cell.unknown
+                "{{:client {}, :fault {}, :runs {}, :valid {}, :violated {}, :unknown {}}}",
+                quoted(&cell.client),
+                quoted(&cell.fault),
+                cell.runs,
+                cell.valid,
+                cell.violated,
+                cell.unknown
             )?;
         }
         Ok(())
@@ -87,6 +92,11 @@ fn line(operation: &Operation<'_>, event: &Event, kind: &str, value: &str) -> (u
     let text =
         format!(":process {thread}, :type :{kind}, :f :{name}, :value {value}, :node \"{node}\"");
     (event.sequence, event.time_us.0, text)
+}
+
+/// A string: JSON's escapes are EDN's too.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 fn completion(event: &Event, asked: String) -> (&'static str, String) {

@@ -10,10 +10,10 @@ use fencepost_faults::{Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A report with everything that a format may show, hostile names included.
-fn full(story: fn() -> Story) -> Report {
+pub(super) fn full(story: fn() -> Story) -> Report {
     let mut report = samples::report(vec![story()]);
     let run = &mut report.runs[0];
-    run.history = Some(story().build());
+    run.set_history(story().build());
     let message = |from, to, sent: u64, arrived: Option<u64>, label: &str| WireMessage {
         from,
         to,

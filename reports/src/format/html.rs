@@ -7,6 +7,9 @@ use super::{Format, Needs, html_picture, html_sweep, html_tables};
 use crate::report::{Report, RunReport};
 use crate::sweep::Sweep;
 use crate::verdict::Verdict;
+use crate::visible::visible_json;
+use base64::prelude::{BASE64_STANDARD, Engine};
+use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
 /// A page is kept below this many bytes.
@@ -72,13 +75,25 @@ impl Format for Html {
 pub(crate) fn page(title: &str, body: &str, json: &str) -> String {
     let picture_style = super::svg::STYLE;
     // Inside a script element only `</` and `<!--` could end or change it.
-    let json = json.replace('<', "\\u003c");
+    let json = visible_json(json).replace('<', "\\u003c");
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta \
+         http-equiv=\"Content-Security-Policy\" content=\"{policy}\"><meta name=\"viewport\" \
          content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" \
          content=\"light dark\"><link rel=\"icon\" \
          href=\"data:,\"><title>{title}</title><style>{picture_style}{STYLE}</style></head>\n<body>{body}\n<script type=\"application/json\" id=\"report\">{json}</script>\n<script>{SCRIPT}</script></body></html>\n",
-        title = escaped(title)
+        title = escaped(title),
+        policy = policy()
+    )
+}
+
+/// What a page may do, should an escape ever be forgotten: its own script runs and no other, and
+/// nothing is fetched or sent.
+fn policy() -> String {
+    let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
+    format!(
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'unsafe-inline'; img-src \
+         data:; base-uri 'none'; form-action 'none'"
     )
 }
 
@@ -111,7 +126,7 @@ fn embedded(report: &Report, fill: Fill) -> Report {
     for run in &mut embedded.runs {
         run.trace = None;
         if !fill.histories {
-            run.history = None;
+            run.drop_history();
         }
     }
     embedded

@@ -29,7 +29,7 @@ pub(super) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         "</main><footer><p>The summary is in this page as JSON, in the element \
          <code>#report</code>.</p></footer>",
     );
-    out.write_all(html::page(&title, &body, &serde_json::to_string(sweep)?).as_bytes())
+    out.write_all(html::page(&title, &body, &serde_json::to_string(&sweep.sealed()?)?).as_bytes())
 }
 
 fn matrix(sweep: &Sweep) -> String {
@@ -71,9 +71,10 @@ fn link(cell: &Cell) -> String {
     )
 }
 
-/// The name of a cell's section: letters, digits, dashes and pluses turned to dots.
+/// The name of a cell's section, as an attribute holds it: letters, digits and dashes, pluses turned
+/// to dots.
 fn anchor(cell: &Cell) -> String {
-    format!("{}.{}", cell.client, cell.fault).replace('+', ".")
+    escaped(&format!("{}.{}", cell.client, cell.fault).replace('+', "."))
 }
 
 fn section(sweep: &Sweep, cell: &Cell) -> String {
@@ -82,18 +83,16 @@ fn section(sweep: &Sweep, cell: &Cell) -> String {
         .iter()
         .map(|one| {
             let seed = one.smallest.seed;
-            let options = sweep.config.get("options").and_then(serde_json::Value::as_str).unwrap_or_default();
-            let command = format!("fencepost --seed {seed} --client {} --fault {} \
-             {options}", cell.client, cell.fault);
+            let command = sweep.replay(cell, seed);
             let confirmed = if one.smallest.confirmed_under_turmoil { "yes" } else { "no" };
             format!(
                 "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{confirmed}</td><td><code>{} --format html</code></td></tr>",
-                one.id,
+                escaped(&one.id),
                 one.kind,
                 one.cause,
                 one.runs,
                 one.smallest.faults,
-                escaped(command.trim_end())
+                escaped(&command)
             )
         })
         .collect();

@@ -64,7 +64,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> String {
         violation.cause,
         escaped(&violation.summary),
         violation.at_us,
-        violation.id,
+        escaped(&violation.id),
         story(run, violation, prefix),
         enough(report),
         boundary(report.boundary.as_ref()),

@@ -3,6 +3,7 @@
 use super::Format;
 use crate::report::Report;
 use crate::sweep::Sweep;
+use crate::visible::visible_json;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -23,11 +24,11 @@ impl Format for Json {
     }
 
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        write(sweep, out)
+        write(&sweep.sealed()?, out)
     }
 }
 
 fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
-    writeln!(out)
+    let text = serde_json::to_string_pretty(value)?;
+    writeln!(out, "{}", visible_json(&text))
 }

@@ -22,7 +22,9 @@ impl Format for Markdown {
 
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "# Seed {} under {}\n", report.seed, cell(&report.faults.join(", ")))?;
-        writeln!(out, "{} {}, engine {}\n", report.tool.name, report.tool.version, report.engine)?;
+        let tool = &report.tool;
+        let words = format!("{} {}, engine {}", tool.name, tool.version, report.engine);
+        writeln!(out, "{}\n", cell(&words))?;
         writeln!(out, "| lock | fault | verdict | what was broken |\n| --- | --- | --- | --- |")?;
         for run in &report.runs {
             let kinds: Vec<&str> =
@@ -73,7 +75,7 @@ fn write_anomalies(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
             writeln!(
                 out,
                 "| `{}` | {} | {} | {} | {} | {} | {} |",
-                one.id,
+                code(&one.id),
                 cell(&at.client),
                 cell(&at.fault),
                 one.kind,
@@ -173,8 +175,9 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
             .map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
         writeln!(
             out,
-            "\nBoundary: `{quantity}` of fault {fault}: {enough} is enough, {less} is \
-             not{analytic}."
+            "\nBoundary: `{}` of fault {fault}: {enough} is enough, {less} is \
+             not{analytic}.",
+            code(quantity)
         )?;
     }
     if !report.but_for.is_empty() {
@@ -207,11 +210,17 @@ pub(crate) fn cell(text: &str) -> String {
         match letter {
             '|' | '*' | '`' | '_' | '[' | ']' | '#' | '\\' => cell.extend(['\\', letter]),
             '<' => cell.push_str("&lt;"),
+            '&' => cell.push_str("&amp;"),
             '\n' | '\r' => cell.push(' '),
             other => cell.push(other),
         }
     }
     cell
+}
+
+/// Text that cannot end the code that it stands in, nor the cell of a table.
+fn code(text: &str) -> String {
+    text.replace(['\n', '\r'], " ").replace('`', "'").replace('|', "\\|")
 }
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ impl Format for Mermaid {
         writeln!(
             out,
             "  %% {} under {}, seed {}: {}",
-            run.client,
-            run.fault,
+            plain(&run.client),
+            plain(&run.fault),
             report.seed,
             run.verdict.name()
         )?;
@@ -111,7 +111,8 @@ fn id(node: Node) -> String {
     node.to_string().replace('-', "").replace('.', "thread")
 }
 
-/// Text without what ends a statement or starts an entity.
+/// Text without what ends a statement, starts an entity or a directive, or is markup.
 fn plain(text: &str) -> String {
-    text.replace([';', '\n', '#'], ",")
+    let text = text.replace([';', '\n', '#'], ",").replace("%%", "% %");
+    text.replace('<', "#lt;").replace('>', "#gt;")
 }

@@ -106,7 +106,8 @@ fn json_is_the_value_itself() {
     let report = samples::report(vec![samples::paused_holder()]);
     assert_eq!(crate::read::read_report(&written("json", &report)).unwrap(), report);
     let sweep = samples::sweep(0, 10);
-    assert_eq!(crate::read::read_sweep(&written_sweep("json", &sweep)).unwrap(), sweep);
+    let sealed = sweep.sealed().unwrap();
+    assert_eq!(crate::read::read_sweep(&written_sweep("json", &sweep)).unwrap(), sealed);
 }
 
 #[test]

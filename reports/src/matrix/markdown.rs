@@ -13,7 +13,9 @@ pub fn markdown(matrix: &Matrix) -> String {
          runs that broke a rule, among those that exercised the lock; a point \
          means that none did, a question mark that nothing was exercised. **Bold** contradicts \
          the literature.\n\n",
-        matrix.tool.name, matrix.tool.version, matrix.seeds
+        escaped(&matrix.tool.name),
+        escaped(&matrix.tool.version),
+        matrix.seeds
     );
     overview(matrix, &mut page);
     page.push_str("\n## How it agrees with the literature\n\n| | cells |\n| --- | ---: |\n");

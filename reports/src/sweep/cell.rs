@@ -338,6 +338,8 @@ impl Fingerprint {
 
 fn add_counts<K: Ord + Clone>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     for (key, count) in from {
-        *into.entry(key.clone()).or_default() += count;
+        let sum = into.entry(key.clone()).or_default();
+        // Counts of phases come out of files and have no bound.
+        *sum = sum.saturating_add(*count);
     }
 }

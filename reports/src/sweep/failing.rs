@@ -58,10 +58,37 @@ impl Sweep {
     pub fn replay(&self, cell: &Cell, seed: Seed) -> String {
         let options =
             self.config.get("options").and_then(serde_json::Value::as_str).unwrap_or_default();
-        let command = format!(
-            "fencepost --seed {seed} --client {} --fault {} {options}",
-            cell.client, cell.fault
+        let (client, fault) = (word(&cell.client), word(&cell.fault));
+        let options: String =
+            options.split_whitespace().map(|option| format!(" {}", word(option))).collect();
+        format!("fencepost --seed {seed} --client {client} --fault {fault}{options}")
+    }
+}
+
+/// A word of a command that people copy into a shell: quoted, unless it means nothing there.
+fn word(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::samples;
+    use fencepost_faults::Seed;
+
+    #[test]
+    fn a_name_cannot_become_a_command_of_the_shell() {
+        let mut sweep = samples::sweep(0, 3);
+        sweep.config["options"] = "--set ttl=9s --set x=$(id)".into();
+        sweep.cells[0].client = "a'; rm -rf ~; '".to_owned();
+        assert_eq!(
+            sweep.replay(&sweep.cells[0], Seed(2)),
+            r"fencepost --seed 2 --client 'a'\''; rm -rf ~; '\''' --fault pause --set ttl=9s --set 'x=$(id)'"
         );
-        command.trim_end().to_owned()
+        let plain = sweep.replay(&sweep.cells[1], Seed(2));
+        assert!(plain.starts_with("fencepost --seed 2 --client redlock --fault pause "), "{plain}");
     }
 }

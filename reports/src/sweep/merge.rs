@@ -1,6 +1,7 @@
 //! Adding up the summaries of shards. Must never know in which order they are named.
 
 use super::cell::Cell;
+use super::ranges::Ranges;
 use super::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 
 /// Whether seeds may be missing from a sum.
@@ -39,6 +40,18 @@ pub enum MergeError {
         "the sweep of seeds {0} is not complete and does not say which seeds it lacks: run it again"
     )]
     Incomplete(SeedRange),
+    /// A summary is a slice and does not say of which seeds.
+    #[error(
+        "the sweep of seeds {0} is slice {1} of {2} and does not say of which seeds: run it again \
+         with this build, or allow a partial sum"
+    )]
+    Unstated(SeedRange, u32, u32),
+    /// A summary was interrupted before it explained what it found, and the others explain.
+    #[error(
+        "the sweep of seeds {0} does not explain anomaly {1}: it was interrupted; resume it, or \
+         allow a partial sum"
+    )]
+    Unexplained(SeedRange, String),
 }
 
 /// Adds up summaries. Their order does not matter, and sums may be added up again, in any grouping.
@@ -47,26 +60,30 @@ pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
     let (first, others) = parts.split_first().ok_or(MergeError::Nothing)?;
-    if let Some(cut) = parts.iter().find(|part| !part.complete && part.gaps.is_empty()) {
-        return Err(MergeError::Incomplete(cut.seeds));
+    for part in &parts {
+        stands_alone(part, gaps)?;
     }
     for other in others {
         agree(first, other)?;
     }
-    let missing = missing(covered(&parts)?);
+    let whole = hull(parts.iter().map(|part| part.whole.unwrap_or(part.seeds)), first.seeds);
+    let ran: Ranges = covered(&parts)?.into_iter().collect();
+    let missing = ran.missing(whole);
     if let (Gaps::Refused, Some(gap)) = (gaps, missing.first()) {
         return Err(MergeError::Gap(*gap));
     }
-    let end = parts.iter().map(|part| part.seeds.to).max().unwrap_or(first.seeds.to);
+    let seeds = hull(parts.iter().map(|part| part.seeds), first.seeds);
     Ok(Sweep {
         format: FORMAT.to_owned(),
         version: VERSION,
         tool: first.tool.clone(),
         config: first.config.clone(),
-        seeds: SeedRange { from: first.seeds.from, to: end },
+        checksum: None,
+        seeds,
         complete: missing.is_empty(),
-        gaps: missing,
+        gaps: ran.missing(seeds),
         shard: Shard::WHOLE,
+        whole: Some(whole),
         cells: added_up(&parts),
         measured: Measured::default(),
     })
@@ -110,10 +127,31 @@ pub fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
     runs
 }
 
-/// What lies between ascending, disjoint ranges.
-fn missing(ranges: Vec<SeedRange>) -> Vec<SeedRange> {
-    let between = ranges.windows(2).map(|pair| SeedRange { from: pair[0].to, to: pair[1].from });
-    between.filter(|gap| !gap.is_empty()).collect()
+/// From the lowest seed of some ranges to the highest.
+fn hull(ranges: impl Iterator<Item = SeedRange>, first: SeedRange) -> SeedRange {
+    ranges.fold(first, |hull, range| SeedRange {
+        from: hull.from.min(range.from),
+        to: hull.to.max(range.to),
+    })
+}
+
+/// Whether a summary says of itself what a sum must know: what it lacks, what it is a part of, and
+/// why its anomalies are there.
+fn stands_alone(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
+    if part.whole.is_none() && !part.complete && part.gaps.is_empty() {
+        return Err(MergeError::Incomplete(part.seeds));
+    }
+    let Gaps::Refused = gaps else { return Ok(()) };
+    let Shard { index, count } = part.shard;
+    if part.whole.is_none() && count > 1 {
+        return Err(MergeError::Unstated(part.seeds, index, count));
+    }
+    let explains = part.config.get("explains").and_then(serde_json::Value::as_bool);
+    let mut anomalies = part.cells.iter().flat_map(|cell| &cell.fingerprints);
+    match anomalies.find(|anomaly| explains == Some(true) && anomaly.report.is_none()) {
+        Some(anomaly) => Err(MergeError::Unexplained(part.seeds, anomaly.id.clone())),
+        None => Ok(()),
+    }
 }
 
 /// Whether two summaries may be added up at all.
@@ -217,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_sweep_that_does_not_say_what_it_lacks_is_refused() {
-        let cut = Sweep { complete: false, ..samples::sweep(0, 5) };
+        let cut = Sweep { complete: false, whole: None, ..samples::sweep(0, 5) };
         assert!(
             merge(&[cut], Gaps::Allowed)
                 .unwrap_err()
@@ -225,6 +263,67 @@ mod tests {
                 .starts_with("the sweep of seeds 0..5 is not")
         );
         assert_eq!(merge(&[], Gaps::Allowed), Err(MergeError::Nothing));
+    }
+
+    /// Slice m of 3 of the seeds 0..41.
+    fn slice(index: u32) -> Sweep {
+        let whole = SeedRange { from: Seed(0), to: Seed(41) };
+        let shard = Shard { index, count: 3 };
+        let seeds = shard.slice(whole);
+        Sweep { shard, whole: Some(whole), ..samples::sweep(seeds.from.0, seeds.to.0) }
+    }
+
+    #[test]
+    fn a_missing_first_or_last_slice_is_refused_unless_allowed() {
+        let lacks = |parts: &[Sweep], said: &str| {
+            assert_eq!(refused(parts), said);
+            let sum = merge(parts, Gaps::Allowed).unwrap();
+            assert!(!sum.complete && sum.possible().is_ok(), "{:?}", sum.possible());
+            sum
+        };
+        let why = "give the summary that has them, or allow a partial sum";
+        lacks(&[slice(1), slice(3)], &format!("seeds 13..27 are missing: {why}"));
+        let tail = lacks(&[slice(3), slice(2)], &format!("seeds 0..13 are missing: {why}"));
+        let head = lacks(&[slice(1), slice(2)], &format!("seeds 27..41 are missing: {why}"));
+        assert_eq!((head.seeds.to_string(), head.gaps.len()), ("0..27".to_owned(), 0));
+        assert_eq!(merge(&[head, slice(3)], Gaps::Refused), Ok(whole(0, 41)));
+        assert_eq!(merge(&[slice(1), tail], Gaps::Refused), Ok(whole(0, 41)));
+    }
+
+    #[test]
+    fn a_slice_that_does_not_state_the_whole_is_refused_unless_allowed() {
+        let silent = Sweep { whole: None, ..slice(2) };
+        assert!(refused(std::slice::from_ref(&silent)).contains("is slice 2 of 3 and does not"));
+        assert!(merge(&[silent], Gaps::Allowed).is_ok());
+        let older = Sweep { whole: None, ..samples::sweep(0, 9) };
+        assert_eq!(merge(&[older], Gaps::Refused), Ok(whole(0, 9)));
+    }
+
+    #[test]
+    fn a_slice_with_other_explanations_than_the_rest_is_refused() {
+        let explaining = |mut sweep: Sweep, explains: bool| {
+            sweep.config["explains"] = explains.into();
+            sweep
+        };
+        let [one, two] = [samples::sweep(0, 5), samples::sweep(5, 9)];
+        let said = refused(&[explaining(one.clone(), false), explaining(two.clone(), true)]);
+        assert!(said.contains("does not explain anomaly"), "{said}");
+        let quiet = |sweep: &Sweep| {
+            let mut sweep = sweep.clone();
+            sweep.cells.remove(0);
+            sweep
+        };
+        let said = refused(&[explaining(quiet(&one), false), explaining(quiet(&two), true)]);
+        assert!(said.contains("differ at 'config.explains'"), "{said}");
+    }
+
+    #[test]
+    fn an_interrupted_slice_says_what_it_lacks() {
+        let whole = SeedRange { from: Seed(0), to: Seed(41) };
+        let cut = Sweep { complete: false, whole: Some(whole), ..samples::sweep(0, 5) };
+        assert_eq!(cut.possible(), Ok(()));
+        assert!(refused(std::slice::from_ref(&cut)).starts_with("seeds 5..41 are missing"));
+        assert!(!merge(&[cut], Gaps::Allowed).unwrap().complete);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Load(LoadArguments),
     /// Name what there is to choose from, with a line each.
     List(ListArguments),
-    /// Serve the fake Redis on real TCP until SIGINT or SIGTERM.
+    /// Serve the fake Redis on real TCP, for tests, until SIGINT or SIGTERM.
     Serve(ServeArguments),
     /// Print the JSON Schema of a published format.
     Schema(SchemaArguments),
@@ -110,6 +110,10 @@ pub(crate) struct SweepArguments {
     /// Stop after this much real time.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
+    /// Stop when this process holds more memory, like 512mb or 4gb: what is done by then is added
+    /// up and kept, and the exit status is 2. Linux only.
+    #[arg(long, value_name = "BYTES", value_parser = memory)]
+    pub(crate) max_memory: Option<u64>,
     /// How much real time passes between two checkpoints at least: what a killed sweep has to do
     /// again [default: 1s].
     #[arg(long, value_name = "T")]
@@ -393,9 +397,13 @@ pub(crate) struct ServeArguments {
     /// prints them.
     #[arg(long, value_name = "P", default_value_t = 6379)]
     pub(crate) port: u16,
-    /// The address to listen at.
+    /// The address to listen at. Any but a loopback address wants --requirepass: these servers are
+    /// for tests, and whoever reaches them may do everything.
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
+    /// Listen at --bind without a password, as Redis does with `protected-mode no`.
+    #[arg(long)]
+    pub(crate) no_protected_mode: bool,
     /// How many masters that know nothing of each other.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) nodes: u16,
@@ -471,6 +479,22 @@ fn seed_range(text: &str) -> Result<(u64, u64), String> {
     } else {
         Err("expected A..B with A below B, like 0..1000".to_owned())
     }
+}
+
+/// A number of bytes, with a unit or without.
+fn memory(text: &str) -> Result<u64, String> {
+    let expected = || "expected a number of bytes, like 512mb or 4gb".to_owned();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1 << 10,
+        "mb" => 1 << 20,
+        "gb" => 1 << 30,
+        _ => return Err(expected()),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
 }
 
 /// Slice m of n.

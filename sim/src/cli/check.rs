@@ -5,6 +5,7 @@ use super::output::{print, read_file};
 use super::{Failure, Outcome};
 use crate::verdicts::outcome_of;
 use fencepost_reports::read::{line_of_event, read_history};
+use fencepost_reports::visible::visible;
 use fencepost_reports::{Judgement, judge, validate};
 
 /// Judges a history and prints the verdict.
@@ -36,7 +37,10 @@ fn text(judgement: &Judgement) -> String {
     for violation in &judgement.violations {
         text.push_str(&format!(
             "\n{} by {}, {}\n  {}\n",
-            violation.kind, violation.cause, violation.id, violation.summary
+            violation.kind,
+            violation.cause,
+            visible(&violation.id),
+            visible(&violation.summary)
         ));
     }
     text

@@ -4,8 +4,10 @@ use super::Failure;
 use super::arguments::SweepArguments;
 use super::output::{read_file, write_file};
 use super::progress::clock;
+use super::read::unprotected;
 use crate::sweep::{Checkpoint, SweepSpec};
 use fencepost_reports::Sweep;
+use fencepost_reports::checksum::Protection;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -47,7 +49,12 @@ pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Fai
         return Ok(None);
     }
     let text = read_file(path)?;
-    Checkpoint::read(&text, spec).map(Some).map_err(|error| Failure::content(path, error))
+    let (sum, protection) =
+        Checkpoint::read(&text, spec).map_err(|error| Failure::content(path, error))?;
+    if protection == Protection::Absent {
+        unprotected(path, "carries no checksum");
+    }
+    Ok(Some(sum))
 }
 
 impl CheckpointFile {
@@ -72,7 +79,8 @@ impl CheckpointFile {
 
     /// Writes the sum whole or not at all: beside its place, then renamed.
     pub(crate) fn write(&self, spec: &SweepSpec, sum: Sweep) -> Result<(), Failure> {
-        let json = serde_json::to_vec(&Checkpoint::new(spec, sum))
+        let json = Checkpoint::new(spec, sum)
+            .and_then(|checkpoint| serde_json::to_vec(&checkpoint))
             .map_err(|error| Failure::Output(error.into()))?;
         write_file(&self.path, &json)
     }

@@ -12,7 +12,7 @@
 
 use super::Failure;
 use super::options::client;
-use super::output::read_file;
+use super::output::{read_file, tell as tell_line};
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::sweep::{Expectation, Wanted};
 use fencepost_reports::{Kind, Report, Sweep};
@@ -90,13 +90,13 @@ pub(crate) fn tell<'e>(cells: impl Iterator<Item = Held<'e>>) -> bool {
     {
         deviates = true;
         for deviation in &expectation.deviations {
-            anstream::eprintln!(
+            tell_line(format_args!(
                 "not as expected: {client} x {fault}: expected {}, got {deviation}",
                 expectation.expected
-            );
+            ));
         }
         if let Some(command) = replay {
-            anstream::eprintln!("    see it: {command}");
+            tell_line(format_args!("    see it: {command}"));
         }
     }
     deviates

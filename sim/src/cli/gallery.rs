@@ -3,7 +3,7 @@
 
 use super::arguments::GalleryArguments;
 use super::options::jobs;
-use super::output::{print, write_file};
+use super::output::{print, tell, write_file};
 use super::{Failure, Outcome};
 use crate::gallery::{GalleryError, pages};
 
@@ -18,7 +18,7 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Result<Outcome, Failure> 
             .map(|(name, _)| &**name)
             .collect();
         for name in &stale {
-            anstream::eprintln!("stale: {}", arguments.out.join(name).display());
+            tell(format_args!("stale: {}", arguments.out.join(name).display()));
         }
         print(&format!("{} pages, {} stale\n", pages.len(), stale.len()))?;
         return Ok(if stale.is_empty() { Outcome::AsExpected } else { Outcome::Violated });

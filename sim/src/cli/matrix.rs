@@ -3,8 +3,9 @@
 
 use super::arguments::MatrixArguments;
 use super::options::{clients, families, jobs, scenario};
-use super::output::{print, read_file, write_file};
+use super::output::{print, read_file, tell, write_file};
 use super::progress::{Progress, Talk};
+use super::read::sweep_in;
 use super::replay::scenario_in;
 use super::{Failure, Outcome};
 use crate::Engine;
@@ -13,7 +14,7 @@ use crate::sweep::{Listener, Stop, SweepSpec, count};
 use crate::verdicts::conditions;
 use fencepost_faults::{FAMILIES, Seed};
 use fencepost_reports::matrix::{Agreement, Matrix, html, markdown, stale, text};
-use fencepost_reports::read::{read_matrix, read_sweep};
+use fencepost_reports::read::read_matrix;
 use fencepost_reports::sweep::{SeedRange, Shard, Sweep};
 use fencepost_reports::{RunReport, Verdict};
 use std::path::Path;
@@ -34,10 +35,7 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     let published =
         arguments.check.as_deref().map(|path| published(path, arguments)).transpose()?;
     let (source, sweep) = match &arguments.from {
-        Some(path) => (
-            path.clone(),
-            read_sweep(&read_file(path)?).map_err(|error| Failure::content(path, error))?,
-        ),
+        Some(path) => (path.clone(), sweep_in(path)?),
         None => ("--set".into(), run(arguments)?),
     };
     let scenario = scenario_in(&source, &sweep.config)?;
@@ -78,7 +76,7 @@ fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure
 fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Failure> {
     let told = stale(published, matrix);
     for line in &told {
-        anstream::eprintln!("stale: {line}");
+        tell(format_args!("stale: {line}"));
     }
     let (path, cells) = (path.display(), matrix.cells.len());
     if told.is_empty() {

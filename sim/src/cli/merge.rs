@@ -3,10 +3,9 @@
 use super::arguments::MergeArguments;
 use super::expect::Expectations;
 use super::options::format;
-use super::output::read_file;
+use super::read::sweep_in;
 use super::sweep::conclude;
 use super::{Failure, Outcome};
-use fencepost_reports::read::read_sweep;
 use fencepost_reports::sweep::{Gaps, merge as add_up};
 
 /// Adds summaries up and prints the sum.
@@ -14,7 +13,7 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.format)?;
     let mut sweeps = Vec::with_capacity(arguments.files.len());
     for path in &arguments.files {
-        sweeps.push(read_sweep(&read_file(path)?).map_err(|error| Failure::content(path, error))?);
+        sweeps.push(sweep_in(path)?);
     }
     let gaps = if arguments.partial { Gaps::Allowed } else { Gaps::Refused };
     let expectations = arguments.expect.as_deref().map(Expectations::read).transpose()?;

@@ -9,14 +9,18 @@ mod choice;
 mod expect;
 mod failure;
 mod gallery;
+mod interrupt;
+mod leftover;
 mod list;
 mod load;
 mod matrix;
+mod memory;
 mod merge;
 mod options;
 mod outcome;
 mod output;
 mod progress;
+mod read;
 mod replay;
 mod run;
 mod schema;
@@ -26,6 +30,7 @@ mod sweep;
 
 pub use failure::Failure;
 pub use outcome::Outcome;
+pub use output::tell;
 pub(crate) use output::write_file;
 
 use arguments::{Arguments, Command};

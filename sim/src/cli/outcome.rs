@@ -9,6 +9,10 @@ pub enum Outcome {
     Unknown,
     /// A violation, or something not as expected.
     Violated,
+    /// SIGINT ended it, whatever it had found.
+    Interrupted,
+    /// SIGTERM ended it, whatever it had found.
+    Terminated,
 }
 
 impl Outcome {
@@ -18,6 +22,9 @@ impl Outcome {
             Outcome::AsExpected => 0,
             Outcome::Violated => 1,
             Outcome::Unknown => 3,
+            // As a shell tells of a command that the signal killed.
+            Outcome::Interrupted => 130,
+            Outcome::Terminated => 143,
         }
     }
 }

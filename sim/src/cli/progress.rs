@@ -1,6 +1,7 @@
 //! How far a sweep has come, on stderr: a bar on a terminal, now and then a plain line elsewhere.
 //! Must never know what is swept.
 
+use super::output::tell;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,7 +86,7 @@ impl Progress {
                 }
             }
             ShownAs::Lines if self.line_is_due() => {
-                anstream::eprintln!("{done}/{} runs, {}", self.runs, self.pace(done, violated));
+                tell(format_args!("{done}/{} runs, {}", self.runs, self.pace(done, violated)));
             }
             ShownAs::Lines => {}
         }
@@ -96,7 +97,7 @@ impl Progress {
         match self.shown_as {
             ShownAs::Nothing => {}
             ShownAs::Bar => self.bar.set_message(format!("{done}/{of} {what}")),
-            ShownAs::Lines if self.line_is_due() => anstream::eprintln!("{done}/{of} {what}"),
+            ShownAs::Lines if self.line_is_due() => tell(format_args!("{done}/{of} {what}")),
             ShownAs::Lines => {}
         }
     }

@@ -3,7 +3,8 @@
 
 use super::arguments::ReplayArguments;
 use super::options::{client, format};
-use super::output::{print, read_file};
+use super::output::print;
+use super::read::report_in;
 use super::run::{complete, run_for};
 use super::{Failure, Outcome};
 use crate::Engine;
@@ -12,7 +13,6 @@ use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::verdicts::{Findings, report, verdict_of};
 use fencepost_reports::format::Format;
-use fencepost_reports::read::read_report;
 use fencepost_reports::{Report, RunReport};
 use std::path::Path;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use std::rc::Rc;
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;
-    let recorded = read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    let recorded = report_in(path)?;
     let scenario = Rc::new(scenario_of(path, &recorded)?);
     let mut runs = Vec::with_capacity(recorded.runs.len());
     for run in &recorded.runs {

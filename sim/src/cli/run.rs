@@ -86,7 +86,7 @@ fn record(spec: &RunSpec, engine: Engine, recording: Recording) -> Result<RunOut
 /// Puts what is needed of a run's records into its report.
 pub(crate) fn complete(report: &mut RunReport, outcome: RunOutcome, needs: Needs) {
     if needs >= Needs::History {
-        report.history = Some(outcome.history);
+        report.set_history(outcome.history);
     }
     if needs >= Needs::Wire {
         report.trace = outcome.trace;

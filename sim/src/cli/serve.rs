@@ -11,10 +11,26 @@ use fake_redis::serve::{ServeOptions, serve as serve_until_stopped};
 /// Serves until SIGINT or SIGTERM. The ready line goes to stdout: `ready`, then each server as
 /// `role=address`.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
+    protect(arguments)?;
     let mut printed = Ok(());
     serve_until_stopped(options(arguments), |serving| printed = print(&format!("{serving}\n")))
         .map_err(Failure::wrong)?;
     printed.map(|()| Outcome::AsExpected)
+}
+
+/// Redis's protected mode: without a password only this computer is served.
+fn protect(arguments: &ServeArguments) -> Result<(), Failure> {
+    let is_safe = arguments.bind.is_loopback()
+        || arguments.requirepass.as_ref().is_some_and(|password| !password.is_empty());
+    if is_safe || arguments.no_protected_mode {
+        return Ok(());
+    }
+    Err(Failure::wrong(format!(
+        "--bind '{}': expected a loopback address, or --requirepass PASSWORD: these servers are \
+         for tests, and whoever reaches them may do everything (--no-protected-mode to serve \
+         without a password all the same)",
+        arguments.bind
+    )))
 }
 
 fn options(arguments: &ServeArguments) -> ServeOptions {

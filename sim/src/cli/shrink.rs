@@ -3,14 +3,14 @@
 
 use super::arguments::FileArguments;
 use super::options::format;
-use super::output::{print, read_file};
+use super::output::print;
+use super::read::report_in;
 use super::replay::{same_history, scenario_of, spec_of};
 use super::run::run_spec;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::inquest::inquire;
 use crate::verdicts::{Findings, verdict_of};
-use fencepost_reports::read::read_report;
 use std::rc::Rc;
 
 /// Runs the plans of a report again and fills in what only that can show. The histories must be the
@@ -18,8 +18,7 @@ use std::rc::Rc;
 pub(crate) fn shrink(arguments: &FileArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.format)?;
     let path = &arguments.file;
-    let mut recorded =
-        read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    let mut recorded = report_in(path)?;
     let scenario = Rc::new(scenario_of(path, &recorded)?);
     let mut runs = Vec::with_capacity(recorded.runs.len());
     for run in &recorded.runs {
@@ -29,7 +28,9 @@ pub(crate) fn shrink(arguments: &FileArguments) -> Result<Outcome, Failure> {
         let mut again = Findings { spec: &spec, outcome: &outcome }.report();
         same_history(path, &again, &run.history_digest)?;
         inquire(&spec, &mut again);
-        again.history.clone_from(&run.history);
+        if run.history.is_some() {
+            again.set_history(outcome.history);
+        }
         runs.push(again);
     }
     recorded.runs = runs;

@@ -3,6 +3,8 @@
 use super::arguments::SweepArguments;
 use super::checkpoint_file::{CheckpointFile, place, resume};
 use super::expect::{self, Expectations, Held};
+use super::interrupt::Interrupt;
+use super::memory::MemoryBound;
 use super::options::{Options, jobs};
 use super::output::print;
 use super::progress::{Progress, Talk};
@@ -20,6 +22,10 @@ use std::time::Duration;
 /// Asked for by Ctrl-C and SIGTERM: what is done by then is added up and printed. A second one
 /// leaves out what would still be looked at more closely.
 static STOP: Stop = Stop::new();
+/// Which of the two it was.
+static INTERRUPT: Interrupt = Interrupt::new();
+/// What `--max-memory` allows.
+static MEMORY: MemoryBound = MemoryBound::new();
 
 /// Runs the seeds and prints the sum.
 pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
@@ -31,8 +37,10 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         Some(path) if arguments.resume => resume(path, &spec)?,
         _ => None,
     };
-    // A second handler cannot be set in one process: then the first one serves.
-    let _ = ctrlc::set_handler(|| STOP.insist());
+    INTERRUPT.listen(&STOP)?;
+    if let Some(max) = arguments.max_memory {
+        MEMORY.watch(max, &STOP)?;
+    }
     let runs_before: u64 =
         start.iter().flat_map(runs_of).map(|range| range.len() * spec.cells.len() as u64).sum();
     let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
@@ -47,6 +55,9 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let result = go_on(&spec, start.as_ref(), &watch, &STOP);
     watch.progress.finish();
     let mut sum = result?;
+    sum.measured = measured(&watch.progress, spec.jobs);
+    // The sum comes first: a full disk must not lose what the runs have found.
+    let outcome = conclude(sum.clone(), options.format, expectations.as_ref())?;
     if let Some(file) = watch.checkpoint {
         file.write(&spec, sum.clone())?;
         file.failure().map_or(Ok(()), Err)?;
@@ -54,8 +65,8 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     if let Some(folder) = &arguments.common.out {
         kept(&spec, &sum, &|report| write_violations(folder, report))?;
     }
-    sum.measured = measured(&watch.progress, spec.jobs);
-    conclude(sum, options.format, expectations.as_ref())
+    arguments.max_memory.map_or(Ok(()), |max| MEMORY.kept(max))?;
+    Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
 /// What the arguments ask for.

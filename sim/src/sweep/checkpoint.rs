@@ -4,7 +4,8 @@
 use super::{SweepSpec, config};
 use crate::verdicts::tool;
 use fencepost_reports::Sweep;
-use fencepost_reports::sweep::{Ranges, SeedRange, runs_of};
+use fencepost_reports::checksum::{Damaged, Protection, Uncovered, checksum, verify};
+use fencepost_reports::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 /// The `format` field of a checkpoint.
@@ -23,6 +24,9 @@ pub struct Checkpoint {
     /// What the seeds that were run add up to. What of it was confirmed under turmoil does not
     /// matter: the smallest runs are confirmed at the end.
     sum: Sweep,
+    /// The checksum of all the rest. Every checkpoint is written with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checksum: Option<String>,
 }
 
 /// Why a sweep cannot go on from a checkpoint.
@@ -44,28 +48,41 @@ pub enum InvalidCheckpoint {
         /// What was asked for.
         asked: String,
     },
-    /// Its seeds cannot be.
-    #[error("its seeds {0} lie outside of the sweep or are in disorder")]
-    Seeds(SeedRange),
+    /// Its content is not what was written.
+    #[error(
+        "its checksum does not fit its content: the file was damaged or edited; begin anew without \
+         --resume"
+    )]
+    Damaged,
+    /// Its sum cannot have come of runs.
+    #[error("its sum cannot be: {0}")]
+    Impossible(#[from] Impossible),
 }
 
 impl Checkpoint {
     /// What to write down.
-    pub fn new(spec: &SweepSpec, sum: Sweep) -> Checkpoint {
-        Checkpoint { format: FORMAT.to_owned(), version: VERSION, asked: spec.seeds, sum }
+    pub fn new(spec: &SweepSpec, sum: Sweep) -> serde_json::Result<Checkpoint> {
+        let (format, version) = (FORMAT.to_owned(), VERSION);
+        let open = Checkpoint { format, version, asked: spec.seeds, sum, checksum: None };
+        let checksum = checksum(&serde_json::to_value(&open)?, Uncovered::Nothing);
+        Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads a checkpoint and checks that it belongs to this sweep. Returns what was done.
-    pub fn read(text: &str, spec: &SweepSpec) -> Result<Sweep, InvalidCheckpoint> {
-        let not_one = |why: String| InvalidCheckpoint::NotOne(why);
-        let read: Checkpoint =
-            serde_json::from_str(text).map_err(|error| not_one(error.to_string()))?;
+    /// Reads a checkpoint and checks that it belongs to this sweep. Returns what was done, and
+    /// whether damage to the file would have been noticed.
+    pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
+        let not_one = |error: serde_json::Error| InvalidCheckpoint::NotOne(error.to_string());
+        let document: serde_json::Value = serde_json::from_str(text).map_err(not_one)?;
+        let protection = verify(&document, Uncovered::Nothing);
+        let read: Checkpoint = serde_json::from_value(document).map_err(not_one)?;
+        let protection = protection.map_err(|Damaged| InvalidCheckpoint::Damaged)?;
         if (read.format.as_str(), read.version) != (FORMAT, VERSION) {
-            return Err(not_one(format!("format {} version {}", read.format, read.version)));
+            let found = format!("format {} version {}", read.format, read.version);
+            return Err(InvalidCheckpoint::NotOne(found));
         }
         read.belongs_to(spec)?;
-        read.seeds_are_in_order(spec)?;
-        Ok(read.sum)
+        read.sum.possible()?;
+        Ok((read.sum, protection))
     }
 
     fn belongs_to(&self, spec: &SweepSpec) -> Result<(), InvalidCheckpoint> {
@@ -79,9 +96,13 @@ impl Checkpoint {
             .collect();
         let slice =
             |shard: fencepost_reports::sweep::Shard| format!("{}/{}", shard.index, shard.count);
+        let whole = |seeds: Option<SeedRange>| {
+            seeds.map_or("not stated".to_owned(), |seeds| seeds.to_string())
+        };
         let pairs = [
             ("tool", sum.tool.version.clone(), tool().version),
             ("seeds", self.asked.to_string(), spec.seeds.to_string()),
+            ("the whole", whole(sum.whole), whole(Some(spec.seeds))),
             ("shard", slice(sum.shard), slice(spec.shard)),
             ("cells", names.join(", "), cells.join(", ")),
             ("config", sum.config.to_string(), config(spec).to_string()),
@@ -90,22 +111,5 @@ impl Checkpoint {
             Some((what, found, asked)) => Err(InvalidCheckpoint::Other { what, found, asked }),
             None => Ok(()),
         }
-    }
-
-    /// Checks what an edited file could have broken: the seeds ascend within the shard, and every
-    /// cell has run each of them once.
-    fn seeds_are_in_order(&self, spec: &SweepSpec) -> Result<(), InvalidCheckpoint> {
-        let (slice, seeds) = (spec.shard.slice(spec.seeds), self.sum.seeds);
-        let wrong = Err(InvalidCheckpoint::Seeds(seeds));
-        let bounds = self.sum.gaps.iter().flat_map(|gap| [gap.from, gap.to]).chain([seeds.to]);
-        let ascending = bounds
-            .clone()
-            .zip([seeds.from].into_iter().chain(bounds))
-            .all(|(next, last)| next >= last);
-        if !ascending || seeds.from != slice.from || seeds.to > slice.to {
-            return wrong;
-        }
-        let count = runs_of(&self.sum).into_iter().collect::<Ranges>().count();
-        if self.sum.cells.iter().any(|cell| cell.runs != count) { wrong } else { Ok(()) }
     }
 }

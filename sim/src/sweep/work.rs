@@ -164,10 +164,12 @@ impl Done {
             version: VERSION,
             tool: tool(),
             config: config(spec),
+            checksum: None,
             seeds: SeedRange { from: range.from, to: end },
             complete: end == range.to && gaps.is_empty(),
             gaps,
             shard: spec.shard,
+            whole: Some(spec.seeds),
             cells: self.cells.clone(),
             measured: Measured::default(),
         }

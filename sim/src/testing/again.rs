@@ -114,7 +114,7 @@ impl Again<'_> {
     ) -> Result<Vec<PathBuf>, TestFailure> {
         let folder = self.folder.clone().unwrap_or_else(folder);
         let stem = format!("{}-{}-{seed}", run.client, run.fault);
-        run.history = Some(outcome.history);
+        run.set_history(outcome.history);
         let mut report = self.report_of(seed, run);
         let mut paths = Vec::new();
         for name in ["json", "html"] {
@@ -138,9 +138,11 @@ impl Again<'_> {
             version: VERSION,
             tool: tool(),
             config: config(self.scenario),
+            checksum: None,
             seeds: range,
             gaps: Vec::new(),
             shard: Shard::WHOLE,
+            whole: Some(range),
             complete: true,
             cells,
             measured: Measured::default(),

@@ -156,7 +156,7 @@ impl Machine for ScriptedServer {
             Input::Received { connection, bytes } => {
                 let mut reader = self.readers.remove(&connection).unwrap();
                 reader.feed(bytes);
-                let limits = Limits { bulk_length_max: 1 << 20, unauthenticated: false };
+                let limits = Limits::of(1 << 20);
                 while reader.advance(limits).unwrap() {
                     let request = reader.take();
                     let text = |word: &[u8]| String::from_utf8_lossy(word).into_owned();

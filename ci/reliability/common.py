@@ -1,0 +1,49 @@
+"""What the scripts of this folder share: the program, its answers, and how a result is told."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("FENCEPOST", str(ROOT / "target" / "debug" / "fencepost"))
+
+
+def arguments(about, **sizes):
+    """Reads the sizes from the command line; each has its full size as default."""
+    parser = argparse.ArgumentParser(description=about)
+    for name, (default, words) in sizes.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{words} [{default}]")
+    if not Path(PROGRAM).exists():
+        sys.exit(f"{PROGRAM} is not there: build it, or name it in FENCEPOST")
+    return parser.parse_args()
+
+
+def run(*words, **options):
+    """Runs the program; its status, and both outputs as bytes."""
+    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+def without_measured(value):
+    """A document without what no two runs agree on."""
+    if isinstance(value, dict):
+        return {key: without_measured(member) for key, member in value.items() if key != "measured"}
+    return [without_measured(item) for item in value] if isinstance(value, list) else value
+
+
+def result(stdout):
+    """The JSON that was printed, comparable."""
+    return without_measured(json.loads(stdout))
+
+
+def tell(what, began, failures, **figures):
+    """One line of figures, a line for each failure, and the exit status."""
+    told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in figures.items())
+    print(f"{what}: {told}, {time.monotonic() - began:.0f} s, {len(failures)} failures", flush=True)
+    for failure in failures[:20]:
+        print(f"  {failure}")
+    sys.exit(1 if failures else 0)

@@ -1,0 +1,204 @@
+//! Whether a sum can have come of runs at all. Files are edited and disks fail, and a sum that
+//! cannot be is not added up.
+
+use super::merge::runs_of;
+use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};
+use fencepost_faults::Seed;
+
+/// What cannot be in a sum.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Impossible {
+    /// Its seeds are in disorder.
+    #[error("seeds {0}: its gaps do not ascend, or seeds lie outside of its slice")]
+    Seeds(SeedRange),
+    /// It says that it is complete and is not, or the other way round.
+    #[error("seeds {0}: 'complete' does not agree with the seeds and gaps")]
+    Complete(SeedRange),
+    /// A cell's counts do not fit each other.
+    #[error("{client} x {fault}: {what}")]
+    Cell {
+        /// The lock.
+        client: String,
+        /// The faults.
+        fault: String,
+        /// Which counts.
+        what: String,
+    },
+}
+
+impl Sweep {
+    /// Checks what must hold of every sum that came of runs.
+    pub fn possible(&self) -> Result<(), Impossible> {
+        self.seeds_ascend()?;
+        let runs = runs_of(self);
+        let count: u64 = runs.iter().map(|range| range.len()).sum();
+        for cell in &self.cells {
+            check(cell, count, &runs).map_err(|what| Impossible::Cell {
+                client: cell.client.clone(),
+                fault: cell.fault.clone(),
+                what,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn seeds_ascend(&self) -> Result<(), Impossible> {
+        let seeds = self.seeds;
+        let bounds: Vec<Seed> = [seeds.from]
+            .into_iter()
+            .chain(self.gaps.iter().flat_map(|gap| [gap.from, gap.to]))
+            .chain([seeds.to])
+            .collect();
+        let slice = self.whole.map_or(seeds, |whole| self.shard.slice(whole));
+        let is_inside = slice.from <= seeds.from && seeds.to <= slice.to;
+        if !bounds.is_sorted() || !is_inside {
+            return Err(Impossible::Seeds(seeds));
+        }
+        let is_complete = self.gaps.is_empty() && slice == seeds;
+        let agrees = match self.whole {
+            Some(_) => self.complete == is_complete,
+            None => !self.complete || self.gaps.is_empty(),
+        };
+        if agrees { Ok(()) } else { Err(Impossible::Complete(seeds)) }
+    }
+}
+
+fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
+    let Cell { runs, valid, violated, unknown, .. } = *cell;
+    let sum = u128::from(valid) + u128::from(violated) + u128::from(unknown);
+    if sum != u128::from(runs) {
+        return Err(format!(
+            "{valid} valid, {violated} violated and {unknown} unknown are not {runs} runs"
+        ));
+    }
+    if runs != seeds {
+        return Err(format!("{runs} runs of {seeds} seeds"));
+    }
+    counts("kinds", cell.violations_by_kind.values(), violated)?;
+    counts("causes", cell.violations_by_cause.values(), violated)?;
+    if !cell.first_seed.keys().eq(cell.violations_by_kind.keys()) {
+        return Err("the kinds of first_seed are not those of violations_by_kind".to_owned());
+    }
+    if let Some(seed) = cell.first_seed.values().find(|seed| !has_run(ran, **seed)) {
+        return Err(format!("its first seed {seed} was not run"));
+    }
+    if cell.confirmed_under_turmoil > cell.fingerprints.len() as u64 {
+        return Err("more anomalies were confirmed than there are".to_owned());
+    }
+    cell.fingerprints.iter().try_for_each(|one| anomaly(one, violated, ran))?;
+    cell.seeds_to_first.blocks.iter().try_for_each(|blocks| block(blocks, runs))
+}
+
+/// Each count is of violated runs, and every violated run is in one of them.
+fn counts<'c>(
+    what: &str,
+    counts: impl Iterator<Item = &'c u64> + Clone,
+    violated: u64,
+) -> Result<(), String> {
+    if let Some(count) = counts.clone().find(|count| **count > violated || **count == 0) {
+        return Err(format!("{count} runs of one of the {what}, of {violated} violated"));
+    }
+    match counts.map(|count| u128::from(*count)).sum::<u128>() >= u128::from(violated) {
+        true => Ok(()),
+        false => Err(format!("fewer runs by {what} than the {violated} violated")),
+    }
+}
+
+fn anomaly(one: &Fingerprint, violated: u64, ran: &[SeedRange]) -> Result<(), String> {
+    let id = &one.id;
+    let kept = one.others.iter().map(|kept| kept.seed).chain([one.smallest.seed]);
+    if one.runs > violated || one.runs <= one.others.len() as u64 {
+        return Err(format!("anomaly {id} is in {} runs, of {violated} violated", one.runs));
+    }
+    if let Some(seed) = kept.into_iter().find(|seed| !has_run(ran, *seed)) {
+        return Err(format!("anomaly {id} is in seed {seed}, which was not run"));
+    }
+    let told = one.report.as_ref().map(|report| &report.violation);
+    match told.is_none_or(|told| (&told.id, told.kind, told.cause) == (id, one.kind, one.cause)) {
+        true => Ok(()),
+        false => Err(format!("the report of anomaly {id} is of another")),
+    }
+}
+
+/// The blocks of every length hold each run once.
+fn block(blocks: &Blocks, runs: u64) -> Result<(), String> {
+    let length = u128::from(blocks.length);
+    let first: u128 = blocks.first.values().map(|count| u128::from(*count)).sum();
+    let complete = u128::from(blocks.quiet).saturating_add(first);
+    let open: u128 = blocks.open.iter().map(|block| u128::from(block.seeds)).sum();
+    let is_short = blocks.open.iter().all(|block| block.seeds < blocks.length);
+    match is_short && complete.saturating_mul(length).saturating_add(open) == u128::from(runs) {
+        true => Ok(()),
+        false => Err(format!("its blocks of {length} seeds do not hold {runs} runs")),
+    }
+}
+
+fn has_run(ran: &[SeedRange], seed: Seed) -> bool {
+    ran.iter().any(|range| range.from <= seed && seed < range.to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    /// What is said of a sum after an edit.
+    fn refused(edit: impl FnOnce(&mut Sweep)) -> String {
+        let mut sweep = samples::sweep(3, 44);
+        assert_eq!(sweep.possible(), Ok(()));
+        edit(&mut sweep);
+        sweep.possible().expect_err("it cannot be").to_string()
+    }
+
+    #[test]
+    fn accepts_sums_of_runs() {
+        assert_eq!(samples::sweep(0, 0).possible(), Ok(()));
+        assert_eq!(samples::sweep(7, 8).possible(), Ok(()));
+        let open = Sweep { whole: None, ..samples::sweep(0, 9) };
+        assert_eq!(open.possible(), Ok(()), "older sums do not state the whole");
+    }
+
+    #[test]
+    fn rejects_counts_that_do_not_add_up() {
+        let said = refused(|sweep| sweep.cells[0].violated = 42);
+        assert!(said.starts_with("single-node x pause: "), "{said}");
+        assert!(said.ends_with("violated and 0 unknown are not 41 runs"), "{said}");
+        let more = refused(|sweep| {
+            sweep.cells[1].runs += 5;
+            sweep.cells[1].valid += 5;
+        });
+        assert_eq!(more, "redlock x pause: 46 runs of 41 seeds");
+        let huge = refused(|sweep| {
+            sweep.cells[0].valid = u64::MAX;
+            sweep.cells[0].violated = u64::MAX;
+        });
+        assert!(huge.contains("are not 41 runs"), "{huge}");
+    }
+
+    #[test]
+    fn rejects_kinds_causes_and_anomalies_beyond_the_violated_runs() {
+        let kinds = refused(|sweep| {
+            sweep.cells[0].violations_by_kind.values_mut().for_each(|count| *count = 999);
+        });
+        assert!(kinds.contains("999 runs of one of the kinds"), "{kinds}");
+        let causes = refused(|sweep| sweep.cells[0].violations_by_cause.clear());
+        assert!(causes.contains("fewer runs by causes"), "{causes}");
+        let anomaly = refused(|sweep| sweep.cells[0].fingerprints[0].runs = 1_000);
+        assert!(anomaly.contains("is in 1000 runs"), "{anomaly}");
+        let seed = refused(|sweep| sweep.cells[0].fingerprints[0].smallest.seed = Seed(44));
+        assert!(seed.contains("seed 44, which was not run"), "{seed}");
+        let blocks = refused(|sweep| sweep.cells[0].seeds_to_first.blocks[0].quiet += 1);
+        assert!(blocks.contains("its blocks of 16 seeds do not hold 41 runs"), "{blocks}");
+    }
+
+    #[test]
+    fn rejects_seeds_in_disorder() {
+        let gap = |from, to| SeedRange { from: Seed(from), to: Seed(to) };
+        let said = "seeds 3..44: its gaps do not ascend, or seeds lie outside of its slice";
+        assert_eq!(refused(|sweep| sweep.gaps = vec![gap(9, 5)]), said);
+        assert_eq!(refused(|sweep| sweep.gaps = vec![gap(5, 9), gap(8, 10)]), said);
+        assert_eq!(refused(|sweep| sweep.whole = Some(gap(10, 44))), said);
+        let cut = refused(|sweep| sweep.whole = Some(gap(0, 44)));
+        assert_eq!(cut, "seeds 3..44: 'complete' does not agree with the seeds and gaps");
+    }
+}

@@ -1,0 +1,63 @@
+//! SIGINT and SIGTERM to a sweep: what is done by then is added up and printed, and the exit status
+//! says which signal it was.
+
+use super::{Failure, Outcome};
+use crate::sweep::Stop;
+use std::sync::atomic::{AtomicU8, Ordering};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Which signal came first.
+#[derive(Debug)]
+pub(crate) struct Interrupt(AtomicU8);
+
+const NONE: u8 = 0;
+const INTERRUPTED: u8 = 1;
+const TERMINATED: u8 = 2;
+
+impl Interrupt {
+    /// No signal has come yet.
+    pub(crate) const fn new() -> Interrupt {
+        Interrupt(AtomicU8::new(NONE))
+    }
+
+    /// From now on a signal asks for the stop; a second one insists.
+    pub(crate) fn listen(&'static self, stop: &'static Stop) -> Result<(), Failure> {
+        let wrong = |error: std::io::Error| Failure::wrong(format!("signals: {error}"));
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(wrong)?;
+        let (interrupt, terminate) = {
+            let _entered = runtime.enter();
+            (
+                signal(SignalKind::interrupt()).map_err(wrong)?,
+                signal(SignalKind::terminate()).map_err(wrong)?,
+            )
+        };
+        let listen = move || runtime.block_on(self.hear(stop, interrupt, terminate));
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(listen)
+            .map(drop)
+            .map_err(wrong)
+    }
+
+    async fn hear(&self, stop: &Stop, mut interrupt: Signal, mut terminate: Signal) {
+        loop {
+            let heard = tokio::select! {
+                biased;
+                _ = interrupt.recv() => INTERRUPTED,
+                _ = terminate.recv() => TERMINATED,
+            };
+            let _ = self.0.compare_exchange(NONE, heard, Ordering::Relaxed, Ordering::Relaxed);
+            stop.insist();
+        }
+    }
+
+    /// How the command ends for the signal that came; `None` if none did.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        match self.0.load(Ordering::Relaxed) {
+            INTERRUPTED => Some(Outcome::Interrupted),
+            TERMINATED => Some(Outcome::Terminated),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `--max-memory`: how much memory a sweep may hold. The system is asked now and then, because
+//! nothing that a run allocates is counted by itself.
+
+use super::Failure;
+use super::output::tell;
+use super::progress::clock;
+use crate::sweep::Stop;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How often the system is asked.
+const EVERY: Duration = Duration::from_millis(50);
+/// How long a sweep may take to come to its end when it has been asked to.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// A bound, and by how much it was exceeded.
+#[derive(Debug)]
+pub(crate) struct MemoryBound {
+    exceeded_by_holding: AtomicU64,
+}
+
+impl MemoryBound {
+    /// A bound that nobody watches yet.
+    pub(crate) const fn new() -> MemoryBound {
+        MemoryBound { exceeded_by_holding: AtomicU64::new(0) }
+    }
+
+    /// Watches from now on. Beyond the bound the sweep is asked to stop; if it then holds half as
+    /// much again, or does not end in time, because a single run goes on and on, the process ends
+    /// with what its checkpoint holds.
+    pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
+        held().ok_or_else(|| {
+            Failure::wrong("--max-memory: this system does not tell how much memory is held")
+        })?;
+        let watch = move || {
+            let mut asked = None;
+            while let Some(held) = held() {
+                if held > max {
+                    self.exceeded_by_holding.fetch_max(held, Ordering::Relaxed);
+                    let asked_at = *asked.get_or_insert_with(clock);
+                    stop.insist();
+                    if held > max + max / 2 || asked_at.elapsed() > GRACE {
+                        tell(format_args!("error: {}", told(held, max)));
+                        std::process::exit(2);
+                    }
+                }
+                std::thread::park_timeout(EVERY);
+            }
+        };
+        let named = std::thread::Builder::new().name("memory".to_owned());
+        named.spawn(watch).map(drop).map_err(|error| Failure::wrong(format!("threads: {error}")))
+    }
+
+    /// Whether the bound was kept.
+    pub(crate) fn kept(&self, max: u64) -> Result<(), Failure> {
+        match self.exceeded_by_holding.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            held => Err(Failure::wrong(told(held, max))),
+        }
+    }
+}
+
+fn told(held: u64, max: u64) -> String {
+    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+    format!(
+        "--max-memory: {} MiB are held and {} allowed, so the sweep was stopped; --resume goes on \
+         where it was",
+        mebibytes(held),
+        mebibytes(max)
+    )
+}
+
+/// How many bytes this process holds in memory; `None` where the system cannot tell.
+fn held() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+    pages.checked_mul(u64::try_from(rustix::param::page_size()).ok()?)
+}

@@ -1,0 +1,30 @@
+//! Reading what fencepost wrote, with a warning where a file cannot tell whether it is whole.
+
+use super::Failure;
+use super::output::{read_file, tell};
+use fencepost_reports::read::{read_report, read_sweep};
+use fencepost_reports::{Report, Sweep};
+use std::path::Path;
+
+/// Reads a sweep summary.
+pub(super) fn sweep_in(path: &Path) -> Result<Sweep, Failure> {
+    let sweep = read_sweep(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    if sweep.checksum.is_none() {
+        unprotected(path, "carries no checksum");
+    }
+    Ok(sweep)
+}
+
+/// Reads a report.
+pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
+    let report = read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    if report.runs.iter().any(|run| run.history.is_some() && run.history_checksum.is_none()) {
+        unprotected(path, "carries a history without a checksum");
+    }
+    Ok(report)
+}
+
+/// Says that a file could have been damaged without anybody noticing.
+pub(super) fn unprotected(path: &Path, why: &str) {
+    tell(format_args!("warning: {}: {why}: damage to it would not be noticed", path.display()));
+}
