@@ -39,9 +39,15 @@ pub enum Cause {
     HolderPause,
     /// The holder worked longer than its lease, without any fault.
     HoldTooLong,
+    /// The lock renews its lease by itself, and in time no renewal reached the server.
+    MissedRenewal,
+    /// A process that does not hold the lock goes on renewing it.
+    OrphanRenewal,
     /// The server that granted the lock again had never received it, or had discarded it in a
     /// resynchronisation.
     AsyncReplicationLoss,
+    /// Two servers acted as primary at once, and each of them granted the lock.
+    SplitBrain,
     /// A server came back without what it had granted and granted it again within the lease.
     RestartWithoutDelay,
     /// A server came back without the counter that gives out tokens.

@@ -12,6 +12,7 @@ mod overlap;
 mod oversold;
 mod stale_write;
 pub(crate) mod stuck;
+mod token_missing;
 mod token_regression;
 
 #[cfg(test)]
@@ -41,6 +42,7 @@ pub const CHECKERS: &[Checker] = &[
     oversold::CHECKER,
     duplicate_number::CHECKER,
     token_regression::CHECKER,
+    token_missing::CHECKER,
     fenced_out::CHECKER,
     foreign_release::CHECKER,
     stuck::CHECKER,

@@ -30,8 +30,8 @@ fn alone(kind: Kind, cause: Cause) -> Option<String> {
              replication is asynchronous."
         }
         (Kind::Stuck, Cause::LostRelease) => {
-            "Its holder gave the lock back, but that never reached the server, and nothing else \
-             removes it."
+            "Its holder gave the lock back and never heard whether that arrived; the lock still \
+             stands, and nothing else removes it."
         }
         (Kind::Stuck, Cause::Interleaving) => {
             "Several processes divided the servers among them, gave them back and tried again in \
@@ -89,6 +89,18 @@ impl<'t, 'h> Scene<'t, 'h> {
                 "{held_at} had granted {holder}, but {taken_at}, which granted {taker}, never had \
                  that write: replication is \
                  asynchronous."
+            ),
+            Cause::MissedRenewal => format!(
+                "The lock renews its lease by itself, but for the {} before it was over no renewal \
+                 of {holder} reached the server.",
+                self.ttl()
+            ),
+            Cause::OrphanRenewal => {
+                "A process that is not in its section goes on renewing the lock.".to_owned()
+            }
+            Cause::SplitBrain => format!(
+                "{held_at} and {taken_at} both acted as primary: {held_at} granted {holder} and \
+                 {taken_at} granted {taker}, and neither knew of the other."
             ),
             Cause::RestartWithoutDelay => {
                 let server = self.shared_server().unwrap_or(taken_at);

@@ -38,6 +38,8 @@ pub enum Kind {
     NumberRegression,
     /// Fencing tokens did not grow in the order in which the servers granted the lock.
     TokenRegression,
+    /// A lease that promises a fencing token came without one.
+    TokenMissing,
     /// Long after healing, the storage still rejects the rightful holder.
     FencedOut,
     /// A process removed a lock that was another's.
@@ -115,9 +117,11 @@ impl Kind {
     /// anyone yet is a hazard.
     pub fn severity(self) -> Severity {
         match self {
-            Kind::Overlap | Kind::TokenRegression | Kind::ForeignRelease | Kind::HeldForever => {
-                Severity::Hazard
-            }
+            Kind::Overlap
+            | Kind::TokenRegression
+            | Kind::TokenMissing
+            | Kind::ForeignRelease
+            | Kind::HeldForever => Severity::Hazard,
             Kind::StaleWrite
             | Kind::LostUpdate
             | Kind::Oversold

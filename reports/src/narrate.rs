@@ -2,6 +2,7 @@
 
 use crate::history::{Access, Action, Change, Event, History, What};
 use crate::report::TimelineEntry;
+use crate::timeline::is_one_owner;
 use crate::violation::Violation;
 use fencepost_faults::Node;
 use std::collections::BTreeSet;
@@ -120,7 +121,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Lost => "notices that it lost the lock".to_owned(),
         What::Crashed => "dies".to_owned(),
         What::Started => "starts again".to_owned(),
-        What::Server { .. } => server(history, &event.what),
+        What::Server { .. } => server(history, event),
         What::Storage { .. } => storage(&event.what),
         What::FaultBegan { fault, kind, nodes } => {
             let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
@@ -144,13 +145,13 @@ fn invoked(action: &Action) -> String {
     }
 }
 
-fn server(history: &History, what: &What) -> String {
-    let What::Server { key, change, value, by, primary } = what else { return String::new() };
+fn server(history: &History, event: &Event) -> String {
+    let What::Server { key, change, by, primary, .. } = &event.what else { return String::new() };
     let lock = match *key == history.header.resource {
         true => "the lock".to_owned(),
         false => format!("key {key}"),
     };
-    let whose = match (change, value.as_deref().and_then(|value| grantee(history, value))) {
+    let whose = match (change, grantee(history, event)) {
         (Change::Granted, _) | (_, None) => lock,
         (_, Some(owner)) => format!("{lock} of {owner}"),
     };
@@ -158,7 +159,7 @@ fn server(history: &History, what: &What) -> String {
     match (change, by, primary) {
         (Change::Granted, Some(by), _) => format!("grants {whose} to {by}"),
         (Change::Granted, None, _) => {
-            let owner = value.as_deref().and_then(|value| grantee(history, value));
+            let owner = grantee(history, event);
             format!(
                 "receives {whose}{}",
                 owner.map_or(String::new(), |owner| format!(" of {owner}"))
@@ -175,16 +176,28 @@ fn server(history: &History, what: &What) -> String {
     }
 }
 
-/// The process that was first granted this value.
-fn grantee(history: &History, wanted: &str) -> Option<Node> {
-    history.events.iter().find_map(|event| match &event.what {
-        What::Server { change: Change::Granted, value: Some(value), by: Some(by), .. }
-            if value == wanted =>
+/// The process whose lock an event of a server speaks of: the one that what stood there was granted
+/// to, at that server or at the one that it follows. The value alone does not tell, for many locks
+/// write the same for all.
+fn grantee(history: &History, event: &Event) -> Option<Node> {
+    let What::Server { key, value: Some(value), .. } = &event.what else { return None };
+    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let wrote = |earlier: &Event| match &earlier.what {
+        What::Server { key: other, change, value: Some(written), by, .. }
+            if other == key && is_one_owner(written, value) =>
         {
-            Some(*by)
+            let write = matches!(change, Change::Granted | Change::Restored);
+            write.then_some((earlier.node, *by))
         }
         _ => None,
-    })
+    };
+    let is_copy = matches!(event.what, What::Server { change: Change::Granted, by: None, .. });
+    let here = before.iter().rposition(|earlier| {
+        !is_copy && wrote(earlier).is_some_and(|(node, _)| node == event.node)
+    });
+    let granted = here.and_then(|index| wrote(&before[index])?.1);
+    let elsewhere = before[..here.unwrap_or(before.len())].iter().rev();
+    granted.or_else(|| elsewhere.filter_map(wrote).find_map(|(_, by)| by))
 }
 
 fn storage(what: &What) -> String {

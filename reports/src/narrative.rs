@@ -114,6 +114,10 @@ impl Story<'_, '_> {
         let header = &self.timeline.history.header;
         let (node, process, ttl) = (grant.node, one.process, header.ttl_us);
         let text = match header.quorum {
+            0 | 1 if !grant.created => {
+                let own = process.machine();
+                format!("{node} finds a lock of {own} and lets {process} in under it for {ttl}.")
+            }
             0 | 1 => format!("{node} grants the lock to {process} for {ttl}."),
             quorum => {
                 format!(

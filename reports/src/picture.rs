@@ -164,7 +164,7 @@ fn believed(timeline: &Timeline<'_>) -> Vec<Span> {
 fn keys(timeline: &Timeline<'_>) -> Vec<Span> {
     let spans = timeline.keys.iter().map(|span| Span {
         node: span.node,
-        owner: span.by.or_else(|| span.value.and_then(|value| owner(timeline, value))),
+        owner: span.granted.map(|(process, _)| process),
         from: span.from.time.0,
         to: span.to.map_or(timeline.end, |(moment, _)| moment.time).0,
         ending: match span.to {
@@ -175,11 +175,6 @@ fn keys(timeline: &Timeline<'_>) -> Vec<Span> {
         is_copy: span.by.is_none(),
     });
     spans.collect()
-}
-
-/// The process for which a value was first granted.
-fn owner(timeline: &Timeline<'_>, value: &str) -> Option<Node> {
-    timeline.keys.iter().find(|span| span.value == Some(value) && span.by.is_some())?.by
 }
 
 /// The name that a value has in the published JSON.

@@ -57,6 +57,11 @@ impl Story {
         story
     }
 
+    pub(crate) fn with_tokens(mut self) -> Story {
+        self.header.has_tokens = true;
+        self
+    }
+
     pub(crate) fn under(mut self, fault: &str) -> Story {
         self.header.fault = fault.parse().expect("families");
         self.header.faults_planned = 1;

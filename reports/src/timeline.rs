@@ -3,6 +3,7 @@
 
 mod acquisition;
 mod fault_span;
+mod granting;
 mod key_span;
 mod section;
 mod storage_log;
@@ -126,11 +127,11 @@ impl<'h> Timeline<'h> {
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let Some(value) = span
             .value
-            .filter(|value| acquisition.owner.is_some_and(|owner| same_owner(value, owner)))
+            .filter(|value| acquisition.owner.is_some_and(|owner| is_one_owner(value, owner)))
         else {
             return false;
         };
-        let by = span.by.or_else(|| self.last_granted(value, span.from).map(|grant| grant.0));
+        let by = span.granted.or_else(|| self.last_granted(value, span.from)).map(|of| of.0);
         let granted = acquisition
             .grant
             .as_ref()
@@ -144,28 +145,28 @@ impl<'h> Timeline<'h> {
         let granted = |span: &&KeySpan<'_>| {
             span.from < before
                 && span.by.is_some()
-                && span.value.is_some_and(|other| same_owner(other, value))
+                && span.value.is_some_and(|other| is_one_owner(other, value))
         };
         let span = self.keys.iter().rev().find(granted)?;
         Some((span.by?, span.from))
     }
 
-    /// The process that was last granted this value under the lock's key, at this server if it ever
-    /// was, else at any.
+    /// The process whose lock stood at this server under this value last before a moment: it was
+    /// granted there, or at the server that this one follows. If it never stood there, the process
+    /// that was last granted it at any.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
-        let granted = |span: &&KeySpan<'_>| {
-            let is_earlier = span.node == server && span.from < before && span.by.is_some();
-            is_earlier && span.value.is_some_and(|other| same_owner(other, value))
+        let stood = |span: &&KeySpan<'_>| {
+            let is_earlier = span.node == server && span.from < before;
+            is_earlier && span.value.is_some_and(|other| is_one_owner(other, value))
         };
-        let here =
-            self.keys.iter().rev().find(granted).and_then(|span| Some((span.by?, span.from)));
+        let here = self.keys.iter().rev().find(stood).and_then(|span| span.granted);
         here.or_else(|| self.last_granted(value, before))
     }
 }
 
 /// Whether two values name one owner. A lock that counts how often it is held is a hash of its
 /// owner and the count, `owner=count`: the count is not part of who it is.
-fn same_owner(one: &str, other: &str) -> bool {
+pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     // Most values differ in their first byte, and so do the owners at their fronts: their ends need
     // not be looked at.
     let may_be_same =
@@ -175,9 +176,19 @@ fn same_owner(one: &str, other: &str) -> bool {
 
 /// A value without the count of a hash.
 fn owner_of_value(value: &str) -> &str {
-    let is_count =
-        |count: &str| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
-    value.rsplit_once('=').filter(|(_, count)| is_count(count)).map_or(value, |(owner, _)| owner)
+    owner_and_count(value).0
+}
+
+/// A value taken apart: the owner, and the count if it is that of a hash.
+fn owner_and_count(value: &str) -> (&str, Option<u64>) {
+    let counted = |(owner, count): (&'_ str, &str)| {
+        let digits = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+        digits.then(|| (owner.len(), count.parse().ok()))
+    };
+    match value.rsplit_once('=').and_then(counted) {
+        Some((end, count)) => (&value[..end], count),
+        None => (value, None),
+    }
 }
 
 /// The events with their places.

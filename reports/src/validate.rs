@@ -17,6 +17,21 @@ pub enum InvalidHistory {
     /// It is of another version.
     #[error("version {0} of {FORMAT} is unknown: this build reads version {VERSION}")]
     Version(u32),
+    /// It holds keys of something else than what was locked.
+    #[error(
+        "event {sequence} is about key '{key}', but the history is of '{resource}': expected keys \
+         that begin with that, and for each resource a history of its own"
+    )]
+    Resource {
+        /// Its place among the events, from 0.
+        position: usize,
+        /// The number that the event claims.
+        sequence: u64,
+        /// The key.
+        key: String,
+        /// What was locked.
+        resource: String,
+    },
     /// One event cannot follow those before it.
     #[error("event {sequence} ({time_us} us, {node}): {problem}")]
     Event {
@@ -43,6 +58,7 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.version != VERSION {
         return Err(InvalidHistory::Version(history.version));
     }
+    of_one_resource(history)?;
     let mut past = Past::default();
     for (position, event) in history.events.iter().enumerate() {
         past.admit(position, event).map_err(|problem| InvalidHistory::Event {
@@ -56,11 +72,28 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     Ok(())
 }
 
+/// What a lock keeps at a server besides its key (a counter, a queue) begins with the name of the
+/// resource. Two resources in one history could be taken for one another.
+fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
+    let resource = &history.header.resource;
+    for (position, event) in history.events.iter().enumerate() {
+        if let What::Server { key, .. } = &event.what
+            && !key.starts_with(resource.as_str())
+        {
+            let (sequence, key, resource) = (event.sequence, key.clone(), resource.clone());
+            return Err(InvalidHistory::Resource { position, sequence, key, resource });
+        }
+    }
+    Ok(())
+}
+
 impl InvalidHistory {
     /// The place of the event at fault, from 0, if it is an event's.
     pub fn position(&self) -> Option<usize> {
         match self {
-            InvalidHistory::Event { position, .. } => Some(*position),
+            InvalidHistory::Event { position, .. } | InvalidHistory::Resource { position, .. } => {
+                Some(*position)
+            }
             _ => None,
         }
     }

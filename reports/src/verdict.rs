@@ -110,9 +110,14 @@ fn unexercised(timeline: &Timeline<'_>) -> Option<String> {
         granted.map(|one| one.process).filter(|node| *node != Node::Probe).collect();
     if processes.len() < 2 {
         let who = processes.first().map_or("no process".to_owned(), |only| format!("only {only}"));
-        return Some(format!("{who} acquired the lock; at least two must compete for it"));
+        return Some(format!(
+            "{who} acquired the lock; at least two must compete for it: let more processes run \
+             (--processes), for more cycles (--cycles) or for longer (--max-time)"
+        ));
     }
-    no_fault_met(timeline).or_else(|| unordered(timeline)).or_else(|| unfinished(timeline))
+    let reasons: [fn(&Timeline<'_>) -> Option<String>; 4] =
+        [no_fault_met, unordered, misjudged, unfinished];
+    reasons.iter().find_map(|reason| reason(timeline))
 }
 
 /// A family of faults proves something only if one began while somebody was holding or acquiring.
@@ -129,27 +134,60 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     };
     match timeline.faults.iter().any(busy) {
         true => None,
-        false if timeline.faults.is_empty() => {
-            Some(format!("no fault of '{}' was fired", header.fault))
-        }
-        false => {
-            Some("no fault began while a process was holding or acquiring the lock".to_owned())
-        }
+        false if timeline.faults.is_empty() => Some(format!(
+            "no fault of '{}' was fired: let the run go on for longer (--cycles, --max-time) or \
+                 take another seed",
+            header.fault
+        )),
+        false => Some(
+            "no fault began while a process was holding or acquiring the lock: hold it for \
+                 longer (--hold), let more processes run (--processes) or take another seed"
+                .to_owned(),
+        ),
     }
 }
 
-/// Where the storage was asked under an acquisition that no server tells of granting, the order of
-/// grants is not known.
+/// Where a process entered although no quorum of servers tells of granting it, nothing supports
+/// that it had the lock, and the order of grants is not known.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
-    let stranger = timeline.storage.iter().find_map(|request| {
-        let acquisition = &timeline.acquisitions[request.acquisition?];
-        acquisition.grant.is_none().then_some(acquisition)
-    })?;
+    let stranger = timeline
+        .acquisitions
+        .iter()
+        .find(|one| one.outcome == Outcome::Granted && one.grant.is_none())?;
     Some(format!(
         "no quorum of servers tells of granting acquisition {} of {}, so its place in the order \
-         of grants is not known",
-        stranger.operation, stranger.process
+         of grants is not known: record what every server did under the key '{}'",
+        stranger.operation, stranger.process, timeline.history.header.resource
     ))
+}
+
+/// A storage that rejects a token although it has accepted none that is higher does not do what it
+/// states, and whether a later write was stale is not known.
+fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
+    let mut highest = None;
+    for request in &timeline.storage {
+        match (request.accepted, request.token) {
+            (true, token) => highest = highest.max(token),
+            (false, Some(token)) if highest.is_none_or(|highest| highest <= token) => {
+                let known =
+                    highest.map_or("none".to_owned(), |highest| format!("none over {highest}"));
+                return Some(format!(
+                    "the storage rejected token {token} of {} though it had accepted {known}: it \
+                     does not check tokens as it states, so judge the lock with another storage",
+                    request.process
+                ));
+            }
+            (false, None) => {
+                return Some(format!(
+                    "the storage rejected a request of {} that carried no token: it does not check \
+                     tokens as it states, so judge the lock with another storage",
+                    request.process
+                ));
+            }
+            (false, Some(_)) => {}
+        }
+    }
+    None
 }
 
 /// Progress is judged only if somebody tried for the whole bound after healing, or got in before.
@@ -157,8 +195,8 @@ fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
     let bound = timeline.history.header.progress_bound_us;
     (progress(timeline) == Progress::Unjudged).then(|| {
         format!(
-            "after healing nobody got the lock, but nobody tried for the whole bound \
-         of {bound} either"
+            "after healing nobody got the lock, but nobody tried for the whole bound of {bound} \
+             either: let processes try for longer (acquire-timeout, --cycles, --max-time)"
         )
     })
 }
@@ -210,14 +248,15 @@ mod tests {
             .probe_releases(8);
         assert_eq!(
             reason(story),
-            "only client-1 acquired the lock; at least two must compete for it"
+            "only client-1 acquired the lock; at least two must compete for it: let more processes \
+             run (--processes), for more cycles (--cycles) or for longer (--max-time)"
         );
         assert!(reason(Story::new()).starts_with("no process acquired"));
     }
 
     #[test]
     fn a_family_of_faults_proves_something_only_if_one_met_a_holder_or_an_acquire() {
-        assert_eq!(reason(quiet().under("pause")), "no fault of 'pause' was fired");
+        assert!(reason(quiet().under("pause")).starts_with("no fault of 'pause' was fired: "));
         let between = quiet().under("pause").fault_began(20, 1, "pause", &[Node::Client(1)]);
         assert!(reason(between).starts_with("no fault began while"));
         let met = quiet().under("pause").fault_began(3, 1, "pause", &[Node::Client(1)]);
@@ -238,6 +277,45 @@ mod tests {
     fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
         let story = quiet().acquires(10, 1).hears(11, 1, "ghost").reads(12, 1, 0).releases(13, 1);
         assert!(reason(story).starts_with("no quorum of servers tells of granting acquisition"));
+    }
+
+    #[test]
+    fn a_lock_that_no_server_granted_proves_nothing_even_if_the_storage_is_not_asked() {
+        let ghost = quiet().acquires(10, 1).hears(11, 1, "ghost").releases(13, 1);
+        assert!(reason(ghost).starts_with("no quorum of servers tells of granting acquisition 5 "));
+        let granted = quiet().takes(10, 1, "c").releases(13, 1);
+        assert_eq!(judge(&granted.build()).verdict, Verdict::Valid);
+    }
+
+    #[test]
+    fn two_of_three_grants_are_no_quorum_of_three() {
+        let story = |servers: u16| {
+            let mut story = Story::with_quorum(3);
+            for (ms, client, owner) in [(1, 1, "a"), (10, 2, "b")] {
+                story = (1..=servers).fold(story.acquires(ms, client), |story, redis| {
+                    story.grants_at(ms + 1, client, redis, owner)
+                });
+                story = story.hears(ms + 2, client, owner).leaves(ms + 3, client);
+                story = (1..=servers)
+                    .fold(story, |story, redis| story.removed_at(ms + 4, redis, owner, client))
+                    .left(ms + 5, client);
+            }
+            story
+        };
+        assert!(reason(story(2)).starts_with("no quorum of servers tells of granting"));
+        assert_eq!(judge(&story(3).build()).verdict, Verdict::Valid);
+    }
+
+    #[test]
+    fn a_storage_that_rejects_a_higher_token_proves_nothing() {
+        let served = || {
+            let story = Story::new().takes_with_token(1, 1, "a", 1).writes(2, 1, 0, 1);
+            story.releases(3, 1).removed(3, "a", 1).takes_with_token(4, 2, "b", 2)
+        };
+        let rejected = served().rejects_write(5, 2, 1, 2).releases(6, 2);
+        assert!(reason(rejected).starts_with("the storage rejected token 2 of client-2"));
+        let accepted = served().writes(5, 2, 1, 2).releases(6, 2);
+        assert_eq!(judge(&accepted.build()).verdict, Verdict::Valid);
     }
 
     #[test]

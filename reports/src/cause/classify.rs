@@ -41,13 +41,14 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     }
 }
 
-/// Whether both are of one process, by different threads, under one owner value and one grant.
+/// Whether both are of one process, by different threads, under one owner value, and a server let
+/// the later one in because it took it for the earlier.
 fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
-    let grants =
-        [one, other].map(|acquisition| acquisition.grant.as_ref().map(|grant| grant.moment));
     let threads = one.process != other.process && one.process.machine() == other.process.machine();
-    threads && one.owner == other.owner && grants[0].is_some() && grants[0] == grants[1]
+    let grants = one.grant.as_ref().zip(other.grant.as_ref());
+    let found = grants.is_some_and(|(one, other)| one.moment == other.moment || !other.created);
+    threads && one.owner == other.owner && found
 }
 
 /// Whether the removal that a finding tells of was a waiter's.

@@ -8,12 +8,13 @@
 use super::{Cause, overrun, release, takeover};
 use crate::finding::Clash;
 use crate::history::{Change, What};
-use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
+use crate::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 
 /// Which of several reasons counts.
-const PRECEDENCE: [Cause; 13] = [
+const PRECEDENCE: [Cause; 15] = [
     Cause::StaleTakeover,
+    Cause::SharedOwner,
     Cause::ForeignRelease,
     Cause::LostReply,
     Cause::LostRelease,
@@ -21,6 +22,7 @@ const PRECEDENCE: [Cause; 13] = [
     Cause::Flush,
     Cause::Eviction,
     Cause::RestartWithoutDelay,
+    Cause::SplitBrain,
     Cause::AsyncReplicationLoss,
     Cause::ClockJump,
     Cause::ClockDrift,
@@ -45,7 +47,7 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
     let Some(held) = holder.grant.as_ref() else {
-        return release::took_back(timeline, holder).then_some(Cause::LostRelease);
+        return release::took_back(timeline, holder);
     };
     let single = timeline.history.header.quorum <= 1;
     let Some(taken) = taker.grant.as_ref() else {
@@ -57,6 +59,9 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
         let lost = Lost { timeline, holder, taker, granted_again: *granted_again };
         match held.servers.iter().find(|(server, _)| server == node) {
             Some((_, granted)) if granted < granted_again => reasons.extend(lost.at(*node)),
+            None if single && two_primaries(timeline, held, (*node, *granted_again)) => {
+                reasons.push(Cause::SplitBrain);
+            }
             None if single => reasons.extend(lost.elsewhere(held.node, *node)),
             _ => {}
         }
@@ -65,18 +70,39 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
 }
 
 impl Lost<'_, '_> {
-    /// Whether the lease, as last set at this server, was over when the lock was granted again.
+    /// Whether the lease, as last set at this server, was over when the lock was granted again. A
+    /// lock that renews it by itself would have gone on doing so had the server not lost it before.
     fn lease_was_over(&self, node: Node) -> bool {
         let set = overrun::last_set(self.timeline, self.holder, node, self.granted_again);
-        self.granted_again.time + GRANULARITY >= set + self.timeline.history.header.ttl_us
+        let over = set + self.timeline.history.header.ttl_us;
+        let lost_before = || {
+            let span = self.span_at(node).filter(|_| overrun::renews_by_itself(self.timeline));
+            span.and_then(|span| span.to).is_some_and(|(to, how)| {
+                let by_itself = matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
+                to <= self.granted_again && !by_itself && to.time + GRANULARITY < over
+            })
+        };
+        self.granted_again.time + GRANULARITY >= over && !lost_before()
     }
 
-    /// The last span of the holder's value at a server that began before the lock was granted
-    /// again.
+    /// The span of the holder's value at a server that was lost before the lock was granted again:
+    /// the first that ended while nothing of the holder's took its place, for what its process put
+    /// there later was another lock under the same value; or else the last.
     fn span_at(&self, node: Node) -> Option<&KeySpan<'_>> {
-        let spans = self.timeline.keys.iter().rev();
-        let mut here = spans.filter(|span| span.node == node && span.from < self.granted_again);
-        here.find(|span| self.timeline.is_lock_of(span, self.holder))
+        let spans = self.timeline.keys.iter();
+        let here = spans.filter(|span| span.node == node && span.from < self.granted_again);
+        let own: Vec<&KeySpan<'_>> =
+            here.filter(|span| self.timeline.is_lock_of(span, self.holder)).collect();
+        let goes_on = |pair: &[&KeySpan<'_>]| pair[0].to.is_some_and(|(to, _)| to == pair[1].from);
+        let first = own.windows(2).find(|pair| !goes_on(pair) && self.was_in_section(pair[0]));
+        first.map(|pair| pair[0]).or_else(|| own.last().copied())
+    }
+
+    /// Whether the holder was in its section when a span of its value ended.
+    fn was_in_section(&self, span: &KeySpan<'_>) -> bool {
+        let section = self.timeline.acquisition_of(self.holder.operation);
+        let section = section.and_then(|index| self.timeline.section_of(index));
+        section.zip(span.to).is_some_and(|(section, (to, _))| section.covers(to))
     }
 
     /// How the server that granted both lost the first; `None` if the lease was over.
@@ -129,11 +155,12 @@ impl Lost<'_, '_> {
         if by != process {
             // Another thread of the process may have sent it for an earlier lock under the same
             // owner value.
-            let is_own =
-                by.machine() == process.machine() && release::is_astray(self.timeline, by, at);
+            let is_own = by.machine() == process.machine();
             let takeover = takeover::is_stale_takeover(self.timeline, by, at);
-            return if is_own {
+            return if is_own && release::is_astray(self.timeline, by, at) {
                 Cause::LostRelease
+            } else if is_own {
+                Cause::SharedOwner
             } else if takeover {
                 Cause::StaleTakeover
             } else {
@@ -219,6 +246,35 @@ impl Lost<'_, '_> {
         }
         on_hosts(FaultKind::ClockDrift).then_some(Cause::ClockDrift)
     }
+}
+
+/// Whether two servers acted as primary when they granted: the one that was promoted later had been
+/// promoted before the other one granted.
+fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
+    let grants = [(held.node, held.moment), taken];
+    let promoted = grants.map(|(node, at)| promoted(timeline, node, at));
+    let granted_by_the_other = match promoted[0] < promoted[1] {
+        true => grants[0].1,
+        false => grants[1].1,
+    };
+    let latest = promoted[0].max(promoted[1]);
+    latest.is_some_and(|latest| latest < granted_by_the_other)
+}
+
+/// Since when at the latest a server has been a primary that grants at a moment: its first deed as
+/// one after its last as a replica. `None` if it never was a replica before.
+fn promoted(timeline: &Timeline<'_>, node: Node, at: Moment) -> Option<Moment> {
+    let mut since = None;
+    for (index, event) in timeline.history.events[..=at.index].iter().enumerate().rev() {
+        match &event.what {
+            What::Server { primary: true, .. } if event.node == node => since = Some(index),
+            What::Server { primary: false, .. } if event.node == node => {
+                return since.map(|index| timeline.moment(index));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Whether no server granted an acquisition, and what let it in was an earlier lock of its own,

@@ -3,8 +3,10 @@
 
 use super::Cause;
 use crate::finding::Clash;
+use crate::history::{Action, Change, What};
 use crate::timeline::{Acquisition, Grant, Moment, Timeline};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
+use std::collections::BTreeMap;
 
 /// Whose lease was over, and the span that counts: from when the lease was last set until the
 /// holder left or its late write landed.
@@ -93,7 +95,37 @@ fn late_answer(overrun: &Overrun<'_, '_>) -> Option<Cause> {
     (would_fit && waited.0 >= ttl.0 / 10).then_some(Cause::Latency)
 }
 
+/// It was in its section for longer than its lease. If the lock renews that by itself, it need not
+/// leave in time, and it is a renewal that is missing.
 fn worked_on(overrun: &Overrun<'_, '_>) -> Option<Cause> {
     let ttl = overrun.timeline.history.header.ttl_us;
-    (overrun.until.since(overrun.from) > ttl).then_some(Cause::HoldTooLong)
+    let cause = match renews_by_itself(overrun.timeline) {
+        true => Cause::MissedRenewal,
+        false => Cause::HoldTooLong,
+    };
+    (overrun.until.since(overrun.from) > ttl).then_some(cause)
+}
+
+/// Whether the lock renews leases by itself: somewhere in the history a server was asked to by a
+/// process all of whose calls had been answered. A call of which it never heard may still be under
+/// way.
+pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
+    let mut open: BTreeMap<u64, Node> = BTreeMap::new();
+    let resource = &timeline.history.header.resource;
+    timeline.history.events.iter().any(|event| {
+        match &event.what {
+            What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => {}
+            What::Invoke { operation, .. } => {
+                open.insert(*operation, event.node.machine());
+            }
+            What::Ok { operation, .. } | What::Fail { operation, .. } => {
+                open.remove(operation);
+            }
+            What::Server { key, change: Change::Extended, by: Some(by), .. } => {
+                return key == resource && open.values().all(|machine| *machine != by.machine());
+            }
+            _ => {}
+        }
+        false
+    })
 }

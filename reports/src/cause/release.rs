@@ -6,7 +6,6 @@ use crate::finding::{Clash, Finding};
 use crate::history::{Action, Change, What};
 use crate::timeline::{Acquisition, KeyEnd, Moment, Timeline};
 use fencepost_faults::{Impact, Node};
-use std::collections::BTreeSet;
 
 /// When a process sent its last release before a moment, if it did not know by then how that ended,
 /// or never came to know.
@@ -29,40 +28,42 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Whether any release that a process sent before a moment may still have been under way then: it
-/// never heard how that ended.
+/// Whether a release that a process sent before a moment may have been under way for longer than its
+/// sender waited: it gave up, or died, without having heard how that ended. One that is in progress
+/// is on its ordinary way.
 pub(super) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
-    let mut unknown = BTreeSet::new();
-    for event in
-        timeline.history.events[..before.index].iter().filter(|event| event.node == process)
-    {
+    let mut open = None;
+    for event in &timeline.history.events[..before.index] {
         match &event.what {
-            What::Invoke { operation, action: Action::Release } => {
-                unknown.insert(*operation);
-            }
-            What::Ok { operation, .. } | What::Fail { operation, .. } => {
-                unknown.remove(operation);
+            What::Crashed if event.node == process.machine() && open.is_some() => return true,
+            _ if event.node != process => {}
+            What::Invoke { operation, action: Action::Release } => open = Some(*operation),
+            What::Info { operation, .. } if open == Some(*operation) => return true,
+            What::Ok { operation, .. } | What::Fail { operation, .. }
+                if open == Some(*operation) =>
+            {
+                open = None;
             }
             _ => {}
         }
     }
-    !unknown.is_empty()
+    false
 }
 
-/// Whether a release of an earlier lock of the same process, under way all the time, removed a lock
-/// before its process heard that it was granted.
-pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) -> bool {
-    let (process, Some(heard)) = (acquisition.process, acquisition.completed) else { return false };
-    timeline.keys.iter().any(|span| {
+/// How a command of a process removed a lock before the process heard that it was granted: a
+/// release of an earlier lock that was under way all the time, or another command of the acquire.
+pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) -> Option<Cause> {
+    let (process, heard) = (acquisition.process, acquisition.completed?);
+    timeline.keys.iter().find_map(|span| {
         let Some((removed, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) =
             span.to
         else {
-            return false;
+            return None;
         };
         let own = span.by == Some(process) && by == process;
-        own && acquisition.invoked < span.from
-            && removed < heard
-            && is_astray(timeline, process, removed)
+        let taken_back = own && acquisition.invoked < span.from && removed < heard;
+        let astray = || is_astray(timeline, process, removed);
+        taken_back.then(|| if astray() { Cause::LostRelease } else { Cause::EarlyRelease })
     })
 }
 

@@ -7,7 +7,7 @@
 use super::{Cause, release};
 use crate::finding::Finding;
 use crate::history::{Change, What};
-use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
+use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
@@ -17,8 +17,12 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let standing = timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some());
     let reason = match standing {
         _ if votes_are_split(timeline, span) => Some(Cause::Interleaving),
-        Some(standing) => of_owner(timeline, standing),
-        None => unheard_release(timeline)
+        Some(standing) => {
+            let absent = of_absent(timeline, span).filter(|cause| *cause == Cause::OrphanRenewal);
+            absent.or_else(|| of_owner(timeline, standing))
+        }
+        None => of_absent(timeline, span)
+            .or_else(|| unheard_release(timeline))
             .or_else(|| lost_release(timeline))
             .or_else(|| waiter_died(timeline, span).then_some(Cause::WaiterCrash)),
     };
@@ -40,14 +44,12 @@ fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
-/// What became of the process whose lock still stands.
+/// What became of the process whose lock still stands: of its acquires, the last that had begun
+/// when the lock was granted. It may have died, or given up, before that.
 fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<Cause> {
-    let owner = timeline.acquisitions.iter().find(|one| {
-        let open_at_grant =
-            one.invoked < span.from && one.completed.is_none_or(|end| span.from < end);
-        Some(one.process) == span.by && open_at_grant
-    })?;
-    if died_after(timeline, owner.process, span.from) {
+    let mut acquisitions = timeline.acquisitions.iter().rev();
+    let owner = acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from)?;
+    if died_after(timeline, owner.process, owner.invoked) {
         return Some(Cause::HolderCrash);
     }
     match owner.outcome {
@@ -55,6 +57,27 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<Cause> {
         Outcome::Granted => lost_by(timeline, owner),
         Outcome::Open => None,
     }
+}
+
+/// What became of the process whose lock stood for most of the time in which nobody got in, though
+/// nobody was in its section: it died, or it goes on renewing what it does not hold.
+fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Cause> {
+    let stood = |span: &&KeySpan<'_>| {
+        let end = span.to.map_or(timeline.end, |(to, _)| to.time).min(until);
+        end.since(span.from.time.max(from)).0 * 2 > until.since(from).0
+    };
+    let span = timeline.keys.iter().filter(|span| span.by.is_some()).find(stood)?;
+    let of = span.by?;
+    let renewed = span.set.iter().any(|set| from < set.time && set.time <= until);
+    let inside = |section: &Section| {
+        section.process.machine() == of.machine()
+            && section.from.time < until
+            && section.to.is_none_or(|to| from < to.time)
+    };
+    if renewed && !timeline.sections.iter().any(inside) {
+        return Some(Cause::OrphanRenewal);
+    }
+    died_after(timeline, of, span.from).then_some(Cause::HolderCrash)
 }
 
 fn died_after(timeline: &Timeline<'_>, process: Node, from: Moment) -> bool {

@@ -32,7 +32,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 /// Until when a process kept the lock that it had at an instant: until it left or the lock went
 /// from so many servers that those it stood at were no quorum. That instant, if it did not have it
 /// any more. Where no server told of the grant, until it left.
-fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
+pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
     if holder.grant.is_none() {

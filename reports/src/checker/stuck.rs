@@ -2,11 +2,12 @@
 //! never know what is in the way.
 //!
 //! A fresh probe process tries. While somebody holds the lock the bound does not run: it begins
-//! again when the last holder leaves.
+//! again when the last holder leaves, or when its lock has gone from the servers although it stays.
 
 use super::Checker;
+use super::held_forever::kept_until;
 use crate::finding::{Finding, Kind};
-use crate::timeline::{Acquisition, Moment, Timeline};
+use crate::timeline::{Acquisition, Moment, Section, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
@@ -40,12 +41,14 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
     let Some(healed) = timeline.healed else { return Progress::NotDemanded };
     let before = || timeline.sections.iter().filter(|section| section.from < healed);
-    if before().any(|section| section.to.is_none()) {
-        // A holder that never leaves is held-forever, not stuck.
-        return Progress::Made;
+    let mut free_from = healed.time;
+    for section in before() {
+        match kept(timeline, section, healed) {
+            // A holder that never leaves, and whose lock stands, is held-forever, not stuck.
+            None => return Progress::Made,
+            Some(until) => free_from = free_from.max(until),
+        }
     }
-    let free_from =
-        before().filter_map(|section| Some(section.to?.time)).fold(healed.time, SimTime::max);
     let bound = timeline.history.header.progress_bound_us;
     let entered = timeline.sections.iter().map(|section| section.from).find(|from| healed < *from);
     if entered.is_some_and(|at| at.time <= free_from + bound) {
@@ -56,6 +59,16 @@ pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
         true => Progress::Stuck(waiting.finding(bound)),
         false => Progress::Unjudged,
     }
+}
+
+/// Until when a process that was in its section when everything was healed kept the others out:
+/// until it left or its lock went, whichever came first; `None` if it did to the end.
+fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<SimTime> {
+    if section.to.is_some_and(|to| to < healed) {
+        return section.to.map(|to| to.time);
+    }
+    let until = kept_until(timeline, section, healed.time);
+    (until < timeline.end || section.to.is_some()).then_some(until)
 }
 
 /// The time after healing in which nobody held the lock.
@@ -141,6 +154,14 @@ mod tests {
             .probe_acquires(11)
             .probe_fails(112);
         assert_eq!(stuck(story), []);
+    }
+
+    #[test]
+    fn rejects_a_refusal_after_the_lock_of_one_that_never_leaves_has_expired() {
+        let story = Story::new().progress_bound(100).takes(1, 1, "a").healed(10).expires(15, "a");
+        let found = stuck(story.probe_acquires(16).probe_fails(120));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].at.0, 11_000, "the lock is free since its lease was over");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Acquires, how they ended, and where they stand in the order of grants. Must never know what was
 //! done under them.
 
-use super::{Moment, acquire_invoked, moments, owner_of_value};
-use crate::history::{Change, History, What};
+use super::{Moment, acquire_invoked, granting, moments};
+use crate::history::{Action, History, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeMap;
 
@@ -45,26 +45,16 @@ pub enum Outcome {
 /// How the servers granted one owner value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
-    /// When the deciding server did: the first of one, the quorum-th of many.
+    /// When the deciding server did: the last of a lock that is replicated, the quorum-th of many.
     pub moment: Moment,
     /// The deciding server.
     pub node: Node,
-    /// Every server that granted it before the acquire completed, each with its first grant, in
-    /// order.
+    /// Whether that server put the value there then; false if it found the process's own and let it
+    /// in under that.
+    pub created: bool,
+    /// Every server that granted it before the acquire completed, each with its last grant, in
+    /// order; not those from which the process itself had it removed.
     pub servers: Vec<(Node, Moment)>,
-}
-
-/// Who granted what: by owner value, in order.
-type Grants<'h> = BTreeMap<&'h str, Vec<Granting>>;
-
-/// One server's grant of one value.
-#[derive(Clone, Copy)]
-struct Granting {
-    server: Node,
-    by: Option<Node>,
-    moment: Moment,
-    /// When the process that asked for it had it removed again.
-    withdrawn: Option<Moment>,
 }
 
 /// Every acquire of the history, in the order of invocation.
@@ -90,9 +80,12 @@ pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
             });
         }
     }
-    let grants = grants(history);
-    for acquisition in &mut acquisitions {
-        acquisition.grant = grant_of(acquisition, &grants, history.header.quorum);
+    let claims = granting::claims(history);
+    // An outer acquire was invoked before those within it, so its grant is known by then.
+    for (index, outer) in outer(history, &acquisitions).into_iter().enumerate() {
+        let within = outer.and_then(|outer| acquisitions[outer].grant.as_ref());
+        let (one, quorum) = (&acquisitions[index], history.header.quorum);
+        acquisitions[index].grant = granting::grant_of(one, within, &claims, quorum);
     }
     acquisitions
 }
@@ -136,85 +129,35 @@ fn complete<'h>(acquisition: &mut Acquisition<'h>, what: &'h What, moment: Momen
     };
 }
 
-fn grants(history: &History) -> Grants<'_> {
-    let mut grants = Grants::new();
-    let mut standing: BTreeMap<Node, (&str, usize)> = BTreeMap::new();
+/// The acquisition within which each was made: the last that its thread had entered and not left.
+fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
+    let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
+    let mut outer = vec![None; acquisitions.len()];
+    let invoked: BTreeMap<usize, usize> =
+        acquisitions.iter().enumerate().map(|(index, one)| (one.invoked.index, index)).collect();
+    let granted: BTreeMap<usize, usize> = acquisitions
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.outcome == Outcome::Granted)
+        .filter_map(|(index, one)| Some((one.completed?.index, index)))
+        .collect();
     for (moment, event) in moments(history) {
-        let What::Server { key, change, value: Some(value), by, primary: true } = &event.what
-        else {
-            continue;
-        };
-        if *key != history.header.resource {
-            continue;
+        if let Some(index) = invoked.get(&moment.index) {
+            outer[*index] = entered.get(&event.node).and_then(|stack| stack.last().copied());
         }
-        let server = event.node;
-        match change {
-            Change::Granted => {
-                let owner = owner_of_value(value);
-                let of_owner = grants.entry(owner).or_default();
-                standing.insert(server, (owner, of_owner.len()));
-                of_owner.push(Granting { server, by: *by, moment, withdrawn: None });
+        if let Some(index) = granted.get(&moment.index) {
+            entered.entry(event.node).or_default().push(*index);
+        }
+        match &event.what {
+            What::Invoke { action: Action::Release, .. } => {
+                entered.entry(event.node).or_default().pop();
             }
-            Change::Removed => {
-                let removed = standing
-                    .remove(&server)
-                    .and_then(|(owner, place)| grants.get_mut(owner)?.get_mut(place));
-                if let Some(grant) =
-                    removed.filter(|grant| grant.by.is_some() && process(grant.by) == process(*by))
-                {
-                    grant.withdrawn = Some(moment);
-                }
-            }
+            What::Lost => drop(entered.remove(&event.node)),
+            What::Crashed => entered.retain(|node, _| node.machine() != event.node),
             _ => {}
         }
     }
-    grants
-}
-
-/// The process of a thread.
-fn process(asked: Option<Node>) -> Option<Node> {
-    asked.map(Node::machine)
-}
-
-/// The grant of an acquisition: each server's latest grant of its owner value to its process while
-/// it was open or, for a reentrant one that found its own value, before it. The latest, because an
-/// attempt that failed may have written the same value. What the process took back before the
-/// acquire completed does not count: it belonged to an attempt that failed, or to an earlier
-/// acquisition. Which thread of the process asked does not matter: threads may share a connection,
-/// and one may get in under the grant of another if they write the same value.
-fn grant_of(acquisition: &Acquisition<'_>, grants: &Grants<'_>, quorum: u16) -> Option<Grant> {
-    let completed = acquisition.completed?;
-    let fits = |grant: &&Granting| {
-        let is_own = grant.by.is_none_or(|node| node.machine() == acquisition.process.machine());
-        is_own
-            && grant.moment < completed
-            && grant.withdrawn.is_none_or(|withdrawn| completed < withdrawn)
-    };
-    let fitting = grants
-        .get(owner_of_value(acquisition.owner?))?
-        .iter()
-        .filter(fits)
-        .map(|grant| (grant.server, grant.moment));
-    let while_open = fitting.clone().filter(|(_, moment)| acquisition.invoked < *moment);
-    decided(latest_of_each(while_open), quorum).or_else(|| decided(latest_of_each(fitting), quorum))
-}
-
-/// The last entry of each server, in order of time.
-fn latest_of_each(grants: impl DoubleEndedIterator<Item = (Node, Moment)>) -> Vec<(Node, Moment)> {
-    let mut servers: Vec<(Node, Moment)> = Vec::new();
-    for (server, moment) in grants.rev() {
-        if servers.iter().all(|(known, _)| *known != server) {
-            servers.push((server, moment));
-        }
-    }
-    servers.reverse();
-    servers
-}
-
-/// The grant that these servers make together, in order of time, if they are a quorum.
-fn decided(servers: Vec<(Node, Moment)>, quorum: u16) -> Option<Grant> {
-    let (node, moment) = *servers.get(usize::from(quorum.max(1)) - 1)?;
-    Some(Grant { moment, node, servers })
+    outer
 }
 
 #[cfg(test)]

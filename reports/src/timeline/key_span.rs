@@ -15,6 +15,9 @@ pub struct KeySpan<'h> {
     pub value: Option<&'h str>,
     /// Who asked for it; absent on a replica.
     pub by: Option<Node>,
+    /// To whom it was granted, and when: at this server, or at the one that this one follows;
+    /// absent if no server told of that.
+    pub granted: Option<(Node, Moment)>,
     /// When it came to stand there.
     pub from: Moment,
     /// When a command set its time to live, in order; empty for what followed another server or
@@ -44,6 +47,7 @@ pub enum KeyEnd {
 pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
     let mut spans: Vec<KeySpan<'_>> = Vec::new();
     let mut open: BTreeMap<Node, usize> = BTreeMap::new();
+    let mut origins = Origins::default();
     for (moment, event) in moments(history) {
         let What::Server { key, change, value, by, primary } = &event.what else { continue };
         if *key != history.header.resource {
@@ -61,14 +65,12 @@ pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
                 end(&mut spans, standing, moment, KeyEnd::Replaced);
                 open.insert(event.node, spans.len());
                 let set = by.iter().map(|_| moment).collect();
-                spans.push(KeySpan {
-                    node: event.node,
-                    value,
-                    by: *by,
-                    from: moment,
-                    set,
-                    to: None,
-                });
+                let granted = match by {
+                    Some(by) => Some((*by, moment)),
+                    None => origins.of_copy(&spans, event.node, value),
+                };
+                let (node, by, from) = (event.node, *by, moment);
+                spans.push(KeySpan { node, value, by, granted, from, set, to: None });
             }
             Change::Extended => {
                 if let Some(index) = standing.filter(|_| by.is_some()) {
@@ -87,6 +89,34 @@ pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
         }
     }
     spans
+}
+
+/// Which grant each server copied last, as an index into the spans.
+#[derive(Default)]
+struct Origins(BTreeMap<Node, usize>);
+
+impl Origins {
+    /// The grant that a copy comes from. Servers that follow another get its grants in their order,
+    /// and many locks write the same value each time: it is the next one of the server that was
+    /// followed last or, if another has granted that value since, the latest.
+    fn of_copy(
+        &mut self,
+        spans: &[KeySpan<'_>],
+        copy: Node,
+        value: Option<&str>,
+    ) -> Option<(Node, Moment)> {
+        let is_grant = |span: &KeySpan<'_>| span.by.is_some() && span.value == value;
+        let latest = spans.iter().rposition(is_grant)?;
+        let last = self.0.get(&copy).copied();
+        let next = last.filter(|last| spans[*last].node == spans[latest].node).and_then(|last| {
+            let following = spans.iter().enumerate().skip(last + 1);
+            let mut here = following.filter(|(_, span)| span.node == spans[latest].node);
+            here.find(|(_, span)| is_grant(span)).map(|(index, _)| index)
+        });
+        let origin = next.unwrap_or(latest);
+        self.0.insert(copy, origin);
+        spans[origin].granted
+    }
 }
 
 fn end(spans: &mut [KeySpan<'_>], standing: Option<usize>, moment: Moment, how: KeyEnd) {

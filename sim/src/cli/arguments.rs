@@ -43,7 +43,7 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Make the plans of a report minimal that was made with --no-shrink, and explain them.
     Shrink(FileArguments),
-    /// Judge a recorded history again.
+    /// Judge a recorded history, or those in a report, again.
     Check(FileArguments),
     /// Add up the sweep summaries of shards; their order does not matter.
     Merge(MergeArguments),

@@ -213,8 +213,8 @@ const EXHIBITS: &[Exhibit] = &[
         protocol: SINGLE,
         client: "single-node",
         fault: "failover",
-        settings: &[],
-        seed: 2,
+        settings: &[("hold", "2s..8s"), ("think", "1s..10s"), ("cycles", "10")],
+        seed: 29,
         kind: Kind::Overlap,
         cause: Cause::AsyncReplicationLoss,
         remedy: "Replication is asynchronous; `WAIT` and `min-replicas-to-write` make the window \
@@ -438,7 +438,7 @@ const EXHIBITS: &[Exhibit] = &[
         settings: &[],
         seed: 0,
         kind: Kind::Stuck,
-        cause: Cause::HolderCrash,
+        cause: Cause::OrphanRenewal,
         remedy: "The watchdog is stopped before the release is sent, and renews by a script that \
          compares the owner.",
         mended: Some(Mended { client: "watchdog", settings: &[], kind: Kind::Stuck }),
