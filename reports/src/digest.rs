@@ -4,6 +4,11 @@
 use crate::history::History;
 use sha2::{Digest, Sha256};
 
+/// The SHA-256 of some bytes, in hex.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// SHA-256, in hex, over one line for each event that takes part in the digest: the JSON array
 /// `[sequence, time_us, node, what]` and a line feed. The sequence counts the digested events only,
 /// so that faults and phases, which the digest leaves out, do not show in it either.

@@ -29,6 +29,7 @@ mod shiviz;
 mod space_time;
 mod svg;
 mod text;
+mod text_programs;
 mod text_sweep;
 pub(crate) mod text_timeline;
 

@@ -22,6 +22,7 @@ pub mod narrative;
 pub mod order;
 pub mod phases;
 mod picture;
+pub mod programs;
 pub mod read;
 pub mod report;
 mod run_report;
@@ -40,7 +41,7 @@ mod samples;
 mod story;
 
 pub use cause::Cause;
-pub use digest::digest;
+pub use digest::{digest, sha256};
 pub use expected::{Conditions, Expected, expected};
 pub use finding::{Kind, Severity};
 pub use history::{Access, Action, Change, Event, Header, History, StorageRule, What, Workload};

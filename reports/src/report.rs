@@ -4,6 +4,7 @@
 use crate::expected::Expected;
 use crate::history::{History, What};
 use crate::order::OrderedPair;
+use crate::programs::ProgramReport;
 use crate::sweep::Expectation;
 use crate::trace::Trace;
 use crate::verdict::Verdict;
@@ -101,6 +102,12 @@ pub struct RunReport {
     /// The messages on the wire, if a format asked for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
+    /// What the user's own programs printed and how they ended, if the lock is in such.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramReport>,
+    /// The first system call in which two runs of the same programs differed, if they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_reproducible: Option<String>,
 }
 
 /// How long acquiring, holding and releasing took, in true microseconds; `null` where it never

@@ -65,6 +65,8 @@ impl RunReport {
             history: None,
             history_checksum: None,
             trace: None,
+            programs: Vec::new(),
+            not_reproducible: None,
         }
     }
 

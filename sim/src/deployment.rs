@@ -1,6 +1,9 @@
 //! Sets a world up: which hosts there are and what each runs. Must never know what happens
 //! afterwards.
 
+use crate::programs::desk::Desk;
+use crate::programs::host::{Shared, live};
+use crate::programs::record::Lives;
 use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::scenario::{MastersOrder, Persistence, Scenario};
@@ -37,6 +40,10 @@ pub(crate) struct Deployment {
     pub(crate) progress_bound: Micros,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
+    /// Between judge and storage, where the lock is a program.
+    pub(crate) desk: Rc<Desk>,
+    /// What programs leave behind.
+    pub(crate) lives: Rc<Lives>,
 }
 
 /// Every process of a run.
@@ -59,12 +66,44 @@ impl Deployment {
     /// Every host with what it runs, in the order in which hosts take their turns.
     pub(crate) fn hosts(self) -> Vec<(Node, Software)> {
         let this = Rc::new(self);
+        let shared = this.shared();
         let setting = this.scenario.setting(this.topology);
         let redis = setting.redis().into_iter().map(|node| (node, this.redis(node)));
         let sentinels = setting.sentinels().into_iter().map(|node| (node, this.sentinel(node)));
-        let processes =
-            processes(&this.scenario).map(|node| (node, Deployment::process(&this, node)));
+        let processes = processes(&this.scenario)
+            .map(|node| (node, Deployment::any_process(&this, node, &shared)));
         redis.chain(sentinels).chain([(Node::Storage, this.storage())]).chain(processes).collect()
+    }
+
+    /// What programs share, if the lock is one.
+    fn shared(&self) -> Option<Rc<Shared>> {
+        let program = self.scenario.program(self.client)?.clone();
+        let setting = self.scenario.setting(self.topology);
+        let servers = setting.redis().into_iter().chain(setting.sentinels());
+        let nodes = servers.chain([Node::Storage]).chain(processes(&self.scenario)).collect();
+        Some(Rc::new(Shared {
+            program,
+            scenario: self.scenario.clone(),
+            recorder: self.recorder.clone(),
+            roster: self.roster.clone(),
+            desk: self.desk.clone(),
+            lives: self.lives.clone(),
+            nodes,
+            seed: self.seed.0,
+        }))
+    }
+
+    fn any_process(this: &Rc<Deployment>, node: Node, shared: &Option<Rc<Shared>>) -> Software {
+        let Some(shared) = shared else { return Deployment::process(this, node) };
+        let (this, shared) = (this.clone(), shared.clone());
+        // The probe is the same program, and starts when all faults are over.
+        let starts_at = (node == Node::Probe).then_some(this.healed_at);
+        if node == Node::Probe {
+            this.roster.member(node).cycles_left.set(1);
+        }
+        Software::Program(Rc::new(move |env: Env| {
+            Box::pin(live(env, node, this.servers(node), shared.clone(), starts_at))
+        }))
     }
 
     fn redis(&self, node: Node) -> Software {
@@ -83,13 +122,21 @@ impl Deployment {
             persistence: persistence(scenario.persistence),
             min_replicas_to_write: u32::from(scenario.min_replicas),
             active_expire: false,
-            tap_prefix: Some(Bytes::from_static(RESOURCE.as_bytes())),
+            tap_prefix: Some(self.tap_prefix()),
             ..NodeConfig::default()
         };
         let mut ids = self.seed.stream(Stream::Server(node));
         self.server(Box::new(move |image, now| {
             Box::new(fake_redis::Node::new(config.clone(), image, ids.next_u64(), now.wall))
         }))
+    }
+
+    /// What keys the servers tell of.
+    fn tap_prefix(&self) -> Bytes {
+        match self.scenario.program(self.client) {
+            Some(program) => Bytes::from(program.lock_key.clone()),
+            None => Bytes::from_static(RESOURCE.as_bytes()),
+        }
     }
 
     fn sentinel(&self, node: Node) -> Software {
@@ -114,7 +161,10 @@ impl Deployment {
     fn storage(&self) -> Software {
         let (rule, initial, recorder) =
             (self.scenario.storage, initial(self.scenario.workload), self.recorder.clone());
-        self.server(Box::new(move |_, _| Box::new(Storage::new(rule, initial, recorder.clone()))))
+        let desk = self.scenario.program(self.client).map(|_| self.desk.clone());
+        self.server(Box::new(move |_, _| {
+            Box::new(Storage::new(rule, initial, recorder.clone()).for_programs(desk.clone()))
+        }))
     }
 
     fn server(&self, factory: crate::world::server::Factory) -> Software {

@@ -18,6 +18,7 @@ pub mod lengths;
 pub mod load;
 mod nemesis;
 mod parallel;
+pub mod programs;
 mod recorder;
 mod roster;
 pub mod run;

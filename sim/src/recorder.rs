@@ -14,6 +14,8 @@ pub(crate) struct Recorder {
     operations: Cell<u64>,
     /// What each server holds, to notice what it no longer has after a restart.
     held: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
+    /// The latest value that a server granted to each process.
+    granted: RefCell<BTreeMap<Node, String>>,
     /// What a server held before the restart that is under way.
     before_restart: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
 }
@@ -22,6 +24,21 @@ impl Recorder {
     /// Moves the pen to an instant.
     pub(crate) fn set_now(&self, now: SimTime) {
         self.now.set(now);
+    }
+
+    /// The instant at which the pen stands.
+    pub(crate) fn now(&self) -> SimTime {
+        self.now.get()
+    }
+
+    /// What a server granted to a process latest, since that was forgotten.
+    pub(crate) fn granted_to(&self, node: Node) -> Option<String> {
+        self.granted.borrow().get(&node.machine()).cloned()
+    }
+
+    /// A process begins to acquire: what it was granted before does not count.
+    pub(crate) fn forgets_grant(&self, node: Node) {
+        self.granted.borrow_mut().remove(&node.machine());
     }
 
     /// Writes one event down.
@@ -98,6 +115,9 @@ impl Recorder {
             }
         }
         drop(held);
+        if let (Change::Granted, Some(by), Some(value)) = (change, by, &value) {
+            self.granted.borrow_mut().insert(by.machine(), value.clone());
+        }
         self.record(node, What::Server { key, change, value, by, primary: tap.primary });
     }
 

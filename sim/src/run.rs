@@ -5,6 +5,7 @@ use crate::engine::{Course, Engine, EngineError};
 use crate::fit::{Unfit, fits};
 use crate::lengths;
 use crate::nemesis::Nemesis;
+use crate::programs::record::Life;
 use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::scenario::Scenario;
@@ -47,6 +48,8 @@ pub struct RunOutcome {
     pub events: u64,
     /// The messages on the wire, if they were recorded.
     pub trace: Option<Trace>,
+    /// The lives of the user's own programs, if the lock is in such.
+    pub programs: Vec<Life>,
 }
 
 /// What a run writes down. The history is the same either way.
@@ -152,7 +155,10 @@ impl RunSpec {
             progress_bound: self.progress_bound(),
             recorder: recorder.clone(),
             roster: roster.clone(),
+            desk: Rc::default(),
+            lives: Rc::default(),
         };
+        let lives = deployment.lives.clone();
         let hosts = deployment.hosts();
         let nodes: Vec<_> = hosts.iter().map(|(node, _)| *node).collect();
         let (carrier, runner) = engine.prepare(&nodes);
@@ -180,7 +186,7 @@ impl RunSpec {
             events: recorder.take(),
         };
         let trace = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
-        Ok(RunOutcome { history, virtual_time, messages, events, trace })
+        Ok(RunOutcome { history, virtual_time, messages, events, trace, programs: lives.take() })
     }
 
     /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of
@@ -204,6 +210,12 @@ impl RunSpec {
             + scenario.retry.max.0
     }
 
+    /// The key of the lock at the servers.
+    fn lock_key(&self) -> String {
+        let program = self.scenario.program(self.client);
+        program.map_or_else(|| RESOURCE.to_owned(), |program| program.lock_key.clone())
+    }
+
     fn header(&self) -> Header {
         let quorum = match self.topology() {
             Topology::Independent { quorum, .. } => quorum,
@@ -213,7 +225,7 @@ impl RunSpec {
             client: self.client.name.to_owned(),
             fault: self.families.clone(),
             seed: self.seed,
-            resource: RESOURCE.to_owned(),
+            resource: self.lock_key(),
             ttl_us: self.scenario.ttl.0,
             quorum,
             has_tokens: self.client.has_tokens,

@@ -2,6 +2,7 @@
 //! the workload, the habits of clients and servers. Must never know how any of it is run.
 
 use crate::lengths::Length;
+use crate::programs::Program;
 use crate::span::{Span, SpanRange};
 use clap::ValueEnum;
 use fencepost_clients::{Definition, Deployment, ReplicaWait, Settings};
@@ -106,6 +107,9 @@ pub struct Scenario {
     /// not.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub keeps: BTreeSet<Length>,
+    /// The user's own programs that may be the lock under test.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<Program>,
 }
 
 /// How long a process stays in its critical section.
@@ -204,6 +208,7 @@ impl Default for Scenario {
             extra_latency: None,
             partition: None,
             keeps: BTreeSet::new(),
+            programs: Vec::new(),
         }
     }
 }
@@ -218,14 +223,24 @@ impl Scenario {
             Deployment::Independent => {
                 Topology::Independent { masters: self.masters, quorum: self.masters / 2 + 1 }
             }
-            Deployment::Primary if families.chosen().any(wants_replicas) => Topology::Replicated {
-                replicas: self.replicas,
-                sentinels: self.sentinels,
-                down_after_us: self.down_after.0,
-                failover_timeout_us: self.failover_timeout.0,
-            },
+            Deployment::Primary
+                if families.chosen().any(wants_replicas)
+                    || self.program(client).is_some_and(|it| it.deployment.has_sentinels()) =>
+            {
+                Topology::Replicated {
+                    replicas: self.replicas,
+                    sentinels: self.sentinels,
+                    down_after_us: self.down_after.0,
+                    failover_timeout_us: self.failover_timeout.0,
+                }
+            }
             Deployment::Primary => Topology::Standalone,
         }
+    }
+
+    /// The program that a lock is, if it is one of the user's own.
+    pub fn program(&self, client: &Definition) -> Option<&Program> {
+        self.programs.iter().find(|program| program.name == client.name)
     }
 
     /// What a fault plan may hit, and how hard.
@@ -392,7 +407,7 @@ impl Scenario {
             .filter(|(key, value)| {
                 kept.contains(&key.as_str()) || built_in.get(*key) != Some(value)
             })
-            .filter(|(key, _)| *key != "keeps")
+            .filter(|(key, _)| !matches!(key.as_str(), "keeps" | "programs"))
             .map(|(key, value)| (key.clone(), text(value)))
             .collect()
     }

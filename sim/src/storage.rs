@@ -7,6 +7,9 @@
 //! number gets the first answer. The rule is Kleppmann's (2016): reject any request whose token is
 //! lower than the highest seen.
 
+mod programs;
+
+use crate::programs::desk::Desk;
 use crate::recorder::Recorder;
 use bytes::{Bytes, BytesMut};
 use fencepost_faults::Node;
@@ -36,6 +39,10 @@ pub(crate) struct Storage {
     /// Writes that were checked and not yet made.
     checked: VecDeque<(ConnectionId, Request)>,
     recorder: Rc<Recorder>,
+    /// What is known of the processes, if they are users' own programs.
+    desk: Option<Rc<Desk>>,
+    /// What programs keep under other names than that of the guarded value.
+    others: BTreeMap<Bytes, Bytes>,
 }
 
 struct Connection {
@@ -65,7 +72,14 @@ impl Storage {
             connections: BTreeMap::new(),
             checked: VecDeque::new(),
             recorder,
+            desk: None,
+            others: BTreeMap::new(),
         }
+    }
+
+    /// Lets it speak to users' own programs, if there is a desk: see `storage/programs.rs`.
+    pub(crate) fn for_programs(self, desk: Option<Rc<Desk>>) -> Storage {
+        Storage { desk, ..self }
     }
 
     /// Takes the next whole request off a connection and answers it.
@@ -82,6 +96,10 @@ impl Storage {
         };
         out.commands += 1;
         out.more = !from.buffer.is_empty();
+        if self.desk.is_some() {
+            self.serve_program(connection, by, &frame, out);
+            return;
+        }
         match parse(&frame, by) {
             Some(request) => self.request(connection, request, out),
             None => {
@@ -121,6 +139,7 @@ impl Storage {
                 self.value = value;
                 BytesFrame::SimpleString(Bytes::from_static(b"OK"))
             }
+            None if self.desk.is_some() => BytesFrame::BulkString(self.value.to_string().into()),
             None => BytesFrame::Integer(self.value),
         };
         self.note(request, true, before);
@@ -158,6 +177,7 @@ impl Storage {
         frame: BytesFrame,
         out: &mut Outputs,
     ) {
+        self.completes(request, &frame);
         answer(connection, &frame, out);
         self.answers.insert(request.operation, frame);
     }

@@ -4,6 +4,7 @@
 use crate::cli::Outcome;
 use crate::engine::Engine;
 use crate::lengths::stated;
+use crate::programs::record::Life;
 use crate::run::{RunOutcome, RunSpec};
 use crate::scenario::{Hold, Persistence, Scenario};
 use fencepost_faults::Seed;
@@ -36,15 +37,24 @@ impl Findings<'_> {
             },
             replay: Findings::command(spec),
         };
-        RunReport::new(&outcome.history, judgement, facts)
+        let mut report = RunReport::new(&outcome.history, judgement, facts);
+        report.programs = outcome.programs.iter().map(Life::report).collect();
+        if report.verdict == Verdict::Valid
+            && let Some(reason) = outcome.programs.iter().find_map(Life::failure)
+        {
+            report.verdict = Verdict::Unknown { reason };
+        }
+        report
     }
 
     /// The command that shows the run again.
     pub fn command(spec: &RunSpec) -> String {
-        let mut command = format!(
-            "fencepost --seed {} --fault {} --client {}",
-            spec.seed, spec.families, spec.client.name
-        );
+        let lock = match spec.scenario.program(spec.client) {
+            Some(program) => program.flags(),
+            None => format!("--client {}", spec.client.name),
+        };
+        let mut command =
+            format!("fencepost --seed {} --fault {} {lock}", spec.seed, spec.families);
         for (key, value) in spec.scenario.deviations() {
             command.push_str(&format!(" --set {key}={value}"));
         }

@@ -12,6 +12,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("fake-redis", &["fencepost-machine"]),
     ("clients", &[]),
     ("reports", &["fencepost-faults"]),
+    ("programs", &[]),
     (
         "sim",
         &[
@@ -19,6 +20,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "fencepost-clients",
             "fencepost-faults",
             "fencepost-machine",
+            "fencepost-programs",
             "fencepost-reports",
         ],
     ),

@@ -4,7 +4,7 @@
 use super::layout::{
     BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped,
 };
-use super::{Format, plan_text, rerun, text_sweep, text_timeline};
+use super::{Format, plan_text, rerun, text_programs, text_sweep, text_timeline};
 use crate::finding::{Kind, Severity};
 use crate::report::{Report, RunReport, ViolationReport};
 use crate::sweep::Sweep;
@@ -67,6 +67,7 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         field(out, "drawn", &lengths)?;
     }
     write_plan(run, out)?;
+    text_programs::write(run, out)?;
     let mut told = BTreeSet::new();
     for violation in &run.violations {
         writeln!(out)?;

@@ -3,8 +3,10 @@
 
 use super::choice::choice;
 use crate::engine::Engine;
+use crate::programs::ProgramDeployment;
 use crate::scenario::{Hold, Persistence};
 use crate::span::{Span, SpanRange};
+use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use fencepost_reports::sweep::VIOLATIONS_MAX;
@@ -264,9 +266,12 @@ pub(crate) struct CommonArguments {
         long,
         value_name = "C[,C]",
         default_value = "single-node,redlock,fencing",
+        default_value_if("program", ArgPredicate::IsPresent, None),
         value_delimiter = ','
     )]
     pub(crate) client: Vec<String>,
+    #[command(flatten)]
+    pub(crate) programs: ProgramArguments,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
     /// Which engine runs it [default: turmoil for run, fast for sweep].
@@ -285,6 +290,27 @@ pub(crate) struct CommonArguments {
     /// kinds. Exit status 0 exactly if they do.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
+}
+
+/// A program of the user's own as the lock under test.
+#[derive(Args, Debug)]
+pub(crate) struct ProgramArguments {
+    /// A program that takes the lock, as CMD or NAME=CMD; several: several rows. Then --client is
+    /// only used if it is given. See docs/own-programs.md.
+    #[arg(long, value_name = "[NAME=]CMD")]
+    pub(crate) program: Vec<String>,
+    /// The servers that programs run against.
+    #[arg(long = "deployment", value_name = "D", default_value = "single", requires = "program")]
+    pub(crate) program_deployment: ProgramDeployment,
+    /// The key of the programs' lock at the servers [default: lock:orders].
+    #[arg(long, value_name = "KEY", requires = "program")]
+    pub(crate) lock_key: Option<String>,
+    /// A variable of the programs' environment.
+    #[arg(long, value_name = "NAME=VALUE", requires = "program")]
+    pub(crate) env: Vec<String>,
+    /// The folder in which programs start [default: this one].
+    #[arg(long, value_name = "DIR", requires = "program")]
+    pub(crate) cwd: Option<PathBuf>,
 }
 
 /// What changes the scenario.

@@ -2,11 +2,12 @@
 //! are run.
 
 use super::Failure;
-use super::arguments::{CommonArguments, ScenarioArguments};
+use super::arguments::{CommonArguments, ProgramArguments, ScenarioArguments};
 use super::output::read_file;
 use crate::engine::Engine;
 use crate::fit::fits;
 use crate::lengths::Length;
+use crate::programs::Program;
 use crate::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
@@ -27,10 +28,12 @@ pub(crate) struct Options {
 impl Options {
     /// Reads and checks the arguments.
     pub(crate) fn read(arguments: &CommonArguments, engine: Engine) -> Result<Options, Failure> {
-        let scenario = scenario(&arguments.deployment)?;
+        let mut scenario = scenario(&arguments.deployment)?;
+        scenario.programs = programs(&arguments.programs)?;
         let faults = families(&arguments.fault)?;
         let cells: Vec<_> = clients(&arguments.client)?
             .into_iter()
+            .chain(scenario.programs.iter().map(Program::definition))
             .flat_map(|client| faults.iter().map(move |families| (client, families.clone())))
             .collect();
         for (client, families) in &cells {
@@ -47,6 +50,48 @@ impl Options {
     /// The scenario, to be shared by runs of one thread.
     pub(crate) fn shared_scenario(&self) -> Rc<Scenario> {
         Rc::new(self.scenario.clone())
+    }
+}
+
+/// The programs that were asked for. Each can be started.
+fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Failure> {
+    let mut all: Vec<Program> = Vec::new();
+    for text in &arguments.program {
+        let mut program = Program::parse(text).map_err(Failure::wrong)?;
+        program.deployment = arguments.program_deployment;
+        if let Some(key) = &arguments.lock_key {
+            program.lock_key.clone_from(key);
+        }
+        if let Some(folder) = &arguments.cwd {
+            let folder = folder.canonicalize().map_err(|error| Failure::content(folder, error))?;
+            program.folder = folder.display().to_string();
+        }
+        for variable in &arguments.env {
+            let (name, value) = variable.split_once('=').ok_or_else(|| {
+                Failure::wrong(format!("--env '{variable}': expected NAME=VALUE, like DEBUG=1"))
+            })?;
+            program.environment.insert(name.to_owned(), value.to_owned());
+        }
+        program.check().map_err(Failure::wrong)?;
+        if all.iter().any(|known| known.name == program.name) || find(&program.name).is_some() {
+            let name = &program.name;
+            return Err(Failure::wrong(format!(
+                "--program '{text}': there is another lock of the name {name}: expected NAME=CMD"
+            )));
+        }
+        all.push(program);
+    }
+    Ok(all)
+}
+
+/// The lock of that name: of the scenario's programs or of the table.
+pub(crate) fn client_of(name: &str, scenario: &Scenario) -> Result<&'static Definition, Failure> {
+    match scenario.programs.iter().find(|program| program.name == name) {
+        Some(program) => {
+            program.check().map_err(Failure::wrong)?;
+            Ok(program.definition())
+        }
+        None => client(name),
     }
 }
 

@@ -2,7 +2,7 @@
 //! Must never know how a report came to be.
 
 use super::arguments::ReplayArguments;
-use super::options::{client, format};
+use super::options::{client_of, format};
 use super::output::print;
 use super::read::report_in;
 use super::run::{complete, run_for};
@@ -94,7 +94,7 @@ pub(super) fn spec_of(
     let wrong = |error| Failure::content(path, format!("runs.lengths: {error}"));
     let scenario = Rc::new(with_stated(scenario, &run.lengths).map_err(wrong)?);
     scenario.validate().map_err(|error| wrong(error.to_string()))?;
-    Ok(RunSpec { seed, client: client(&run.client)?, families, scenario, plan })
+    Ok(RunSpec { seed, client: client_of(&run.client, &scenario)?, families, scenario, plan })
 }
 
 fn replay_spec(

@@ -8,6 +8,7 @@ use super::output::{print, write_file};
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::inquest::inquire;
+use crate::programs::record::first_difference;
 use crate::run::{Recording, RunOutcome, RunSpec};
 use crate::verdicts::{Findings, report, verdict_of};
 use fencepost_faults::Seed;
@@ -25,7 +26,12 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         let spec = RunSpec::draw(Seed(arguments.seed), client, families, scenario.clone());
         let outcome = run_for(&spec, options.engine, options.format)?;
         let mut report = Findings { spec: &spec, outcome: &outcome }.report();
-        if !arguments.common.no_shrink {
+        let is_program = options.scenario.program(client).is_some();
+        if is_program {
+            let again = run_for(&spec, options.engine, options.format)?;
+            report.not_reproducible = first_difference(&outcome.programs, &again.programs);
+        }
+        if !arguments.common.no_shrink && !is_program {
             inquire(&spec, &mut report);
         }
         let asked = if arguments.with_history { Needs::History } else { Needs::Findings };

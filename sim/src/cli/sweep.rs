@@ -79,7 +79,8 @@ fn spec(arguments: &SweepArguments, options: &Options) -> Result<SweepSpec, Fail
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: jobs(arguments.jobs),
         fail_fast: arguments.fail_fast,
-        explains: !arguments.common.no_shrink,
+        // A run of a program takes too long to be made a thousand times unasked.
+        explains: !arguments.common.no_shrink && options.scenario.programs.is_empty(),
         violations_max: arguments.max_violations,
     })
 }

@@ -14,6 +14,8 @@ use std::rc::Rc;
 
 /// How many runs a search may take. A few dozen are usual.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
+/// The same where the lock is a program of the user's own, whose runs take longer.
+const PROGRAM_RUNS_MAX: u32 = 100;
 /// How many of these are kept for what comes after moving faults.
 const RESERVED: u32 = 700;
 
@@ -35,7 +37,9 @@ pub struct Minimal {
 
 /// Makes a run that shows the target as small as it can; `None` if it does not show it.
 pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
-    let mut search = Search { target, calls: 0, calls_max: SEARCH_RUNS_MAX, refused: false };
+    let is_program = spec.scenario.program(spec.client).is_some();
+    let calls_max = if is_program { PROGRAM_RUNS_MAX } else { SEARCH_RUNS_MAX };
+    let mut search = Search { target, calls: 0, calls_max, refused: false };
     let mut best = spec.clone();
     best.plan = search.fewest_faults(&best)?;
     best.plan = search.one_or_two_moved(&best);

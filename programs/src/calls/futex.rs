@@ -1,0 +1,103 @@
+//! Futexes: words in memory at which threads wait for each other. A word belongs to one process;
+//! words in memory that processes share are not known as such.
+
+use super::{Call, Outcome, fails};
+use crate::group::Group;
+use crate::process::{Deadline, Interest};
+
+const COMMAND: i32 = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
+
+impl Group {
+    pub(super) fn futex(&mut self, call: &Call) -> Outcome {
+        let [word, operation, value, fourth, second, third] = call.arguments;
+        let process = call.process;
+        match operation as i32 & COMMAND {
+            libc::FUTEX_WAIT => self.futex_wait(call, u32::MAX),
+            libc::FUTEX_WAIT_BITSET => self.futex_wait(call, third as u32),
+            libc::FUTEX_WAKE => {
+                Outcome::Done(self.wake_futex(process, word, value as u32, u32::MAX).into())
+            }
+            libc::FUTEX_WAKE_BITSET => {
+                Outcome::Done(self.wake_futex(process, word, value as u32, third as u32).into())
+            }
+            command @ (libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE) => {
+                let compares = command == libc::FUTEX_CMP_REQUEUE;
+                if compares && call.memory.u32(word) != third as u32 {
+                    return fails(libc::EAGAIN);
+                }
+                let woken = self.wake_futex(process, word, value as u32, u32::MAX);
+                let moved = self.requeue_futex(process, word, second, fourth as u32);
+                Outcome::Done((woken + if compares { moved } else { 0 }).into())
+            }
+            libc::FUTEX_WAKE_OP => self.futex_wake_op(call),
+            command => {
+                Outcome::Refused(format!("made futex operation {command}, which is not emulated"))
+            }
+        }
+    }
+
+    fn futex_wait(&mut self, call: &Call, mask: u32) -> Outcome {
+        let [word, operation, value, timeout, ..] = call.arguments;
+        if let Some(waited) = call.waited {
+            return match waited.on {
+                Interest::Futex { is_woken: true, .. } => Outcome::Done(0),
+                _ if call.has_expired => fails(libc::ETIMEDOUT),
+                _ => Outcome::Blocks(waited),
+            };
+        }
+        if mask == 0 {
+            return fails(libc::EINVAL);
+        }
+        if call.memory.u32(word) != value as u32 {
+            return fails(libc::EAGAIN);
+        }
+        let until = if timeout == 0 {
+            None
+        } else {
+            let Some(ns) = call.timespec_ns(timeout) else { return fails(libc::EINVAL) };
+            let is_wall = operation as i32 & libc::FUTEX_CLOCK_REALTIME != 0;
+            let is_relative = operation as i32 & COMMAND == libc::FUTEX_WAIT;
+            Some(if is_relative { call.after(ns) } else { Deadline { is_wall, at_ns: ns } })
+        };
+        if until.is_some_and(|until| call.now.has_passed(until)) {
+            return fails(libc::ETIMEDOUT);
+        }
+        call.blocks(Interest::Futex { at: word, mask, is_woken: false }, until)
+    }
+
+    /// Changes one word and wakes waiters of another, and of the first if it was as asked.
+    fn futex_wake_op(&mut self, call: &Call) -> Outcome {
+        let [word, _, value, most, second, encoded] = call.arguments;
+        let encoded = encoded as u32;
+        let signed = |bits: u32| ((bits << 20) as i32) >> 20;
+        let (operation, comparison) = (encoded >> 28, encoded >> 24 & 15);
+        let (mut argument, compared) = (signed(encoded >> 12 & 0xfff), signed(encoded & 0xfff));
+        if operation & 8 != 0 {
+            argument = 1 << (argument & 31);
+        }
+        let old = call.memory.u32(second) as i32;
+        let new = match operation & 7 {
+            0 => argument,
+            1 => old.wrapping_add(argument),
+            2 => old | argument,
+            3 => old & !argument,
+            4 => old ^ argument,
+            _ => return fails(libc::ENOSYS),
+        };
+        call.memory.write(second, &new.to_le_bytes());
+        let holds = match comparison {
+            0 => old == compared,
+            1 => old != compared,
+            2 => old < compared,
+            3 => old <= compared,
+            4 => old > compared,
+            5 => old >= compared,
+            _ => return fails(libc::ENOSYS),
+        };
+        let mut woken = self.wake_futex(call.process, word, value as u32, u32::MAX);
+        if holds {
+            woken += self.wake_futex(call.process, second, most as u32, u32::MAX);
+        }
+        Outcome::Done(woken.into())
+    }
+}

@@ -1,0 +1,120 @@
+//! Who and where a program is, and randomness.
+
+use super::{Call, Outcome, fails};
+use crate::group::Group;
+use crate::process::Number;
+use crate::sys::memory::Memory;
+use rand_core::Rng;
+
+/// How many processors a program sees.
+pub(crate) const PROCESSORS: u32 = 2;
+/// How much memory it sees, in bytes.
+pub(crate) const MEMORY: u64 = 8 << 30;
+/// The most random bytes of one call.
+const RANDOM_MAX: u64 = 1 << 16;
+
+const AT_NULL: u64 = 0;
+const AT_IGNORE: u64 = 1;
+const AT_RANDOM: u64 = 25;
+const AT_SYSINFO_EHDR: u64 = 33;
+
+impl Group {
+    pub(super) fn identity_call(&mut self, call: &Call) -> Option<Outcome> {
+        let [a, b, c, ..] = call.arguments;
+        let memory = call.memory;
+        Some(match call.number {
+            libc::SYS_getpid | libc::SYS_getpgrp => Outcome::Done(call.process.into()),
+            libc::SYS_getppid => Outcome::Done(self.process(call.process).parent.max(1).into()),
+            libc::SYS_gettid => Outcome::Done(call.thread.into()),
+            libc::SYS_getpgid | libc::SYS_getsid => Outcome::Done(call.process.into()),
+            libc::SYS_setpgid | libc::SYS_setsid => Outcome::Done(0),
+            libc::SYS_set_tid_address => {
+                self.thread_mut(call.thread).clear_at = a;
+                self.inject(call.thread, (call.number, call.arguments));
+                Outcome::Done(call.thread.into())
+            }
+            libc::SYS_uname => self.uname(call),
+            libc::SYS_sethostname | libc::SYS_setdomainname => fails(libc::EPERM),
+            libc::SYS_sysinfo => {
+                memory.write(a, &system_information(call.now.monotonic_ns));
+                Outcome::Done(0)
+            }
+            libc::SYS_getrandom => {
+                let mut bytes = vec![0; b.min(RANDOM_MAX) as usize];
+                self.random.fill_bytes(&mut bytes);
+                memory.write(a, &bytes);
+                Outcome::Done(bytes.len() as i64)
+            }
+            libc::SYS_sched_getaffinity => {
+                if b < 8 {
+                    return Some(fails(libc::EINVAL));
+                }
+                memory.write(c, &((1u64 << PROCESSORS) - 1).to_le_bytes());
+                Outcome::Done(8)
+            }
+            libc::SYS_getcpu => {
+                for at in [a, b].into_iter().filter(|at| *at != 0) {
+                    memory.write(at, &0u32.to_le_bytes());
+                }
+                Outcome::Done(0)
+            }
+            libc::SYS_sched_yield => Outcome::Yields,
+            _ => return None,
+        })
+    }
+
+    /// The kernel's answer, with the name of the machine and a version that is always the same.
+    fn uname(&mut self, call: &Call) -> Outcome {
+        const FIELD: usize = 65;
+        let mut answer = vec![0u8; 6 * FIELD];
+        let texts = ["Linux", &self.launch.host_name, "6.1.0", "#1 SMP", "x86_64", "(none)"];
+        for (index, text) in texts.into_iter().enumerate() {
+            let text = &text.as_bytes()[..text.len().min(FIELD - 1)];
+            answer[index * FIELD..index * FIELD + text.len()].copy_from_slice(text);
+        }
+        call.memory.write(call.arguments[0], &answer);
+        Outcome::Done(0)
+    }
+
+    /// After an exec: the clock that needs no call is hidden, and the random bytes that the kernel
+    /// gives to a new program are ours.
+    pub(crate) fn hide_what_the_kernel_tells(&mut self, thread: Number, process: Number) {
+        let memory = self.process(process).memory;
+        let mut at = after_environment(memory, self.thread(thread).tracee.registers().rsp);
+        loop {
+            match memory.u64(at) {
+                AT_NULL => return,
+                AT_SYSINFO_EHDR => {
+                    memory.write(at, &AT_IGNORE.to_le_bytes());
+                }
+                AT_RANDOM => {
+                    let mut bytes = [0; 16];
+                    self.random.fill_bytes(&mut bytes);
+                    memory.write(memory.u64(at + 8), &bytes);
+                }
+                _ => {}
+            }
+            at += 16;
+        }
+    }
+}
+
+/// Where the kernel's notes to a new program begin: behind the arguments and the environment.
+fn after_environment(memory: Memory, stack: u64) -> u64 {
+    let mut at = stack + 8 * (memory.u64(stack) + 2);
+    while memory.u64(at) != 0 {
+        at += 8;
+    }
+    at + 8
+}
+
+/// As `sysinfo` has it.
+fn system_information(monotonic_ns: u64) -> [u8; 112] {
+    let mut answer = [0; 112];
+    answer[0..8].copy_from_slice(&(monotonic_ns / 1_000_000_000).to_le_bytes());
+    answer[32..40].copy_from_slice(&MEMORY.to_le_bytes());
+    answer[40..48].copy_from_slice(&(MEMORY / 2).to_le_bytes());
+    answer[80..82].copy_from_slice(&50u16.to_le_bytes());
+    answer[104..108].copy_from_slice(&1u32.to_le_bytes());
+    answer
+}

@@ -1,0 +1,169 @@
+//! What each stopped call does. Every call is a function of the group and the call; one that must
+//! wait says so and is made again when something has happened.
+
+mod descriptors;
+mod epoll;
+mod futex;
+mod identity;
+mod names;
+pub(crate) mod open;
+mod poll;
+mod processes;
+mod sockets;
+mod streams;
+mod time;
+
+pub(crate) use names::name;
+
+use crate::file::FileId;
+use crate::group::{Group, Now};
+use crate::process::{Blocked, Deadline, Interest, Number};
+use crate::sys::memory::Memory;
+
+/// A call at which a thread stands.
+pub(crate) struct Call {
+    pub(crate) thread: Number,
+    pub(crate) process: Number,
+    pub(crate) memory: Memory,
+    pub(crate) number: i64,
+    pub(crate) arguments: [u64; 6],
+    pub(crate) now: Now,
+    /// What it has waited for, if it is made again.
+    pub(crate) waited: Option<Blocked>,
+    /// Whether it has waited long enough.
+    pub(crate) has_expired: bool,
+}
+
+/// What becomes of a call.
+pub(crate) enum Outcome {
+    /// It returns this.
+    Done(i64),
+    /// The kernel makes it.
+    Native,
+    /// It returns 0, and others have their turn first.
+    Yields,
+    /// It waits.
+    Blocks(Blocked),
+    EndsThread,
+    EndsProcess(i32),
+    /// It is not emulated: why.
+    Refused(String),
+}
+
+/// The result of a call that fails.
+pub(crate) fn fails(error: i32) -> Outcome {
+    Outcome::Done(-i64::from(error))
+}
+
+impl Call {
+    pub(crate) fn descriptor(&self) -> i32 {
+        self.arguments[0] as i32
+    }
+
+    /// The deadline that it has; the same when it is made again.
+    fn deadline(&self, after_ns: Option<u64>) -> Option<Deadline> {
+        match &self.waited {
+            Some(waited) => waited.until,
+            None => after_ns.map(|after| self.after(after)),
+        }
+    }
+
+    fn after(&self, span_ns: u64) -> Deadline {
+        Deadline { is_wall: false, at_ns: self.now.monotonic_ns.saturating_add(span_ns) }
+    }
+
+    fn blocks(&self, on: Interest, until: Option<Deadline>) -> Outcome {
+        Outcome::Blocks(Blocked { on, until, restarts: false })
+    }
+
+    fn blocks_restartable(&self, on: Interest, until: Option<Deadline>) -> Outcome {
+        Outcome::Blocks(Blocked { on, until, restarts: true })
+    }
+
+    /// A span in memory, in nanoseconds. A negative one is `None`.
+    fn timespec_ns(&self, at: u64) -> Option<u64> {
+        let (seconds, nanos) = (self.memory.u64(at) as i64, self.memory.u64(at + 8) as i64);
+        let seconds = u64::try_from(seconds).ok()?;
+        let nanos = u64::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
+        Some(seconds.saturating_mul(1_000_000_000).saturating_add(nanos))
+    }
+
+    fn puts_timespec(&self, at: u64, ns: u64) {
+        if at != 0 {
+            self.memory.write(at, &(ns / 1_000_000_000).to_le_bytes());
+            self.memory.write(at + 8, &(ns % 1_000_000_000).to_le_bytes());
+        }
+    }
+}
+
+impl Group {
+    /// Makes a call, or says that it waits.
+    pub(crate) fn call(&mut self, call: &Call) -> Outcome {
+        let number = call.number;
+        if !matches!(number, libc::SYS_clock_gettime | libc::SYS_gettimeofday | libc::SYS_time) {
+            self.looks = 0;
+        }
+        match number {
+            libc::SYS_read | libc::SYS_readv | libc::SYS_recvfrom | libc::SYS_recvmsg => {
+                self.receive(call)
+            }
+            libc::SYS_write | libc::SYS_writev | libc::SYS_sendto | libc::SYS_sendmsg => {
+                self.transmit(call)
+            }
+            libc::SYS_poll | libc::SYS_ppoll => self.poll(call),
+            libc::SYS_select | libc::SYS_pselect6 => self.select(call),
+            libc::SYS_epoll_wait | libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => {
+                self.epoll_wait(call)
+            }
+            libc::SYS_epoll_ctl => self.epoll_ctl(call),
+            libc::SYS_futex => self.futex(call),
+            _ => self.rarer_call(call),
+        }
+    }
+
+    fn rarer_call(&mut self, call: &Call) -> Outcome {
+        if let Some(outcome) = self
+            .time_call(call)
+            .or_else(|| self.identity_call(call))
+            .or_else(|| self.descriptor_call(call))
+            .or_else(|| self.socket_call(call))
+            .or_else(|| self.process_call(call))
+            .or_else(|| self.open_call(call))
+        {
+            return outcome;
+        }
+        match call.number {
+            // Programs have another way, and take it.
+            libc::SYS_io_uring_setup
+            | libc::SYS_clone3
+            | libc::SYS_pidfd_open
+            | libc::SYS_pidfd_send_signal
+            | libc::SYS_perf_event_open
+            | libc::SYS_bpf
+            | libc::SYS_userfaultfd
+            | libc::SYS_inotify_init
+            | libc::SYS_inotify_init1
+            | libc::SYS_fanotify_init
+            | libc::SYS_signalfd
+            | libc::SYS_signalfd4
+            | libc::SYS_io_setup
+            | libc::SYS_memfd_secret
+            | libc::SYS_add_key
+            | libc::SYS_keyctl
+            | libc::SYS_copy_file_range
+            | libc::SYS_openat2
+            | libc::SYS_sendmmsg
+            | libc::SYS_recvmmsg
+            | 449..=i64::MAX => fails(libc::ENOSYS),
+            number => Outcome::Refused(format!(
+                "made call {number} ({}), which is not emulated",
+                name(number)
+            )),
+        }
+    }
+
+    /// The file of the descriptor that a call is about.
+    fn file_of(&self, call: &Call) -> Option<FileId> {
+        self.file(call.process, call.descriptor())
+    }
+}

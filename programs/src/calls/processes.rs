@@ -1,0 +1,174 @@
+//! Making, ending and waiting for threads and processes, and signals between them. The kernel does
+//! these things; what is ours are the numbers and the waiting.
+
+use super::{Call, Outcome, fails};
+use crate::group::Group;
+use crate::process::{Interest, Number};
+use crate::sys::spawn::signal_process;
+
+/// Which children a call waits for.
+#[derive(Clone, Copy)]
+enum Awaited {
+    Any,
+    One(Number),
+}
+
+impl Group {
+    pub(super) fn process_call(&mut self, call: &Call) -> Option<Outcome> {
+        let [a, b, c, d, ..] = call.arguments;
+        Some(match call.number {
+            libc::SYS_clone | libc::SYS_fork | libc::SYS_vfork => Outcome::Native,
+            libc::SYS_exit => Outcome::EndsThread,
+            libc::SYS_exit_group => Outcome::EndsProcess(a as i32),
+            libc::SYS_wait4 => self.wait4(call),
+            libc::SYS_waitid => self.waitid(call, (a as i32, b), c, d as i32),
+            libc::SYS_kill => self.kill_call(call, a as i32, b),
+            libc::SYS_tgkill => self.signal_to_thread(call, a, b, c),
+            libc::SYS_tkill => self.signal_to_thread(call, u64::MAX, a, b),
+            libc::SYS_pause => call.blocks(Interest::Nothing, None),
+            libc::SYS_rt_sigsuspend => self.suspend(call),
+            libc::SYS_rt_sigtimedwait => self.signal_wait(call),
+            libc::SYS_ptrace | libc::SYS_seccomp => fails(libc::EPERM),
+            libc::SYS_rt_sigqueueinfo | libc::SYS_rt_tgsigqueueinfo => fails(libc::EPERM),
+            _ => return None,
+        })
+    }
+
+    /// A child that has ended; `Err` if there is no such child at all.
+    fn ended_child(&self, parent: Number, awaited: Awaited) -> Result<Option<Number>, i32> {
+        let is_awaited = |number: Number| match awaited {
+            Awaited::Any => true,
+            Awaited::One(one) => one == number,
+        };
+        let mut children = self
+            .processes
+            .iter()
+            .filter(|(number, child)| child.parent == parent && is_awaited(**number))
+            .peekable();
+        if children.peek().is_none() {
+            return Err(libc::ECHILD);
+        }
+        Ok(children.find(|(_, child)| child.ended.is_some()).map(|(number, _)| *number))
+    }
+
+    fn wait4(&mut self, call: &Call) -> Outcome {
+        let [which, status, options, ..] = call.arguments;
+        let awaited = match which as i32 {
+            one if one > 0 => Awaited::One(one as Number),
+            _ => Awaited::Any,
+        };
+        let child = match self.ended_child(call.process, awaited) {
+            Err(error) => return fails(error),
+            Ok(Some(child)) => child,
+            Ok(None) if options as i32 & libc::WNOHANG != 0 => return Outcome::Done(0),
+            Ok(None) => return call.blocks_restartable(Interest::Children, None),
+        };
+        let real = self.process(child).real.0 as u64;
+        self.inject(call.thread, (libc::SYS_wait4, [real, 0, 0, 0, 0, 0]));
+        let ended = self.processes.remove(&child).and_then(|child| child.ended).unwrap_or(0);
+        if status != 0 {
+            call.memory.write(status, &ended.to_le_bytes());
+        }
+        Outcome::Done(child.into())
+    }
+
+    fn waitid(
+        &mut self,
+        call: &Call,
+        (kind, which): (i32, u64),
+        info: u64,
+        options: i32,
+    ) -> Outcome {
+        let awaited = match kind as libc::c_uint {
+            libc::P_ALL => Awaited::Any,
+            libc::P_PID => Awaited::One(which as Number),
+            _ => return fails(libc::EINVAL),
+        };
+        let child = match self.ended_child(call.process, awaited) {
+            Err(error) => return fails(error),
+            Ok(Some(child)) => child,
+            Ok(None) if options & libc::WNOHANG != 0 => {
+                call.memory.write(info, &[0; 24]);
+                return Outcome::Done(0);
+            }
+            Ok(None) => return call.blocks_restartable(Interest::Children, None),
+        };
+        let real = self.process(child).real.0 as u64;
+        let arguments = [libc::P_PID.into(), real, info, options as u64, 0, 0];
+        let result = self.inject(call.thread, (libc::SYS_waitid, arguments));
+        if info != 0 {
+            call.memory.write(info + 16, &child.to_le_bytes());
+        }
+        if options & libc::WNOWAIT == 0 {
+            self.processes.remove(&child);
+        }
+        Outcome::Done(result)
+    }
+
+    fn kill_call(&mut self, call: &Call, target: i32, signal: u64) -> Outcome {
+        let targets: Vec<Number> = match target {
+            one if one > 0 => vec![one as Number],
+            _ => self.processes.keys().copied().collect(),
+        };
+        let mut result = -i64::from(libc::ESRCH);
+        for target in targets {
+            let Some(process) = self.processes.get(&target) else { continue };
+            result = 0;
+            if process.ended.is_some() {
+                continue;
+            }
+            let real = process.real.0;
+            if target == call.process {
+                // To itself: from its own hand, so that it is delivered before the call returns.
+                self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
+                self.check_signals(target);
+                continue;
+            }
+            signal_process(real, signal as i32);
+            if signal as i32 == libc::SIGKILL {
+                self.killed_from_outside(target, libc::SIGKILL);
+            } else {
+                self.check_signals(target);
+            }
+        }
+        Outcome::Done(result)
+    }
+
+    fn signal_to_thread(&mut self, call: &Call, process: u64, target: u64, signal: u64) -> Outcome {
+        let Some(thread) = self.threads.get(&(target as Number)) else {
+            return fails(libc::ESRCH);
+        };
+        let (number, real) = (thread.process, thread.tracee.0 as u64);
+        if process != u64::MAX && process as Number != number {
+            return fails(libc::ESRCH);
+        }
+        let real_process = self.process(number).real.0 as u64;
+        let arguments = [real_process, real, signal, 0, 0, 0];
+        let result = self.inject(call.thread, (libc::SYS_tgkill, arguments));
+        self.check_signals(number);
+        Outcome::Done(result)
+    }
+
+    /// Waits for a signal with another mask: the mask is set for the time of the wait.
+    fn suspend(&mut self, call: &Call) -> Outcome {
+        let [mask, ..] = call.arguments;
+        if self.has_deliverable(call.thread, call.memory.u64(mask)) {
+            // The kernel returns at once and delivers it.
+            return Outcome::Native;
+        }
+        call.blocks(Interest::Nothing, None)
+    }
+
+    /// Waits for a signal that is blocked.
+    fn signal_wait(&mut self, call: &Call) -> Outcome {
+        let [set, _, timeout, ..] = call.arguments;
+        if self.pending(call.thread) & call.memory.u64(set) != 0 {
+            return Outcome::Native;
+        }
+        let after = (timeout != 0).then(|| call.timespec_ns(timeout).unwrap_or(0));
+        if call.has_expired || after == Some(0) {
+            return fails(libc::EAGAIN);
+        }
+        call.blocks(Interest::Signal, call.deadline(after))
+    }
+}

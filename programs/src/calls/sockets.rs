@@ -1,0 +1,322 @@
+//! Sockets: making, connecting, closing and asking about them. Connections to a name of the world
+//! are the driver's; connections of the group to itself stay inside.
+
+use super::{Call, Outcome, fails};
+use crate::file::{FileId, Kind, PipeId, Socket, Stage};
+use crate::group::Group;
+use crate::interface::{News, Request};
+use crate::process::Interest;
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+
+/// How long the kernel tries to connect to a machine that does not answer.
+const CONNECT_MAX_NS: u64 = 127_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+impl Socket {
+    /// Takes note of what the network tells.
+    pub(crate) fn hears(&mut self, news: News) {
+        match news {
+            News::Connected(id) => self.stage = Stage::Open(id),
+            News::Refused(_) => {
+                (self.stage, self.error) = (Stage::Failed, Some(libc::ECONNREFUSED));
+            }
+            News::Received(_, bytes) => self.received.extend(bytes),
+            News::Ended(_) => self.has_ended = true,
+            News::Reset(_) => {
+                (self.stage, self.error) = (Stage::Failed, Some(libc::ECONNRESET));
+                self.has_ended = true;
+            }
+        }
+    }
+}
+
+impl Group {
+    pub(super) fn socket_call(&mut self, call: &Call) -> Option<Outcome> {
+        Some(match call.number {
+            libc::SYS_socket => self.socket(call),
+            libc::SYS_connect => self.connect(call),
+            libc::SYS_bind => self.bind(call),
+            libc::SYS_listen => self.listen(call),
+            libc::SYS_accept | libc::SYS_accept4 => self.accept(call),
+            libc::SYS_shutdown => self.shutdown(call),
+            libc::SYS_getsockname | libc::SYS_getpeername => self.name_of_socket(call),
+            libc::SYS_getsockopt => self.get_option(call),
+            libc::SYS_setsockopt => self.set_option(call),
+            libc::SYS_socketpair => self.socket_pair(call),
+            _ => return None,
+        })
+    }
+
+    fn socket(&mut self, call: &Call) -> Outcome {
+        let [family, kind, ..] = call.arguments;
+        let is_known = matches!(family as i32, libc::AF_INET | libc::AF_UNIX)
+            && kind as i32 & 0xf == libc::SOCK_STREAM;
+        if !is_known {
+            return fails(libc::EAFNOSUPPORT);
+        }
+        let native = self.inject(call.thread, (call.number, call.arguments));
+        let is_nonblocking = kind as i32 & libc::SOCK_NONBLOCK != 0;
+        self.adopts(call, native, Kind::Socket(Socket::default()), is_nonblocking)
+    }
+
+    fn connect(&mut self, call: &Call) -> Outcome {
+        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let is_nonblocking = self.files.get(file).is_nonblocking;
+        let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        match (&socket.stage, call.waited.is_some()) {
+            (Stage::Fresh, _) => {}
+            (Stage::Failed, _) => {
+                let error = socket.error.take().unwrap_or(libc::ECONNABORTED);
+                socket.stage = Stage::Fresh;
+                return fails(error);
+            }
+            (Stage::Open(_) | Stage::Local { .. }, true) => return Outcome::Done(0),
+            (Stage::Connecting(id), true) if call.has_expired => {
+                let id = *id;
+                (socket.stage, socket.error) = (Stage::Failed, None);
+                self.files.connections.remove(&id);
+                self.files.closed.push(id);
+                return fails(libc::ETIMEDOUT);
+            }
+            (Stage::Connecting(_), true) => {
+                return call.blocks_restartable(Interest::Files, call.deadline(None));
+            }
+            (Stage::Connecting(_), false) => return fails(libc::EALREADY),
+            (Stage::Open(_) | Stage::Local { .. }, false) => return fails(libc::EISCONN),
+            (Stage::Listening(_), _) => return fails(libc::EOPNOTSUPP),
+        }
+        self.begins_to_connect(call, file, is_nonblocking)
+    }
+
+    fn begins_to_connect(&mut self, call: &Call, file: FileId, is_nonblocking: bool) -> Outcome {
+        let at = call.arguments[1];
+        let (family, port) = (call.memory.u16(at), call.memory.u16(at + 2).swap_bytes());
+        match i32::from(family) {
+            libc::AF_INET => {}
+            libc::AF_UNIX => return fails(libc::ENOENT),
+            libc::AF_UNSPEC => return Outcome::Done(0),
+            _ => return fails(libc::EAFNOSUPPORT),
+        }
+        let ip = Ipv4Addr::from_bits(call.memory.u32(at + 4).swap_bytes());
+        let local_port = self.take_port();
+        if let Some(socket) = self.files.socket(file) {
+            (socket.local_port, socket.peer) = (local_port, Some((ip, port)));
+        }
+        if ip.is_loopback() || ip.is_unspecified() {
+            return self.connect_inside(file, port, local_port);
+        }
+        let host = self.launch.hosts.iter().find(|(_, known)| **known == ip);
+        let Some(host) = host.map(|(name, _)| name.clone()) else {
+            self.remarks(&format!("a connect to {ip}:{port}, which is no machine of this world"));
+            return fails(libc::ENETUNREACH);
+        };
+        let id = self.take_socket();
+        if let Some(socket) = self.files.socket(file) {
+            socket.stage = Stage::Connecting(id);
+        }
+        self.files.connections.insert(id, file);
+        self.requests.push(Request::Connect { socket: id, host, port });
+        if is_nonblocking {
+            return fails(libc::EINPROGRESS);
+        }
+        call.blocks_restartable(Interest::Files, call.deadline(Some(CONNECT_MAX_NS)))
+    }
+
+    fn take_port(&mut self) -> u16 {
+        self.next_port = self.next_port.checked_add(1).unwrap_or(40_001);
+        self.next_port
+    }
+
+    fn connect_inside(&mut self, file: FileId, port: u16, local_port: u16) -> Outcome {
+        let Some(listener) = self.files.listener(port) else {
+            return fails(libc::ECONNREFUSED);
+        };
+        let (there, back) = (self.files.pipe(), self.files.pipe());
+        if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.files.socket(listener) {
+            waiting.push_back((there, back, local_port));
+        }
+        self.files.rises(listener);
+        if let Some(socket) = self.files.socket(file) {
+            socket.stage = Stage::Local { read: back, write: there };
+        }
+        self.files.rises(file);
+        Outcome::Done(0)
+    }
+
+    fn bind(&mut self, call: &Call) -> Outcome {
+        let at = call.arguments[1];
+        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        if i32::from(call.memory.u16(at)) != libc::AF_INET {
+            return fails(libc::EADDRNOTAVAIL);
+        }
+        let wanted = call.memory.u16(at + 2).swap_bytes();
+        let port = if wanted == 0 { self.take_port() } else { wanted };
+        if self.files.listener(port).is_some() {
+            return fails(libc::EADDRINUSE);
+        }
+        match self.files.socket(file) {
+            Some(socket) => socket.local_port = port,
+            None => return fails(libc::ENOTSOCK),
+        }
+        Outcome::Done(0)
+    }
+
+    fn listen(&mut self, call: &Call) -> Outcome {
+        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let port = self.take_port();
+        let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        if socket.local_port == 0 {
+            socket.local_port = port;
+        }
+        if !matches!(socket.stage, Stage::Listening(_)) {
+            socket.stage = Stage::Listening(VecDeque::new());
+        }
+        Outcome::Done(0)
+    }
+
+    fn accept(&mut self, call: &Call) -> Outcome {
+        let [_, address, length, flags, ..] = call.arguments;
+        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let is_nonblocking = self.files.get(file).is_nonblocking;
+        let Some(listener) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        let local_port = listener.local_port;
+        let Stage::Listening(waiting) = &mut listener.stage else { return fails(libc::EINVAL) };
+        let Some((read, write, port)) = waiting.pop_front() else {
+            if is_nonblocking {
+                return fails(libc::EAGAIN);
+            }
+            return call.blocks_restartable(Interest::Files, call.deadline(None));
+        };
+        let flags = if call.number == libc::SYS_accept4 { flags as i32 } else { 0 };
+        let kept = flags & (libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
+        let kind = (libc::SOCK_STREAM | kept) as u64;
+        let native =
+            self.inject(call.thread, (libc::SYS_socket, [libc::AF_INET as u64, kind, 0, 0, 0, 0]));
+        let peer = (Ipv4Addr::LOCALHOST, port);
+        if address != 0 {
+            self.puts_address(call, (address, length), peer);
+        }
+        let stage = Stage::Local { read, write };
+        let socket = Socket { stage, local_port, peer: Some(peer), ..Socket::default() };
+        self.adopts(call, native, Kind::Socket(socket), flags & libc::SOCK_NONBLOCK != 0)
+    }
+
+    fn shutdown(&mut self, call: &Call) -> Outcome {
+        let how = call.arguments[1] as i32;
+        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let ends_writing = how == libc::SHUT_WR || how == libc::SHUT_RDWR;
+        let ends_reading = how == libc::SHUT_RD || how == libc::SHUT_RDWR;
+        let outcome = match &mut self.files.get_mut(file).kind {
+            Kind::Pair { read, write }
+            | Kind::Socket(Socket { stage: Stage::Local { read, write }, .. }) => {
+                let (read, write) = (*read, *write);
+                self.shut_pair((read, ends_reading), (write, ends_writing));
+                Outcome::Done(0)
+            }
+            Kind::Socket(socket) => match socket.stage {
+                Stage::Open(id) => {
+                    socket.has_ended |= ends_reading;
+                    if ends_writing && !socket.is_shut {
+                        socket.is_shut = true;
+                        // The network knows no half-closed connections.
+                        socket.has_ended = true;
+                        self.requests.push(Request::Close { socket: id });
+                    }
+                    Outcome::Done(0)
+                }
+                _ => fails(libc::ENOTCONN),
+            },
+            _ => fails(libc::ENOTSOCK),
+        };
+        self.files.rises(file);
+        outcome
+    }
+
+    fn shut_pair(&mut self, read: (PipeId, bool), write: (PipeId, bool)) {
+        if write.1 {
+            self.files.pipes[write.0].writers = 0;
+        }
+        if read.1 {
+            self.files.pipes[read.0].writers = 0;
+            self.files.pipes[read.0].readers = 0;
+        }
+    }
+
+    fn puts_address(&self, call: &Call, (at, length): (u64, u64), (ip, port): (Ipv4Addr, u16)) {
+        let mut address = [0u8; 16];
+        address[0] = libc::AF_INET as u8;
+        address[2..4].copy_from_slice(&port.to_be_bytes());
+        address[4..8].copy_from_slice(&ip.octets());
+        let room = (call.memory.u32(length) as usize).min(address.len());
+        call.memory.write(at, &address[..room]);
+        call.memory.write(length, &(address.len() as u32).to_le_bytes());
+    }
+
+    fn name_of_socket(&mut self, call: &Call) -> Outcome {
+        let [_, at, length, ..] = call.arguments;
+        let own = self.launch.hosts.get(&self.launch.host_name).copied();
+        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        if matches!(self.files.get(file).kind, Kind::Pair { .. }) {
+            call.memory.write(at, &(libc::AF_UNIX as u16).to_le_bytes());
+            call.memory.write(length, &2u32.to_le_bytes());
+            return Outcome::Done(0);
+        }
+        let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        let is_inside = matches!(socket.stage, Stage::Local { .. } | Stage::Listening(_));
+        let address = if call.number == libc::SYS_getpeername {
+            match (socket.peer, &socket.stage) {
+                (Some(peer), Stage::Open(_) | Stage::Local { .. }) => peer,
+                _ => return fails(libc::ENOTCONN),
+            }
+        } else if is_inside {
+            (Ipv4Addr::LOCALHOST, socket.local_port)
+        } else if socket.local_port == 0 {
+            (Ipv4Addr::UNSPECIFIED, 0)
+        } else {
+            (own.unwrap_or(Ipv4Addr::LOCALHOST), socket.local_port)
+        };
+        self.puts_address(call, (at, length), address);
+        Outcome::Done(0)
+    }
+
+    fn get_option(&mut self, call: &Call) -> Outcome {
+        let [_, level, option, at, length, _] = call.arguments;
+        let Some(file) = self.file_of(call) else { return Outcome::Native };
+        if (level as i32, option as i32) != (libc::SOL_SOCKET, libc::SO_ERROR) {
+            return Outcome::Native;
+        }
+        let Some(socket) = self.files.socket(file) else { return Outcome::Native };
+        let error = socket.error.take().unwrap_or(0);
+        call.memory.write(at, &error.to_le_bytes());
+        call.memory.write(length, &4u32.to_le_bytes());
+        Outcome::Done(0)
+    }
+
+    fn set_option(&mut self, call: &Call) -> Outcome {
+        let [_, level, option, at, ..] = call.arguments;
+        if (level as i32, option as i32) == (libc::SOL_SOCKET, libc::SO_RCVTIMEO)
+            && let Some(file) = self.file_of(call)
+            && let Some(socket) = self.files.socket(file)
+        {
+            let span = call.memory.u64(at) * SECOND_NS + call.memory.u64(at + 8) * 1_000;
+            socket.receive_timeout_ns = (span > 0).then_some(span);
+        }
+        Outcome::Native
+    }
+
+    fn socket_pair(&mut self, call: &Call) -> Outcome {
+        let [family, kind, _, at, ..] = call.arguments;
+        if family as i32 != libc::AF_UNIX {
+            return fails(libc::EOPNOTSUPP);
+        }
+        let result = self.inject(call.thread, (call.number, call.arguments));
+        if result < 0 {
+            return Outcome::Done(result);
+        }
+        let (one, other) = (self.files.pipe(), self.files.pipe());
+        let kinds =
+            [Kind::Pair { read: one, write: other }, Kind::Pair { read: other, write: one }];
+        self.adopts_two(call, at, kinds, kind as i32 & libc::SOCK_NONBLOCK != 0)
+    }
+}

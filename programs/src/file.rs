@@ -1,0 +1,243 @@
+//! Open files that are emulated: sockets, pipes, epoll sets and the like. What only the kernel has
+//! (regular files, directories) is not here.
+
+use crate::interface::{Channel, SocketId};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv4Addr;
+
+/// An open file, shared by all descriptors that were duplicated from one.
+pub(crate) type FileId = usize;
+/// A one-way stream of bytes inside the group.
+pub(crate) type PipeId = usize;
+
+/// How many bytes a pipe holds before its writers wait.
+pub(crate) const PIPE_CAPACITY: usize = 65_536;
+
+pub(crate) struct OpenFile {
+    pub(crate) kind: Kind,
+    pub(crate) is_nonblocking: bool,
+    references: u32,
+    /// Counts what happened to it, for those who ask for edges.
+    pub(crate) rises: u64,
+}
+
+pub(crate) enum Kind {
+    Socket(Socket),
+    Epoll(BTreeMap<i32, Watched>),
+    Event { count: u64, is_semaphore: bool },
+    PipeRead(PipeId),
+    PipeWrite(PipeId),
+    Pair { read: PipeId, write: PipeId },
+    Timer(Timer),
+    Random,
+    Output(Channel),
+}
+
+/// A descriptor in an epoll set.
+#[derive(Clone, Copy)]
+pub(crate) struct Watched {
+    pub(crate) file: FileId,
+    pub(crate) events: u32,
+    pub(crate) data: u64,
+    /// What had happened when it was reported last; `None` before.
+    pub(crate) seen: Option<u64>,
+    pub(crate) is_spent: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Timer {
+    pub(crate) is_wall: bool,
+    pub(crate) next_ns: Option<u64>,
+    pub(crate) interval_ns: u64,
+}
+
+/// A TCP socket.
+#[derive(Default)]
+pub(crate) struct Socket {
+    pub(crate) stage: Stage,
+    pub(crate) received: VecDeque<u8>,
+    pub(crate) has_ended: bool,
+    pub(crate) is_shut: bool,
+    /// The error that the next call reports.
+    pub(crate) error: Option<i32>,
+    pub(crate) local_port: u16,
+    pub(crate) peer: Option<(Ipv4Addr, u16)>,
+    pub(crate) receive_timeout_ns: Option<u64>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Stage {
+    #[default]
+    Fresh,
+    /// Connections of the group to itself that wait to be accepted.
+    Listening(VecDeque<(PipeId, PipeId, u16)>),
+    Connecting(SocketId),
+    Open(SocketId),
+    /// Connected to another socket of the group.
+    Local {
+        read: PipeId,
+        write: PipeId,
+    },
+    Failed,
+}
+
+#[derive(Default)]
+pub(crate) struct Pipe {
+    pub(crate) bytes: VecDeque<u8>,
+    pub(crate) writers: u32,
+    pub(crate) readers: u32,
+    pub(crate) written: u64,
+    pub(crate) drained: u64,
+}
+
+/// All emulated files of a group.
+#[derive(Default)]
+pub(crate) struct Files {
+    open: Vec<Option<OpenFile>>,
+    pub(crate) pipes: Vec<Pipe>,
+    pub(crate) connections: BTreeMap<SocketId, FileId>,
+    /// Connections that were closed and that the network is to hear of.
+    pub(crate) closed: Vec<SocketId>,
+    /// Whether anything happened that somebody may wait for.
+    pub(crate) has_changed: bool,
+}
+
+impl Files {
+    /// Opens a file with one descriptor.
+    pub(crate) fn open(&mut self, kind: Kind, is_nonblocking: bool) -> FileId {
+        let file = Some(OpenFile { kind, is_nonblocking, references: 1, rises: 0 });
+        match self.open.iter().position(Option::is_none) {
+            Some(free) => {
+                self.open[free] = file;
+                free
+            }
+            None => {
+                self.open.push(file);
+                self.open.len() - 1
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, file: FileId) -> &OpenFile {
+        self.open[file].as_ref().expect("a descriptor keeps its file open")
+    }
+
+    pub(crate) fn get_mut(&mut self, file: FileId) -> &mut OpenFile {
+        self.open[file].as_mut().expect("a descriptor keeps its file open")
+    }
+
+    pub(crate) fn socket(&mut self, file: FileId) -> Option<&mut Socket> {
+        match &mut self.get_mut(file).kind {
+            Kind::Socket(socket) => Some(socket),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn epoll(&mut self, file: FileId) -> Option<&mut BTreeMap<i32, Watched>> {
+        match &mut self.get_mut(file).kind {
+            Kind::Epoll(set) => Some(set),
+            _ => None,
+        }
+    }
+
+    /// Every open timer.
+    pub(crate) fn timers(&self) -> impl Iterator<Item = &Timer> {
+        self.open.iter().flatten().filter_map(|file| match &file.kind {
+            Kind::Timer(timer) => Some(timer),
+            _ => None,
+        })
+    }
+
+    /// The socket of the group that listens on a port.
+    pub(crate) fn listener(&mut self, port: u16) -> Option<FileId> {
+        self.open.iter().position(|file| {
+            let kind = file.as_ref().map(|file| &file.kind);
+            matches!(kind, Some(Kind::Socket(Socket { stage: Stage::Listening(_), local_port, .. }))
+                if *local_port == port)
+        })
+    }
+
+    /// A pipe with one reader and one writer.
+    pub(crate) fn pipe(&mut self) -> PipeId {
+        self.pipes.push(Pipe { writers: 1, readers: 1, ..Pipe::default() });
+        self.pipes.len() - 1
+    }
+
+    /// Something happened to a file.
+    pub(crate) fn rises(&mut self, file: FileId) {
+        self.get_mut(file).rises += 1;
+        self.has_changed = true;
+    }
+
+    /// How much has happened to a file, for those who ask for edges.
+    pub(crate) fn edges(&self, file: FileId) -> u64 {
+        let both = |read: PipeId, write: PipeId| {
+            let (read, write) = (&self.pipes[read], &self.pipes[write]);
+            read.written + u64::from(read.writers == 0) + write.drained
+        };
+        let file = self.get(file);
+        let more = match &file.kind {
+            Kind::PipeRead(pipe) => {
+                self.pipes[*pipe].written + u64::from(self.pipes[*pipe].writers == 0)
+            }
+            Kind::PipeWrite(pipe) => {
+                self.pipes[*pipe].drained + u64::from(self.pipes[*pipe].readers == 0)
+            }
+            Kind::Pair { read, write }
+            | Kind::Socket(Socket { stage: Stage::Local { read, write }, .. }) => {
+                both(*read, *write)
+            }
+            _ => 0,
+        };
+        file.rises + more
+    }
+
+    /// Another descriptor of the same file.
+    pub(crate) fn retain(&mut self, file: FileId) {
+        self.get_mut(file).references += 1;
+    }
+
+    /// One descriptor less; the last one closes the file.
+    pub(crate) fn release(&mut self, file: FileId) {
+        let open = self.get_mut(file);
+        open.references -= 1;
+        if open.references > 0 {
+            return;
+        }
+        let kind = self.open[file].take().map(|file| file.kind);
+        for other in self.open.iter_mut().flatten() {
+            if let Kind::Epoll(set) = &mut other.kind {
+                set.retain(|_, watched| watched.file != file);
+            }
+        }
+        if let Some(kind) = kind {
+            self.close(kind);
+        }
+        self.has_changed = true;
+    }
+
+    fn close(&mut self, kind: Kind) {
+        match kind {
+            Kind::PipeRead(pipe) => self.pipes[pipe].readers -= 1,
+            Kind::PipeWrite(pipe) => self.pipes[pipe].writers -= 1,
+            Kind::Pair { read, write } => self.close_pair(read, write),
+            Kind::Socket(socket) => match socket.stage {
+                Stage::Connecting(id) | Stage::Open(id) => {
+                    self.connections.remove(&id);
+                    self.closed.push(id);
+                }
+                Stage::Local { read, write } => self.close_pair(read, write),
+                Stage::Listening(waiting) => {
+                    waiting.into_iter().for_each(|(read, write, _)| self.close_pair(read, write));
+                }
+                Stage::Fresh | Stage::Failed => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn close_pair(&mut self, read: PipeId, write: PipeId) {
+        self.pipes[read].readers = self.pipes[read].readers.saturating_sub(1);
+        self.pipes[write].writers = self.pipes[write].writers.saturating_sub(1);
+    }
+}

@@ -1,0 +1,312 @@
+//! A group of processes that is stepped: whose turn it is, and when nobody's.
+
+mod end;
+mod run;
+mod signals;
+mod wake;
+
+use crate::file::{FileId, Files, Kind};
+use crate::interface::{
+    CallMade, Channel, Clocks, Ending, Launch, News, Output, Request, SocketId, StartError, Step,
+};
+use crate::process::{Blocked, Deadline, Interest, Number, Process, State, Thread};
+use crate::start::start;
+use crate::sys::memory::Memory;
+use crate::sys::spawn::stay_on_one_core;
+use crate::sys::ticker::Ticking;
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+use std::collections::{BTreeMap, VecDeque};
+use tempfile::TempDir;
+
+/// What a call costs in virtual time, so that loops that wait for time to pass come to an end.
+const CALL_NS: u64 = 100;
+/// What a look at the clock costs after so many others in a row.
+const SPINNING_LOOK_NS: u64 = 2_000;
+/// Looks at the clock in a row that are not yet spinning.
+const LOOKS_MAX: u32 = 1_000;
+/// How far a step may get ahead of the driver's clock.
+const AHEAD_MAX_NS: u64 = 100_000;
+/// Calls without waiting for anything, after which a group counts as spinning without end.
+const CALLS_MAX: u64 = 5_000_000;
+/// How much is kept of what is printed, in bytes.
+const OUTPUT_MAX: usize = 64 * 1024;
+/// Threads and processes that a group may have at once.
+pub(crate) const THREADS_MAX: usize = 256;
+/// Calls that are kept for comparison.
+const LOG_MAX: usize = 4_000_000;
+
+/// What the clocks show at this point of a step, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Now {
+    pub(crate) wall_ns: u64,
+    pub(crate) monotonic_ns: u64,
+}
+
+/// Whether a program could be started, without starting it.
+pub fn check(launch: &Launch) -> Result<(), StartError> {
+    crate::start::find_program(launch).map(|_| ())
+}
+
+/// The name of a system call, for messages.
+pub fn name_of_call(number: u16) -> &'static str {
+    crate::calls::name(i64::from(number))
+}
+
+/// A machine's processes: the program that was started and all that it forked.
+pub struct Group {
+    pub(crate) launch: Launch,
+    pub(crate) processes: BTreeMap<Number, Process>,
+    pub(crate) threads: BTreeMap<Number, Thread>,
+    pub(crate) files: Files,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) random: ChaCha8Rng,
+    pub(crate) next_number: Number,
+    pub(crate) next_socket: u32,
+    pub(crate) next_port: u16,
+    /// The folder of the files that stand in for the system's.
+    pub(crate) stand_ins: TempDir,
+    pub(crate) looks: u32,
+    ready: VecDeque<Number>,
+    clocks: Clocks,
+    ahead_ns: u64,
+    latest_ns: u64,
+    calls_since_wait: u64,
+    output: Vec<Output>,
+    output_kept: usize,
+    output_dropped: usize,
+    log: Vec<CallMade>,
+    preempted: u32,
+    waits: u64,
+    pub(crate) ending: Option<Ending>,
+}
+
+impl Group {
+    /// Starts the program; it stands before its first instruction.
+    pub fn start(launch: &Launch) -> Result<Group, StartError> {
+        stay_on_one_core();
+        let stand_ins = crate::calls::open::stand_ins(launch)?;
+        let tracee = start(launch)?;
+        let mut group = Group {
+            launch: launch.clone(),
+            processes: BTreeMap::new(),
+            threads: BTreeMap::new(),
+            files: Files::default(),
+            requests: Vec::new(),
+            random: ChaCha8Rng::seed_from_u64(launch.seed),
+            next_number: launch.first_process,
+            next_socket: 0,
+            next_port: 40_000,
+            stand_ins,
+            looks: 0,
+            ready: VecDeque::new(),
+            clocks: Clocks { wall_us: 0, monotonic_us: 0 },
+            ahead_ns: 0,
+            latest_ns: 0,
+            calls_since_wait: 0,
+            output: Vec::new(),
+            output_kept: 0,
+            output_dropped: 0,
+            log: Vec::new(),
+            preempted: 0,
+            waits: 0,
+            ending: None,
+        };
+        let descriptors =
+            [(1, Channel::Stdout), (2, Channel::Stderr)].map(|(descriptor, channel)| {
+                (descriptor, group.files.open(Kind::Output(channel), false))
+            });
+        let number = group.take_number();
+        let process = Process {
+            real: tracee,
+            parent: 0,
+            memory: Memory(tracee.0),
+            descriptors: descriptors.into(),
+            scratch: None,
+            ended: None,
+            alarm_ns: None,
+        };
+        group.processes.insert(number, process);
+        group.threads.insert(number, Thread::new(tracee, number, State::Ready));
+        group.queue(number);
+        Ok(group)
+    }
+
+    /// Lets every thread run until it waits. The monotonic clock never goes back.
+    pub fn step(&mut self, clocks: Clocks) -> Step {
+        if clocks.monotonic_us != self.clocks.monotonic_us {
+            self.ahead_ns = 0;
+        }
+        self.clocks = clocks;
+        self.wake_expired();
+        let ticking = Ticking::start();
+        while self.ending.is_none() && self.ahead_ns < AHEAD_MAX_NS {
+            self.wake_changed();
+            let Some(number) = self.ready.pop_front() else { break };
+            self.run(number);
+        }
+        drop(ticking);
+        self.finish_step()
+    }
+
+    fn finish_step(&mut self) -> Step {
+        if self.ending.is_some() {
+            self.kill();
+        }
+        let closed = std::mem::take(&mut self.files.closed);
+        self.requests.extend(closed.into_iter().map(|socket| Request::Close { socket }));
+        if self.ready.is_empty() {
+            self.calls_since_wait = 0;
+        } else if self.calls_since_wait > CALLS_MAX && self.ending.is_none() {
+            let text = format!("made {CALLS_MAX} calls without waiting for anything");
+            self.ending = Some(Ending::Stuck(self.described(self.ready[0], &text)));
+            self.kill();
+        }
+        let wake_after_us = self.wake_after_us();
+        if self.ending.is_none() && wake_after_us.is_none() && self.files.connections.is_empty() {
+            self.ending = Some(Ending::Stuck(self.deadlock()));
+            self.kill();
+        }
+        Step {
+            requests: std::mem::take(&mut self.requests),
+            wake_after_us,
+            ending: self.ending.clone(),
+        }
+    }
+
+    /// Takes note of what the network tells; the next step acts on it.
+    pub fn tell(&mut self, news: News) {
+        let (News::Connected(id)
+        | News::Refused(id)
+        | News::Received(id, _)
+        | News::Ended(id)
+        | News::Reset(id)) = &news;
+        let Some(&file) = self.files.connections.get(id) else { return };
+        let Some(socket) = self.files.socket(file) else { return };
+        let (id, is_over) = (*id, matches!(news, News::Refused(_) | News::Reset(_)));
+        socket.hears(news);
+        if is_over {
+            self.files.connections.remove(&id);
+        }
+        self.files.rises(file);
+    }
+
+    /// What was printed since the last time, at most so much in a run; how much more there was is
+    /// told at the end.
+    pub fn take_output(&mut self) -> Vec<Output> {
+        std::mem::take(&mut self.output)
+    }
+
+    /// How many bytes were printed that are not kept.
+    pub fn output_dropped(&self) -> usize {
+        self.output_dropped
+    }
+
+    /// Every call at which a thread was stopped so far.
+    pub fn calls(&self) -> &[CallMade] {
+        &self.log
+    }
+
+    /// How often a thread had to be interrupted because it used the processor for long while
+    /// others waited: such a run may not be reproducible.
+    pub fn preempted(&self) -> u32 {
+        self.preempted
+    }
+
+    pub(crate) fn now(&mut self) -> Now {
+        let ahead = self.ahead_ns;
+        let monotonic = (self.clocks.monotonic_us * 1_000 + ahead).max(self.latest_ns);
+        self.latest_ns = monotonic;
+        Now { wall_ns: self.clocks.wall_us as u64 * 1_000 + ahead, monotonic_ns: monotonic }
+    }
+
+    /// A call was made: time creeps on.
+    fn creep(&mut self) {
+        self.calls_since_wait += 1;
+        self.ahead_ns += if self.looks > LOOKS_MAX { SPINNING_LOOK_NS } else { CALL_NS };
+    }
+
+    pub(crate) fn prints(&mut self, channel: Channel, bytes: &[u8]) {
+        let kept = bytes.len().min(OUTPUT_MAX - self.output_kept);
+        self.output_kept += kept;
+        self.output_dropped += bytes.len() - kept;
+        if kept > 0 {
+            let monotonic_us = self.now().monotonic_ns / 1_000;
+            let bytes = bytes[..kept].to_vec();
+            self.output.push(Output { channel, monotonic_us, bytes });
+        }
+    }
+
+    /// Something that the user should know, among what the program prints.
+    pub(crate) fn remarks(&mut self, text: &str) {
+        self.prints(Channel::Stderr, format!("fencepost: {text}\n").as_bytes());
+    }
+
+    fn logs(&mut self, thread: Number, number: u64, result: i64) {
+        if self.log.len() < LOG_MAX {
+            self.log.push(CallMade { thread, number: number as u16, result });
+        }
+    }
+
+    pub(crate) fn take_number(&mut self) -> Number {
+        self.next_number += 1;
+        self.next_number - 1
+    }
+
+    pub(crate) fn thread(&self, number: Number) -> &Thread {
+        &self.threads[&number]
+    }
+
+    pub(crate) fn thread_mut(&mut self, number: Number) -> &mut Thread {
+        self.threads.get_mut(&number).expect("a thread that runs is there")
+    }
+
+    pub(crate) fn process(&self, number: Number) -> &Process {
+        &self.processes[&number]
+    }
+
+    pub(crate) fn process_mut(&mut self, number: Number) -> &mut Process {
+        self.processes.get_mut(&number).expect("a process that runs is there")
+    }
+
+    /// The emulated file of a descriptor.
+    pub(crate) fn file(&self, process: Number, descriptor: i32) -> Option<FileId> {
+        self.process(process).descriptors.get(&descriptor).copied()
+    }
+
+    /// A thread may run.
+    pub(crate) fn queue(&mut self, number: Number) {
+        if let Some(thread) = self.threads.get_mut(&number)
+            && !thread.is_queued
+        {
+            thread.is_queued = true;
+            self.ready.push_back(number);
+        }
+    }
+
+    pub(crate) fn others_are_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    pub(crate) fn take_socket(&mut self) -> SocketId {
+        self.next_socket += 1;
+        SocketId(self.next_socket)
+    }
+}
+
+impl Thread {
+    pub(crate) fn new(tracee: crate::sys::trace::Tracee, process: Number, state: State) -> Thread {
+        Thread {
+            tracee,
+            process,
+            state,
+            clear_at: 0,
+            number_at: 0,
+            signals: Vec::new(),
+            registers: tracee.no_registers(),
+            is_before_call: false,
+            is_queued: false,
+            waits_since: 0,
+        }
+    }
+}

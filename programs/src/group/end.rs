@@ -1,0 +1,197 @@
+//! How threads, processes and the group end.
+
+use super::run::Turn;
+use super::{Ending, Group, Interest, Number, State};
+use crate::sys::spawn::signal_process;
+
+impl Group {
+    /// A thread is about to end by itself.
+    pub(super) fn ends_thread(&mut self, number: Number) -> Turn {
+        let process = self.thread(number).process;
+        let others = self.threads.values().filter(|it| it.process == process).count() > 1;
+        let is_first = self.thread(number).tracee == self.process(process).real;
+        self.thread(number).tracee.go(0);
+        if others && is_first {
+            // The kernel tells of the first thread's end only when the others have ended too.
+            self.clears(number);
+            self.threads.remove(&number);
+            return Turn::IsOver;
+        }
+        let status = self.sees_off(number);
+        self.thread_ended(number, status)
+    }
+
+    /// A thread has ended.
+    pub(super) fn thread_ended(&mut self, number: Number, status: i32) -> Turn {
+        let process = self.thread(number).process;
+        self.clears(number);
+        let was_first = self.thread(number).tracee == self.process(process).real;
+        self.threads.remove(&number);
+        if !self.threads.values().any(|it| it.process == process) {
+            if !was_first {
+                self.process(process).real.wait_if_there();
+            }
+            self.process_ended(process, status);
+        }
+        Turn::IsOver
+    }
+
+    /// The kernel has written a zero for a thread that ended; whoever waits there is woken.
+    fn clears(&mut self, number: Number) {
+        let thread = self.thread(number);
+        let (process, word) = (thread.process, thread.clear_at);
+        if word != 0 {
+            self.process(process).memory.write(word, &0u32.to_le_bytes());
+            self.wake_futex(process, word, u32::MAX, u32::MAX);
+        }
+    }
+
+    /// A thread ends its whole process.
+    pub(super) fn ends_process(&mut self, number: Number, status: i32) -> Turn {
+        let process = self.thread(number).process;
+        self.thread(number).tracee.go(0);
+        self.buries(process);
+        self.process_ended(process, (status & 0xff) << 8);
+        Turn::IsOver
+    }
+
+    /// A signal has ended a thread, and with it its process.
+    pub(super) fn killed(&mut self, number: Number, signal: i32) -> Turn {
+        let process = self.thread(number).process;
+        self.threads.remove(&number);
+        self.buries(process);
+        self.process_ended(process, signal);
+        Turn::IsOver
+    }
+
+    /// A signal is about to end a thread, and with it its process.
+    pub(super) fn is_killed(&mut self, number: Number, signal: i32) -> Turn {
+        let thread = self.thread(number);
+        let process = thread.process;
+        thread.tracee.go(signal);
+        self.killed_from_outside(process, signal);
+        Turn::IsOver
+    }
+
+    /// A signal that was sent to a process ends it.
+    pub(crate) fn killed_from_outside(&mut self, process: Number, signal: i32) {
+        self.buries(process);
+        self.process_ended(process, signal);
+    }
+
+    /// Waits for all threads of a process that is about to end, its first one last: the kernel
+    /// tells of that one only when the others are gone.
+    fn buries(&mut self, process: Number) {
+        let first = self.process(process).real;
+        let mut numbers: Vec<Number> = self
+            .threads
+            .iter()
+            .filter_map(|(number, thread)| (thread.process == process).then_some(*number))
+            .collect();
+        numbers.sort_by_key(|number| self.thread(*number).tracee == first);
+        let has_first = numbers.iter().any(|number| self.thread(*number).tracee == first);
+        for number in numbers {
+            self.sees_off(number);
+            self.threads.remove(&number);
+        }
+        if !has_first {
+            first.wait_if_there();
+        }
+    }
+
+    fn process_ended(&mut self, number: Number, status: i32) {
+        let descriptors = std::mem::take(&mut self.process_mut(number).descriptors);
+        descriptors.into_values().for_each(|file| self.files.release(file));
+        self.process_mut(number).ended = Some(status);
+        self.returns_what_was_lent(number);
+        if number == self.launch.first_process {
+            self.ending = Some(match status & 0x7f {
+                0 => Ending::Exited(status >> 8),
+                signal => Ending::Killed(signal),
+            });
+            return;
+        }
+        let parent = self.process(number).parent;
+        for process in self.processes.values_mut().filter(|process| process.parent == number) {
+            process.parent = 0;
+        }
+        self.wake_all(Interest::Children);
+        if self.processes.contains_key(&parent) {
+            self.check_signals(parent);
+        }
+    }
+
+    /// Kills every process and waits until they are gone.
+    pub(super) fn kill(&mut self) {
+        for process in self.processes.values().filter(|process| process.ended.is_none()) {
+            signal_process(process.real.0, libc::SIGKILL);
+        }
+        let numbers: Vec<Number> = self.threads.keys().copied().collect();
+        let is_first = |group: &Group, number: Number| {
+            let thread = group.thread(number);
+            thread.tracee == group.process(thread.process).real
+        };
+        let mut ordered = numbers;
+        ordered.sort_by_key(|number| is_first(self, *number));
+        for number in ordered {
+            self.sees_off(number);
+            self.threads.remove(&number);
+        }
+        let all: Vec<Number> = self.processes.keys().copied().collect();
+        for number in all {
+            if self.process(number).ended.is_none() {
+                self.process(number).real.wait_if_there();
+            }
+            let descriptors = std::mem::take(&mut self.process_mut(number).descriptors);
+            descriptors.into_values().for_each(|file| self.files.release(file));
+            self.process_mut(number).ended.get_or_insert(libc::SIGKILL);
+        }
+        self.ready.clear();
+    }
+
+    /// A thread, its program and what it did, for people.
+    pub(super) fn described(&self, number: Number, what: &str) -> String {
+        let Some(thread) = self.threads.get(&number) else { return what.to_owned() };
+        let real = thread.tracee.0;
+        let program = std::fs::read_to_string(format!("/proc/{real}/comm")).unwrap_or_default();
+        format!("{}: thread {number} ({}) {what}", self.launch.command.join(" "), program.trim())
+    }
+
+    pub(super) fn stands_still(&self, number: Number, is_idle: bool) -> String {
+        let real = self.thread(number).tracee.0;
+        let call = std::fs::read_to_string(format!("/proc/{real}/syscall")).unwrap_or_default();
+        let call = call.split(' ').next().unwrap_or_default().trim().to_owned();
+        let what = match (is_idle, call.parse::<i64>()) {
+            (true, Ok(call)) => format!(
+                "waits in the kernel in call {call} ({}), which is not emulated there",
+                crate::calls::name(call)
+            ),
+            (true, Err(_)) => "stands still in the kernel".to_owned(),
+            (false, _) => "used 20 s of processor time without a system call".to_owned(),
+        };
+        self.described(number, &what)
+    }
+
+    /// Nobody can wake anybody up any more: who waits for what.
+    pub(super) fn deadlock(&self) -> String {
+        let waits = self.threads.iter().map(|(number, thread)| match &thread.state {
+            State::Blocked(blocked) => {
+                let call = crate::calls::name(thread.registers.orig_rax as i64);
+                format!("thread {number} in {call} ({:?})", blocked.on)
+            }
+            _ => format!("thread {number}"),
+        });
+        let waits: Vec<String> = waits.take(8).collect();
+        format!(
+            "{}: every thread waits for something that cannot come: {}",
+            self.launch.command.join(" "),
+            waits.join(", ")
+        )
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

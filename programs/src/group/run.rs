@@ -1,0 +1,315 @@
+//! Lets one thread run until it waits, ends, or others must have their turn.
+
+use super::{Blocked, Ending, Group, Number, Process, State, THREADS_MAX, Thread};
+use crate::calls::{Call, Outcome};
+use crate::sys::memory::Memory;
+use crate::sys::spawn::signal_thread;
+use crate::sys::trace::{Stop, Tracee};
+
+/// Calls after which a thread makes room for others that are ready: it may be polling for their
+/// progress.
+const TURN_CALLS_MAX: u32 = 300;
+/// How much processor time a thread may use without a call before others get their turn.
+const TURN_CPU_NS: u64 = 200_000_000;
+/// How much it may use at all without a call.
+const CPU_MAX_NS: u64 = 20_000_000_000;
+/// Ticks without any processor time after which a thread counts as waiting in the kernel.
+const IDLE_TICKS_MAX: u32 = 500;
+
+/// How a turn goes on after a stop.
+pub(super) enum Turn {
+    GoesOn,
+    IsOver,
+}
+
+impl Group {
+    /// One turn of a thread.
+    pub(super) fn run(&mut self, number: Number) {
+        let Some(thread) = self.threads.get_mut(&number) else { return };
+        thread.is_queued = false;
+        match thread.state {
+            State::Ready => {}
+            State::Fresh => self.greet(number),
+            State::Blocked(blocked) => match self.retry(number, blocked) {
+                Turn::GoesOn => {}
+                Turn::IsOver => return,
+            },
+            State::Lends(_) => return,
+        }
+        for _ in 0..TURN_CALLS_MAX {
+            let stop = self.run_to_stop(number);
+            match self.handle(number, stop) {
+                Turn::GoesOn => {}
+                Turn::IsOver => return,
+            }
+            if self.ending.is_some() {
+                return;
+            }
+        }
+        self.queue(number);
+    }
+
+    /// The first stop of a new thread.
+    fn greet(&mut self, number: Number) {
+        let tracee = self.thread(number).tracee;
+        while !matches!(
+            tracee.wait(),
+            Some(Stop::Signal(libc::SIGSTOP) | Stop::Exited(_) | Stop::Killed(_)) | None
+        ) {
+            tracee.go(0);
+        }
+        let (at, process) = (self.thread(number).number_at, self.thread(number).process);
+        if at != 0 {
+            self.process(process).memory.write(at, &number.to_le_bytes());
+        }
+        self.thread_mut(number).state = State::Ready;
+    }
+
+    /// Lets a thread go on to its next stop; a thread that spins is stopped for others.
+    fn run_to_stop(&mut self, number: Number) -> Option<Stop> {
+        let thread = self.thread_mut(number);
+        let tracee = thread.tracee;
+        let signal = if thread.signals.is_empty() { 0 } else { thread.signals.remove(0) };
+        tracee.go(signal);
+        let (mut began, mut latest, mut idle) = (None, 0, 0);
+        loop {
+            if let Some(stop) = tracee.wait_once() {
+                return Some(stop);
+            }
+            let used = processor_ns(tracee);
+            let since = used - *began.get_or_insert(used);
+            idle = if used == latest { idle + 1 } else { 0 };
+            latest = used;
+            if since > TURN_CPU_NS && self.others_are_ready() {
+                self.preempted += 1;
+                let process = self.process(self.thread(number).process).real.0;
+                signal_thread(process, tracee.0, libc::SIGSTOP);
+                began = Some(used);
+            } else if since > CPU_MAX_NS || idle > IDLE_TICKS_MAX {
+                self.ending = Some(Ending::Stuck(self.stands_still(number, idle > 0)));
+                return None;
+            }
+        }
+    }
+
+    fn handle(&mut self, number: Number, stop: Option<Stop>) -> Turn {
+        match stop {
+            Some(Stop::Call) => self.handle_call(number),
+            Some(Stop::Exec) => self.becomes_another(number),
+            Some(Stop::Made { child, waits_for_it }) => self.made(number, child, waits_for_it),
+            Some(Stop::Signal(signal)) => self.signalled(number, signal),
+            Some(Stop::Exited(status)) => self.thread_ended(number, (status & 0xff) << 8),
+            Some(Stop::Killed(signal)) => self.killed(number, signal),
+            Some(Stop::Boundary | Stop::Event) => Turn::GoesOn,
+            None => Turn::IsOver,
+        }
+    }
+
+    fn handle_call(&mut self, number: Number) -> Turn {
+        let thread = self.thread_mut(number);
+        thread.registers = thread.tracee.registers();
+        thread.is_before_call = true;
+        self.creep();
+        let call = self.call_of(number, None);
+        let outcome = self.call(&call);
+        self.apply(number, &call, outcome)
+    }
+
+    /// A call that waited is made again.
+    fn retry(&mut self, number: Number, blocked: Blocked) -> Turn {
+        let call = self.call_of(number, Some(blocked));
+        let outcome = self.call(&call);
+        self.apply(number, &call, outcome)
+    }
+
+    fn call_of(&mut self, number: Number, waited: Option<Blocked>) -> Call {
+        let now = self.now();
+        let thread = self.thread(number);
+        let registers = &thread.registers;
+        let has_expired =
+            waited.is_some_and(|waited| waited.until.is_some_and(|until| now.has_passed(until)));
+        Call {
+            thread: number,
+            process: thread.process,
+            memory: self.process(thread.process).memory,
+            number: registers.orig_rax as i64,
+            arguments: [
+                registers.rdi,
+                registers.rsi,
+                registers.rdx,
+                registers.r10,
+                registers.r8,
+                registers.r9,
+            ],
+            now,
+            waited,
+            has_expired,
+        }
+    }
+
+    fn apply(&mut self, number: Number, call: &Call, outcome: Outcome) -> Turn {
+        match outcome {
+            Outcome::Done(value) => {
+                self.answers(number, value);
+                self.logs(number, call.number as u64, value);
+                Turn::GoesOn
+            }
+            Outcome::Native => {
+                self.logs(number, call.number as u64, 0);
+                Turn::GoesOn
+            }
+            Outcome::Yields => {
+                self.answers(number, 0);
+                self.queue(number);
+                Turn::IsOver
+            }
+            Outcome::Blocks(blocked) => {
+                if call.waited.is_none() {
+                    self.waits += 1;
+                    let since = self.waits;
+                    self.thread_mut(number).waits_since = since;
+                }
+                self.thread_mut(number).state = State::Blocked(blocked);
+                Turn::IsOver
+            }
+            Outcome::EndsThread => self.ends_thread(number),
+            Outcome::EndsProcess(status) => self.ends_process(number, status),
+            Outcome::Refused(why) => {
+                let text = self.described(number, &why);
+                self.ending = Some(Ending::NotEmulated(text));
+                Turn::IsOver
+            }
+        }
+    }
+
+    /// The result of the call at which a thread stands; the kernel does not make it.
+    pub(crate) fn answers(&mut self, number: Number, value: i64) {
+        let thread = self.thread_mut(number);
+        let mut registers = thread.registers;
+        registers.orig_rax = u64::MAX;
+        registers.rax = value as u64;
+        thread.tracee.set_registers(&registers);
+        thread.state = State::Ready;
+    }
+
+    /// A thread carries out a call of ours natively.
+    pub(crate) fn inject(&mut self, number: Number, call: (libc::c_long, [u64; 6])) -> i64 {
+        let thread = self.thread_mut(number);
+        let (result, signals) =
+            thread.tracee.inject(&thread.registers, thread.is_before_call, call);
+        thread.is_before_call = false;
+        thread.signals.extend(signals.into_iter().filter(|signal| *signal != libc::SIGSTOP));
+        result
+    }
+
+    fn becomes_another(&mut self, number: Number) -> Turn {
+        let name = self.thread(number).process;
+        let (tracee, thread_count) = (
+            self.process(name).real,
+            self.threads.values().filter(|it| it.process == name).count(),
+        );
+        if thread_count > 1 || self.thread(number).tracee != tracee {
+            let why = "execve by one of several threads is not emulated".to_owned();
+            self.ending = Some(Ending::NotEmulated(self.described(number, &why)));
+            return Turn::IsOver;
+        }
+        let process = self.process_mut(name);
+        process.memory = Memory(tracee.0);
+        process.scratch = None;
+        let is_open = |descriptor: i32| {
+            std::fs::symlink_metadata(format!("/proc/{}/fd/{descriptor}", tracee.0)).is_ok()
+        };
+        let closed: Vec<i32> =
+            process.descriptors.keys().copied().filter(|one| !is_open(*one)).collect();
+        closed.into_iter().for_each(|descriptor| self.forget_descriptor(name, descriptor));
+        let thread = self.thread_mut(number);
+        (thread.clear_at, thread.number_at) = (0, 0);
+        self.hide_what_the_kernel_tells(number, name);
+        self.returns_what_was_lent(name);
+        Turn::GoesOn
+    }
+
+    /// A thread made another thread or process.
+    fn made(&mut self, number: Number, child: i32, waits_for_it: bool) -> Turn {
+        if self.threads.len() >= THREADS_MAX {
+            let text = self.described(number, &format!("has more than {THREADS_MAX} threads"));
+            self.ending = Some(Ending::Stuck(text));
+            signal_thread(child, child, libc::SIGKILL);
+            return Turn::IsOver;
+        }
+        let new = self.take_number();
+        let (call, arguments) = {
+            let registers = &self.thread(number).registers;
+            (registers.orig_rax as i64, [registers.rdi, registers.rdx, registers.r10])
+        };
+        let [flags, to_parent, to_child] = if call == libc::SYS_clone { arguments } else { [0; 3] };
+        let owner = self.thread(number).process;
+        let has = |flag: i32| flags & flag as u64 != 0;
+        let process = if has(libc::CLONE_THREAD) { owner } else { new };
+        if process == new {
+            self.adds_process(owner, new, Tracee(child));
+        }
+        if has(libc::CLONE_PARENT_SETTID) {
+            self.process(owner).memory.write(to_parent, &new.to_le_bytes());
+        }
+        let mut thread = Thread::new(Tracee(child), process, State::Fresh);
+        thread.clear_at = if has(libc::CLONE_CHILD_CLEARTID) { to_child } else { 0 };
+        thread.number_at = if has(libc::CLONE_CHILD_SETTID) { to_child } else { 0 };
+        self.threads.insert(new, thread);
+        self.queue(new);
+        if waits_for_it || has(libc::CLONE_VFORK) {
+            self.thread_mut(number).state = State::Lends(new);
+            return Turn::IsOver;
+        }
+        self.returns_number(number, new);
+        Turn::GoesOn
+    }
+
+    fn adds_process(&mut self, parent: Number, new: Number, real: Tracee) {
+        let descriptors = self.process(parent).descriptors.clone();
+        descriptors.values().for_each(|file| self.files.retain(*file));
+        let scratch = self.process(parent).scratch;
+        let process = Process {
+            real,
+            parent,
+            memory: Memory(real.0),
+            descriptors,
+            scratch,
+            ended: None,
+            alarm_ns: None,
+        };
+        self.processes.insert(new, process);
+    }
+
+    /// The call that made a thread or process returns its number, ours in place of the kernel's.
+    fn returns_number(&mut self, number: Number, new: Number) {
+        let tracee = self.thread(number).tracee;
+        tracee.go_to_call();
+        while !matches!(tracee.wait(), Some(Stop::Boundary | Stop::Killed(_) | Stop::Exited(_))) {
+            tracee.go_to_call();
+        }
+        let mut registers = tracee.registers();
+        registers.rax = u64::from(new);
+        tracee.set_registers(&registers);
+    }
+
+    /// Whoever lent its memory to a process goes on: that has become another program, or ended.
+    pub(super) fn returns_what_was_lent(&mut self, to: Number) {
+        let lends = |thread: &Thread| matches!(thread.state, State::Lends(child) if child == to);
+        let Some(number) =
+            self.threads.iter().find_map(|(number, thread)| lends(thread).then_some(*number))
+        else {
+            return;
+        };
+        self.returns_number(number, to);
+        self.thread_mut(number).state = State::Ready;
+        self.queue(number);
+    }
+}
+
+/// How much processor time a thread has used.
+fn processor_ns(tracee: Tracee) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{0}/task/{0}/schedstat", tracee.0));
+    let number = |text: String| text.split(' ').next().and_then(|word| word.parse().ok());
+    text.ok().and_then(number).unwrap_or(0)
+}

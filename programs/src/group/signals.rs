@@ -1,0 +1,204 @@
+//! Signals: the kernel delivers them; here is what they do to a thread that waits in an emulated
+//! call, and the faults that stand for instructions that would tell the time.
+
+use super::{Blocked, Group, Interest, Number, State};
+use crate::sys::trace::Stop;
+
+/// Signals that do nothing unless a program handles them: SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
+const IGNORED: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
+/// The flag of a handler after which calls are made again.
+const SA_RESTART: u64 = libc::SA_RESTART as u64;
+
+impl Group {
+    /// A signal is about to be delivered to a thread.
+    pub(super) fn signalled(&mut self, number: Number, signal: i32) -> super::run::Turn {
+        let is_stop =
+            matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
+        if is_stop || signal == libc::SIGSEGV && self.emulates_instruction(number) {
+            if is_stop && self.others_are_ready() {
+                self.queue(number);
+                return super::run::Turn::IsOver;
+            }
+            return super::run::Turn::GoesOn;
+        }
+        if self.is_fatal(number, signal) {
+            return self.is_killed(number, signal);
+        }
+        self.thread_mut(number).signals.push(signal);
+        super::run::Turn::GoesOn
+    }
+
+    /// Whether a signal that is delivered to a thread ends its process.
+    fn is_fatal(&self, number: Number, signal: i32) -> bool {
+        let bit = 1u64 << (signal - 1);
+        let spared = self.set(number, "SigCgt:") | self.set(number, "SigIgn:") | IGNORED;
+        spared & bit == 0
+    }
+
+    /// `rdtsc` and `rdtscp` are faults; they show the monotonic clock.
+    fn emulates_instruction(&mut self, number: Number) -> bool {
+        let thread = self.thread(number);
+        let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);
+        let mut registers = tracee.registers();
+        let code = memory.read(registers.rip, 3);
+        let length = match code.as_slice() {
+            [0x0f, 0x31, ..] => 2,
+            [0x0f, 0x01, 0xf9] => 3,
+            _ => return false,
+        };
+        self.looks += 1;
+        self.creep();
+        let ticks = self.now().monotonic_ns;
+        registers.rax = ticks & 0xffff_ffff;
+        registers.rdx = ticks >> 32;
+        if length == 3 {
+            registers.rcx = 0;
+        }
+        registers.rip += length;
+        tracee.set_registers(&registers);
+        true
+    }
+
+    /// Something was sent to a process: a thread of it that waits is interrupted if the signal
+    /// concerns it.
+    pub(crate) fn check_signals(&mut self, process: Number) {
+        let waiting: Vec<Number> = self
+            .threads
+            .iter()
+            .filter(|(_, thread)| thread.process == process)
+            .filter_map(|(number, thread)| {
+                matches!(thread.state, State::Blocked(_)).then_some(*number)
+            })
+            .collect();
+        for number in waiting {
+            self.looks_for_blocked(number);
+            let concerns = self.concerns(number);
+            if concerns != 0 {
+                self.interrupts(number, concerns);
+                return;
+            }
+        }
+    }
+
+    /// A thread that waits for a blocked signal looks whether that has come.
+    fn looks_for_blocked(&mut self, number: Number) {
+        if let State::Blocked(Blocked { on: Interest::Signal, .. }) = self.thread(number).state {
+            self.queue(number);
+        }
+    }
+
+    /// What is pending for a thread, blocked or not.
+    pub(crate) fn pending(&self, number: Number) -> u64 {
+        self.set(number, "SigPnd:") | self.set(number, "ShdPnd:")
+    }
+
+    /// Whether a signal is pending that is not ignored and that this mask lets through.
+    pub(crate) fn has_deliverable(&self, number: Number, mask: u64) -> bool {
+        let handled = self.set(number, "SigCgt:");
+        let ignored = self.set(number, "SigIgn:") | IGNORED & !handled;
+        self.pending(number) & !mask & !ignored != 0
+    }
+
+    /// One of the sets of signals that /proc tells of a thread.
+    fn set(&self, number: Number, name: &str) -> u64 {
+        let real = self.thread(number).tracee.0;
+        let text = std::fs::read_to_string(format!("/proc/{real}/task/{real}/status"));
+        let text = text.unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok()).unwrap_or(0)
+    }
+
+    /// What is pending for a thread that waits, and concerns it: a thread that waits with a mask
+    /// of its own is woken by what that lets through.
+    fn concerns(&self, number: Number) -> u64 {
+        let thread = self.thread(number);
+        let memory = self.process(thread.process).memory;
+        let blocked = match thread.registers.orig_rax as i64 {
+            libc::SYS_rt_sigsuspend => memory.u64(thread.registers.rdi),
+            _ => self.set(number, "SigBlk:"),
+        };
+        let handled = self.set(number, "SigCgt:");
+        let ignored = self.set(number, "SigIgn:") | IGNORED & !handled;
+        self.pending(number) & !blocked & !ignored
+    }
+
+    /// The call in which a thread waits ends early, or is made again after the handler.
+    fn interrupts(&mut self, number: Number, concerns: u64) {
+        let State::Blocked(blocked) = self.thread(number).state else { return };
+        let signal = concerns.trailing_zeros() as i32 + 1;
+        self.tells_what_is_left(number, blocked);
+        let is_handled = self.set(number, "SigCgt:") & (1 << (signal - 1)) != 0;
+        if self.thread(number).registers.orig_rax as i64 == libc::SYS_rt_sigsuspend {
+            // The kernel makes the call now, and delivers the signal with the mask of the call.
+            self.thread_mut(number).state = State::Ready;
+            self.queue(number);
+            return;
+        }
+        if blocked.restarts && is_handled && self.restarts(number, signal) {
+            let thread = self.thread_mut(number);
+            let mut registers = thread.registers;
+            registers.rax = registers.orig_rax;
+            registers.orig_rax = u64::MAX;
+            registers.rip -= 2;
+            thread.tracee.set_registers(&registers);
+            thread.state = State::Ready;
+        } else {
+            self.answers(number, -i64::from(libc::EINTR));
+        }
+        self.queue(number);
+    }
+
+    /// A sleep that is interrupted tells how much of it is left.
+    fn tells_what_is_left(&mut self, number: Number, blocked: Blocked) {
+        let now = self.now().monotonic_ns;
+        let thread = self.thread(number);
+        let registers = &thread.registers;
+        let at = match registers.orig_rax as i64 {
+            libc::SYS_nanosleep => registers.rsi,
+            libc::SYS_clock_nanosleep if registers.rsi == 0 => registers.r10,
+            _ => 0,
+        };
+        if let Some(until) = blocked.until.filter(|_| at != 0) {
+            let left = until.at_ns.saturating_sub(now);
+            let memory = self.process(thread.process).memory;
+            memory.write(at, &(left / 1_000_000_000).to_le_bytes());
+            memory.write(at + 8, &(left % 1_000_000_000).to_le_bytes());
+        }
+    }
+
+    /// Whether the handler of a signal lets calls be made again.
+    fn restarts(&mut self, number: Number, signal: i32) -> bool {
+        let Some(scratch) = self.scratch(number) else { return false };
+        let arguments = [signal as u64, 0, scratch, 8, 0, 0];
+        let result = self.inject(number, (libc::SYS_rt_sigaction, arguments));
+        let memory = self.process(self.thread(number).process).memory;
+        result == 0 && memory.u64(scratch + 8) & SA_RESTART != 0
+    }
+
+    /// A page of our own in the memory of a thread's process.
+    pub(crate) fn scratch(&mut self, number: Number) -> Option<u64> {
+        let process = self.thread(number).process;
+        if let Some(page) = self.process(process).scratch {
+            return Some(page);
+        }
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let arguments = [0, 8192, protection as u64, flags as u64, u64::MAX, 0];
+        let page = self.inject(number, (libc::SYS_mmap, arguments));
+        let page = u64::try_from(page).ok();
+        self.process_mut(process).scratch = page;
+        page
+    }
+
+    /// Reads the stops of a thread that is about to end until it has.
+    pub(super) fn sees_off(&self, number: Number) -> i32 {
+        let tracee = self.thread(number).tracee;
+        loop {
+            match tracee.wait() {
+                Some(Stop::Exited(status)) => return (status & 0xff) << 8,
+                Some(Stop::Killed(signal)) => return signal,
+                _ => tracee.go(0),
+            }
+        }
+    }
+}

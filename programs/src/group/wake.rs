@@ -1,0 +1,144 @@
+//! Who wakes up when time has passed or something has happened.
+
+use super::{Blocked, Deadline, Group, Interest, Number, State};
+use crate::group::Now;
+use crate::sys::spawn::signal_process;
+
+/// How often a thread that waits for a wall clock to reach something looks again: the clock may be
+/// stepped.
+const WALL_LOOK_NS: u64 = 100_000_000;
+
+impl Now {
+    /// Whether a deadline has passed.
+    pub(crate) fn has_passed(self, deadline: Deadline) -> bool {
+        self.left_ns(deadline) == 0
+    }
+
+    fn left_ns(self, deadline: Deadline) -> u64 {
+        let clock = if deadline.is_wall { self.wall_ns } else { self.monotonic_ns };
+        deadline.at_ns.saturating_sub(clock)
+    }
+}
+
+impl Group {
+    /// Every thread that waits until now may look again, and every alarm that is due rings.
+    pub(super) fn wake_expired(&mut self) {
+        let now = self.now();
+        let is_due = |state: &State| match state {
+            State::Blocked(blocked) => blocked.until.is_some_and(|until| now.has_passed(until)),
+            _ => false,
+        };
+        let due: Vec<Number> = self
+            .threads
+            .iter()
+            .filter_map(|(number, thread)| is_due(&thread.state).then_some(*number))
+            .collect();
+        due.into_iter().for_each(|number| self.queue(number));
+        if self.files.timers().any(|timer| timer.next_ns.is_some()) {
+            self.files.has_changed = true;
+        }
+        self.ring_alarms(now);
+    }
+
+    fn ring_alarms(&mut self, now: Now) {
+        let numbers: Vec<Number> = self.processes.keys().copied().collect();
+        for number in numbers {
+            let process = self.process_mut(number);
+            let Some((at, interval)) = process.alarm_ns else { continue };
+            if at <= now.monotonic_ns {
+                process.alarm_ns =
+                    (interval > 0).then_some((now.monotonic_ns + interval, interval));
+                let real = process.real.0;
+                signal_process(real, libc::SIGALRM);
+                self.check_signals(number);
+            }
+        }
+    }
+
+    /// Whoever waits for a file looks again, if anything has happened to one.
+    pub(super) fn wake_changed(&mut self) {
+        if !std::mem::take(&mut self.files.has_changed) {
+            return;
+        }
+        self.wake_all(Interest::Files);
+    }
+
+    pub(crate) fn wake_all(&mut self, interest: Interest) {
+        let waits =
+            |state: &State| matches!(state, State::Blocked(blocked) if blocked.on == interest);
+        let waiting: Vec<Number> = self
+            .threads
+            .iter()
+            .filter_map(|(number, thread)| waits(&thread.state).then_some(*number))
+            .collect();
+        waiting.into_iter().for_each(|number| self.queue(number));
+    }
+
+    /// The threads of a process that wait for a word, those that wait longest first.
+    fn waiters(&self, process: Number, word: u64, bits: u32, most: u32) -> Vec<Number> {
+        let waits = |state: &State| match state {
+            State::Blocked(blocked) => matches!(blocked.on,
+                Interest::Futex { at, mask, is_woken: false } if at == word && mask & bits != 0),
+            _ => false,
+        };
+        let of_process = self.threads.iter().filter(|(_, thread)| thread.process == process);
+        let mut waiting: Vec<(u64, Number)> = of_process
+            .filter(|(_, thread)| waits(&thread.state))
+            .map(|(number, thread)| (thread.waits_since, *number))
+            .collect();
+        waiting.sort_unstable();
+        waiting.into_iter().map(|(_, number)| number).take(most as usize).collect()
+    }
+
+    /// Wakes threads of a process that wait for a word; returns how many.
+    pub(crate) fn wake_futex(&mut self, process: Number, word: u64, most: u32, bits: u32) -> u32 {
+        let woken = self.waiters(process, word, bits, most);
+        for number in &woken {
+            if let State::Blocked(blocked) = &mut self.thread_mut(*number).state
+                && let Interest::Futex { is_woken, .. } = &mut blocked.on
+            {
+                *is_woken = true;
+            }
+            self.queue(*number);
+        }
+        woken.len() as u32
+    }
+
+    /// Lets threads that wait for one word wait for another; returns how many.
+    pub(crate) fn requeue_futex(&mut self, process: Number, from: u64, to: u64, most: u32) -> u32 {
+        let moved = self.waiters(process, from, u32::MAX, most);
+        for number in &moved {
+            if let State::Blocked(blocked) = &mut self.thread_mut(*number).state
+                && let Interest::Futex { at, .. } = &mut blocked.on
+            {
+                *at = to;
+            }
+        }
+        moved.len() as u32
+    }
+
+    /// After how long the group goes on by itself.
+    pub(super) fn wake_after_us(&mut self) -> Option<u64> {
+        let ahead_us = self.ahead_ns.div_ceil(1_000);
+        if self.others_are_ready() {
+            return Some(ahead_us.max(1));
+        }
+        let now = self.now();
+        let of_threads = self.threads.values().filter_map(|thread| match &thread.state {
+            State::Blocked(Blocked { until, .. }) => *until,
+            _ => None,
+        });
+        let of_timers = self.files.timers().filter_map(|timer| {
+            timer.next_ns.map(|at_ns| Deadline { is_wall: timer.is_wall, at_ns })
+        });
+        let of_alarms = self.processes.values().filter_map(|process| {
+            process.alarm_ns.map(|(at_ns, _)| Deadline { is_wall: false, at_ns })
+        });
+        let left = |deadline: Deadline| {
+            let left = now.left_ns(deadline);
+            if deadline.is_wall { left.min(WALL_LOOK_NS) } else { left }
+        };
+        let first = of_threads.chain(of_timers).chain(of_alarms).map(left).min()?;
+        Some(ahead_us + first.div_ceil(1_000).max(1))
+    }
+}

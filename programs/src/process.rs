@@ -1,0 +1,81 @@
+//! The processes and threads of a group, as the programs see them.
+
+use crate::file::FileId;
+use crate::sys::memory::Memory;
+use crate::sys::trace::Tracee;
+use libc::user_regs_struct;
+use std::collections::BTreeMap;
+
+/// The number of a process or thread, as the programs see it.
+pub(crate) type Number = u32;
+
+pub(crate) struct Process {
+    pub(crate) real: Tracee,
+    pub(crate) parent: Number,
+    pub(crate) memory: Memory,
+    /// The descriptors that are emulated.
+    pub(crate) descriptors: BTreeMap<i32, FileId>,
+    /// A page of our own in its memory, once there is one.
+    pub(crate) scratch: Option<u64>,
+    /// How it ended, as the kernel says it to its parent; it stays until it was waited for.
+    pub(crate) ended: Option<i32>,
+    /// When its alarm rings, and how long until the next one.
+    pub(crate) alarm_ns: Option<(u64, u64)>,
+}
+
+pub(crate) struct Thread {
+    pub(crate) tracee: Tracee,
+    pub(crate) process: Number,
+    pub(crate) state: State,
+    /// Where the kernel writes a zero when it ends, and who waits there is woken.
+    pub(crate) clear_at: u64,
+    /// Where its own number was written in its memory, to be made ours.
+    pub(crate) number_at: u64,
+    /// The signals to deliver, the first at the next start.
+    pub(crate) signals: Vec<i32>,
+    pub(crate) registers: user_regs_struct,
+    /// Whether it stands before the call of its registers; otherwise after one.
+    pub(crate) is_before_call: bool,
+    pub(crate) is_queued: bool,
+    /// When it began to wait, in the order of all waits.
+    pub(crate) waits_since: u64,
+}
+
+pub(crate) enum State {
+    /// It was just made and has not stopped yet.
+    Fresh,
+    Ready,
+    Blocked(Blocked),
+    /// It waits in the kernel until a process that shares its memory has become another program.
+    Lends(Number),
+}
+
+/// What a thread waits for in a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Blocked {
+    pub(crate) on: Interest,
+    pub(crate) until: Option<Deadline>,
+    /// Whether the call is made again after a signal handler that says so.
+    pub(crate) restarts: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Interest {
+    /// Something happens to a file.
+    Files,
+    /// Somebody wakes the word.
+    Futex { at: u64, mask: u32, is_woken: bool },
+    /// A child ends.
+    Children,
+    /// Nothing but the deadline or a signal.
+    Nothing,
+    /// A signal that is blocked, or the deadline.
+    Signal,
+}
+
+/// An instant of one of the clocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Deadline {
+    pub(crate) is_wall: bool,
+    pub(crate) at_ns: u64,
+}

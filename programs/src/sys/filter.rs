@@ -1,0 +1,83 @@
+//! The seccomp filter: which calls stop, which run natively.
+//!
+//! A call that is on no list stops too, and is then refused by name: nothing that was not thought
+//! about can wait or leak time.
+
+use libc::{
+    BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
+    SECCOMP_RET_TRACE, c_long, sock_filter,
+};
+
+/// Descriptors from here on may be emulated; so may the first three.
+pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
+
+/// Calls on a descriptor, which stop if it may be emulated.
+#[rustfmt::skip]
+const ON_DESCRIPTORS: &[c_long] = &[
+    libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
+    libc::SYS_fcntl, libc::SYS_ioctl, libc::SYS_dup,
+];
+
+/// Calls that run natively: they neither wait for others nor tell the time.
+#[rustfmt::skip]
+const NATIVE: &[c_long] = &[
+    libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mprotect, libc::SYS_madvise, libc::SYS_brk,
+    libc::SYS_mremap, libc::SYS_fstat, libc::SYS_newfstatat, libc::SYS_stat, libc::SYS_lstat,
+    libc::SYS_statx, libc::SYS_lseek, libc::SYS_pread64, libc::SYS_pwrite64, libc::SYS_preadv,
+    libc::SYS_pwritev, libc::SYS_rt_sigprocmask, libc::SYS_rt_sigaction, libc::SYS_rt_sigreturn,
+    libc::SYS_rt_sigpending, libc::SYS_sigaltstack, libc::SYS_access, libc::SYS_faccessat,
+    libc::SYS_faccessat2, libc::SYS_readlink, libc::SYS_readlinkat, libc::SYS_getcwd,
+    libc::SYS_chdir, libc::SYS_fchdir, libc::SYS_getdents, libc::SYS_getdents64,
+    libc::SYS_mkdir, libc::SYS_mkdirat, libc::SYS_rmdir, libc::SYS_unlink, libc::SYS_unlinkat,
+    libc::SYS_rename, libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_link, libc::SYS_linkat,
+    libc::SYS_symlink, libc::SYS_symlinkat, libc::SYS_chmod, libc::SYS_fchmod, libc::SYS_fchmodat,
+    libc::SYS_chown, libc::SYS_fchown, libc::SYS_lchown, libc::SYS_fchownat, libc::SYS_umask,
+    libc::SYS_truncate, libc::SYS_ftruncate, libc::SYS_fallocate, libc::SYS_fsync,
+    libc::SYS_fdatasync, libc::SYS_msync, libc::SYS_sync_file_range, libc::SYS_utimensat,
+    libc::SYS_statfs, libc::SYS_fstatfs, libc::SYS_fadvise64, libc::SYS_flock,
+    libc::SYS_getxattr, libc::SYS_lgetxattr, libc::SYS_fgetxattr, libc::SYS_listxattr,
+    libc::SYS_getuid, libc::SYS_geteuid, libc::SYS_getgid, libc::SYS_getegid,
+    libc::SYS_getresuid, libc::SYS_getresgid, libc::SYS_getgroups, libc::SYS_setuid,
+    libc::SYS_setgid, libc::SYS_setgroups, libc::SYS_setresuid, libc::SYS_setresgid,
+    libc::SYS_capget, libc::SYS_capset, libc::SYS_personality,
+    libc::SYS_arch_prctl, libc::SYS_prctl, libc::SYS_set_robust_list, libc::SYS_get_robust_list,
+    libc::SYS_rseq, libc::SYS_prlimit64, libc::SYS_getrlimit, libc::SYS_setrlimit,
+    libc::SYS_mlock, libc::SYS_mlock2, libc::SYS_munlock, libc::SYS_mincore, libc::SYS_membarrier,
+    libc::SYS_getpriority, libc::SYS_setpriority, libc::SYS_sched_setaffinity,
+    libc::SYS_sched_getparam, libc::SYS_sched_getscheduler, libc::SYS_sched_setscheduler,
+    libc::SYS_sched_get_priority_max, libc::SYS_sched_get_priority_min, libc::SYS_sched_getattr,
+    libc::SYS_sched_setattr, libc::SYS_ioprio_get, libc::SYS_ioprio_set, libc::SYS_get_mempolicy,
+    libc::SYS_set_mempolicy, libc::SYS_mbind,
+    libc::SYS_memfd_create, libc::SYS_clock_getres, libc::SYS_pkey_alloc, libc::SYS_pkey_mprotect,
+    libc::SYS_pkey_free, libc::SYS_shmget, libc::SYS_shmat, libc::SYS_shmctl, libc::SYS_shmdt,
+    libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
+];
+
+fn statement(code: u32, k: u32) -> sock_filter {
+    sock_filter { code: code as u16, jt: 0, jf: 0, k }
+}
+
+fn jump(condition: u32, k: u32, on_true: u8, on_false: u8) -> sock_filter {
+    sock_filter { code: (BPF_JMP | condition | BPF_K) as u16, jt: on_true, jf: on_false, k }
+}
+
+/// The filter, as the kernel reads it.
+pub(crate) fn filter() -> Vec<sock_filter> {
+    let load = |offset| statement(BPF_LD | BPF_W | BPF_ABS, offset);
+    let verdict = |action| statement(BPF_RET | BPF_K, action);
+    let mut program = vec![load(0)];
+    for number in ON_DESCRIPTORS {
+        program.push(jump(BPF_JEQ, *number as u32, 0, 5));
+        program.push(load(16));
+        program.push(jump(BPF_JGE, FIRST_DESCRIPTOR as u32, 1, 0));
+        program.push(jump(BPF_JGE, 3, 1, 0));
+        program.push(verdict(SECCOMP_RET_TRACE));
+        program.push(verdict(SECCOMP_RET_ALLOW));
+    }
+    for number in NATIVE {
+        program.push(jump(BPF_JEQ, *number as u32, 0, 1));
+        program.push(verdict(SECCOMP_RET_ALLOW));
+    }
+    program.push(verdict(SECCOMP_RET_TRACE));
+    program
+}

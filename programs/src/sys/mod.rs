@@ -1,0 +1,7 @@
+//! The system calls of the tracer itself. Everything unsafe of this crate is in this folder.
+
+pub(crate) mod filter;
+pub(crate) mod memory;
+pub(crate) mod spawn;
+pub(crate) mod ticker;
+pub(crate) mod trace;

@@ -1,0 +1,157 @@
+//! Starts a program that is traced from its first instruction.
+
+use super::filter::filter;
+use super::trace::{Stop, Tracee};
+use crate::interface::StartError;
+use libc::{c_char, pid_t, sock_fprog};
+use std::ffi::CString;
+use std::io;
+use std::path::Path;
+
+/// Descriptors that a program may have.
+const DESCRIPTORS_MAX: libc::rlim_t = 1024;
+
+/// What is started, as the kernel takes it.
+pub(crate) struct Image {
+    pub(crate) path: CString,
+    pub(crate) arguments: Vec<CString>,
+    pub(crate) environment: Vec<CString>,
+    pub(crate) folder: CString,
+}
+
+/// Forks, and stops the child before it becomes the program.
+pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
+    let pointers = |texts: &[CString]| -> Vec<*const c_char> {
+        texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+    };
+    let (arguments, environment) = (pointers(&image.arguments), pointers(&image.environment));
+    let filter = filter();
+    let program =
+        sock_fprog { len: filter.len() as u16, filter: filter.as_ptr() as *mut libc::sock_filter };
+    // SAFETY: the child makes only calls that are safe after a fork, on memory prepared before.
+    let child = unsafe { libc::fork() };
+    if child < 0 {
+        return Err(io::Error::last_os_error().into());
+    }
+    if child == 0 {
+        // SAFETY: as above; it does not return.
+        unsafe { become_program(image, &arguments, &environment, &program) }
+    }
+    let tracee = Tracee(child);
+    match tracee.wait() {
+        Some(Stop::Signal(libc::SIGSTOP)) => {
+            tracee.set_options().map_err(|error| StartError::NotAllowed(error.to_string()))?;
+            Ok(tracee)
+        }
+        other => Err(StartError::NotAllowed(format!("the child said {other:?}"))),
+    }
+}
+
+/// Never returns. Exit statuses from 121 on are failures of the preparation.
+unsafe fn become_program(
+    image: &Image,
+    arguments: &[*const c_char],
+    environment: &[*const c_char],
+    program: &sock_fprog,
+) -> ! {
+    // SAFETY: all pointers are to live, zero-terminated memory.
+    unsafe {
+        libc::setsid();
+        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        prepare_descriptors();
+        prepare_signals();
+        if libc::chdir(image.folder.as_ptr()) != 0 {
+            libc::_exit(121);
+        }
+        libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV);
+        if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
+            libc::_exit(122);
+        }
+        libc::raise(libc::SIGSTOP);
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        if libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, program) != 0 {
+            libc::_exit(123);
+        }
+        libc::execve(image.path.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+        libc::_exit(127);
+    }
+}
+
+/// Standard input is empty; what is printed goes to files of their own, which stay empty because
+/// the tracer takes it.
+unsafe fn prepare_descriptors() {
+    // SAFETY: calls on descriptors of the child.
+    unsafe {
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY);
+        libc::dup2(null, 0);
+        for (descriptor, name) in [(1, c"stdout"), (2, c"stderr")] {
+            libc::dup2(libc::memfd_create(name.as_ptr(), 0), descriptor);
+        }
+        libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0);
+        let limit = libc::rlimit { rlim_cur: DESCRIPTORS_MAX, rlim_max: DESCRIPTORS_MAX };
+        libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &none);
+    }
+}
+
+/// A program starts with every signal at its default and none blocked.
+unsafe fn prepare_signals() {
+    // SAFETY: a zeroed set is valid.
+    unsafe {
+        for signal in 1..=64 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
+    }
+}
+
+/// Whether the calling process may run a file.
+pub(crate) fn is_executable(path: &Path) -> bool {
+    let Ok(text) = CString::new(path.as_os_str().as_encoded_bytes()) else { return false };
+    // SAFETY: the path is zero-terminated.
+    path.is_file() && unsafe { libc::access(text.as_ptr(), libc::X_OK) } == 0
+}
+
+/// Sends a signal to a thread of a process.
+pub(crate) fn signal_thread(process: pid_t, thread: pid_t, signal: i32) {
+    // SAFETY: a call without pointers.
+    unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) };
+}
+
+/// Sends a signal to a process.
+pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
+    // SAFETY: a call without pointers.
+    match unsafe { libc::kill(process, signal) } {
+        0 => 0,
+        _ => -i64::from(io::Error::last_os_error().raw_os_error().unwrap_or(libc::ESRCH)),
+    }
+}
+
+/// Keeps the calling thread, and what it starts, on one core: otherwise most time is lost in
+/// waking each other up across cores.
+pub(crate) fn stay_on_one_core() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! { static DONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) }; }
+    if DONE.replace(true) {
+        return;
+    }
+    // SAFETY: the sets are live and of the size that is told.
+    unsafe {
+        let mut allowed: libc::cpu_set_t = std::mem::zeroed();
+        let size = size_of::<libc::cpu_set_t>();
+        if libc::sched_getaffinity(0, size, &mut allowed) != 0 {
+            return;
+        }
+        let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
+            .filter(|core| libc::CPU_ISSET(*core, &allowed))
+            .collect();
+        let core = cores[NEXT.fetch_add(1, Ordering::Relaxed) % cores.len()];
+        let mut one: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(core, &mut one);
+        libc::sched_setaffinity(0, size, &one);
+    }
+}

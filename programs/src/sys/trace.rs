@@ -1,0 +1,194 @@
+//! One traced thread: letting it go on, waiting for its next stop, its registers.
+
+use libc::{c_long, c_ulong, c_void, pid_t, user_regs_struct};
+use std::io;
+
+/// A traced thread, by its real number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Tracee(pub(crate) pid_t);
+
+/// Why a thread stands still.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// It is about to make a call that the filter stops.
+    Call,
+    /// A call was entered or left, after [`Tracee::go_to_call`].
+    Boundary,
+    /// It has become another program.
+    Exec,
+    /// It has made a thread or a process, of this real number.
+    Made { child: pid_t, waits_for_it: bool },
+    /// Some other event.
+    Event,
+    /// A signal is about to be delivered.
+    Signal(i32),
+    /// It has ended.
+    Exited(i32),
+    /// A signal has ended it.
+    Killed(i32),
+}
+
+impl Tracee {
+    pub(crate) fn set_options(self) -> io::Result<()> {
+        let options = libc::PTRACE_O_TRACECLONE
+            | libc::PTRACE_O_TRACEFORK
+            | libc::PTRACE_O_TRACEVFORK
+            | libc::PTRACE_O_TRACEEXEC
+            | libc::PTRACE_O_TRACESECCOMP
+            | libc::PTRACE_O_EXITKILL
+            | libc::PTRACE_O_TRACESYSGOOD;
+        self.request(libc::PTRACE_SETOPTIONS, c_long::from(options))
+    }
+
+    fn request(self, what: libc::c_uint, data: c_long) -> io::Result<()> {
+        // SAFETY: the requests that come here take a number, no pointer.
+        match unsafe { libc::ptrace(what, self.0, 0, data) } {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets it run until the next stop, with a signal delivered unless that is 0. A thread that
+    /// is gone is noticed by the next wait.
+    pub(crate) fn go(self, signal: i32) {
+        let _ = self.request(libc::PTRACE_CONT, c_long::from(signal));
+    }
+
+    /// Lets it run until a call is entered or left.
+    pub(crate) fn go_to_call(self) {
+        let _ = self.request(libc::PTRACE_SYSCALL, 0);
+    }
+
+    /// Waits for the next stop. `None` if the wait was interrupted by the ticker.
+    pub(crate) fn wait_once(self) -> Option<Stop> {
+        let mut status = 0;
+        // SAFETY: the status is a live integer.
+        let got = unsafe { libc::waitpid(self.0, &mut status, libc::__WALL) };
+        if got >= 0 {
+            return Some(self.read(status));
+        }
+        match io::Error::last_os_error().raw_os_error() {
+            Some(libc::EINTR) => None,
+            _ => Some(Stop::Killed(libc::SIGKILL)),
+        }
+    }
+
+    /// Waits for the next stop. `None` never comes; it is there for the caller's match.
+    pub(crate) fn wait(self) -> Option<Stop> {
+        loop {
+            if let Some(stop) = self.wait_once() {
+                return Some(stop);
+            }
+        }
+    }
+
+    /// Takes note of its end if it has ended.
+    pub(crate) fn wait_if_there(self) -> bool {
+        let mut status = 0;
+        // SAFETY: the status is a live integer.
+        unsafe { libc::waitpid(self.0, &mut status, libc::__WALL) == self.0 }
+    }
+
+    fn read(self, status: i32) -> Stop {
+        if libc::WIFEXITED(status) {
+            return Stop::Exited(libc::WEXITSTATUS(status));
+        }
+        if libc::WIFSIGNALED(status) {
+            return Stop::Killed(libc::WTERMSIG(status));
+        }
+        let signal = libc::WSTOPSIG(status);
+        match status >> 16 {
+            libc::PTRACE_EVENT_SECCOMP => Stop::Call,
+            libc::PTRACE_EVENT_EXEC => Stop::Exec,
+            libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK => {
+                Stop::Made { child: self.message() as pid_t, waits_for_it: false }
+            }
+            libc::PTRACE_EVENT_VFORK => {
+                Stop::Made { child: self.message() as pid_t, waits_for_it: true }
+            }
+            0 if signal == libc::SIGTRAP | 0x80 => Stop::Boundary,
+            0 => Stop::Signal(signal),
+            _ => Stop::Event,
+        }
+    }
+
+    /// What the last event was about.
+    pub(crate) fn message(self) -> u64 {
+        let mut message: c_ulong = 0;
+        // SAFETY: the kernel writes one long there.
+        unsafe {
+            libc::ptrace(libc::PTRACE_GETEVENTMSG, self.0, 0, &mut message as *mut c_ulong);
+        }
+        message
+    }
+
+    /// Registers that are not known yet.
+    pub(crate) fn no_registers(self) -> user_regs_struct {
+        // SAFETY: a zeroed structure is valid.
+        unsafe { std::mem::zeroed() }
+    }
+
+    pub(crate) fn registers(self) -> user_regs_struct {
+        // SAFETY: a zeroed structure is valid, and the kernel writes exactly one.
+        unsafe {
+            let mut registers: user_regs_struct = std::mem::zeroed();
+            libc::ptrace(
+                libc::PTRACE_GETREGS,
+                self.0,
+                0,
+                (&mut registers as *mut user_regs_struct).cast::<c_void>(),
+            );
+            registers
+        }
+    }
+
+    pub(crate) fn set_registers(self, registers: &user_regs_struct) {
+        // SAFETY: the kernel reads exactly one structure.
+        unsafe {
+            libc::ptrace(
+                libc::PTRACE_SETREGS,
+                self.0,
+                0,
+                (registers as *const user_regs_struct).cast::<c_void>(),
+            );
+        }
+    }
+
+    /// Makes the stopped thread carry out a call of ours and gives its result. It stands at a
+    /// call, before or after; afterwards it stands after it. Signals that arrive meanwhile are
+    /// returned.
+    pub(crate) fn inject(
+        self,
+        registers: &user_regs_struct,
+        is_before: bool,
+        (number, arguments): (c_long, [u64; 6]),
+    ) -> (i64, Vec<i32>) {
+        let mut ours = *registers;
+        let [a, b, c, d, e, f] = arguments;
+        (ours.rdi, ours.rsi, ours.rdx, ours.r10, ours.r8, ours.r9) = (a, b, c, d, e, f);
+        let mut boundaries = if is_before {
+            ours.orig_rax = number as u64;
+            ours.rax = -i64::from(libc::ENOSYS) as u64;
+            1
+        } else {
+            ours.orig_rax = u64::MAX;
+            ours.rax = number as u64;
+            ours.rip -= 2;
+            2
+        };
+        self.set_registers(&ours);
+        let mut signals = Vec::new();
+        while boundaries > 0 {
+            self.go_to_call();
+            match self.wait() {
+                Some(Stop::Boundary) => boundaries -= 1,
+                Some(Stop::Signal(signal)) => signals.push(signal),
+                Some(Stop::Exited(_) | Stop::Killed(_)) => {
+                    return (-i64::from(libc::ESRCH), signals);
+                }
+                _ => {}
+            }
+        }
+        (self.registers().rax as i64, signals)
+    }
+}

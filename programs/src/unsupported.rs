@@ -1,0 +1,53 @@
+//! What there is where programs cannot be traced: an error that says so.
+
+use crate::interface::{CallMade, Clocks, Launch, News, Output, StartError, Step};
+
+/// Always [`StartError::Unsupported`].
+pub fn check(_: &Launch) -> Result<(), StartError> {
+    Err(StartError::Unsupported)
+}
+
+/// Never needed: no call is traced.
+pub fn name_of_call(_: u16) -> &'static str {
+    "unknown"
+}
+
+/// A machine's processes. None can be started here.
+pub struct Group(std::convert::Infallible);
+
+impl Group {
+    /// Always [`StartError::Unsupported`].
+    pub fn start(_: &Launch) -> Result<Group, StartError> {
+        Err(StartError::Unsupported)
+    }
+
+    /// Never called.
+    pub fn step(&mut self, _: Clocks) -> Step {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn tell(&mut self, _: News) {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn take_output(&mut self) -> Vec<Output> {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn output_dropped(&self) -> usize {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn calls(&self) -> &[CallMade] {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn preempted(&self) -> u32 {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,77 @@
+//! Runs a group without a network: time jumps to the next thing that it waits for.
+
+#![expect(dead_code, reason = "each test file uses its own part of it")]
+
+use fencepost_programs::{CallMade, Channel, Clocks, Ending, Group, Launch, News, Request};
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+/// Where the wall clock begins, in microseconds.
+pub const EPOCH_US: i64 = 1_700_000_000_000_000;
+/// Steps after which a test gives up.
+const STEPS_MAX: u32 = 2_000_000;
+
+/// What came of a run.
+pub struct Alone {
+    pub ending: Ending,
+    pub stdout: String,
+    pub stderr: String,
+    pub elapsed_us: u64,
+    pub calls: Vec<CallMade>,
+    pub preempted: u32,
+}
+
+pub fn launch(command: &[&str]) -> Launch {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let environment = [("PATH", path.as_str()), ("HOME", "/"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
+    Launch {
+        command: command.iter().map(|word| (*word).to_owned()).collect(),
+        environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        folder: "/".into(),
+        host_name: "client-1".to_owned(),
+        hosts: BTreeMap::from([
+            ("client-1".to_owned(), Ipv4Addr::new(10, 0, 0, 1)),
+            ("nobody".to_owned(), Ipv4Addr::new(10, 0, 0, 2)),
+        ]),
+        seed: 7,
+        first_process: 1001,
+    }
+}
+
+/// Runs a program to its end. Connects to other machines are refused.
+pub fn run_alone(launch: &Launch) -> Alone {
+    let mut group = Group::start(launch).expect("the program starts");
+    let (mut now, mut stdout, mut stderr) = (1_000_000_000, Vec::new(), Vec::new());
+    let began = now;
+    for _ in 0..STEPS_MAX {
+        let wall_us = EPOCH_US + (now - began) as i64;
+        let step = group.step(Clocks { wall_us, monotonic_us: now });
+        for output in group.take_output() {
+            match output.channel {
+                Channel::Stdout => stdout.extend(output.bytes),
+                Channel::Stderr => stderr.extend(output.bytes),
+            }
+        }
+        if let Some(ending) = step.ending {
+            return Alone {
+                ending,
+                stdout: String::from_utf8_lossy(&stdout).into_owned(),
+                stderr: String::from_utf8_lossy(&stderr).into_owned(),
+                elapsed_us: now - began,
+                calls: group.calls().to_vec(),
+                preempted: group.preempted(),
+            };
+        }
+        let mut has_news = false;
+        for request in step.requests {
+            if let Request::Connect { socket, .. } = request {
+                group.tell(News::Refused(socket));
+                has_news = true;
+            }
+        }
+        if !has_news {
+            now += step.wake_after_us.expect("it waits for something that can come");
+        }
+    }
+    panic!("{:?} does not end", launch.command);
+}

@@ -1,0 +1,77 @@
+//! The emulation beside the kernel: small C programs run natively and traced, and must print the
+//! same and end the same. Skipped with a line where there is no C compiler.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod alone;
+
+use alone::{launch, run_alone};
+use fencepost_programs::Ending;
+use std::path::Path;
+use std::process::Command;
+
+fn compiled(folder: &Path) -> Option<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel.c");
+    let program = folder.join("kernel");
+    let compiler = ["cc", "gcc", "clang"].into_iter().find(|name| {
+        Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+    })?;
+    let output = Command::new(compiler)
+        .args(["-O1", "-pthread", "-o"])
+        .arg(&program)
+        .arg(source)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(program.display().to_string())
+}
+
+fn cases(program: &str) -> Vec<String> {
+    let output = Command::new(program).arg("list").output().unwrap();
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn programs_print_the_same_natively_and_traced() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled(folder.path()) else {
+        eprintln!("skipped: no C compiler");
+        return;
+    };
+    let cases = cases(&program);
+    assert!(cases.len() >= 60, "{} cases", cases.len());
+    let mut differing = Vec::new();
+    for case in &cases {
+        let native = Command::new(&program).arg(case).output().unwrap();
+        let native_text = String::from_utf8_lossy(&native.stdout).into_owned();
+        let status = native.status.code().map_or(Ending::Killed(0), Ending::Exited);
+        let traced = run_alone(&launch(&[&program, case]));
+        let ending = match traced.ending.clone() {
+            Ending::Killed(_) => Ending::Killed(0),
+            other => other,
+        };
+        if traced.stdout != native_text || ending != status {
+            differing.push(format!(
+                "{case}:\n natively {status:?}\n{native_text}\n traced {:?}\n{}{}",
+                traced.ending, traced.stdout, traced.stderr
+            ));
+        }
+    }
+    assert!(differing.is_empty(), "{} differ:\n{}", differing.len(), differing.join("\n"));
+}
+
+#[test]
+fn two_runs_make_the_same_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled(folder.path()) else {
+        eprintln!("skipped: no C compiler");
+        return;
+    };
+    for case in cases(&program) {
+        let (one, other) =
+            (run_alone(&launch(&[&program, &case])), run_alone(&launch(&[&program, &case])));
+        assert_eq!(one.calls, other.calls, "{case}");
+        assert_eq!(one.elapsed_us, other.elapsed_us, "{case}");
+    }
+}

@@ -1,0 +1,179 @@
+//! Programs of the system in virtual time: what leaks is emulated, what cannot be is refused by
+//! name, and nothing hangs.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod alone;
+
+use alone::{Alone, launch, run_alone};
+use fencepost_programs::{Ending, Group, StartError};
+use std::process::Command;
+
+fn shell(script: &str) -> Alone {
+    run_alone(&launch(&["/bin/sh", "-c", script]))
+}
+
+/// A compiled C program, or `None` with a line where there is no compiler.
+fn compiled(folder: &tempfile::TempDir, source: &str) -> Option<String> {
+    let (text, program) = (folder.path().join("a.c"), folder.path().join("a"));
+    std::fs::write(&text, source).unwrap();
+    let output =
+        Command::new("cc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(&text).output();
+    let Ok(output) = output else {
+        eprintln!("skipped: no C compiler");
+        return None;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(program.display().to_string())
+}
+
+fn run_c(source: &str) -> Option<Alone> {
+    let folder = tempfile::tempdir().unwrap();
+    compiled(&folder, source).map(|program| run_alone(&launch(&[&program])))
+}
+
+#[test]
+fn a_sleep_takes_virtual_time_and_no_other() {
+    let run = shell("sleep 3600; date +%s");
+    assert_eq!(run.ending, Ending::Exited(0));
+    assert!((3_600_000_000..3_610_000_000).contains(&run.elapsed_us), "{}", run.elapsed_us);
+    assert!(run.stdout.starts_with("170000360"), "{}", run.stdout);
+}
+
+#[test]
+fn a_shell_with_pipes_and_children_ends_as_it_should() {
+    let run = shell("x=$(printf 'b\\na\\n' | sort | tr '\\n' ' '); echo \"$x\"; (exit 4)");
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(4), "a b \n"));
+}
+
+#[test]
+fn what_would_leak_is_emulated() {
+    let script = "cat /proc/uptime /proc/loadavg /etc/hostname /sys/devices/system/cpu/online \
+                  /proc/sys/kernel/random/uuid; head -c 8 /dev/urandom | od -An -tx1; nproc; \
+                  echo $$; uname -n";
+    let (one, other) = (shell(script), shell(script));
+    assert_eq!(one.stdout, other.stdout);
+    assert!(one.stdout.contains("client-1\n"), "{}", one.stdout);
+    assert!(one.stdout.contains("\n2\n1001\n"), "{}", one.stdout);
+    assert_eq!(one.calls, other.calls);
+}
+
+#[test]
+fn the_time_stamp_counter_shows_virtual_time() {
+    let source = "#include <stdio.h>\n#include <unistd.h>\n#include <x86intrin.h>\nint main() { \
+                  unsigned a; unsigned long s = __rdtsc(); usleep(250000); \
+                  printf(\"%lu\\n\", (__rdtscp(&a) - s) / 1000000); return 0; }";
+    let Some(run) = run_c(source) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "250\n"));
+}
+
+#[test]
+fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
+    // The time stamp of a file that the program makes is the real one.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made").display().to_string();
+    let script = format!("rm -f {path}; : > {path}; stat -c %y {path}");
+    let (one, other) = (shell(&script), shell(&script));
+    assert_ne!(one.stdout, other.stdout);
+}
+
+#[test]
+fn a_connect_to_the_real_network_is_refused_and_said() {
+    let source = "#include <arpa/inet.h>\n#include <errno.h>\n#include <stdio.h>\nint main() { \
+                  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(80)}; \
+                  inet_pton(AF_INET, \"1.2.3.4\", &a.sin_addr); \
+                  int s = socket(AF_INET, SOCK_STREAM, 0); \
+                  printf(\"%d\\n\", connect(s, (void *)&a, sizeof a) < 0 ? errno : 0); return 0; }";
+    let Some(run) = run_c(source) else { return };
+    assert_eq!(run.stdout, "101\n");
+    assert!(run.stderr.contains("1.2.3.4:80, which is no machine of this world"), "{}", run.stderr);
+}
+
+#[test]
+fn a_call_that_is_not_emulated_ends_the_run_with_its_name() {
+    let source = "#include <sys/syscall.h>\n#include <unistd.h>\nint main() { \
+                  return syscall(SYS_timer_create, 0, 0, 0); }";
+    let Some(run) = run_c(source) else { return };
+    let Ending::NotEmulated(text) = &run.ending else { panic!("{:?}", run.ending) };
+    assert!(text.contains("thread 1001 (a)") && text.contains("timer_create"), "{text}");
+}
+
+#[test]
+fn a_program_that_waits_for_itself_is_found_out() {
+    let source = "#include <pthread.h>\nint main() { pthread_mutex_t m = \
+                  PTHREAD_MUTEX_INITIALIZER; pthread_mutex_lock(&m); pthread_mutex_lock(&m); }";
+    let Some(run) = run_c(source) else { return };
+    let Ending::Stuck(text) = &run.ending else { panic!("{:?}", run.ending) };
+    assert!(text.contains("every thread waits") && text.contains("futex"), "{text}");
+}
+
+#[test]
+fn a_thread_that_spins_for_another_is_interrupted_and_counted() {
+    let source = "#include <pthread.h>\n#include <stdio.h>\nstatic volatile int done; \
+                  static void *set(void *a) { done = 1; return a; }\nint main() { pthread_t t; \
+                  pthread_create(&t, 0, set, 0); while (!done); puts(\"seen\"); return 0; }";
+    let Some(run) = run_c(source) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "seen\n"));
+    assert!(run.preempted > 0);
+}
+
+#[test]
+fn a_program_that_forks_without_end_is_stopped() {
+    let run = shell("f() { f & f; }; f");
+    assert!(
+        matches!(&run.ending, Ending::Stuck(text) if text.contains("threads"))
+            || matches!(run.ending, Ending::Exited(_)),
+        "{:?}",
+        run.ending
+    );
+}
+
+#[test]
+fn what_is_printed_is_kept_up_to_a_bound() {
+    let run = shell("yes | head -c 1000000");
+    assert_eq!(run.ending, Ending::Exited(0));
+    assert_eq!(run.stdout.len(), 64 * 1024);
+}
+
+#[test]
+fn what_cannot_be_started_is_an_error() {
+    let start = |command: &[&str]| Group::start(&launch(command)).map(|_| ()).unwrap_err();
+    assert!(matches!(start(&[]), StartError::Empty));
+    assert!(matches!(start(&["/nowhere/x"]), StartError::NotFound(_)));
+    assert!(matches!(start(&["no-such-program-at-all"]), StartError::NotFound(_)));
+    assert!(matches!(start(&["/etc/passwd"]), StartError::NotExecutable(_)));
+}
+
+#[test]
+fn nothing_is_left_running() {
+    let run = shell("sleep 98765.4321 & sleep 98765.4321 & sleep 1");
+    assert_eq!(run.ending, Ending::Exited(0));
+    let left = std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        line.starts_with(b"sleep\098765.4321")
+    });
+    assert!(!left);
+}
+
+#[test]
+fn python_and_node_run_in_virtual_time_and_repeat_themselves() {
+    let python = "import threading, time, random, uuid, os\nt = [threading.Thread(target=time.sleep, \
+                  args=(i,)) for i in range(3)]\n[x.start() for x in t]\n[x.join() for x in t]\n\
+                  print(time.time(), random.random(), uuid.uuid4(), uuid.uuid1(), os.getpid())";
+    let node = "setTimeout(() => console.log(Date.now(), Math.random(), \
+                require('crypto').randomUUID()), 1500)";
+    for (program, flag, script) in [("python3", "-c", python), ("node", "-e", node)] {
+        if Command::new(program).arg("--version").output().is_err() {
+            eprintln!("skipped: no {program}");
+            continue;
+        }
+        let (one, other) = (
+            run_alone(&launch(&[program, flag, script])),
+            run_alone(&launch(&[program, flag, script])),
+        );
+        assert_eq!(one.ending, Ending::Exited(0), "{program}: {}", one.stderr);
+        assert_eq!(one.stdout, other.stdout, "{program}");
+        assert!(one.stdout.starts_with("1700000"), "{program}: {}", one.stdout);
+    }
+}

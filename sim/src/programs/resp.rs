@@ -1,0 +1,110 @@
+//! The little of RESP that judge and storage speak, and what client libraries send when they
+//! connect.
+
+use bytes::{Bytes, BytesMut};
+use redis_protocol::resp2::decode::decode_bytes_mut;
+use redis_protocol::resp2::types::BytesFrame;
+
+/// The version that judge and storage say they are.
+const VERSION: &str = "7.0.15";
+
+/// The next whole command of a connection, as its words. `Err` for what is no command.
+pub(crate) fn next_command(buffer: &mut BytesMut) -> Result<Option<Vec<Bytes>>, ()> {
+    match decode_bytes_mut(buffer) {
+        Ok(Some((frame, _, _))) => words(&frame).map(Some).ok_or(()),
+        Ok(None) => Ok(None),
+        Err(_) => Err(()),
+    }
+}
+
+/// The words of a command.
+pub(crate) fn words(frame: &BytesFrame) -> Option<Vec<Bytes>> {
+    let BytesFrame::Array(items) = frame else { return None };
+    let word = |item: &BytesFrame| match item {
+        BytesFrame::BulkString(bytes) => Some(bytes.clone()),
+        _ => None,
+    };
+    items.iter().map(word).collect::<Option<Vec<_>>>().filter(|words| !words.is_empty())
+}
+
+/// A word as text, in capitals.
+pub(crate) fn name(word: &Bytes) -> String {
+    String::from_utf8_lossy(word).to_ascii_uppercase()
+}
+
+/// A word as a number.
+pub(crate) fn number<T: std::str::FromStr>(word: &Bytes) -> Option<T> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+/// The answer to what client libraries send when they connect; `None` for anything else.
+pub(crate) fn courtesy(words: &[Bytes]) -> Option<String> {
+    Some(match name(&words[0]).as_str() {
+        "HELLO" => hello(words.get(1)),
+        "AUTH" | "SELECT" | "QUIT" | "READONLY" | "RESET" => "+OK\r\n".to_owned(),
+        "CLIENT" if words.len() == 2 && name(&words[1]) == "ID" => ":1\r\n".to_owned(),
+        "CLIENT" => "+OK\r\n".to_owned(),
+        "PING" => match words.get(1) {
+            Some(text) => bulk(&String::from_utf8_lossy(text)),
+            None => "+PONG\r\n".to_owned(),
+        },
+        "ECHO" if words.len() == 2 => bulk(&String::from_utf8_lossy(&words[1])),
+        "INFO" => bulk(&format!("# Server\r\nredis_version:{VERSION}\r\nloading:0\r\n")),
+        "COMMAND" => "*0\r\n".to_owned(),
+        _ => return None,
+    })
+}
+
+fn hello(version: Option<&Bytes>) -> String {
+    let protocol: u8 = match version.map(number) {
+        None => 2,
+        Some(Some(protocol @ (2 | 3))) => protocol,
+        Some(_) => return "-NOPROTO unsupported protocol version\r\n".to_owned(),
+    };
+    let head = if protocol == 3 { "%7\r\n" } else { "*14\r\n" };
+    let pairs = [("server", bulk("redis")), ("version", bulk(VERSION))];
+    let rest = [
+        ("proto", format!(":{protocol}\r\n")),
+        ("id", ":1\r\n".to_owned()),
+        ("mode", bulk("standalone")),
+        ("role", bulk("master")),
+        ("modules", "*0\r\n".to_owned()),
+    ];
+    let entries = pairs.into_iter().chain(rest);
+    let body: String = entries.map(|(key, value)| bulk(key) + &value).collect();
+    head.to_owned() + &body
+}
+
+/// A text as a bulk string.
+pub(crate) fn bulk(text: &str) -> String {
+    format!("${}\r\n{text}\r\n", text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_libraries_send_when_they_connect_is_answered_and_nothing_else() {
+        let asked = |text: &str| {
+            let words: Vec<Bytes> =
+                text.split(' ').map(|word| Bytes::copy_from_slice(word.as_bytes())).collect();
+            courtesy(&words)
+        };
+        assert!(asked("HELLO 3").unwrap().starts_with("%7\r\n$6\r\nserver\r\n"));
+        assert!(asked("hello 2").unwrap().starts_with("*14\r\n"));
+        assert!(asked("HELLO 9").unwrap().starts_with("-NOPROTO"));
+        assert_eq!(asked("CLIENT SETINFO LIB-NAME x").unwrap(), "+OK\r\n");
+        assert_eq!(asked("PING").unwrap(), "+PONG\r\n");
+        assert_eq!(asked("FLUSHALL"), None);
+    }
+
+    #[test]
+    fn a_command_is_taken_off_only_when_it_is_whole() {
+        let mut buffer = BytesMut::from("*1\r\n$4\r\nPI");
+        assert_eq!(next_command(&mut buffer), Ok(None));
+        buffer.extend_from_slice(b"NG\r\nrest");
+        assert_eq!(next_command(&mut buffer), Ok(Some(vec![Bytes::from_static(b"PING")])));
+        assert_eq!(&buffer[..], b"rest");
+    }
+}

@@ -1,0 +1,214 @@
+//! Unmodified programs as the lock under test: the workers of `examples/programs`, each where its
+//! runtime and library are installed, and skipped with a line where not.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use fencepost::programs::Program;
+use fencepost::verdicts::Findings;
+use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::{RunReport, Verdict};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+
+const FAULTS: &[&str] = &[
+    "none",
+    "pause",
+    "failover",
+    "restart",
+    "clock-jump",
+    "partition",
+    "lost-reply",
+    "client-crash",
+];
+
+fn example(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples/programs");
+    folder.join(name).display().to_string()
+}
+
+/// Whether a command works here.
+fn works(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}
+
+fn program(text: &str) -> Program {
+    Program::parse(text).unwrap()
+}
+
+/// The worker in C, linked statically.
+fn plain_c(folder: &Path) -> Option<Program> {
+    let binary = folder.join("plain-c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-w", "-static", "-o"]).arg(&binary).arg(example("plain.c"));
+    works(&mut compiler).then(|| program(&format!("plain-c={}", binary.display())))
+}
+
+fn plain_rust(folder: &Path) -> Option<Program> {
+    let binary = folder.join("plain-rust");
+    let mut compiler = Command::new("rustc");
+    compiler.args(["--edition", "2021", "-O", "-o"]).arg(&binary).arg(example("plain.rs"));
+    works(&mut compiler).then(|| program(&format!("plain-rust={}", binary.display())))
+}
+
+fn redigo(folder: &Path) -> Option<Program> {
+    let binary = folder.join("redigo");
+    let mut compiler = Command::new("go");
+    compiler.env("GO111MODULE", "off").env("GOPATH", "/usr/share/gocode").env("CGO_ENABLED", "0");
+    compiler.env("GOCACHE", folder.join("cache"));
+    compiler.args(["build", "-o"]).arg(&binary).arg(example("redigo.go"));
+    works(&mut compiler).then(|| program(&format!("redigo={}", binary.display())))
+}
+
+fn plain_java(folder: &Path) -> Option<Program> {
+    let mut compiler = Command::new("javac");
+    compiler.arg("-d").arg(folder).arg(example("Plain.java"));
+    let command = format!("plain-java=java -cp {} Plain", folder.display());
+    works(&mut compiler).then(|| program(&command))
+}
+
+fn redis_py(_: &Path) -> Option<Program> {
+    works(Command::new("python3").args(["-c", "import redis"]))
+        .then(|| program(&format!("redis-py=python3 {}", example("redis_py.py"))))
+}
+
+/// Where `npm install` put the libraries: NODE_PATH says.
+fn ioredis(_: &Path) -> Option<Program> {
+    let mut found = program(&format!("ioredis=node {}", example("ioredis.js")));
+    if let Ok(path) = std::env::var("NODE_PATH") {
+        found.environment.insert("NODE_PATH".to_owned(), path);
+    }
+    works(Command::new("node").args(["-e", "require('ioredis')"])).then_some(found)
+}
+
+fn redis_cli(_: &Path) -> Option<Program> {
+    works(Command::new("redis-cli").arg("--version"))
+        .then(|| program(&format!("redis-cli={}", example("redis_cli.sh"))))
+}
+
+/// A worker of the tests' own.
+fn script(folder: &Path, text: &str) -> Program {
+    let path: PathBuf = folder.join("worker.sh");
+    std::fs::write(&path, text).unwrap();
+    program(&format!("script=/bin/sh {}", path.display()))
+}
+
+fn spec(program: &Program, fault: &str, seed: u64, cycles: u32) -> RunSpec {
+    let programs = vec![program.clone()];
+    let scenario = Rc::new(Scenario { programs, cycles, ..Scenario::default() });
+    RunSpec::draw(Seed(seed), program.definition(), &fault.parse().unwrap(), scenario)
+}
+
+fn run(spec: &RunSpec) -> (RunOutcome, RunReport) {
+    let outcome = spec.run(Engine::Fast).unwrap();
+    let report = Findings { spec, outcome: &outcome }.report();
+    (outcome, report)
+}
+
+/// Runs a worker twice under every fault: the same history and the same calls, and it worked.
+fn repeats_itself(name: &str, make: fn(&Path) -> Option<Program>) {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = make(folder.path()) else {
+        eprintln!("skipped: {name} is not installed");
+        return;
+    };
+    for fault in FAULTS {
+        let spec = spec(&program, fault, 3, 6);
+        let ((first, report), (second, again)) = (run(&spec), run(&spec));
+        assert_eq!(report.history_digest, again.history_digest, "{name} under {fault}");
+        let same = first.programs.iter().zip(&second.programs).all(|(a, b)| a.calls == b.calls);
+        assert!(same && first.programs.len() == second.programs.len(), "{name} under {fault}");
+        assert!(report.acquisitions >= 6, "{name} under {fault}: {:?}", report.programs);
+        if *fault == "none" {
+            assert_eq!(report.verdict, Verdict::Valid, "{:?}", report.programs);
+            assert!(report.programs.iter().all(|life| !life.failed), "{:?}", report.programs);
+        }
+    }
+}
+
+#[test]
+fn static_c_repeats_itself_under_every_fault() {
+    repeats_itself("cc -static", plain_c);
+}
+
+#[test]
+fn rust_repeats_itself_under_every_fault() {
+    repeats_itself("rustc", plain_rust);
+}
+
+#[test]
+fn go_with_redigo_repeats_itself_under_every_fault() {
+    repeats_itself("go with redigo", redigo);
+}
+
+#[test]
+fn java_repeats_itself_under_every_fault() {
+    repeats_itself("javac", plain_java);
+}
+
+#[test]
+fn redis_py_repeats_itself_under_every_fault() {
+    repeats_itself("redis-py", redis_py);
+}
+
+#[test]
+fn ioredis_repeats_itself_under_every_fault() {
+    repeats_itself("ioredis", ioredis);
+}
+
+#[test]
+fn a_shell_script_with_redis_cli_repeats_itself_under_every_fault() {
+    repeats_itself("redis-cli", redis_cli);
+}
+
+#[test]
+fn both_engines_tell_the_same_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = plain_c(folder.path()) else {
+        eprintln!("skipped: no C compiler");
+        return;
+    };
+    for fault in ["none", "pause", "failover", "client-crash"] {
+        let spec = spec(&program, fault, 5, 6);
+        let (fast, turmoil) = (spec.run(Engine::Fast).unwrap(), spec.run(Engine::Turmoil).unwrap());
+        assert_eq!(fast.history, turmoil.history, "{fault}");
+    }
+}
+
+#[test]
+fn a_worker_that_never_talks_to_the_judge_makes_the_run_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, report) = run(&spec(&script(folder.path(), "echo hello; sleep 2"), "none", 1, 2));
+    let Verdict::Unknown { .. } = &report.verdict else { panic!("{:?}", report.verdict) };
+    let life = &report.programs[0];
+    assert_eq!(life.output[0].text, "hello");
+    assert_eq!(life.ending.as_deref(), Some("exited with status 0"));
+    assert!(life.failed && life.ended_us.unwrap().0 >= 2_000_000);
+}
+
+#[test]
+fn a_worker_that_fails_is_told_in_its_own_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let worker = script(folder.path(), "echo it went wrong >&2; exit 3");
+    let (_, report) = run(&spec(&worker, "none", 1, 2));
+    let life = &report.programs[0];
+    assert_eq!(life.ending.as_deref(), Some("exited with status 3"));
+    assert!(life.output[0].is_error && life.output[0].text == "it went wrong");
+    assert!(matches!(report.verdict, Verdict::Unknown { .. }));
+}
+
+#[test]
+fn a_long_pause_in_the_middle_of_a_hold_loses_an_update() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = plain_c(folder.path()) else {
+        eprintln!("skipped: no C compiler");
+        return;
+    };
+    let found = (0..12).any(|seed| {
+        let (_, report) = run(&spec(&program, "pause", seed, 12));
+        report.verdict == Verdict::Violated
+    });
+    assert!(found, "a lock without fencing is broken by pauses within twelve seeds");
+}
