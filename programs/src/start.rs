@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Starts the program of a launch, stopped before its first instruction.
 pub(crate) fn start(launch: &Launch) -> Result<Tracee, StartError> {
     let path = find_program(launch)?;
-    let text = |bytes: &[u8]| CString::new(bytes).map_err(|error| io::Error::other(error));
+    let text = |bytes: &[u8]| CString::new(bytes).map_err(io::Error::other);
     let strings = |all: &mut dyn Iterator<Item = String>| -> Result<Vec<CString>, io::Error> {
         all.map(|one| text(one.as_bytes())).collect()
     };

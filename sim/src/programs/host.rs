@@ -83,6 +83,9 @@ pub(crate) async fn live(
         env.sleep(Duration::from_micros(at.0)).await;
     }
     let life = shared.lives.begins(node, shared.recorder.now());
+    // One that comes back with no cycles left has nothing to say.
+    let has_nothing_to_do = shared.roster.member(node).cycles_left.get() == 0;
+    shared.lives.with(life, |life| life.has_spoken = has_nothing_to_do);
     let launch = launch(&shared, node, &servers, env.random(Draw::Owner));
     match Group::start(&launch) {
         Ok(group) => {
@@ -139,7 +142,8 @@ impl Host {
         let (dropped, has_spoken) = (self.group.output_dropped(), self.judge.has_heard());
         self.shared.lives.with(self.life, |life| {
             life.output.extend(output.into_iter().map(|one| (now, one.channel, one.bytes)));
-            (life.output_dropped, life.has_spoken) = (dropped, has_spoken);
+            life.output_dropped = dropped;
+            life.has_spoken |= has_spoken;
         });
     }
 
