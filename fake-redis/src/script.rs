@@ -5,10 +5,10 @@ mod convert;
 mod engine;
 mod enter;
 mod functions;
-mod harm;
 mod lend;
 mod library;
 mod long;
+mod lua_state;
 mod random;
 mod raw;
 mod run;
@@ -174,6 +174,9 @@ impl Call<'_> {
             }
         });
         run.end();
+        if result.is_err() {
+            self.reply.truncate(start);
+        }
         self.server.statistics.repeats_error = self.reply.bytes().get(start) == Some(&b'-');
         result.map_err(|error| CommandError::text(format!("ERR Error running script: {error}")))
     }

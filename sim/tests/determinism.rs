@@ -225,6 +225,84 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
+/// A lock whose scripts try to leave something on their thread, and let it decide how long they
+/// wait: servers of many runs take turns in one Lua state.
+mod scripted {
+    use fencepost_clients::env::BoxFuture;
+    use fencepost_clients::{
+        Acquisition, Definition, Env, Lease, Lock, Release, Reply, Script, Session, find,
+    };
+    use std::time::Duration;
+
+    /// Each adds one to a number wherever scripts might meet it again, and answers the sum.
+    static COUNT: Script = Script::new(
+        "local sum = 0 local function count(t) pcall(function() rawset(t, 'n', (rawget(t, 'n') or 0) \
+         + 1) end) pcall(function() t.n = (t.n or 0) + 1 end) sum = sum + (rawget(t, 'n') or 0) end \
+         local _, shown = pairs(redis) count(shown) _, shown = pairs(_G) count(shown) for _, name in \
+         ipairs({'string', 'table', 'math', 'cjson', 'bit', 'struct', 'cmsgpack', 'coroutine'}) do \
+         _, shown = pairs(_G[name]) count(shown) end count(KEYS) count(getmetatable('')) \
+         count(getmetatable('').__index) count(getmetatable(_G)) return sum",
+    );
+
+    /// What a script can see of addresses, and of garbage that was left.
+    static LOOK: Script = Script::new(
+        "local t, weak, sum = {}, setmetatable({}, {__mode = 'kv'}), 0 for i = 1, 50 do t[{}] = i \
+         weak[i] = {} end for _, i in pairs(t) do sum = (sum * 7 + i) % 997 end for _ in pairs(weak) \
+         do sum = sum + 1 end return sum + #tostring(t) + collectgarbage('count')",
+    );
+
+    struct Scripted {
+        env: Env,
+        redis: Session,
+        inner: Box<dyn Lock>,
+    }
+
+    impl Lock for Scripted {
+        fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+            Box::pin(async move {
+                for script in [&COUNT, &LOOK] {
+                    let answer = script.call(&mut self.redis, &[resource.as_bytes()], &[]).await;
+                    if let Ok(Reply::Integer(sum)) = answer {
+                        self.env.sleep(Duration::from_micros(sum.unsigned_abs())).await;
+                    }
+                }
+                self.inner.acquire(resource).await
+            })
+        }
+
+        fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+            self.inner.release(lease)
+        }
+    }
+
+    pub(crate) fn definition() -> &'static Definition {
+        Box::leak(Box::new(Definition {
+            name: "scripted",
+            build: |env, servers, settings| {
+                let inner = (find("single-node").unwrap().build)(env.clone(), servers, settings);
+                let redis = Session::primary(&env, servers, settings);
+                Box::new(Scripted { env, redis, inner })
+            },
+            ..*find("single-node").unwrap()
+        }))
+    }
+}
+
+#[test]
+fn what_scripts_leave_on_a_thread_does_not_reach_the_next_run() {
+    let client = scripted::definition();
+    let told = move |seed| {
+        let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
+        let spec = RunSpec::draw(Seed(seed), client, &"none".parse().unwrap(), scenario);
+        digest(&spec.run(Engine::Fast).unwrap().history)
+    };
+    // As with as many jobs as there are runs, and as with one.
+    let apart: Vec<_> =
+        (0..4).map(|seed| std::thread::spawn(move || told(seed)).join().unwrap()).collect();
+    let together: Vec<_> = (0..4).map(told).collect();
+    assert_eq!(apart, together, "a run depends on those before it on its thread");
+}
+
 /// The digests of `--seed 7 --fault failover`, one line per lock. `.ci/run` holds another build
 /// profile to the same file.
 const PINNED: &str = include_str!("pinned-digests.txt");

@@ -6,11 +6,15 @@
 
 use crate::number;
 use crate::reply::{Protocol, Reply};
-use mlua::{Lua, Result, Table, Value};
+use mlua::{Error, Lua, Result, Table, Value};
 
 /// How deep a script's result may nest: Lua's own stack ends before that in Redis ("reached lua
 /// stack limit").
 const DEPTH_MAX: usize = 1_000;
+
+/// How many tables and bytes a result may have: a table may hold another twice, and that others.
+const TABLES_MAX: usize = 1 << 20;
+const LENGTH_MAX: usize = 256 << 20;
 
 /// Reads one reply. An error reply becomes a table with `err`.
 pub(crate) fn to_lua(lua: &Lua, bytes: &[u8]) -> Result<Value> {
@@ -146,45 +150,100 @@ impl<'a> Reader<'a> {
 /// Writes what a script returned. `script` is the protocol that the script chose, by which it means
 /// its booleans.
 pub(crate) fn to_reply(value: &Value, script: Protocol, reply: &mut Reply) -> Result<()> {
-    write(value, script, reply, 0)
+    let start = reply.bytes().len();
+    Writer { script, reply, start, tables: 0 }.value(value, 0)
 }
 
-fn write(value: &Value, script: Protocol, reply: &mut Reply, depth: usize) -> Result<()> {
-    if depth > DEPTH_MAX {
-        reply.error(b"ERR reached lua stack limit");
-        return Ok(());
-    }
-    match value {
-        Value::String(text) => reply.bulk(&text.as_bytes()),
-        Value::Boolean(value) if script == Protocol::Resp3 => reply.boolean(*value),
-        Value::Boolean(true) => reply.integer(1),
-        Value::Integer(number) => reply.integer(*number),
-        Value::Number(number) => reply.integer(number::truncated(*number)),
-        Value::Table(table) => return write_table(table, script, reply, depth),
-        _ => reply.null(),
-    }
-    Ok(())
+struct Writer<'r> {
+    script: Protocol,
+    reply: &'r mut Reply,
+    /// How long the reply was before.
+    start: usize,
+    /// How many tables have been written.
+    tables: usize,
 }
 
-fn write_table(table: &Table, script: Protocol, reply: &mut Reply, depth: usize) -> Result<()> {
-    if let Value::String(text) = table.raw_get::<Value>("err")? {
-        reply.error(&text.as_bytes());
-    } else if let Value::String(text) = table.raw_get::<Value>("ok")? {
-        reply.status_bytes(&text.as_bytes());
-    } else if let Some(number) = as_number(&table.raw_get::<Value>("double")?) {
-        reply.double(number);
-    } else if let Value::Table(content) = table.raw_get::<Value>("map")? {
-        write_map(&content, script, reply, depth)?;
-    } else if let Value::Table(content) = table.raw_get::<Value>("set")? {
-        write_set(&content, script, reply, depth)?;
-    } else if let Value::String(digits) = table.raw_get::<Value>("big_number")? {
-        reply.big_number(&digits.as_bytes());
-    } else if let Value::Table(content) = table.raw_get::<Value>("verbatim_string")? {
-        write_verbatim(&content, reply)?;
-    } else {
-        write_array(table, script, reply, depth)?;
+impl Writer<'_> {
+    fn value(&mut self, value: &Value, depth: usize) -> Result<()> {
+        if depth > DEPTH_MAX {
+            self.reply.error(b"ERR reached lua stack limit");
+            return Ok(());
+        }
+        match value {
+            Value::String(text) => self.reply.bulk(&text.as_bytes()),
+            Value::Boolean(value) if self.script == Protocol::Resp3 => self.reply.boolean(*value),
+            Value::Boolean(true) => self.reply.integer(1),
+            Value::Integer(number) => self.reply.integer(*number),
+            Value::Number(number) => self.reply.integer(number::truncated(*number)),
+            Value::Table(table) => return self.table(table, depth),
+            _ => self.reply.null(),
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn table(&mut self, table: &Table, depth: usize) -> Result<()> {
+        self.tables += 1;
+        if self.tables > TABLES_MAX || self.reply.bytes().len() - self.start > LENGTH_MAX {
+            return Err(Error::runtime("the result of the script is too large"));
+        }
+        if let Value::String(text) = table.raw_get::<Value>("err")? {
+            self.reply.error(&text.as_bytes());
+        } else if let Value::String(text) = table.raw_get::<Value>("ok")? {
+            self.reply.status_bytes(&text.as_bytes());
+        } else if let Some(number) = as_number(&table.raw_get::<Value>("double")?) {
+            self.reply.double(number);
+        } else if let Value::Table(content) = table.raw_get::<Value>("map")? {
+            self.map(&content, depth)?;
+        } else if let Value::Table(content) = table.raw_get::<Value>("set")? {
+            self.set(&content, depth)?;
+        } else if let Value::String(digits) = table.raw_get::<Value>("big_number")? {
+            self.reply.big_number(&digits.as_bytes());
+        } else if let Value::Table(content) = table.raw_get::<Value>("verbatim_string")? {
+            self.verbatim(&content)?;
+        } else {
+            self.array(table, depth)?;
+        }
+        Ok(())
+    }
+
+    /// Up to the first nil, as Redis does it.
+    fn array(&mut self, table: &Table, depth: usize) -> Result<()> {
+        let mut length = 0_usize;
+        while !table.raw_get::<Value>(length + 1)?.is_nil() {
+            length += 1;
+        }
+        self.reply.array(length);
+        for index in 1..=length {
+            self.value(&table.raw_get::<Value>(index)?, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, content: &Table, depth: usize) -> Result<()> {
+        let pairs: Vec<(Value, Value)> = content.pairs().collect::<Result<_>>()?;
+        self.reply.map(pairs.len());
+        for (key, value) in &pairs {
+            self.value(key, depth + 1)?;
+            self.value(value, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, content: &Table, depth: usize) -> Result<()> {
+        let members: Vec<(Value, Value)> = content.pairs().collect::<Result<_>>()?;
+        self.reply.set(members.len());
+        members.iter().try_for_each(|(member, _)| self.value(member, depth + 1))
+    }
+
+    fn verbatim(&mut self, content: &Table) -> Result<()> {
+        match (content.raw_get::<Value>("format")?, content.raw_get::<Value>("string")?) {
+            (Value::String(format), Value::String(text)) if format.as_bytes().len() >= 3 => {
+                self.reply.verbatim(&format.as_bytes(), &text.as_bytes());
+            }
+            _ => self.reply.null(),
+        }
+        Ok(())
+    }
 }
 
 fn as_number(value: &Value) -> Option<f64> {
@@ -193,43 +252,4 @@ fn as_number(value: &Value) -> Option<f64> {
         Value::Integer(number) => Some(*number as f64),
         _ => None,
     }
-}
-
-/// Up to the first nil, as Redis does it.
-fn write_array(table: &Table, script: Protocol, reply: &mut Reply, depth: usize) -> Result<()> {
-    let mut length = 0_usize;
-    while !table.raw_get::<Value>(length + 1)?.is_nil() {
-        length += 1;
-    }
-    reply.array(length);
-    for index in 1..=length {
-        write(&table.raw_get::<Value>(index)?, script, reply, depth + 1)?;
-    }
-    Ok(())
-}
-
-fn write_map(content: &Table, script: Protocol, reply: &mut Reply, depth: usize) -> Result<()> {
-    let pairs: Vec<(Value, Value)> = content.pairs().collect::<Result<_>>()?;
-    reply.map(pairs.len());
-    for (key, value) in &pairs {
-        write(key, script, reply, depth + 1)?;
-        write(value, script, reply, depth + 1)?;
-    }
-    Ok(())
-}
-
-fn write_set(content: &Table, script: Protocol, reply: &mut Reply, depth: usize) -> Result<()> {
-    let members: Vec<(Value, Value)> = content.pairs().collect::<Result<_>>()?;
-    reply.set(members.len());
-    members.iter().try_for_each(|(member, _)| write(member, script, reply, depth + 1))
-}
-
-fn write_verbatim(content: &Table, reply: &mut Reply) -> Result<()> {
-    match (content.raw_get::<Value>("format")?, content.raw_get::<Value>("string")?) {
-        (Value::String(format), Value::String(text)) if format.as_bytes().len() >= 3 => {
-            reply.verbatim(&format.as_bytes(), &text.as_bytes());
-        }
-        _ => reply.null(),
-    }
-    Ok(())
 }

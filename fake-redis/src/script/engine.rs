@@ -1,16 +1,17 @@
-//! A Lua state for scripts, kept by its thread and used by every server on it. Must never know
-//! which server it is.
+//! A Lua state for scripts, kept by its thread and used by every server on it.
 //!
 //! A state costs 30 microseconds to make, as much as a whole run of few commands, so one is made
 //! when a thread first needs it, and its compiled scripts are kept by their SHA-1. It must carry
-//! nothing from one script to the next: globals and libraries cannot be changed (prelude.lua),
-//! KEYS, ARGV, the random numbers and the count of looks are set anew for every run. Which scripts
-//! a server *knows* is the server's own business.
+//! nothing from one script to the next: globals and libraries cannot be changed (prelude.lua);
+//! KEYS, ARGV, environments, the random numbers and the counts of objects, instructions and looks
+//! are set anew for every run; garbage and addresses are not seen (lua/README.md). Which scripts a
+//! server *knows* is the server's own business.
 
-use super::enter::{self, Compiled};
+use super::enter::{Compiled, Scope};
 use super::functions;
-use super::harm::Harm;
 use super::library::json::Settings;
+use super::long::{Ending, MEMORY_MAX};
+use super::lua_state;
 use super::random::ScriptRandom;
 use crate::args::Args;
 use crate::config::RedisVersion;
@@ -34,6 +35,13 @@ const COMPILED_MAX: usize = 512;
 /// How many instructions are executed between two looks at a run: about a millisecond, as in Redis.
 const INSTRUCTIONS_PER_LOOK: u32 = 100_000;
 
+/// An engine that uses more after a script is thrown away: what a script needs must not depend on
+/// what others left for the garbage collector.
+const KEPT_KILOBYTES: usize = 16 * 1_024;
+/// Garbage is collected in full whenever a run is looked at while so much memory is used, unless
+/// more than half of it was alive the last time.
+const COLLECTED_FROM: usize = MEMORY_MAX / 2;
+
 /// What the functions of a state share with its engine.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -43,6 +51,10 @@ pub(crate) struct Shared {
     pub(crate) json: Rc<Cell<Settings>>,
     /// How often this run was looked at.
     looks: Cell<u32>,
+    /// Why this run has to end, once it has to.
+    ending: Cell<Option<Ending>>,
+    /// How many bytes were left when garbage was last collected in full during this run.
+    alive: Cell<usize>,
 }
 
 /// How a run ended.
@@ -58,11 +70,7 @@ pub(crate) enum Outcome {
 /// A Lua state with what was compiled in it.
 pub(crate) struct Engine {
     lua: Lua,
-    /// What scripts see.
-    globals: Table,
-    /// What scripts see that change nothing.
-    open: Table,
-    scope: enter::Scope,
+    scope: Scope,
     redis: Table,
     shared: Rc<Shared>,
     compiled: IndexMap<Sha, Compiled, FxBuildHasher>,
@@ -73,8 +81,8 @@ thread_local! {
     static KEPT: RefCell<Option<Box<Engine>>> = const { RefCell::new(None) };
 }
 
-/// Uses this thread's engine. If `body` fails in Lua itself (out of memory), the engine is thrown
-/// away.
+/// Uses this thread's engine. It is thrown away if `body` fails in Lua itself, or leaves much
+/// behind.
 pub(crate) fn with<R>(body: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
     let kept = KEPT.with_borrow_mut(Option::take);
     let mut engine = match kept {
@@ -82,7 +90,9 @@ pub(crate) fn with<R>(body: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> 
         None => Box::new(Engine::new()?),
     };
     let result = body(&mut engine)?;
-    KEPT.set(Some(engine));
+    if engine.scope.used_kilobytes() <= KEPT_KILOBYTES {
+        KEPT.set(Some(engine));
+    }
     Ok(result)
 }
 
@@ -94,36 +104,23 @@ impl Engine {
             random: ScriptRandom::new(),
             json: Rc::default(),
             looks: Cell::new(0),
+            ending: Cell::new(None),
+            alive: Cell::new(0),
         });
         let native = functions::table(&lua, &shared)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
-        let (globals, handle_problem, redis, real, open): (Table, Function, Table, Table, Table) =
-            prelude.call(native)?;
-        let scope = enter::Scope::new(&lua, [real, open.clone()], handle_problem)?;
+        let (handle_problem, redis): (Function, Table) = prelude.call(native)?;
+        let scope = Scope::new(&lua, handle_problem)?;
         lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(GARBAGE_PERCENT)));
         look_at_runs(&lua, &shared)?;
-        Ok(Engine {
-            lua,
-            globals,
-            open,
-            scope,
-            redis,
-            shared,
-            compiled: IndexMap::default(),
-            version: None,
-        })
+        lua_state::seal(&lua)?;
+        Ok(Engine { lua, scope, redis, shared, compiled: IndexMap::default(), version: None })
     }
 
     /// The Lua state.
     #[cfg(test)]
     pub(crate) fn lua(&self) -> &Lua {
         &self.lua
-    }
-
-    /// The tables in which scripts find their globals, for the test that looks for leaks.
-    #[cfg(test)]
-    pub(crate) fn worlds(&self) -> &[Table; 2] {
-        &self.scope.globals
     }
 
     /// The random numbers of scripts, whose state is the running server's.
@@ -150,14 +147,10 @@ impl Engine {
             return Ok(*compiled);
         }
         if self.compiled.len() >= COMPILED_MAX {
-            enter::forget(&self.lua, self.compiled.drain(..).map(|(_, script)| script))?;
+            self.compiled.drain(..).try_for_each(|(_, script)| self.scope.forget(script))?;
         }
-        let body = body();
-        let chunk = self.lua.load(body).set_name("@user_script").set_mode(ChunkMode::Text);
-        let harm = Harm::of(body);
-        let globals = if harm == Harm::None { &self.open } else { &self.globals };
-        let function = chunk.set_environment(globals.clone()).into_function()?;
-        let compiled = enter::keep(&self.lua, function, harm)?;
+        let chunk = self.lua.load(body()).set_name("@user_script").set_mode(ChunkMode::Text);
+        let compiled = self.scope.keep(chunk.into_function()?)?;
         self.compiled.insert(sha, compiled);
         Ok(compiled)
     }
@@ -171,25 +164,63 @@ impl Engine {
         reply: &mut Reply,
     ) -> Result<Outcome> {
         if self.version != Some(version) {
-            self.redis.raw_set("REDIS_VERSION", version.text())?;
-            self.redis.raw_set("REDIS_VERSION_NUM", version.number())?;
-            self.version = Some(version);
+            self.tell_version(version)?;
         }
         self.shared.looks.set(0);
-        Ok(match enter::call_script(&self.lua, &self.scope, script, [keys, arguments], reply)? {
+        self.shared.alive.set(0);
+        self.shared.ending.set(None);
+        Ok(match self.scope.call(script, [keys, arguments], reply)? {
             None => Outcome::Replied,
             Some((true, value)) => Outcome::Returned(value),
             Some((false, problem)) => Outcome::Failed(problem),
         })
+    }
+    fn tell_version(&mut self, version: RedisVersion) -> Result<()> {
+        lua_state::thaw(&self.redis, &self.lua)?;
+        self.redis.raw_set("REDIS_VERSION", version.text())?;
+        self.redis.raw_set("REDIS_VERSION_NUM", version.number())?;
+        lua_state::freeze(&self.redis, &self.lua)?;
+        self.version = Some(version);
+        Ok(())
     }
 }
 
 fn look_at_runs(lua: &Lua, shared: &Rc<Shared>) -> Result<()> {
     let shared = Rc::clone(shared);
     let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK);
-    lua.set_global_hook(triggers, move |_, _| {
-        let looks = shared.looks.get().saturating_add(1);
-        shared.looks.set(looks);
-        functions::look(looks).map(|()| VmState::Continue)
+    lua.set_global_hook(triggers, move |lua, _| {
+        look_at_run(lua, &shared).map(|()| VmState::Continue)
     })
+}
+
+/// # Errors
+/// If the run has to end, and then at every instruction until it has: where C's stack is full, a
+/// script could catch one error in place of this one.
+fn look_at_run(lua: &Lua, shared: &Shared) -> Result<()> {
+    let looks = shared.looks.get().saturating_add(1);
+    shared.looks.set(looks);
+    let ending = match shared.ending.get() {
+        None => functions::look(looks, memory_needed(lua, shared)?),
+        ending => ending,
+    };
+    shared.ending.set(ending);
+    match ending {
+        None => Ok(()),
+        Some(ending) => {
+            lua_state::charge(lua, usize::MAX)?;
+            Err(functions::stop(ending))
+        }
+    }
+}
+
+/// How many bytes a script uses and is about to use; garbage does not count if they are many.
+fn memory_needed(lua: &Lua, shared: &Shared) -> Result<usize> {
+    let wanted = lua_state::wanted(lua)?;
+    let used = lua.used_memory();
+    if used.saturating_add(wanted) < COLLECTED_FROM.max(shared.alive.get().saturating_mul(2)) {
+        return Ok(used + wanted);
+    }
+    lua.gc_collect()?;
+    shared.alive.set(lua.used_memory());
+    Ok(lua.used_memory().saturating_add(wanted))
 }

@@ -2,9 +2,9 @@
 //! scripts see them.
 
 use super::engine::Shared;
-use super::long::Ending;
+use super::long::{Ending, MEMORY_MAX};
 use super::run::Run;
-use super::{convert, lend, library, raw};
+use super::{convert, lend, library, lua_state, raw};
 use crate::client::ClientKey;
 use crate::command;
 use crate::error::CommandError;
@@ -39,20 +39,23 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 /// The error that ends a script whatever it does.
-fn stop(ending: Ending) -> Error {
+pub(super) fn stop(ending: Ending) -> Error {
     Error::external(Problem::Stop(ending))
 }
 
-/// Looks at the run, which has lasted for so many looks.
-///
-/// # Errors
-/// If it has to end.
-pub(crate) fn look(looks: u32) -> Result<()> {
-    let looked = raw::keep_panic(|| lend::borrow(|run| run.look(looks)));
-    match looked.map_or(Some(Ending::Panicked), Option::flatten) {
-        None => Ok(()),
-        Some(ending) => Err(stop(ending)),
+/// Looks at the run, which has lasted for so many looks and needs so many bytes of memory: why it
+/// has to end, if it has to.
+pub(crate) fn look(looks: u32, memory: usize) -> Option<Ending> {
+    if memory > MEMORY_MAX {
+        return Some(Ending::Memory);
     }
+    let looked = raw::keep_panic(|| lend::borrow(|run| run.look(looks)));
+    looked.map_or(Some(Ending::Panicked), Option::flatten)
+}
+
+/// Ends the script if it needs more bytes of memory than scripts may have.
+pub(super) fn check_memory(bytes: usize) -> Result<()> {
+    if bytes > MEMORY_MAX { Err(stop(Ending::Memory)) } else { Ok(()) }
 }
 
 /// Fails as a function of the redis library.
@@ -99,7 +102,8 @@ pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
     let fill =
         move |lua: &Lua, (name, table): (String, Table)| library::fill(lua, &json, &name, &table);
     native.raw_set("fill", lua.create_function(fill)?)?;
-    native.raw_set("null", Value::NULL)?;
+    let freeze = |lua: &Lua, table: Table| lua_state::freeze(&table, lua);
+    native.raw_set("freeze", lua.create_function(freeze)?)?;
     Ok(native)
 }
 
@@ -221,6 +225,7 @@ fn sha1hex(lua: &Lua, parts: MultiValue) -> Result<LuaString> {
         return raise("ERR wrong number of arguments");
     };
     let text = lua.coerce_string(text.clone())?;
+    library::charge(lua, text.as_ref().map_or(0, |text| 4 * text.as_bytes().len()))?;
     lua.create_string(super::sha_of(
         text.as_ref().map(LuaString::as_bytes).as_deref().unwrap_or_default(),
     ))

@@ -1,9 +1,8 @@
-//! How functions that Lua calls reach the server that runs the script. Must never know what they do
-//! with it.
+//! How functions that Lua calls reach the server that runs the script.
 //!
 //! The functions of a Lua state live as long as the state, which is kept for many servers; the
-//! server is a borrow of one call. So the borrow is lent for the time of that call. With raw.rs,
-//! this is the only place with unsafe code, and small so that it can be read.
+//! server is a borrow of one call. So the borrow is lent for the time of that call. Unsafe code is
+//! here, in raw.rs, enter.rs and lua_state.rs, and nowhere else in this crate.
 
 use std::cell::Cell;
 use std::ptr;

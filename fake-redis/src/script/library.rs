@@ -1,9 +1,10 @@
 //! The libraries that Redis gives scripts besides Lua's own: cjson, cmsgpack, bit and struct. Must
 //! never know servers.
 //!
-//! Each is made when a script first uses it; most scripts use none. What they accept, answer and
-//! complain of is what the C sources in deps/lua/src of Redis 7.0.15 do: lua_cjson.c,
-//! lua_cmsgpack.c, lua_bit.c, lua_struct.c.
+//! They are of Rust, and stay so: Redis's own C is as long, keeps its settings in the Lua state,
+//! where a script could leave something for the next, and had to be patched for overflows time and
+//! again. What they accept, answer and complain of is what the C sources in deps/lua/src of Redis
+//! 7.0.15 do: lua_cjson.c, lua_cmsgpack.c, lua_bit.c, lua_struct.c.
 
 mod bit;
 pub(super) mod json;
@@ -15,7 +16,8 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
-use super::functions::{complain, complain_plainly};
+use super::functions::{check_memory, complain, complain_plainly};
+use super::lua_state;
 use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Result, Table, Value};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,6 +25,21 @@ use std::rc::Rc;
 /// How deep data may nest on its way in or out, whatever a script sets: what cjson allows unless
 /// told otherwise, and a thread has stack for.
 const DEPTH_MAX: usize = 1_000;
+
+/// How many bytes take as long as an instruction.
+const BYTES_PER_INSTRUCTION: usize = 16;
+/// Data of fewer bytes takes no time worth counting.
+const LONG: usize = 4_096;
+
+/// How many values a library goes through before the run may be looked at.
+const STEPS_PER_LOOK: u32 = 1_024;
+/// A value takes as long as so many instructions.
+const INSTRUCTIONS_PER_STEP: usize = 16;
+
+/// Counts the time that going through so many bytes takes, as instructions.
+pub(super) fn charge(lua: &Lua, bytes: usize) -> Result<()> {
+    if bytes < LONG { Ok(()) } else { lua_state::charge(lua, bytes / BYTES_PER_INSTRUCTION) }
+}
 
 /// Puts what a library holds into `table`.
 pub(super) fn fill(
@@ -46,7 +63,8 @@ fn add<R: IntoLuaMulti>(
     name: &str,
     function: impl Fn(&Arguments<'_>) -> Result<R> + 'static,
 ) -> Result<()> {
-    let function = lua.create_function(move |lua, values| function(&Arguments { lua, values }))?;
+    let call = move |lua: &Lua, values| function(&Arguments { lua, values, steps: Cell::new(0) });
+    let function = lua.create_function(call)?;
     table.raw_set(name, function)
 }
 
@@ -54,6 +72,8 @@ fn add<R: IntoLuaMulti>(
 struct Arguments<'l> {
     lua: &'l Lua,
     values: MultiValue,
+    /// How many values the library has gone through in this call.
+    steps: Cell<u32>,
 }
 
 impl Arguments<'_> {
@@ -87,12 +107,25 @@ impl Arguments<'_> {
     /// `luaL_checklstring`.
     fn string(&self, number: usize) -> Result<LuaString> {
         match self.value(number) {
-            value @ (Value::String(_) | Value::Integer(_) | Value::Number(_)) => self
-                .lua
-                .coerce_string(value.clone())
-                .and_then(|text| text.map_or_else(|| self.lua.create_string(""), Ok)),
+            value @ (Value::String(_) | Value::Integer(_) | Value::Number(_)) => {
+                let text = self.lua.coerce_string(value.clone())?;
+                let text = text.map_or_else(|| self.lua.create_string(""), Ok)?;
+                charge(self.lua, text.as_bytes().len()).map(|()| text)
+            }
             _ => self.wrong_type(number, "string"),
         }
+    }
+
+    /// Comes before every value that is read or written: the run is looked at now and then, and
+    /// ends if it uses too much memory, `bytes` among it that Lua does not know of.
+    fn step(&self, bytes: usize) -> Result<()> {
+        let steps = self.steps.get().wrapping_add(1);
+        self.steps.set(steps);
+        if !steps.is_multiple_of(STEPS_PER_LOOK) {
+            return Ok(());
+        }
+        lua_state::work(self.lua, STEPS_PER_LOOK as usize * INSTRUCTIONS_PER_STEP)?;
+        check_memory(self.lua.used_memory().saturating_add(bytes))
     }
 
     /// `luaL_typerror`.

@@ -1,5 +1,4 @@
-//! A script that runs for long: when others are looked after, and when it has to end. Must never
-//! know Lua.
+//! A script that runs for long or needs much: when others are looked after, and when it has to end.
 
 use super::run::Run;
 use crate::interlude::Busy;
@@ -9,13 +8,19 @@ use std::time::Duration;
 /// A script that was looked at so often is stopped if there is nobody who could look after others:
 /// about a second. A machine that is a function of its input cannot let a script run until somebody
 /// kills it.
-const LOOKS_MAX: u32 = 1_000;
+const LOOKS_MAX: u32 = if cfg!(test) { 100 } else { 1_000 };
+
+/// How many bytes a script may use, with all that is compiled beside it. Redis has no such bound.
+/// Unit tests make do with less, and sooner.
+pub(super) const MEMORY_MAX: usize = if cfg!(test) { 32 << 20 } else { 256 << 20 };
 
 /// Why a script has to end before it does by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
     /// Its bound on instructions.
     Bound,
+    /// Its bound on memory.
+    Memory,
     /// SCRIPT KILL.
     Killed,
     /// The server ends, and nobody hears of it.
@@ -28,6 +33,7 @@ impl fmt::Display for Ending {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Ending::Bound => "Script stopped by fake-redis after its bound on instructions",
+            Ending::Memory => "Script stopped by fake-redis: it needs more memory than it may have",
             Ending::Killed => "Script killed by user with SCRIPT KILL...",
             Ending::ServerStopped => "the server has ended",
             Ending::Panicked => "the server panicked",

@@ -1,11 +1,11 @@
-//! Scripts happen as a whole, are not undone when they fail, and leave nothing behind.
+//! Scripts happen as a whole and are not undone when they fail.
 
-use super::engine;
-use super::harm::Harm;
+mod isolation;
+mod limits;
+
 use crate::config::{NodeConfig, RedisVersion};
 use crate::testing::{Bench, check, check_on};
 use fencepost_machine::ConnectionId;
-use mlua::Table;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', \
@@ -40,20 +40,6 @@ fn compare_and_delete_deletes_only_what_is_ones_own() {
             ),
         ],
     );
-}
-
-#[test]
-fn unpacking_more_than_a_stack_holds_is_an_error_and_not_the_end_of_the_server() {
-    let mut bench = Bench::new();
-    for range in ["-2, 2147483647", "0, 2147483647", "-2147483648, 2147483647", "1, 8001"] {
-        let answer = eval(&mut bench, &format!("return {{unpack({{1, 2, 3}}, {range})}}"));
-        assert!(
-            answer.starts_with('-') && answer.contains("too many results to unpack"),
-            "{range}: {answer}"
-        );
-    }
-    check_eval("return {unpack({1, 2, 3}, 2)}", "*2|:2|:3");
-    check_eval("return {unpack({1, 2, 3}, 1, 2)}", "*2|:1|:2");
 }
 
 #[test]
@@ -221,183 +207,6 @@ fn keys_and_arguments_are_a_scripts_own_whatever_the_last_one_did_to_them() {
         "*4|:100|:200|$2|99|$3|299"
     );
     assert_eq!(run(SHOW, &["1", "k"]), "$15|1=k 1 nil 0 nil");
-}
-
-/// Everything that scripts could reach, down to what proxies hide, as one text. KEYS and ARGV are
-/// set anew for every run.
-fn fingerprint() -> String {
-    const WALK: &str = r#"
-        local world, seen, lines = ..., {}, {}
-        local function walk(path, value)
-            lines[#lines + 1] = path .. " " .. type(value)
-            if type(value) ~= "table" then
-                if type(value) ~= "function" then lines[#lines] = lines[#lines] .. " " .. tostring(value) end
-                return
-            end
-            if seen[value] then return end
-            seen[value] = true
-            local names = {}
-            for name in next, value do names[#names + 1] = tostring(name) end
-            table.sort(names)
-            for _, name in ipairs(names) do
-                if name ~= "KEYS" and name ~= "ARGV" then walk(path .. "." .. name, rawget(value, name)) end
-            end
-        end
-        walk("world", world)
-        for name, value in next, world do
-            if type(value) == "table" and name ~= "KEYS" and name ~= "ARGV" then
-                for key in next, value do lines[#lines + 1] = "proxy " .. name .. " holds " .. tostring(key) end
-                lines[#lines + 1] = "shown " .. name
-                local shown = {}
-                for key in world.pairs(value) do shown[#shown + 1] = tostring(key) end
-                table.sort(shown)
-                lines[#lines + 1] = table.concat(shown, ",")
-            end
-        end
-        return table.concat(lines, "\n")
-    "#;
-    engine::with(|engine| {
-        let walk =
-            engine.lua().load(WALK).set_environment(unprotected(engine.lua())?).into_function()?;
-        engine
-            .worlds()
-            .iter()
-            .map(|world| walk.call::<String>(world))
-            .collect::<mlua::Result<Vec<String>>>()
-    })
-    .unwrap()
-    .join("\n")
-}
-
-/// The real libraries, for the walk itself.
-fn unprotected(lua: &mlua::Lua) -> mlua::Result<Table> {
-    Ok(lua.globals())
-}
-
-#[test]
-fn scripts_cannot_change_what_later_scripts_see() {
-    let mut bench = Bench::new();
-    eval(&mut bench, "return 1");
-    let before = fingerprint();
-    let attempts = [
-        "leak = 1",
-        "_G.leak = 1",
-        "rawset(_G, 'leak', 1)",
-        "rawset(string, 'leak', 1)",
-        "table.insert(redis, 1)",
-        "table.insert(table, 1, 1)",
-        "setmetatable(_G, {})",
-        "setmetatable(string, nil)",
-        "getmetatable(_G).__index = nil",
-        "getmetatable('').__index = {}",
-        "getmetatable('').leak = 1",
-        "string.format = nil",
-        "redis.call = nil",
-        "math.random = nil",
-        "table.sort(math, function() return true end)",
-        "table.remove(string)",
-        "KEYS = nil",
-        "KEYS.leak = 1 ARGV.leak = 1",
-        "local f = loadstring('leak = 1') f()",
-        "local f = load(function() return nil end) f() leak = 2",
-        "coroutine.wrap(function() leak = 1 end)()",
-        "for name in pairs(_G) do pcall(rawset, _G, name, 1) end",
-        "for name, library in pairs(_G) do pcall(function() library.leak = 1 end) end",
-        "table.foreach(_G, function(name) _G[name] = 1 end)",
-        "redis.setresp(3) redis.set_repl(redis.REPL_NONE)",
-        "math.randomseed(42)",
-    ];
-    for attempt in attempts {
-        eval(&mut bench, attempt);
-        eval(&mut bench, &format!("pcall(function() {attempt} end)"));
-    }
-    assert_eq!(fingerprint(), before);
-    assert_eq!(
-        eval(&mut Bench::new(), "return math.random(100)"),
-        ":40",
-        "the seed is the server's own"
-    );
-    assert_eq!(eval(&mut bench, "return redis.call('HSET', 'h', 'f', 'v')"), ":1");
-    assert_eq!(eval(&mut bench, "return #redis.call('HGETALL', 'h')"), ":2", "RESP2 again");
-    bench.propagated();
-    eval(&mut bench, "redis.call('SET', 'k', 'v')");
-    assert_eq!(bench.propagated(), "SET k v", "propagated again");
-}
-
-#[test]
-fn a_planted_leak_is_caught() {
-    eval(&mut Bench::new(), "return 1");
-    let before = fingerprint();
-    for world in 0..2 {
-        engine::with(|engine| engine.worlds()[world].raw_set("leak", 1)).unwrap();
-        assert_ne!(fingerprint(), before);
-        engine::with(|engine| engine.worlds()[world].raw_set("leak", mlua::Value::Nil)).unwrap();
-        assert_eq!(fingerprint(), before);
-    }
-}
-
-#[test]
-fn scripts_that_do_no_harm_find_all_that_others_find() {
-    let (mut plain, mut proxied) = (Bench::new(), Bench::new());
-    let mut run = |script: &str, parts: &[&str]| {
-        // What has a comment may do anything, for all that is known.
-        let scripts = [script.to_owned(), format!("{script} --")];
-        assert_eq!(
-            scripts.each_ref().map(|script| Harm::of(script.as_bytes())),
-            [Harm::None, Harm::Tables],
-            "{script}"
-        );
-        let mut answers =
-            [&mut plain, &mut proxied].into_iter().zip(&scripts).map(|(bench, script)| {
-                let words: Vec<&[u8]> =
-                    ["EVAL", script].iter().chain(parts).map(|part| part.as_bytes()).collect();
-                let sha = crate::testing::readable(
-                    &bench.words(0, &[b"SCRIPT", b"LOAD", script.as_bytes()]),
-                );
-                crate::testing::readable(&bench.words(0, &words)).replace(&sha[4..], "(its SHA-1)")
-            });
-        assert_eq!(answers.next(), answers.next(), "{script}");
-    };
-    for script in [
-        RELEASE,
-        "return {KEYS[1], KEYS[2], ARGV[1], ARGV[2], #KEYS, #ARGV}",
-        "for i = 1, 3 do redis.call('INCR', KEYS[1]) end return redis.call('GET', KEYS[1])",
-        "local name, n = type(redis.call), tonumber('7') return {name, n, redis.sha1hex(''), \
-         redis.LOG_WARNING}",
-        "return {redis.REDIS_VERSION, redis.REDIS_VERSION_NUM, redis.nosuch, \
-         tostring(redis.nosuch)}",
-        "return redis.pcall('NOSUCH')",
-        "return redis.call('NOSUCH')",
-        "return redis.error_reply('x')",
-        "return redis.status_reply(nil)",
-        "return nosuch",
-        "return nosuch.x",
-        "redis.nosuch()",
-        "nosuch()",
-        "local a return a.b",
-        "return string.format('%d', 'x')",
-        "return {string.rep('ab', 3), math.floor(2.5), bit.band(7, 5), cjson.encode(KEYS), \
-         _VERSION}",
-        "return {('x'):upper(), tostring(string), tostring(print)}",
-        "error('x')",
-        "error(KEYS)",
-        "return {pcall(error, 'x')}",
-        "return {pcall(redis.call, 'NOSUCH')}",
-        "return unpack(KEYS)",
-        "return select('#', unpack(ARGV))",
-        "return math.random(1000)",
-    ] {
-        run(script, &["1", "k", "a"]);
-        run(script, &["2", "k", "l", "a", "b"]);
-        run("return {KEYS[1], ARGV[1], #KEYS, #ARGV}", &["2", "k", "l", "a", "b"]);
-        run(script, &["0"]);
-    }
-}
-
-#[test]
-fn addresses_and_the_heap_are_not_seen() {
-    check_eval("return tostring({}) == tostring({})", ":1");
-    check_eval("return collectgarbage('count')", ":64");
 }
 
 /// A server of which every command for keys panics: its first client is in a database that there is

@@ -220,6 +220,7 @@ impl Parser<'_, '_> {
     }
 
     fn value(&mut self, token: &Token) -> Result<Value> {
+        self.call.step(0)?;
         Ok(match &token.kind {
             Kind::String(text) => Value::String(self.call.lua.create_string(text)?),
             Kind::Number(number) => Value::Number(*number),

@@ -22,6 +22,7 @@ struct Encoder<'c, 'l> {
 
 impl Encoder<'_, '_> {
     fn value(&mut self, value: &Value, depth: usize) -> Result<()> {
+        self.call.step(self.json.len())?;
         match value {
             Value::String(text) => self.string(&text.as_bytes()),
             Value::Integer(_) | Value::Number(_) => {

@@ -24,18 +24,26 @@ fn pack(call: &Arguments<'_>) -> Result<LuaString> {
         return call.wrong(0, "MessagePack pack needs input.");
     }
     let mut packed = Vec::new();
-    call.values.iter().try_for_each(|value| pack_value(value, 0, &mut packed))?;
+    call.values.iter().try_for_each(|value| pack_value(call, value, 0, &mut packed))?;
     call.lua.create_string(packed)
 }
 
-fn pack_value(value: &Value, level: usize, packed: &mut Vec<u8>) -> Result<()> {
+fn pack_value(
+    call: &Arguments<'_>,
+    value: &Value,
+    level: usize,
+    packed: &mut Vec<u8>,
+) -> Result<()> {
+    call.step(packed.len())?;
     match value {
         Value::String(text) => pack_string(&text.as_bytes(), packed),
         Value::Boolean(value) => packed.push(if *value { 0xC3 } else { 0xC2 }),
         Value::Integer(_) | Value::Number(_) => {
             pack_number(as_number(value).unwrap_or_default(), packed)
         }
-        Value::Table(table) if level < NESTING_MAX => return pack_table(table, level, packed),
+        Value::Table(table) if level < NESTING_MAX => {
+            return pack_table(call, table, level, packed);
+        }
         _ => packed.push(0xC0),
     }
     Ok(())
@@ -95,7 +103,12 @@ fn pack_integer(number: i64, packed: &mut Vec<u8>) {
     packed.extend_from_slice(&bytes[8 - size..]);
 }
 
-fn pack_table(table: &Table, level: usize, packed: &mut Vec<u8>) -> Result<()> {
+fn pack_table(
+    call: &Arguments<'_>,
+    table: &Table,
+    level: usize,
+    packed: &mut Vec<u8>,
+) -> Result<()> {
     let mut count = 0;
     let mut longest = Some(0_i32);
     for pair in table.pairs::<Value, Value>() {
@@ -104,29 +117,42 @@ fn pack_table(table: &Table, level: usize, packed: &mut Vec<u8>) -> Result<()> {
         count += 1;
     }
     if longest.is_some_and(|longest| longest as usize == count) {
-        pack_array(table, count, level, packed)
+        pack_array(call, table, count, level, packed)
     } else {
-        pack_map(table, count, level, packed)
+        pack_map(call, table, count, level, packed)
     }
 }
 
-fn pack_array(table: &Table, length: usize, level: usize, packed: &mut Vec<u8>) -> Result<()> {
+fn pack_array(
+    call: &Arguments<'_>,
+    table: &Table,
+    length: usize,
+    level: usize,
+    packed: &mut Vec<u8>,
+) -> Result<()> {
     match length {
         0..=15 => packed.push(0x90 | length as u8),
         _ => pack_length(length, (0xDC, 0xDD), packed),
     }
-    (1..=length).try_for_each(|index| pack_value(&table.get::<Value>(index)?, level + 1, packed))
+    (1..=length)
+        .try_for_each(|index| pack_value(call, &table.get::<Value>(index)?, level + 1, packed))
 }
 
-fn pack_map(table: &Table, length: usize, level: usize, packed: &mut Vec<u8>) -> Result<()> {
+fn pack_map(
+    call: &Arguments<'_>,
+    table: &Table,
+    length: usize,
+    level: usize,
+    packed: &mut Vec<u8>,
+) -> Result<()> {
     match length {
         0..=15 => packed.push(0x80 | length as u8),
         _ => pack_length(length, (0xDE, 0xDF), packed),
     }
     for pair in table.pairs::<Value, Value>() {
         let (key, value) = pair?;
-        pack_value(&key, level + 1, packed)?;
-        pack_value(&value, level + 1, packed)?;
+        pack_value(call, &key, level + 1, packed)?;
+        pack_value(call, &value, level + 1, packed)?;
     }
     Ok(())
 }

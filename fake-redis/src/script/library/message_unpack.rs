@@ -21,7 +21,8 @@ pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Mu
         return call.fail(&problem);
     };
     let Some(rest) = text.get(start..) else {
-        return call.fail(&format!("Start offset {offset} greater than input length {length}."));
+        return call
+            .fail(&format!("Start offset {} greater than input length {length}.", offset as i32));
     };
     let takes_all = limit == 0 && offset == 0;
     let most = if takes_all { i64::from(i32::MAX) } else { limit };
@@ -76,6 +77,7 @@ impl<'c> Cursor<'c, '_> {
     }
 
     fn value(&mut self) -> Result<Value> {
+        self.call.step(0)?;
         let kind = self.take(1)?[0];
         let number = match kind {
             0x00..=0x7F => f64::from(kind),

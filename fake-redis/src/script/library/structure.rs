@@ -186,9 +186,16 @@ fn pack_string(
     Ok(())
 }
 
+/// 2^64.
+const TOO_LARGE: f64 = 18_446_744_073_709_551_616.0;
+/// How many values a function of C may have on its stack.
+const STACK_MAX: usize = 8_000;
+
 /// The low bytes of a whole number, zeros beyond the eighth.
 fn integer_bytes(number: f64, size: usize) -> Vec<u8> {
+    // As the processors that Redis runs on convert it: what is too large is 0.
     let value = if number < 0.0 { number as i64 as u64 } else { number as u64 };
+    let value = if number >= TOO_LARGE { 0 } else { value };
     let mut bytes = value.to_le_bytes().to_vec();
     bytes.resize(size, 0);
     bytes
@@ -205,6 +212,9 @@ fn unpack(call: &Arguments<'_>) -> Result<MultiValue> {
     };
     let mut results = Vec::new();
     while let Some(mut item) = format.next()? {
+        if call.len() + results.len() + 2 > STACK_MAX {
+            return call.fail("stack overflow (too many results)");
+        }
         position = position.wrapping_add(format.padding(position, &item));
         check_length(call, &data, position, item.size)?;
         match item.option {
