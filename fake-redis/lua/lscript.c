@@ -46,7 +46,17 @@ LUA_API void lua_beginscript (lua_State *L) {
   global_State *g = G(L);
   g->nextid = g->sharedid;
   g->wanted = 0;
+  g->ending = 0;
   resethookcount(L);
+}
+
+
+/*
+** Has the hook called at every instruction from now on, until the next script
+** begins: where the C stack is full, a script could catch what a hook raises.
+*/
+LUA_API void lua_endscript (lua_State *L) {
+  G(L)->ending = 1;
 }
 
 

@@ -154,6 +154,7 @@ LUA_API lua_State *lua_newstate (lua_Alloc f, void *ud) {
   g->currentwhite = bit2mask(WHITE0BIT, FIXEDBIT);
   L->marked = luaC_white(g);
   set2bits(L->marked, FIXEDBIT, SFIXEDBIT);
+  g->ending = 0;
   preinit_state(L, g);
   g->frealloc = f;
   g->ud = ud;

@@ -94,6 +94,7 @@ typedef struct global_State {
   unsigned int nextid;  /* fencepost: number of the next object */
   unsigned int sharedid;  /* fencepost: first number of a script's own objects */
   size_t wanted;  /* fencepost: bytes that are about to be allocated */
+  lu_byte ending;  /* fencepost: the hook is called at every instruction */
 } global_State;
 
 

@@ -374,6 +374,7 @@ LUA_API void lua_charge (lua_State *L, size_t units);
 LUA_API void lua_work (lua_State *L, size_t units);
 LUA_API void lua_want (lua_State *L, size_t bytes);
 LUA_API size_t lua_wanted (lua_State *L);
+LUA_API void lua_endscript (lua_State *L);
 LUA_API void lua_handover (lua_State *from, lua_State *to);
 
 /* }====================================================================== */

@@ -186,41 +186,41 @@ impl Engine {
 }
 
 fn look_at_runs(lua: &Lua, shared: &Rc<Shared>) -> Result<()> {
-    let shared = Rc::clone(shared);
+    let (shared, raw) = (Rc::clone(shared), lua_state::Raw::of(lua)?);
     let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK);
     lua.set_global_hook(triggers, move |lua, _| {
-        look_at_run(lua, &shared).map(|()| VmState::Continue)
+        look_at_run(lua, raw, &shared).map(|()| VmState::Continue)
     })
 }
 
 /// # Errors
 /// If the run has to end, and then at every instruction until it has: where C's stack is full, a
 /// script could catch one error in place of this one.
-fn look_at_run(lua: &Lua, shared: &Shared) -> Result<()> {
+fn look_at_run(lua: &Lua, raw: lua_state::Raw, shared: &Shared) -> Result<()> {
     let looks = shared.looks.get().saturating_add(1);
     shared.looks.set(looks);
     let ending = match shared.ending.get() {
-        None => functions::look(looks, memory_needed(lua, shared)?),
+        None => functions::look(looks, memory_needed(lua, raw.wanted(), shared)),
         ending => ending,
     };
     shared.ending.set(ending);
     match ending {
         None => Ok(()),
         Some(ending) => {
-            lua_state::charge(lua, usize::MAX)?;
+            raw.end_script();
             Err(functions::stop(ending))
         }
     }
 }
 
 /// How many bytes a script uses and is about to use; garbage does not count if they are many.
-fn memory_needed(lua: &Lua, shared: &Shared) -> Result<usize> {
-    let wanted = lua_state::wanted(lua)?;
+fn memory_needed(lua: &Lua, wanted: usize, shared: &Shared) -> usize {
     let used = lua.used_memory();
-    if used.saturating_add(wanted) < COLLECTED_FROM.max(shared.alive.get().saturating_mul(2)) {
-        return Ok(used + wanted);
+    let threshold = COLLECTED_FROM.max(shared.alive.get().saturating_mul(2));
+    // Where C's stack is full, garbage is collected the next time.
+    if used.saturating_add(wanted) < threshold || lua.gc_collect().is_err() {
+        return used.saturating_add(wanted);
     }
-    lua.gc_collect()?;
     shared.alive.set(lua.used_memory());
-    Ok(lua.used_memory().saturating_add(wanted))
+    lua.used_memory().saturating_add(wanted)
 }

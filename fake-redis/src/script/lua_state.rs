@@ -24,6 +24,7 @@ unsafe extern "C-unwind" {
     fn lua_charge(state: *mut lua_State, units: usize);
     fn lua_work(state: *mut lua_State, units: usize);
     fn lua_wanted(state: *mut lua_State) -> usize;
+    fn lua_endscript(state: *mut lua_State);
 }
 
 /// Makes a table read-only. mlua does not know of such tables: its functions must not write to it
@@ -82,10 +83,29 @@ pub(super) fn work(lua: &Lua, units: usize) -> Result<()> {
     unsafe { lua.exec_raw((), |state| lua_work(state, units)) }
 }
 
-/// How many bytes are about to be allocated, if they are many.
-pub(super) fn wanted(lua: &Lua) -> Result<usize> {
-    let mut wanted = 0;
-    // SAFETY: as above.
-    unsafe { lua.exec_raw::<()>((), |state| wanted = lua_wanted(state))? };
-    Ok(wanted)
+/// A Lua state without a call of Lua, for the hook: it may run where the stack of C is full, and
+/// nothing can be called.
+#[derive(Clone, Copy)]
+pub(super) struct Raw(*mut lua_State);
+
+impl Raw {
+    /// The state of `lua`, which whoever holds this keeps alive.
+    pub(super) fn of(lua: &Lua) -> Result<Raw> {
+        let mut raw = Raw(std::ptr::null_mut());
+        // SAFETY: what is called takes and leaves nothing.
+        unsafe { lua.exec_raw::<()>((), |state| raw.0 = state)? };
+        Ok(raw)
+    }
+
+    /// How many bytes are about to be allocated, if they are many.
+    pub(super) fn wanted(self) -> usize {
+        // SAFETY: the state is alive, and what is called neither uses its stack nor raises errors.
+        unsafe { lua_wanted(self.0) }
+    }
+
+    /// Has the hook called at every instruction until the next script begins.
+    pub(super) fn end_script(self) {
+        // SAFETY: as above.
+        unsafe { lua_endscript(self.0) };
+    }
 }
