@@ -4,6 +4,8 @@
 //! ask of the machine that it runs on. Must never know the simulator, histories, or what the server
 //! is made of: servers are bytes on a connection.
 
+#![forbid(unsafe_code)]
+
 pub mod env;
 pub mod lock;
 

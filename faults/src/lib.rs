@@ -4,6 +4,8 @@
 //! [`FaultPlan`], drawing a plan from a seed ([`generate`]) and shrinking one against a predicate.
 //! Must never know async, sockets, Redis or files.
 
+#![forbid(unsafe_code)]
+
 mod collision;
 mod describe;
 mod did_you_mean;

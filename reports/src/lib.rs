@@ -3,6 +3,8 @@
 //! Owns [`History`] and all that is derived from it. Must never know async, sockets, or how a run
 //! is made: a recorded history can be judged again years later.
 
+#![forbid(unsafe_code)]
+
 pub mod arithmetic;
 pub mod boundary;
 pub mod cause;

@@ -4,18 +4,14 @@
 
 pub mod bare;
 
-use crate::engine::{Course, Engine};
-use crate::nemesis::Nemesis;
-use crate::recorder::Recorder;
+use crate::engine::{Engine, Setup};
 use crate::roster::Roster;
 use crate::world::host::Software;
-use crate::world::kernel::Kernel;
 use crate::world::server::Server;
-use crate::world::state::Parts;
 use crate::world::tasks::TaskFuture;
 use fake_redis::NodeConfig;
 use fencepost_clients::{Acquisition, Address, Env, Lock, Servers, Settings, find};
-use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
+use fencepost_faults::{Micros, Node, Seed, SimTime};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Outputs, WallTime};
 use std::cell::RefCell;
@@ -149,7 +145,6 @@ impl Workload {
         process: impl AsyncFn(Env, u32) + Copy + 'static,
     ) -> Figures {
         let seed = Seed(seed);
-        let recorder = Rc::new(Recorder::default());
         let clients: Vec<Node> = (1..=self.processes).map(Node::Client).collect();
         let roster = Rc::new(Roster::new(seed, &clients, self.cycles));
         let server = Server::new(Micros(0), Micros(0), Box::new(make));
@@ -161,20 +156,13 @@ impl Workload {
             let boot = |_: Env| -> TaskFuture { Box::pin(std::future::pending()) };
             (Node::Client(self.processes + 1 + number), Software::Program(Rc::new(boot)))
         }));
-        let nodes: Vec<Node> = hosts.iter().map(|(node, _)| *node).collect();
-        let (carrier, runner) = engine.prepare(&nodes);
-        let latency = (Micros::from_millis(1), Micros::from_millis(5));
-        let kernel = Kernel::new(Parts {
-            seed,
+        let setup = Setup {
             quantum: self.quantum.into(),
-            latency,
-            hosts,
-            carrier,
-            recorder,
-        });
-        let nemesis = Nemesis::new(FaultPlan::default(), SimTime::ZERO, roster.clone(), &kernel);
-        let course = Course { nemesis, roster, limit: LIMIT };
-        runner.run(&kernel, &course).expect("workload W runs to its end");
+            latency: (Micros::from_millis(1), Micros::from_millis(5)),
+            limit: LIMIT,
+            ..Setup::calm(seed, hosts, roster)
+        };
+        let kernel = setup.run(engine).expect("workload W runs to its end");
         kernel.with(|state| Figures {
             virtual_time: state.now,
             messages: state.messages_sent,

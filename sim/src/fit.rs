@@ -1,14 +1,14 @@
 //! Whether a scenario, a lock and faults go together. Must never run them.
 
-use crate::engine::Engine;
-use crate::recorder::Recorder;
+use crate::engine::{Engine, Setup};
+use crate::roster::Roster;
 use crate::scenario::Scenario;
 use crate::world::host::Software;
-use crate::world::kernel::Kernel;
-use crate::world::state::Parts;
-use fencepost_clients::{Address, CLIENTS, Definition, Deployment, Servers};
+use crate::world::tasks::TaskFuture;
+use fencepost_clients::{Address, CLIENTS, Definition, Deployment, Env, Servers};
 use fencepost_faults::setting::InvalidSetting;
 use fencepost_faults::{Families, Node, Seed};
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Why no run can be made of a scenario, a lock and faults.
@@ -49,21 +49,16 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
 
 /// Whether a lock makes that of another thread of its process: one is built, and asked.
 pub fn knows_threads(client: &Definition) -> bool {
-    let (scenario, node) = (Scenario::default(), Node::Client(1));
-    let kernel = Kernel::new(Parts {
-        seed: Seed(0),
-        quantum: scenario.quantum.0,
-        latency: (scenario.latency.min.0, scenario.latency.max.0),
-        hosts: vec![(node, Software::Program(Rc::new(|_| Box::pin(std::future::ready(())))))],
-        carrier: Engine::Fast.prepare(&[node]).0,
-        recorder: Rc::new(Recorder::default()),
-    });
-    let env = kernel.env(1);
-    let lock = (client.build)(env.clone(), &servers(client.deployment), &scenario.settings());
-    let knows = lock.of_thread(env.of_thread(2)).is_some();
-    drop(lock);
-    kernel.shut_down();
-    knows
+    let (node, knows) = (Node::Client(1), Rc::new(Cell::new(false)));
+    let (answer, build, servers) = (knows.clone(), client.build, servers(client.deployment));
+    let program = Software::Program(Rc::new(move |env: Env| -> TaskFuture {
+        let lock = build(env.clone(), &servers, &Scenario::default().settings());
+        answer.set(lock.of_thread(env.of_thread(2)).is_some());
+        Box::pin(std::future::ready(()))
+    }));
+    let roster = Rc::new(Roster::new(Seed(0), &[node], 1));
+    let setup = Setup::calm(Seed(0), vec![(node, program)], roster);
+    setup.run(Engine::Fast).is_ok() && knows.get()
 }
 
 /// Servers that nobody talks to.

@@ -9,20 +9,16 @@ mod waiting;
 
 pub use waiting::{InvalidWaiting, Waiting};
 
-use crate::engine::{Course, Engine, EngineError};
-use crate::nemesis::Nemesis;
-use crate::recorder::Recorder;
+use crate::engine::{Engine, EngineError, Setup};
 use crate::roster::Roster;
 use crate::span::{Span, SpanRange};
 use crate::verdicts::tool;
 use crate::world::host::Software;
-use crate::world::kernel::Kernel;
 use crate::world::server::Server;
-use crate::world::state::Parts;
 use crate::world::tasks::TaskFuture;
 use fake_redis::NodeConfig;
 use fencepost_clients::{Acquisition, Address, Definition, Env, Lock, Servers, Session, Settings};
-use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
+use fencepost_faults::{Micros, Node, Seed, SimTime};
 use fencepost_machine::{DiskImage, Input, Machine, Now, Outputs, WallTime};
 use fencepost_reports::load::{FORMAT, LoadCase, LoadConfig, LoadReport, VERSION};
 use fencepost_reports::report::{Latencies, Latency};
@@ -93,20 +89,13 @@ impl Load {
         let mut hosts = vec![(Node::Redis(1), self.server(&book))];
         hosts
             .extend(nodes.iter().map(|node| (*node, self.program(*node, waiting, &book, &roster))));
-        let all: Vec<Node> = hosts.iter().map(|(node, _)| *node).collect();
-        let (carrier, runner) = Engine::Fast.prepare(&all);
-        let (latency, recorder) =
-            ((self.latency.min.0, self.latency.max.0), Rc::new(Recorder::default()));
-        let kernel = Kernel::new(Parts {
-            seed: self.seed,
+        let setup = Setup {
             quantum: QUANTUM,
-            latency,
-            hosts,
-            carrier,
-            recorder,
-        });
-        let nemesis = Nemesis::new(FaultPlan::default(), SimTime::ZERO, roster.clone(), &kernel);
-        runner.run(&kernel, &Course { nemesis, roster, limit: LIMIT })?;
+            latency: (self.latency.min.0, self.latency.max.0),
+            limit: LIMIT,
+            ..Setup::calm(self.seed, hosts, roster)
+        };
+        setup.run(Engine::Fast)?;
         Ok(self.sum(waiting, &book))
     }
 

@@ -1,16 +1,13 @@
 //! One run: from a plan to a history. Must never know how the history is judged.
 
 use crate::deployment::{Deployment, RESOURCE, members};
-use crate::engine::{Course, Engine, EngineError};
+use crate::engine::{Engine, EngineError, Setup};
 use crate::fit::{Unfit, fits};
 use crate::lengths;
-use crate::nemesis::Nemesis;
 use crate::programs::record::Life;
 use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::scenario::Scenario;
-use crate::world::kernel::Kernel;
-use crate::world::state::Parts;
 use crate::world::{network, node_clock};
 use fencepost_clients::Definition;
 use fencepost_faults::setting::Topology;
@@ -159,24 +156,20 @@ impl RunSpec {
             lives: Rc::default(),
         };
         let lives = deployment.lives.clone();
-        let hosts = deployment.hosts();
-        let nodes: Vec<_> = hosts.iter().map(|(node, _)| *node).collect();
-        let (carrier, runner) = engine.prepare(&nodes);
         let latency = self.scenario.latency;
-        let kernel = Kernel::new(Parts {
+        let setup = Setup {
             seed: self.seed,
             quantum: self.scenario.quantum.0,
             latency: (latency.min.0, latency.max.0),
-            hosts,
-            carrier,
+            hosts: deployment.hosts(),
             recorder: recorder.clone(),
-        });
-        if recording == Recording::Wire {
-            kernel.with(|state| state.wire = Some(Box::default()));
-        }
-        let nemesis = Nemesis::new(self.plan.clone(), healed_at, roster.clone(), &kernel);
-        let course = Course { nemesis, roster, limit: SimTime(self.scenario.max_time.0.0) };
-        runner.run(&kernel, &course)?;
+            roster,
+            plan: self.plan.clone(),
+            healed_at,
+            limit: SimTime(self.scenario.max_time.0.0),
+            records_wire: recording == Recording::Wire,
+        };
+        let kernel = setup.run(engine)?;
         let (virtual_time, messages, events) =
             kernel.with(|state| (state.now, state.messages_sent, state.events));
         let history = History {

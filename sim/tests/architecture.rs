@@ -66,8 +66,13 @@ fn only_the_simulator_knows_the_simulator() {
 }
 
 fn sources() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> =
-        EDGES.iter().map(|(folder, _)| root().join(folder).join("src")).collect();
+    let files = files(EDGES.iter().map(|(folder, _)| root().join(folder).join("src")).collect());
+    assert!(files.len() > 50, "the sources were found");
+    files
+}
+
+/// Every Rust file below these folders.
+fn files(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -80,8 +85,50 @@ fn sources() -> Vec<PathBuf> {
         }
     }
     files.sort();
-    assert!(files.len() > 50, "the sources were found");
     files
+}
+
+/// The external crates that a manifest asks for, in any of its sections.
+fn asked_for(manifest: &toml::Table) -> BTreeSet<String> {
+    let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let tables = targets.into_iter().flat_map(|targets| targets.values());
+    let tables = tables.filter_map(toml::Value::as_table).chain([manifest]);
+    tables
+        .flat_map(|table| {
+            sections.iter().filter_map(move |section| table.get(*section)?.as_table())
+        })
+        .flat_map(|section| section.keys().cloned())
+        .collect()
+}
+
+/// Whether a text names a crate, as a whole word.
+fn names(text: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(|c: char| !is_word(c)).any(|word| word == name)
+}
+
+#[test]
+fn every_dependency_is_named_by_a_source_file() {
+    for (folder, _) in EDGES {
+        let text = std::fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+        let places = ["src", "tests", "benches", "examples"];
+        let places = places.iter().map(|place| root().join(folder).join(place));
+        let sources = files(places.filter(|place| place.is_dir()).collect());
+        let sources: Vec<String> =
+            sources.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        for dependency in asked_for(&text.parse().unwrap()) {
+            let name = dependency.replace('-', "_");
+            let is_named = sources.iter().any(|source| names(source, &name));
+            assert!(is_named, "{folder}/Cargo.toml asks for {dependency}, which no file names");
+        }
+    }
+}
+
+#[test]
+fn a_name_within_another_is_not_named() {
+    assert!(names("use serde::Serialize;", "serde"));
+    assert!(!names("use serde_json::Value; // deserde", "serde"));
 }
 
 #[test]

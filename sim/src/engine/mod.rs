@@ -2,9 +2,12 @@
 //! in it.
 
 mod fast;
+mod setup;
 #[cfg(test)]
 mod tests;
 mod turmoil;
+
+pub(crate) use setup::Setup;
 
 use crate::nemesis::Nemesis;
 use crate::roster::Roster;
@@ -79,7 +82,7 @@ impl Course {
 
 impl Engine {
     /// What carries the bytes in a world that this engine runs, and the engine itself.
-    pub(crate) fn prepare(self, nodes: &[Node]) -> (Box<dyn Carrier>, Runner) {
+    fn prepare(self, nodes: &[Node]) -> (Box<dyn Carrier>, Runner) {
         match self {
             Engine::Fast => (Box::new(crate::world::carrier::Direct::default()), Runner::Fast),
             Engine::Turmoil => {
@@ -99,14 +102,14 @@ impl Engine {
 }
 
 /// An engine that is ready to run one world.
-pub(crate) enum Runner {
+enum Runner {
     Fast,
     Turmoil(turmoil::Wires),
 }
 
 impl Runner {
     /// Runs the world to its end.
-    pub(crate) fn run(self, kernel: &Rc<Kernel>, course: &Course) -> Result<(), EngineError> {
+    fn run(self, kernel: &Rc<Kernel>, course: &Course) -> Result<(), EngineError> {
         let result = match self {
             Runner::Fast => fast::run(kernel, course),
             Runner::Turmoil(wires) => turmoil::run(kernel, course, &wires),

@@ -1,14 +1,11 @@
 //! Both engines move a bare world alike: an echo server or three, clients that talk to them, and
 //! every fault there is.
 
-use super::{Course, Engine};
-use crate::nemesis::Nemesis;
+use super::{Engine, Setup};
 use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::world::host::Software;
-use crate::world::kernel::Kernel;
 use crate::world::server::Server;
-use crate::world::state::Parts;
 use crate::world::tasks::TaskFuture;
 use bytes::{Bytes, BytesMut};
 use fencepost_clients::env::Draw;
@@ -136,15 +133,15 @@ fn play_with(
     };
     let hosts: Vec<_> =
         (1..=SERVERS).map(echo).chain(clients.iter().map(|node| client(*node))).collect();
-    let nodes: Vec<Node> = hosts.iter().map(|(node, _)| *node).collect();
-    let (carrier, runner) = engine.prepare(&nodes);
-    let latency = (Micros(200), Micros(5_000));
-    let recorder = recorder.clone();
-    let parts =
-        Parts { seed, quantum: Micros(100), latency, hosts, carrier, recorder: recorder.clone() };
-    let kernel = Kernel::new(parts);
-    let nemesis = Nemesis::new(plan.clone(), plan.heals_at(), roster.clone(), &kernel);
-    runner.run(&kernel, &Course { nemesis, roster, limit: SimTime(300_000_000) }).unwrap();
+    let setup = Setup {
+        latency: (Micros(200), Micros(5_000)),
+        recorder: recorder.clone(),
+        plan: plan.clone(),
+        healed_at: plan.heals_at(),
+        limit: SimTime(300_000_000),
+        ..Setup::calm(seed, hosts, roster)
+    };
+    setup.run(engine).unwrap();
     recorder.take()
 }
 

@@ -1,0 +1,71 @@
+//! The one way to make a world and run it to its end.
+
+use super::{Course, Engine, EngineError};
+use crate::nemesis::Nemesis;
+use crate::recorder::Recorder;
+use crate::roster::Roster;
+use crate::world::host::Software;
+use crate::world::kernel::Kernel;
+use crate::world::state::Parts;
+use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
+use std::rc::Rc;
+
+/// Everything that a world and its course follow from.
+pub(crate) struct Setup {
+    pub(crate) seed: Seed,
+    /// The smallest step of time.
+    pub(crate) quantum: Micros,
+    /// How long a message takes, at least and at most.
+    pub(crate) latency: (Micros, Micros),
+    /// Every host with what it runs, in the order in which hosts take their turns.
+    pub(crate) hosts: Vec<(Node, Software)>,
+    pub(crate) recorder: Rc<Recorder>,
+    pub(crate) roster: Rc<Roster>,
+    /// What goes wrong.
+    pub(crate) plan: FaultPlan,
+    /// When everything is healed.
+    pub(crate) healed_at: SimTime,
+    /// The run is stopped here at the latest.
+    pub(crate) limit: SimTime,
+    /// Whether every message on the wire is written down.
+    pub(crate) records_wire: bool,
+}
+
+impl Setup {
+    /// A world in which nothing goes wrong.
+    pub(crate) fn calm(seed: Seed, hosts: Vec<(Node, Software)>, roster: Rc<Roster>) -> Setup {
+        Setup {
+            seed,
+            quantum: Micros(100),
+            latency: (Micros(200), Micros::from_millis(2)),
+            hosts,
+            recorder: Rc::new(Recorder::default()),
+            roster,
+            plan: FaultPlan::default(),
+            healed_at: SimTime::ZERO,
+            limit: SimTime::ZERO,
+            records_wire: false,
+        }
+    }
+
+    /// Runs the world to its end, and returns what is left of it.
+    pub(crate) fn run(self, engine: Engine) -> Result<Rc<Kernel>, EngineError> {
+        let nodes: Vec<Node> = self.hosts.iter().map(|(node, _)| *node).collect();
+        let (carrier, runner) = engine.prepare(&nodes);
+        let kernel = Kernel::new(Parts {
+            seed: self.seed,
+            quantum: self.quantum,
+            latency: self.latency,
+            hosts: self.hosts,
+            carrier,
+            recorder: self.recorder,
+        });
+        if self.records_wire {
+            kernel.with(|state| state.wire = Some(Box::default()));
+        }
+        let nemesis = Nemesis::new(self.plan, self.healed_at, self.roster.clone(), &kernel);
+        let course = Course { nemesis, roster: self.roster, limit: self.limit };
+        runner.run(&kernel, &course)?;
+        Ok(kernel)
+    }
+}
