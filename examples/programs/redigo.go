@@ -12,10 +12,7 @@ var unlock = redis.NewScript(1, `if redis.call("get", KEYS[1]) == ARGV[1] then r
 
 func env(name string) string { return os.Getenv("FENCEPOST_" + name) }
 func dial(name string) redis.Conn {
-	connection, err := redis.DialURL(env(name))
-	if err != nil {
-		panic(err)
-	}
+	connection, _ := redis.DialURL(env(name))
 	return connection
 }
 func main() {
@@ -24,8 +21,10 @@ func main() {
 	for cycle := 0; cycle < cycles; cycle++ {
 		owner := fmt.Sprintf("%s-%d-%d", env("PROCESS"), os.Getpid(), cycle)
 		judge.Do("ACQUIRING", "orders")
-		for reply := ""; reply != "OK"; time.Sleep(100 * time.Millisecond) {
-			reply, _ = redis.String(server.Do("SET", env("LOCK"), owner, "NX", "PX", env("TTL_MS")))
+		for reply, err := "", error(nil); reply != "OK"; time.Sleep(100 * time.Millisecond) {
+			if reply, err = redis.String(server.Do("SET", env("LOCK"), owner, "NX", "PX", env("TTL_MS"))); err != nil && err != redis.ErrNil {
+				panic(err)
+			}
 		}
 		hold, _ := redis.Int(judge.Do("ACQUIRED", "orders"))
 		value, _ := redis.Int(storage.Do("GET", "orders"))

@@ -41,3 +41,59 @@ pub struct Printed {
     /// What.
     pub text: String,
 }
+
+/// The flags that ask for a program again, from its entry in a report's scenario. What a shell would
+/// read as more than a word is quoted.
+pub fn flags(program: &serde_json::Value) -> Option<String> {
+    let text = |key: &str| program.get(key).and_then(serde_json::Value::as_str);
+    let words = program.get("command")?.as_array()?.iter().filter_map(serde_json::Value::as_str);
+    let words: Vec<String> = words.map(word_of_command).collect();
+    let command = format!("{}={}", text("name")?, words.join(" "));
+    let mut flags = format!("--program {}", shell_word(&command));
+    for (flag, key) in [("deployment", "deployment"), ("lock-key", "lock-key"), ("cwd", "folder")] {
+        if let Some(value) = text(key) {
+            flags.push_str(&format!(" --{flag} {}", shell_word(value)));
+        }
+    }
+    let variables = program.get("environment").and_then(serde_json::Value::as_object);
+    for (name, value) in variables.into_iter().flatten() {
+        let variable = format!("{name}={}", value.as_str().unwrap_or_default());
+        flags.push_str(&format!(" --env {}", shell_word(&variable)));
+    }
+    Some(flags)
+}
+
+/// A word of a program's command, quoted as `--program` reads it.
+fn word_of_command(word: &str) -> String {
+    let is_plain = |letter: char| !letter.is_whitespace() && letter != '\'' && letter != '"';
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    let pieces: Vec<String> = word.split('"').map(|piece| format!("\"{piece}\"")).collect();
+    pieces.join("'\"'")
+}
+
+/// A word of a command that people copy into a shell: quoted, unless it means nothing there.
+pub(crate) fn shell_word(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_cannot_become_another_of_the_shell() {
+        let program = serde_json::json!({
+            "name": "x", "command": ["sh", "-c", "echo 'a'; b \"c\""], "folder": "/tmp"
+        });
+        assert_eq!(
+            flags(&program).as_deref(),
+            Some(r#"--program 'x=sh -c "echo '\''a'\''; b "'\''"'\''"c"'\''"'\''""' --cwd /tmp"#)
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! Which cells CI must hear of, and in which words. Must never know how CI is told.
 
 use super::{Cell, Sweep};
+use crate::programs::{flags, shell_word as word};
 use fencepost_faults::Seed;
 
 /// How a cell stands.
@@ -61,16 +62,15 @@ impl Sweep {
         let (client, fault) = (word(&cell.client), word(&cell.fault));
         let options: String =
             options.split_whitespace().map(|option| format!(" {}", word(option))).collect();
-        format!("fencepost --seed {seed} --client {client} --fault {fault}{options}")
+        let lock = self.program_flags(cell).unwrap_or_else(|| format!("--client {client}"));
+        format!("fencepost --seed {seed} {lock} --fault {fault}{options}")
     }
-}
 
-/// A word of a command that people copy into a shell: quoted, unless it means nothing there.
-fn word(text: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
+    /// The flags that ask for the lock of a cell, if it is a program of the user's own.
+    fn program_flags(&self, cell: &Cell) -> Option<String> {
+        let programs = self.config.get("scenario")?.get("programs")?.as_array()?;
+        let name = |program: &serde_json::Value| Some(program.get("name")?.as_str()?.to_owned());
+        programs.iter().find(|it| name(it).as_ref() == Some(&cell.client)).and_then(flags)
     }
 }
 

@@ -138,23 +138,8 @@ impl Program {
 
     /// The flags that ask for it again.
     pub fn flags(&self) -> String {
-        let word = |word: &String| {
-            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(&byte);
-            let is_bare = !word.is_empty() && word.bytes().all(is_plain);
-            if is_bare { word.clone() } else { format!("\"{word}\"") }
-        };
-        let command: Vec<String> = self.command.iter().map(word).collect();
-        let mut flags = format!("--program '{}={}'", self.name, command.join(" "));
-        if self.deployment != ProgramDeployment::Single {
-            flags.push_str(&format!(" --deployment {}", self.deployment.name()));
-        }
-        if self.lock_key != crate::deployment::RESOURCE {
-            flags.push_str(&format!(" --lock-key '{}'", self.lock_key));
-        }
-        for (name, value) in &self.environment {
-            flags.push_str(&format!(" --env '{name}={value}'"));
-        }
-        flags
+        let own = serde_json::to_value(self).ok();
+        own.as_ref().and_then(fencepost_reports::programs::flags).unwrap_or_default()
     }
 
     /// Its entry among the locks, made once for each name.
