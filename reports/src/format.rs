@@ -4,6 +4,8 @@
 //! One format is one file. A new format is a file and a line in [`FORMATS`].
 
 mod axis;
+mod brief;
+mod brief_story;
 pub(crate) mod canvas;
 mod edn;
 mod github;
@@ -15,6 +17,7 @@ mod html_sweep;
 mod html_tables;
 mod json;
 mod junit;
+mod lanes;
 mod layout;
 pub(crate) mod markdown;
 mod mermaid;
@@ -62,8 +65,55 @@ pub trait Format: Sync {
     /// strips them where they are not wanted.
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes what many seeds showed.
+    /// The same, for a reader who sees it in a page of this shape. Only text heeds it.
+    fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        let _ = page;
+        self.write_run(report, out)
+    }
+
+    /// Whether it has a way to write sweeps: a trace of one run has not.
+    fn tells_of_sweeps(&self) -> bool {
+        true
+    }
+
+    /// Writes what many seeds showed; an error of a format that does not tell of sweeps.
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// The shape of what a reader sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// In columns.
+    pub width: usize,
+    /// How much is told.
+    pub detail: Detail,
+}
+
+impl Page {
+    /// The narrowest and the widest page.
+    pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
+
+    /// A page as wide as the columns allow.
+    pub fn of_width(columns: usize, detail: Detail) -> Page {
+        let (min, max) = (*Page::WIDTHS.start(), *Page::WIDTHS.end());
+        Page { width: columns.clamp(min, max), detail }
+    }
+}
+
+impl Default for Page {
+    /// What is written to a pipe or a file.
+    fn default() -> Page {
+        Page { width: *Page::WIDTHS.end(), detail: Detail::Brief }
+    }
+}
+
+/// How much of a report is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// The first screen: verdicts, and a story for each cause.
+    Brief,
+    /// Everything that the report holds about each violation.
+    Full,
 }
 
 /// How much of a run a format shows.

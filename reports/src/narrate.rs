@@ -2,36 +2,70 @@
 
 use crate::history::{Access, Action, Change, Event, History, What};
 use crate::report::TimelineEntry;
-use crate::timeline::is_one_owner;
+use crate::timeline::{Timeline, is_one_owner};
 use crate::violation::Violation;
-use fencepost_faults::Node;
+use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
 /// How many events are shown around one violation at most; its witness is always shown.
 const SHOWN_MAX: usize = 40;
 
 /// The events around every violation: its witness, what its processes, the servers and the storage
-/// did meanwhile, and the faults.
-pub(crate) fn timeline(history: &History, violations: &[Violation]) -> Vec<TimelineEntry> {
+/// did meanwhile, and the faults. Who holds the lock at each, and what happens between two of them,
+/// comes from the whole history.
+pub(crate) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
-    let mut convicts: BTreeSet<u64> = BTreeSet::new();
+    let mut evidence: BTreeSet<u64> = BTreeSet::new();
     for violation in violations {
-        shown.extend(window(history, violation));
+        shown.extend(window(whole.history, violation));
         shown.extend(violation.narrative.iter().map(|line| line.event as usize));
-        convicts.extend(violation.witness.iter().map(|event| event.sequence));
+        evidence.extend(violation.witness.iter().map(|event| event.sequence));
     }
-    let entries = shown.into_iter().map(|index| &history.events[index]);
-    entries.map(|event| entry(history, event, convicts.contains(&event.sequence))).collect()
+    let mut before: Option<usize> = None;
+    let entries = shown.into_iter().map(|index| {
+        let entry = entry(whole, before, index, &evidence);
+        before = Some(index);
+        entry
+    });
+    entries.collect()
 }
 
-fn entry(history: &History, event: &Event, witness: bool) -> TimelineEntry {
+/// The event at `index`, `before` being the one that is shown before it.
+fn entry(
+    whole: &Timeline<'_>,
+    before: Option<usize>,
+    index: usize,
+    evidence: &BTreeSet<u64>,
+) -> TimelineEntry {
+    let (history, event) = (whole.history, &whole.history.events[index]);
+    let hidden = before.map_or(0, |before| before + 1)..index;
+    let began = whole.sections.iter().filter(|section| hidden.contains(&section.from.index));
+    let moment = whole.moment(index);
+    let mut holding: Vec<Node> = whole
+        .sections
+        .iter()
+        .filter(|section| section.covers(moment))
+        .map(|section| section.process)
+        .collect();
+    holding.sort();
+    holding.dedup();
+    let stops = whole.faults.iter().filter(|fault| {
+        fault.kind.impact() == Impact::Freezes
+            && fault.from <= moment
+            && fault.to.is_none_or(|to| moment < to)
+    });
+    let stopped: BTreeSet<Node> = stops.flat_map(|fault| fault.nodes.to_vec()).collect();
     TimelineEntry {
         sequence: event.sequence,
         time_us: event.time_us,
         process: event.node,
         what: event.what.clone(),
         text: text(history, event),
-        witness,
+        witness: evidence.contains(&event.sequence),
+        left_out: hidden.len() as u64,
+        left_out_sections: began.map(|section| section.process).collect(),
+        stopped: holding.iter().copied().filter(|node| stopped.contains(&node.machine())).collect(),
+        holding,
     }
 }
 
@@ -119,7 +153,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Fail { reason, .. } => format!("fails: {reason}"),
         What::Info { reason, .. } => format!("does not know the outcome: {reason}"),
         What::Lost => "notices that it lost the lock".to_owned(),
-        What::Crashed => "dies".to_owned(),
+        What::Crashed => "crashes".to_owned(),
         What::Started => "starts again".to_owned(),
         What::Server { .. } => server(history, event),
         What::Storage { .. } => storage(&event.what),
@@ -167,7 +201,7 @@ fn server(history: &History, event: &Event) -> String {
         }
         (Change::Extended, ..) => format!("extends {whose}{asked}"),
         (Change::Removed, ..) => format!("removes {whose}{asked}"),
-        (Change::Expired, ..) => format!("lets {whose} run out"),
+        (Change::Expired, ..) => format!("expires {whose}"),
         (Change::Evicted, ..) => format!("evicts {whose} to free memory"),
         (Change::Flushed, ..) => format!("is flushed of {whose}{asked}"),
         (Change::Discarded, ..) => format!("discards {whose} to follow another primary"),

@@ -281,7 +281,7 @@ mod tests {
                 "redis-1 grants the lock to client-1 for 10s.",
                 "client-1 enters its critical section.",
                 "client-1 stands still (fault 1).",
-                "redis-1 lets the lock of client-1 run out, while client-1 is in its critical \
+                "redis-1 expires the lock of client-1, while client-1 is in its critical \
                  section.",
                 "redis-1 grants the lock to client-2 for 10s.",
                 "client-2 enters its critical section while client-1 is still in its own.",

@@ -311,17 +311,33 @@ mod tests {
 
     #[test]
     fn a_newer_version_is_named_with_what_this_build_reads() {
-        let newer = report().replace("\"version\":1,\"tool\"", "\"version\":3,\"tool\"");
+        let newer = report().replace("\"version\":2,\"tool\"", "\"version\":3,\"tool\"");
         assert_eq!(
             refused(&newer),
-            "version 3 of fencepost.report is newer than version 1, which this build reads: use a \
+            "version 3 of fencepost.report is newer than version 2, which this build reads: use a \
              newer build"
         );
     }
 
     #[test]
+    fn a_report_of_version_1_is_read_without_its_claims_of_prevention() {
+        let mut former: Value = serde_json::from_str(&report()).unwrap();
+        former["version"] = 1.into();
+        former["runs"][0]["violations"][0]["remedies"] = serde_json::json!([
+            { "name": "watchdog", "prevents": true, "effect": "prevents" },
+            { "name": "longer-lease", "prevents": false }
+        ]);
+        let read = read_report(&former.to_string()).unwrap();
+        assert_eq!(read.version, 1);
+        assert!(read.runs[0].violations[0].remedies.is_empty());
+        former["runs"][0]["violations"][0]["remedies"] =
+            serde_json::json!([{ "name": "watchdog" }]);
+        assert!(read_report(&former.to_string()).is_err(), "it is no remedy of any version");
+    }
+
+    #[test]
     fn a_version_that_never_was_is_refused() {
-        let odd = report().replace("\"version\":1,\"tool\"", "\"version\":\"one\",\"tool\"");
+        let odd = report().replace("\"version\":2,\"tool\"", "\"version\":\"one\",\"tool\"");
         assert_eq!(
             refused(&odd),
             "version \"one\" of fencepost.report does not exist: versions count from 1"

@@ -1,5 +1,7 @@
-//! The `fencepost.report` format, version 1: what `run --format json` prints. Must never know how
-//! it is shown to people.
+//! The `fencepost.report` format, version 2: what `run --format json` prints.
+//!
+//! Version 1 had other remedies: each said of one run whether the safeguard "prevents" the violation.
+//! They are dropped when such a report is read.
 
 use crate::expected::Expected;
 use crate::history::{History, What};
@@ -11,13 +13,13 @@ use crate::verdict::Verdict;
 use crate::violation::Violation;
 use fencepost_faults::{FaultPlan, Node, Seed, SimTime};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// The `format` field of a report.
 pub const FORMAT: &str = "fencepost.report";
-/// The version of the format that this build reads and writes.
-pub const VERSION: u32 = 1;
+/// The version of the format that this build writes; it reads version 1 too.
+pub const VERSION: u32 = 2;
 
 /// What one seed showed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +27,7 @@ pub struct Report {
     /// Always `fencepost.report`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
+    /// Always 2.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// What wrote it.
@@ -167,8 +169,8 @@ pub struct ViolationReport {
     /// change places; absent if it was not searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
-    /// Each safeguard, and whether it prevents the violation.
-    #[serde(default)]
+    /// Each safeguard that fits the run, and what became of the violation with it.
+    #[serde(default, deserialize_with = "remedies_of_any_version")]
     pub remedies: Vec<Remedy>,
     /// The one command that shows it again.
     pub replay: String,
@@ -221,32 +223,80 @@ pub struct ButFor {
     pub violation_without_it: bool,
 }
 
-/// What happens with one safeguard on.
+/// What happened with one safeguard on. A run is broken if it breaks the violation's rule, for
+/// whatever cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
     /// The safeguard.
     pub name: String,
-    /// Whether the violation is gone with it, and because of it.
-    pub prevents: bool,
-    /// The same, with the third answer told apart.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effect: Option<Effect>,
+    /// What it was set to: `40s`, `client=fencing`.
+    pub setting: String,
+    /// What became of the violation in the run that shows it.
+    pub on_this_plan: OnThisPlan,
+    /// How many plans near this one break the rule.
+    pub nearby: Nearby,
+    /// How many other seeds break the rule with the safeguard.
+    pub broken_with: u64,
+    /// How many of the same seeds break it without.
+    pub broken_without: u64,
+    /// How many of these runs with the safeguard are `unknown`: they exercised nothing and so say
+    /// nothing for it.
+    pub unknown_with: u64,
+    /// The same without the safeguard.
+    pub unknown_without: u64,
+    /// How many other seeds of the same lock, faults and settings were run.
+    pub seeds: u64,
+    /// The first of them; they are consecutive, the run's own left out.
+    pub seeds_from: Seed,
 }
 
-/// What a safeguard does to a violation.
+/// What became of a violation in the run that shows it, with a safeguard on.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Effect {
-    /// The faults met the same operation, the rule was kept, and no variation of the plan that was
-    /// tried breaks it.
-    Prevents,
+pub enum OnThisPlan {
+    /// The rule is kept, by a run that exercised the lock and in which the same faults met the
+    /// processes where they were without the safeguard.
+    Gone,
     /// The same rule is broken all the same.
-    DoesNot,
-    /// The rule was kept only because the run took another course: the faults met another operation
-    /// or none, or a variation of the plan breaks it again.
-    ChangesTheSchedule,
+    StillThere,
+    /// The rule is kept, but by another run: the faults met other operations, or nobody got the
+    /// lock.
+    NotComparable,
+}
+
+/// The plans near a plan: all faults up to a second earlier or later, as hard or a tenth harder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Nearby {
+    /// How many were run.
+    pub plans: u64,
+    /// How many break the rule with the safeguard.
+    pub broken: u64,
+    /// How many break it without.
+    pub broken_without: u64,
+}
+
+/// Remedies as this version has them; those of version 1 are dropped.
+fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Remedy>, D::Error> {
+    /// The order matters: what is no remedy of this version must be one of the version before.
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Published {
+        Current(Remedy),
+        Former {
+            #[serde(rename = "name")]
+            _name: String,
+            #[serde(rename = "prevents")]
+            _prevents: bool,
+        },
+    }
+    let published = Vec::<Published>::deserialize(reader)?;
+    let current = published.into_iter().filter_map(|one| match one {
+        Published::Current(remedy) => Some(remedy),
+        Published::Former { .. } => None,
+    });
+    Ok(current.collect())
 }
 
 /// An event as people read it.
@@ -265,4 +315,16 @@ pub struct TimelineEntry {
     pub text: String,
     /// Whether it is part of a violation's witness.
     pub witness: bool,
+    /// How many events of the history were left out between the entry before and this one.
+    #[serde(default)]
+    pub left_out: u64,
+    /// Whose sections began among those that were left out, once for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out_sections: Vec<Node>,
+    /// Who was in a critical section right after the event, by the whole history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holding: Vec<Node>,
+    /// Which of these were on a machine that a fault had stopped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<Node>,
 }

@@ -56,7 +56,7 @@ impl RunReport {
             latency_us: latencies(&timeline),
             storage: tally(&timeline, &judgement.violations),
             expectation: None,
-            timeline: narrate::timeline(history, &judgement.violations),
+            timeline: narrate::timeline(&timeline, &judgement.violations),
             violations: judgement
                 .violations
                 .into_iter()
@@ -219,14 +219,14 @@ mod tests {
             [
                 "redis-1 grants the lock to client-1",
                 "client-1 is granted the lock",
-                "redis-1 lets the lock of client-1 run out",
+                "redis-1 expires the lock of client-1",
                 "redis-1 grants the lock to client-2",
                 "client-2 is granted the lock",
                 "client-1 leaves its section and releases",
                 "client-2 leaves its section and releases",
             ]
         );
-        let convicts: Vec<bool> = run.timeline.iter().map(|entry| entry.witness).collect();
-        assert_eq!(convicts, [true, true, false, true, true, true, true]);
+        let evidence: Vec<bool> = run.timeline.iter().map(|entry| entry.witness).collect();
+        assert_eq!(evidence, [true, true, false, true, true, true, true]);
     }
 }

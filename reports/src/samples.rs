@@ -2,7 +2,7 @@
 
 use crate::expected::{Conditions, expected};
 use crate::history::Change;
-use crate::report::{self, Report, RunReport, Tool};
+use crate::report::{self, Nearby, OnThisPlan, Remedy, Report, RunReport, Tool};
 use crate::run_report::RunFacts;
 use crate::story::Story;
 use crate::sweep::{self, Cell, Measured, RunSummary, SeedRange, Shard, Sweep};
@@ -189,5 +189,21 @@ pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
         complete: true,
         cells,
         measured: Measured { runs_per_second: Some(4_240.0), ..Measured::default() },
+    }
+}
+
+/// A safeguard that was tried.
+pub(crate) fn remedy(name: &str, setting: &str, on_this_plan: OnThisPlan) -> Remedy {
+    Remedy {
+        name: name.to_owned(),
+        setting: setting.to_owned(),
+        on_this_plan,
+        nearby: Nearby { plans: 20, broken: 2, broken_without: 7 },
+        broken_with: 3,
+        broken_without: 22,
+        unknown_with: 1,
+        unknown_without: 0,
+        seeds: 50,
+        seeds_from: Seed(900_000_000),
     }
 }

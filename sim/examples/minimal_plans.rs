@@ -5,7 +5,7 @@
 //! violations are found. The table on stdout depends on N and the table of locks alone; how long it
 //! took goes to stderr, in time of this thread's processor, so that a busy machine does not show.
 
-use fencepost::inquest::{Minimal, Target, inquire_one, minimise};
+use fencepost::inquest::{Extent, Memory, Minimal, Rates, Target, Trials, inquire_one, minimise};
 use fencepost::sweep::ThreadClock;
 use fencepost::verdicts::Findings;
 use fencepost::{Engine, RunSpec, Scenario};
@@ -93,7 +93,8 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
                 let Some(minimal) = minimise(&spec, Target { kind, cause }) else { continue };
                 let search = search.micros();
                 let whole = ThreadClock::start();
-                inquire_one(&spec, &mut first);
+                let trials = Trials::new(&spec, &Rates::default(), Extent::REPORTS);
+                inquire_one(&spec, &Memory::default(), &trials, &mut first);
                 times.push((span(search), span(whole.micros())));
                 let row = Row {
                     faults_before: spec.plan.faults.len(),

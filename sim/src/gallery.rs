@@ -22,7 +22,7 @@ use fencepost_reports::sweep::{SeedRange, Shard};
 use fencepost_reports::{Cell, RunReport};
 use std::rc::Rc;
 
-/// How many seeds a remedy is tried on, from the pinned one on.
+/// How many seeds a remedy is tried on, from the one after the pinned one on.
 const TRIED: u64 = 20;
 
 /// Every page with the name of its file, and the index, which is the first.
@@ -59,7 +59,8 @@ fn index() -> String {
     let mut text = "# Gallery\n\nWhat can go wrong with a lock: one page for each anomaly, with \
      the question, the protocol, the timeline of the smallest run that shows it, and what \
          helps. Every page is made from a pinned seed by `fencepost gallery --out docs/gallery`; \
-         the command at its end shows the run again.\n\n\
+         the commands at its end show that \
+         smallest run again, among those of the other violations of the seed.\n\n\
          | anomaly | question | lock | fault | what breaks |\n| --- | --- | --- | --- | --- |\n"
         .to_owned();
     for exhibit in all() {
@@ -88,12 +89,15 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
     };
     let violation = &run.violations.iter().find(shown).ok_or_else(not_shown)?.violation;
     let original = Findings::command(&spec);
+    let replay = format!(
+        "{original} --format json > run.json\nfencepost replay --minimal --verbose run.json"
+    );
     let facts = Page {
         title: exhibit.title,
         question: exhibit.question,
         protocol: &exhibit.protocol,
         seen: format!("`{}` under `{}`, seed {}", exhibit.client, exhibit.fault, exhibit.seed),
-        replay: original,
+        replay,
         workload: workload(&minimal),
         margins: margins(&minimal),
         remedy: exhibit.remedy,
@@ -165,7 +169,8 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// How often the rule is broken without the remedy and with it, over the same seeds.
+/// How often the rule is broken without the remedy and with it, over the same seeds. The pinned one,
+/// which was chosen because it breaks the rule, is not among them.
 fn tried(exhibit: &'static Exhibit, mended: &Mended) -> Result<String, GalleryError> {
     let before = counted(exhibit, exhibit.client, exhibit.settings, mended)?;
     let after = counted(exhibit, mended.client, mended.settings, mended)?;
@@ -175,8 +180,8 @@ fn tried(exhibit: &'static Exhibit, mended: &Mended) -> Result<String, GalleryEr
     Ok(format!(
         "Tried over seeds {}..{} under `{}`: {} in {} of {} runs without it, in {} of {} with it \
          (`--client {}{settings}`).",
-        exhibit.seed,
-        exhibit.seed + TRIED,
+        exhibit.seed + 1,
+        exhibit.seed + 1 + TRIED,
         exhibit.fault,
         mended.kind,
         broken(&before),
@@ -200,7 +205,7 @@ fn counted(
         cells: vec![(client, spec(exhibit)?.families)],
         scenario: scenario(settings).map_err(wrong)?,
         engine: Engine::Fast,
-        seeds: SeedRange { from: Seed(exhibit.seed), to: Seed(exhibit.seed + TRIED) },
+        seeds: SeedRange { from: Seed(exhibit.seed + 1), to: Seed(exhibit.seed + 1 + TRIED) },
         shard: Shard::WHOLE,
         jobs: 1,
         fail_fast: false,

@@ -115,7 +115,7 @@ fn reports_that_are_none_are_refused() {
     let (path, whole) = (folder.path().join("report.json"), report(folder.path()));
     let text = whole.to_string();
     let mut newer = whole.clone();
-    newer["version"] = 2.into();
+    newer["version"] = 3.into();
     let mut other = whole.clone();
     other["format"] = "fencepost.recipe".into();
     let mut stranger = whole.clone();
@@ -126,7 +126,7 @@ fn reports_that_are_none_are_refused() {
     let cases = [
         ("lock, stock and barrel".to_owned(), "JSON"),
         (text[..text.len() / 2].to_owned(), "cut short"),
-        (newer.to_string(), "version 2"),
+        (newer.to_string(), "version 3"),
         (other.to_string(), "fencepost.recipe"),
         (stranger.to_string(), "client-99"),
         (threaded.to_string(), "threads '2'"),
@@ -150,6 +150,17 @@ fn a_report_whose_digest_is_another_is_a_mismatch() {
     std::fs::write(folder.path().join("report.json"), forged.to_string()).unwrap();
     let line = refusal_in(folder.path(), &["replay", "report.json"]);
     assert!(line.contains("the replay gives history"), "{line}");
+}
+
+#[test]
+fn formats_of_a_single_run_are_refused_for_sweeps() {
+    for format in ["perfetto", "edn", "porcupine", "shiviz"] {
+        let sweep = refusal(&["sweep", "--seeds", "0..1", "--format", format]);
+        let merge = refusal(&["merge", "a.json", "--format", format]);
+        for line in [sweep, merge] {
+            assert!(line.contains(format) && line.contains("expected one of text, json"), "{line}");
+        }
+    }
 }
 
 #[test]

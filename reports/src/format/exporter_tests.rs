@@ -2,7 +2,7 @@
 
 use super::{FORMATS, Needs, format_named};
 use crate::order::{OrderedPair, Step};
-use crate::report::{Boundary, ButFor, Effect, Remedy, Report};
+use crate::report::{Boundary, ButFor, OnThisPlan, Report};
 use crate::samples;
 use crate::story::Story;
 use crate::trace::{Trace, WireMessage};
@@ -34,12 +34,8 @@ pub(super) fn full(story: fn() -> Story) -> Report {
         violation.minimal_plan = Some(run.plan.clone());
         violation.but_for = vec![ButFor { fault: 1, and_fault: None, violation_without_it: false }];
         violation.remedies = vec![
-            Remedy { name: "fencing <at> the storage".to_owned(), prevents: true, effect: None },
-            Remedy {
-                name: "watchdog".to_owned(),
-                prevents: false,
-                effect: Some(Effect::ChangesTheSchedule),
-            },
+            samples::remedy("fencing", "<at> the storage", OnThisPlan::Gone),
+            samples::remedy("lease", "40s", OnThisPlan::NotComparable),
         ];
         let history = story().build();
         violation.necessary_order = vec![OrderedPair {
@@ -164,11 +160,10 @@ fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
         "But for one fault",
         "Boundary of duration_us",
         "<td>necessary by arithmetic</td><td>10s</td>",
-        "<td>fencing &lt;at&gt; the storage</td><td>prevents it</td>",
-        "<td>watchdog</td><td>changes the course of the run, which proves nothing</td>",
-        "Order of events in the smallest run",
-        "<td>it does not happen: necessary</td>",
-        "Enough for",
+        "<td>fencing &lt;at&gt; the storage</td><td>gone</td>",
+        "<td>lease 40s</td><td>not comparable</td><td>2 of 20 with it, 7 without</td>",
+        "<td>broken in 3 of 50 (2-16 %, 1 unknown) seeds with it, 22 of 50 (31-58 %) without</td>",
+        "Smallest reproduction of",
     ];
     let text = written("html", &full(samples::paused_holder));
     for words in told {
@@ -221,7 +216,7 @@ fn the_page_of_a_sweep_shows_the_minimal_report_of_an_anomaly_that_was_explained
         "<summary>{} by {}: its minimal report</summary>",
         report.violation.kind, report.violation.cause
     )));
-    assert!(text.contains("<b>Enough for it:</b>"));
+    assert!(text.contains("<b>Smallest reproduction:</b>"));
 }
 
 #[test]
@@ -334,7 +329,7 @@ fn a_process_dies_after_all_that_its_threads_did_and_they_go_on_after_its_start(
             .rfind(|pair| pair[0].ends_with(what) && pair[1].starts_with(&format!("{host} ")));
         serde_json::from_str(pair.unwrap()[1].split_once(' ').unwrap().1).unwrap()
     };
-    assert_eq!(clock("dies", "client-1")["client-1.2"], 2);
+    assert_eq!(clock("crashes", "client-1")["client-1.2"], 2);
     let (started, next) =
         (clock("starts again", "client-1"), clock("wants the lock", "client-1.2"));
     assert_eq!(next["client-1"], started["client-1"]);
@@ -408,7 +403,10 @@ fn every_format_writes_a_report_without_history_and_a_sweep() {
         let mut out = Vec::new();
         format.write_run(&samples::report(vec![samples::paused_holder()]), &mut out).unwrap();
         format.write_run(&samples::report(Vec::new()), &mut out).unwrap();
-        assert!(!written_sweep(format.name()).is_empty(), "{}", format.name());
+        let mut swept = Vec::new();
+        let told = format.write_sweep(&samples::sweep(0, 20), &mut swept);
+        assert_eq!(told.is_ok(), format.tells_of_sweeps(), "{}", format.name());
+        assert_eq!(swept.is_empty(), !format.tells_of_sweeps(), "{}", format.name());
     }
     assert!(FORMATS.iter().filter(|format| format.needs() == Needs::Wire).count() >= 3);
 }

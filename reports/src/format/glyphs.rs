@@ -46,7 +46,7 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
         "copy at a replica",
     ),
     ("<rect class=\"clash\" x=\"1\" y=\"0\" width=\"28\" height=\"16\"/>", "two hold at once"),
-    ("<rect class=\"still\" x=\"1\" y=\"1\" width=\"28\" height=\"14\"/>", "stands still or down"),
+    ("<rect class=\"still\" x=\"1\" y=\"1\" width=\"28\" height=\"14\"/>", "paused or down"),
     (
         "<rect class=\"link-fault\" x=\"1\" y=\"5\" width=\"28\" height=\"5\"/>",
         "fault of link or clock",
@@ -72,13 +72,13 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
     (
         "<g class=\"mark cross bad\" transform=\"translate(15 8)\"><path d=\"M-5-5 5 5M-5 5 \
          5-5\"/></g>",
-        "rejected, or dies",
+        "rejected, or crashes",
     ),
     ("<line class=\"message\" x1=\"2\" y1=\"14\" x2=\"28\" y2=\"2\"/>", "message"),
     ("<line class=\"message lost\" x1=\"2\" y1=\"14\" x2=\"28\" y2=\"2\"/>", "message lost"),
     (
         "<g class=\"badge\" transform=\"translate(15 8)\"><circle r=\"7\"/><text \
          y=\"3.5\">1</text></g>",
-        "convicting event",
+        "evidence",
     ),
 ];

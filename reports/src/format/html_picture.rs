@@ -153,7 +153,7 @@ fn notes(scene: &Scene, left_out: usize) -> String {
         let _ = write!(notes, "{left_out} messages far from the violations are not drawn. ");
     }
     format!(
-        "<p class=\"hint\">{notes}Drag to move, Ctrl and wheel to zoom. Numbers mark the events \
-         that convict, in their order.</p>"
+        "<p class=\"hint\">{notes}Drag to move, Ctrl and wheel to zoom. Numbers mark the \
+         evidence, in its order.</p>"
     )
 }

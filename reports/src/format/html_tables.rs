@@ -7,7 +7,6 @@ use super::layout::times;
 use super::svg::prefix;
 use super::{plan_text, rerun};
 use crate::expected::Expected;
-use crate::order::Step;
 use crate::report::{Boundary, RunReport, ViolationReport};
 use crate::violation::Violation;
 use fencepost_faults::FaultPlan;
@@ -34,7 +33,7 @@ pub(super) fn minimal(report: &ViolationReport) -> String {
         .collect();
     format!(
         "<details><summary>{} by {}: its minimal report</summary><article \
-         class=\"card\"><p>{}</p><ol class=\"story\">{}</ol>{}{}{}{}{}</article></details>",
+         class=\"card\"><p>{}</p><ol class=\"story\">{}</ol>{}{}{}{}</article></details>",
         violation.kind,
         violation.cause,
         escaped(&violation.summary),
@@ -42,7 +41,6 @@ pub(super) fn minimal(report: &ViolationReport) -> String {
         enough(report),
         boundary(report.boundary.as_ref()),
         causes(plan, report),
-        order(report),
         remedies(report)
     )
 }
@@ -58,7 +56,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> String {
     });
     format!(
         "<article class=\"card\"><h3>{}: {} by {}</h3><p>{}</p><p class=\"muted\">at {}{more} · \
-         fingerprint <code>{}</code></p>{}{known}{}{}{}{}{}</article>",
+         fingerprint <code>{}</code></p>{}{known}{}{}{}{}</article>",
         violation.severity,
         violation.kind,
         violation.cause,
@@ -69,7 +67,6 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> String {
         enough(report),
         boundary(report.boundary.as_ref()),
         causes(report.minimal_plan.as_ref().unwrap_or(&run.plan), report),
-        order(report),
         remedies(report)
     )
 }
@@ -106,7 +103,7 @@ fn enough(report: &ViolationReport) -> String {
     let faults = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
     let size =
         report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
-    format!("<p><b>Enough for it:</b> {}</p>", escaped(&format!("{faults}{size}.")))
+    format!("<p><b>Smallest reproduction:</b> {}</p>", escaped(&format!("{faults}{size}.")))
 }
 
 fn causes(plan: &FaultPlan, report: &ViolationReport) -> String {
@@ -123,25 +120,24 @@ fn causes(plan: &FaultPlan, report: &ViolationReport) -> String {
     table("But for one fault, or two", &["left out", "the violation"], &rows)
 }
 
-fn order(report: &ViolationReport) -> String {
-    let rows: Vec<Vec<String>> = report
-        .necessary_order
-        .iter()
-        .map(|pair| {
-            let at = |step: &Step| format!("{step} ({})", step.time_us);
-            vec![at(&pair.first), at(&pair.then), rerun::swapped(pair).to_owned()]
-        })
-        .collect();
-    table("Order of events in the smallest run", &["first", "then", "the other way round"], &rows)
-}
-
 fn remedies(report: &ViolationReport) -> String {
     let rows: Vec<Vec<String>> = report
         .remedies
         .iter()
-        .map(|remedy| vec![remedy.name.clone(), rerun::effect(remedy).to_owned()])
+        .map(|remedy| {
+            vec![
+                rerun::safeguard(remedy),
+                rerun::on_this_plan(remedy).to_owned(),
+                rerun::nearby(remedy),
+                rerun::other_seeds(remedy),
+            ]
+        })
         .collect();
-    table("What would have prevented it", &["safeguard", "result"], &rows)
+    table(
+        "The same run with a safeguard",
+        &["safeguard", "on this plan", "plans nearby: broken in", "other seeds (95 % interval)"],
+        &rows,
+    )
 }
 
 fn boundary(boundary: Option<&Boundary>) -> String {
@@ -167,7 +163,7 @@ pub(super) fn plans(run: &RunReport) -> String {
     for report in &run.violations {
         if let Some(minimal) = &report.minimal_plan {
             cards.push_str(&format!(
-                "<article class=\"card\"><h3>Enough for {}</h3>{}</article>",
+                "<article class=\"card\"><h3>Smallest reproduction of {}</h3>{}</article>",
                 report.violation.kind,
                 plan(minimal)
             ));
@@ -242,10 +238,10 @@ pub(super) fn events(run: &RunReport, index: usize) -> String {
         .iter()
         .map(|entry| {
             let class = if entry.witness { " class=\"witness\"" } else { "" };
-            let convicts = if entry.witness { "convicts" } else { "" };
+            let evidence = if entry.witness { "evidence" } else { "" };
             format!(
                 "<tr{class}><td><a href=\"#{prefix}e{0}\">#e{0}</a></td><td \
-                 class=\"time\">{1}</td><td>{2}</td><td>{3}</td><td>{convicts}</td></tr>",
+                 class=\"time\">{1}</td><td>{2}</td><td>{3}</td><td>{evidence}</td></tr>",
                 entry.sequence,
                 entry.time_us,
                 entry.process,

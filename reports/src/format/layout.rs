@@ -16,7 +16,7 @@ pub(super) const GREEN: Style = AnsiColor::Green.on_default().bold();
 pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Lines of prose are broken before this column.
-pub(super) const WIDTH: usize = 110;
+pub(super) const WIDTH: usize = 100;
 
 /// The colour of a verdict; its word says the same.
 pub(super) fn verdict_style(verdict: &Verdict) -> Style {
@@ -66,7 +66,11 @@ pub(super) fn times(count: u64) -> String {
 /// Prose in lines that, behind an indent of so many columns, end before [`WIDTH`]. A word that is
 /// too long gets a line of its own.
 pub(super) fn wrapped(text: &str, indent: usize) -> Vec<String> {
-    let room = WIDTH.saturating_sub(indent);
+    wrapped_to(text, WIDTH.saturating_sub(indent))
+}
+
+/// Prose in lines of at most so many columns. A word that is too long gets a line of its own.
+pub(super) fn wrapped_to(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

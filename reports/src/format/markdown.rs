@@ -158,7 +158,7 @@ fn write_violation(
         writeln!(out, "| e{} | {} | {} | {text} |", event.sequence, event.time_us, event.node)?;
     }
     if let Some(minimal) = &report.minimal_plan {
-        write_plan("Enough to see it", minimal, out)?;
+        write_plan("Smallest reproduction", minimal, out)?;
     }
     write_rerun(report, out)?;
     writeln!(out, "\n```sh\n{}\n```", report.replay)
@@ -187,17 +187,16 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
             writeln!(out, "| fault {}{and} | {} |", cause.fault, rerun::without(cause))?;
         }
     }
-    if !report.necessary_order.is_empty() {
-        writeln!(out, "\n| first | then | the other way round |\n| --- | --- | --- |")?;
-        for pair in &report.necessary_order {
-            let (first, then) = (cell(&pair.first.to_string()), cell(&pair.then.to_string()));
-            writeln!(out, "| {first} | {then} | {} |", rerun::swapped(pair))?;
-        }
-    }
     if !report.remedies.is_empty() {
-        writeln!(out, "\n| safeguard | result |\n| --- | --- |")?;
+        writeln!(
+            out,
+            "\n| safeguard | on this plan | plans nearby: broken in | other seeds |\n\
+             | --- | --- | --- | --- |"
+        )?;
         for remedy in &report.remedies {
-            writeln!(out, "| {} | {} |", cell(&remedy.name), rerun::effect(remedy))?;
+            let (name, here) = (cell(&rerun::safeguard(remedy)), rerun::on_this_plan(remedy));
+            let (nearby, seeds) = (rerun::nearby(remedy), rerun::other_seeds(remedy));
+            writeln!(out, "| {name} | {here} | {nearby} | {seeds} |")?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Faults in words. Must never know what they did.
+//! Faults in words.
 
 use crate::report::RunReport;
 use fencepost_faults::{Direction, Fault, Micros, Node};
@@ -13,11 +13,11 @@ pub(crate) fn lengths(run: &RunReport) -> Option<String> {
 /// What will happen, without when it begins.
 pub(crate) fn fault(fault: &Fault) -> String {
     match fault {
-        Fault::Pause { node, duration_us } => format!("{node} stands still for {duration_us}"),
+        Fault::Pause { node, duration_us } => format!("{node} is paused for {duration_us}"),
         Fault::Suspend { node, duration_us } => {
             format!("{node} is suspended for {duration_us}, its monotonic clock with it")
         }
-        Fault::Crash { node, down_us } => format!("{node} dies{}", back(*down_us)),
+        Fault::Crash { node, down_us } => format!("{node} crashes{}", back(*down_us)),
         Fault::PowerLoss { node, down_us } => format!("{node} loses power{}", back(*down_us)),
         Fault::Partition { side_a, side_b, direction, duration_us } => {
             let (a, b) = (names(side_a), names(side_b));
@@ -61,6 +61,42 @@ pub(crate) fn fault(fault: &Fault) -> String {
     }
 }
 
+/// The same in fewer words, with both sides of a cut.
+pub(crate) fn in_brief(fault: &Fault) -> String {
+    match fault {
+        Fault::Partition { side_a, side_b, direction, duration_us } => {
+            let (a, b) = (grouped(side_a), grouped(side_b));
+            match direction {
+                Direction::Both => format!("network cut {duration_us}: {a} | {b}"),
+                Direction::AToB => format!("network cut one way {duration_us}: {a} -> {b}"),
+            }
+        }
+        Fault::Delay { from, to, extra_us_max, duration_us, .. } => {
+            let (from, to) = (grouped(from), grouped(to));
+            format!("messages {from} -> {to} up to {extra_us_max} late for {duration_us}")
+        }
+        other => self::fault(other),
+    }
+}
+
+/// Names with a common beginning written once: `redis-2,3 client-1`.
+fn grouped(nodes: &[Node]) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for node in nodes {
+        let name = node.to_string();
+        let (kind, number) = name.split_once('-').unwrap_or((&name, ""));
+        match groups.iter_mut().find(|(known, _)| known == kind) {
+            Some((_, numbers)) => numbers.push(number.to_owned()),
+            None => groups.push((kind.to_owned(), vec![number.to_owned()])),
+        }
+    }
+    let names = groups.iter().map(|(kind, numbers)| match numbers.join(",") {
+        none if none.is_empty() => kind.clone(),
+        numbers => format!("{kind}-{numbers}"),
+    });
+    names.collect::<Vec<String>>().join(" ")
+}
+
 fn back(down: Option<Micros>) -> String {
     down.map_or(" for good".to_owned(), |down| format!(" and is back after {down}"))
 }
@@ -86,9 +122,20 @@ mod tests {
     }
 
     #[test]
+    fn both_sides_of_a_cut_are_named() {
+        let cut = Fault::Partition {
+            side_a: vec![Node::Redis(1), Node::Client(1)],
+            side_b: vec![Node::Redis(2), Node::Redis(3), Node::Storage],
+            direction: Direction::Both,
+            duration_us: Micros::from_secs(5),
+        };
+        assert_eq!(in_brief(&cut), "network cut 5s: redis-1 client-1 | redis-2,3 storage");
+    }
+
+    #[test]
     fn a_crash_says_whether_it_ends() {
         let crash = |down_us| fault(&Fault::Crash { node: Node::Redis(1), down_us });
-        assert_eq!(crash(None), "redis-1 dies for good");
-        assert_eq!(crash(Some(Micros::from_secs(5))), "redis-1 dies and is back after 5s");
+        assert_eq!(crash(None), "redis-1 crashes for good");
+        assert_eq!(crash(Some(Micros::from_secs(5))), "redis-1 crashes and is back after 5s");
     }
 }

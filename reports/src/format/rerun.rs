@@ -3,31 +3,66 @@
 
 use crate::expected::Expected;
 use crate::finding::Kind;
-use crate::order::OrderedPair;
-use crate::report::{Boundary, ButFor, Effect, MinimalRun, Remedy};
+use crate::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
+use crate::sweep::Rate;
 use fencepost_faults::Micros;
 
-/// What a safeguard does to the violation.
-pub(super) fn effect(remedy: &Remedy) -> &'static str {
-    match remedy.effect {
-        Some(Effect::ChangesTheSchedule) => "changes the course of the run, which proves nothing",
-        _ if remedy.prevents => "prevents it",
-        _ => "does not prevent it",
+/// A safeguard with its parameter: `lease 40s`. Of another lock, which has the name of the safeguard,
+/// the name is enough.
+pub(super) fn safeguard(remedy: &Remedy) -> String {
+    if remedy.setting == format!("client={}", remedy.name) {
+        return remedy.name.clone();
     }
+    format!("{} {}", remedy.name, remedy.setting)
+}
+
+/// What became of the violation in the run that shows it.
+pub(super) fn on_this_plan(remedy: &Remedy) -> &'static str {
+    match remedy.on_this_plan {
+        OnThisPlan::Gone => "gone",
+        OnThisPlan::StillThere => "still there",
+        OnThisPlan::NotComparable => "not comparable",
+    }
+}
+
+/// How many plans nearby break the rule, with the safeguard and without it.
+pub(super) fn nearby(remedy: &Remedy) -> String {
+    let nearby = &remedy.nearby;
+    match nearby.plans {
+        0 => "no plans nearby".to_owned(),
+        plans => format!("{} of {plans} with it, {} without", nearby.broken, nearby.broken_without),
+    }
+}
+
+/// How many other seeds break the rule with the safeguard, and without it, each with the interval
+/// of the rate.
+pub(super) fn other_seeds(remedy: &Remedy) -> String {
+    format!(
+        "broken in {} seeds with it, {} without",
+        share(remedy.broken_with, remedy.unknown_with, remedy.seeds),
+        share(remedy.broken_without, remedy.unknown_without, remedy.seeds)
+    )
+}
+
+/// `3 of 50 (2-16 %)`: a count with the 95 % interval of its rate.
+pub(super) fn share(broken: u64, unknown: u64, seeds: u64) -> String {
+    let rate = Rate::of(broken, seeds);
+    let unknown = match unknown {
+        0 => String::new(),
+        some => format!(", {some} unknown"),
+    };
+    let (low, high) = (percent(rate.low), percent(rate.high));
+    format!("{broken} of {seeds} ({low}-{high} %{unknown})")
+}
+
+/// A rate in whole per cent.
+fn percent(rate: f64) -> String {
+    format!("{:.0}", rate * 100.0)
 }
 
 /// What happens without a fault.
 pub(super) fn without(cause: &ButFor) -> &'static str {
     if cause.violation_without_it { "it happens all the same" } else { "it does not happen" }
-}
-
-/// What happens if two events change places.
-pub(super) fn swapped(pair: &OrderedPair) -> &'static str {
-    if pair.violation_if_swapped {
-        "it happens all the same"
-    } else {
-        "it does not happen: necessary"
-    }
 }
 
 /// How small the run of the minimal plan is, and whether the search for it came to an end.

@@ -1,10 +1,12 @@
-//! Reports for people: the verdict first, then who was hurt, why, when, and how to see it again.
-//! Must never know a terminal: colour repeats what the words say, and the caller strips it.
+//! Reports for people: the first screen, or everything. Colour only repeats what the words say;
+//! whoever owns the terminal strips it.
 
 use super::layout::{
     BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped,
 };
-use super::{Format, plan_text, rerun, text_programs, text_sweep, text_timeline};
+use super::{
+    Detail, Format, Page, brief, plan_text, rerun, text_programs, text_sweep, text_timeline,
+};
 use crate::finding::{Kind, Severity};
 use crate::report::{Report, RunReport, ViolationReport};
 use crate::sweep::Sweep;
@@ -31,19 +33,13 @@ impl Format for Text {
     }
 
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let (tool, faults) = (&report.tool, report.faults.join(", "));
-        let line = format!(
-            "{} {}, seed {}, fault {faults}, engine {}",
-            tool.name, tool.version, report.seed, report.engine
-        );
-        writeln!(out, "{DIM}{line}{DIM:#}")?;
-        for run in &report.runs {
-            writeln!(out)?;
-            write_one(run, out)?;
-        }
-        match report.runs.len() {
-            0 | 1 => Ok(()),
-            _ => write_totals(&report.runs, out),
+        self.write_run_in(Page::default(), report, out)
+    }
+
+    fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        match page.detail {
+            Detail::Brief => brief::write(page, report, out),
+            Detail::Full => write_full(page, report, out),
         }
     }
 
@@ -52,12 +48,23 @@ impl Format for Text {
     }
 }
 
+/// The verdicts, and everything about each.
+fn write_full(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    brief::write_head(report, out)?;
+    brief::write_verdicts(page, report, out)?;
+    for run in &report.runs {
+        writeln!(out)?;
+        write_one(run, out)?;
+    }
+    Ok(())
+}
+
 fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let style = verdict_style(&run.verdict);
     let word = run.verdict.name().to_uppercase();
     writeln!(out, "{BOLD}{}{BOLD:#} under {}: {style}{word}{style:#}", run.client, run.fault)?;
     if let Verdict::Unknown { reason } = &run.verdict {
-        field(out, "not known because", reason)?;
+        field(out, "unknown because", reason)?;
     }
     write_exclusion(run, out)?;
     write_harm(run, out)?;
@@ -81,7 +88,7 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     }
     replays
         .into_iter()
-        .try_for_each(|replay| writeln!(out, "  {:<18}{BOLD}{replay}{BOLD:#}", "see it again"))
+        .try_for_each(|replay| writeln!(out, "  {:<18}{BOLD}{replay}{BOLD:#}", "replay"))
 }
 
 /// A label and its value, broken into lines behind the label.
@@ -110,8 +117,8 @@ fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let (often, of) = (times(count), counted(run.acquisitions, "acquisition"));
     writeln!(
         out,
-        "  {DIM}{:<18}{DIM:#}{RED}broken{RED:#} {often} in {of}: two were in their critical \
-         sections for {total} in all",
+        "  {DIM}{:<18}{DIM:#}{RED}broken{RED:#} {often} in {of}: two processes were in their \
+         critical sections at once for {total} in all",
         "mutual exclusion"
     )
 }
@@ -123,7 +130,7 @@ fn exercise(run: &RunReport) -> String {
     }
 }
 
-/// Who was hurt.
+/// What was damaged.
 fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let mut harms: Vec<String> = Vec::new();
     for kind in Kind::ALL.iter().copied().filter(|kind| kind.severity() == Severity::Harm) {
@@ -136,10 +143,10 @@ fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         0 => String::new(),
         some => format!("the storage rejected {} for an old token", counted(some, "request")),
     };
-    let label = "hurt";
+    let label = "damage";
     if harms.is_empty() {
         let rest = if rejected.is_empty() { rejected } else { format!("; {rejected}") };
-        return writeln!(out, "  {DIM}{label:<18}{DIM:#}{GREEN}nobody{GREEN:#}{rest}");
+        return writeln!(out, "  {DIM}{label:<18}{DIM:#}{GREEN}none{GREEN:#}{rest}");
     }
     let rest = if rejected.is_empty() { rejected } else { format!("; besides, {rejected}") };
     writeln!(out, "  {DIM}{label:<18}{DIM:#}{RED}{}{RED:#}{rest}", harms.join(", "))
@@ -253,7 +260,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
             .minimal_run
             .as_ref()
             .map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
-        rerun_line(out, &format!("Enough for it: {enough}{of}."))?;
+        rerun_line(out, &format!("Smallest reproduction: {enough}{of}."))?;
     }
     if let Some(boundary) = &report.boundary {
         let amount = |value| rerun::amount(boundary, value);
@@ -271,11 +278,10 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
         let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
         rerun_line(out, &format!("Without fault {}{and} {}.", cause.fault, rerun::without(cause)))?;
     }
-    for pair in report.necessary_order.iter().filter(|pair| !pair.violation_if_swapped) {
-        rerun_line(out, &format!("Necessary order: {}, then {}.", pair.first, pair.then))?;
-    }
     for remedy in &report.remedies {
-        rerun_line(out, &format!("{} {}.", remedy.name, rerun::effect(remedy)))?;
+        let (name, here) = (rerun::safeguard(remedy), rerun::on_this_plan(remedy));
+        let seeds = rerun::other_seeds(remedy);
+        rerun_line(out, &format!("{name}: on this plan {here}; {seeds}."))?;
     }
     Ok(())
 }
@@ -286,21 +292,4 @@ fn rerun_line(out: &mut dyn Write, text: &str) -> io::Result<()> {
 
 fn of_kind(run: &RunReport, kind: Kind) -> impl Iterator<Item = &ViolationReport> {
     run.violations.iter().filter(move |one| one.violation.kind == kind)
-}
-
-fn write_totals(runs: &[RunReport], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out)?;
-    let width = runs.iter().map(|run| run.client.len()).max().unwrap_or(0);
-    let fault_width = runs.iter().map(|run| run.fault.len()).max().unwrap_or(0);
-    for run in runs {
-        let style = verdict_style(&run.verdict);
-        let mut kinds: Vec<&str> =
-            run.violations.iter().map(|one| one.violation.kind.name()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        let (name, gap) = (run.verdict.name(), if kinds.is_empty() { "" } else { "  " });
-        write!(out, "{:<width$}  {:<fault_width$}  {style}{name}{style:#}", run.client, run.fault)?;
-        writeln!(out, "{gap}{}", kinds.join(", "))?;
-    }
-    Ok(())
 }

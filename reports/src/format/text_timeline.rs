@@ -1,58 +1,51 @@
 //! What happened around one violation, a line each, with a lane for each process that took part.
-//! Must never know why it happened.
+//!
 
+use super::lanes::{Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED};
-use crate::history::{Action, What};
+use crate::history::What;
 use crate::report::{RunReport, TimelineEntry};
 use crate::violation::Violation;
 use anstyle::Style;
-use fencepost_faults::{Impact, Node};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// How the processes stand.
-struct Lanes {
-    /// How many sections each is in, for every process with a lane.
-    depth: BTreeMap<Node, u32>,
-    /// The faults that hold machines still, and which.
-    still: BTreeMap<u32, Vec<Node>>,
-}
-
 /// Writes the entries of the run's timeline that belong to a violation. Of entries that were all
-/// `told` before, only those that convict are written again.
+/// `told` before, only the evidence is written again.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,
     told: &mut BTreeSet<u64>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let shown = shown(run, violation);
+    let shown: BTreeSet<u64> = shown(run, violation).iter().map(|entry| entry.sequence).collect();
     if shown.is_empty() {
         return Ok(());
     }
-    let anew = shown.iter().any(|entry| !told.contains(&entry.sequence));
-    told.extend(shown.iter().map(|entry| entry.sequence));
-    let processes = processes(violation);
+    let anew = shown.iter().any(|sequence| !told.contains(sequence));
+    told.extend(&shown);
+    let evidence: BTreeSet<u64> = violation.witness.iter().map(|event| event.sequence).collect();
+    let lines = with_gaps(&run.timeline, |entry| {
+        shown.contains(&entry.sequence) && (anew || evidence.contains(&entry.sequence))
+    });
+    let mut lanes = Lanes::new(&violation.processes);
     writeln!(out)?;
-    write_head(&processes, out)?;
+    writeln!(out, "    {DIM}{:>12}  {}{DIM:#}", "time", lanes.head().trim_end())?;
     let columns = Columns {
-        who: shown.iter().map(|entry| place(entry).len()).max().unwrap_or(0),
-        micros: shown.iter().any(|entry| !entry.time_us.0.is_multiple_of(1_000)),
+        who: lines.iter().map(|(_, entry)| place(entry).len()).max().unwrap_or(0),
+        micros: lines.iter().any(|(_, entry)| !entry.time_us.0.is_multiple_of(1_000)),
     };
-    let convicts: BTreeSet<u64> = violation.witness.iter().map(|event| event.sequence).collect();
-    let depth = processes.iter().map(|process| (*process, 0)).collect();
-    let mut lanes = Lanes { depth, still: BTreeMap::new() };
-    for entry in shown {
-        let line = lanes.line(entry);
-        let convicts = convicts.contains(&entry.sequence);
-        if anew || convicts {
-            write_line(entry, &line, convicts, &columns, out)?;
+    for (gap, entry) in lines {
+        if let Some((drawn, text)) = lanes.gap(&gap) {
+            writeln!(out, "{:18}{drawn}{DIM}{text}{DIM:#}", "")?;
         }
+        let line = lanes.line(entry, &gap);
+        write_line(entry, &line, evidence.contains(&entry.sequence), &columns, out)?;
     }
     if !anew {
         return Ok(());
     }
-    let legend = "> convicts   ┃ in its critical section   ┊ in it and standing still";
+    let legend = "> evidence   ┃ in its critical section   ┊ in it on a stopped machine   ┇ gap";
     writeln!(out, "{:18}{DIM}{legend}{DIM:#}", "")
 }
 
@@ -67,12 +60,12 @@ struct Columns {
 fn write_line(
     entry: &TimelineEntry,
     lanes: &str,
-    convicts: bool,
+    evidence: bool,
     columns: &Columns,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let lane_style = if lanes.split_whitespace().count() > 1 { RED } else { Style::new() };
-    let (mark, style) = if convicts { ('>', BOLD) } else { (' ', DIM) };
+    let (mark, style) = if evidence { ('>', BOLD) } else { (' ', DIM) };
     let (seconds, rest) = (entry.time_us.0 / 1_000_000, entry.time_us.0 % 1_000_000);
     let time = match columns.micros {
         true => format!("{seconds}.{rest:06}s"),
@@ -85,18 +78,6 @@ fn write_line(
         "  {RED}{mark}{RED:#} \
          {time:>12}  {lane_style}{lanes}{lane_style:#}{style}{place:<who$}  {text}{style:#}"
     )
-}
-
-fn write_head(processes: &[Node], out: &mut dyn Write) -> io::Result<()> {
-    let names: String = processes.iter().map(|process| format!("{process}  ")).collect();
-    writeln!(out, "    {DIM}{:>12}  {}{DIM:#}", "time", names.trim_end())
-}
-
-/// The processes that get a lane, by number.
-fn processes(violation: &Violation) -> Vec<Node> {
-    let processes = violation.processes.iter().filter(|node| node.is_process());
-    let processes: BTreeSet<Node> = processes.copied().collect();
-    processes.into_iter().collect()
 }
 
 /// Where it happened; a fault happens nowhere.
@@ -134,67 +115,4 @@ fn acts_on(run: &RunReport, entry: &TimelineEntry, at: u64) -> bool {
     let mut later = run.timeline.iter().filter(|other| other.sequence > at);
     later
         .any(|other| matches!(&other.what, What::FaultEnded { fault: ended, .. } if ended == fault))
-}
-
-impl Lanes {
-    /// The lanes of one line, after the entry took effect.
-    fn line(&mut self, entry: &TimelineEntry) -> String {
-        let edge = self.apply(entry);
-        let mut line = String::new();
-        for (process, depth) in &self.depth {
-            let mark = match &edge {
-                Some((edge, whose)) if whose.contains(process) && (*edge == '┏' || *depth == 0) => {
-                    *edge
-                }
-                _ if *depth == 0 => ' ',
-                _ if self.still.values().any(|machines| machines.contains(&process.machine())) => {
-                    '┊'
-                }
-                _ => '┃',
-            };
-            let width = process.to_string().len() + 2;
-            line.push_str(&format!("{mark:<width$}"));
-        }
-        line
-    }
-
-    /// Moves the lanes, and says which edge the entry draws, and in whose.
-    fn apply(&mut self, entry: &TimelineEntry) -> Option<(char, Vec<Node>)> {
-        match &entry.what {
-            What::FaultBegan { fault, kind, nodes } if kind.impact() == Impact::Freezes => {
-                self.still.insert(*fault, nodes.clone());
-                None
-            }
-            What::FaultEnded { fault, .. } => {
-                self.still.remove(fault);
-                None
-            }
-            What::Ok { owner: Some(_), .. } => {
-                *self.depth.get_mut(&entry.process)? += 1;
-                Some(('┏', vec![entry.process]))
-            }
-            What::Invoke { action: Action::Release, .. } => {
-                self.leave(|one| one == entry.process, |depth| depth - 1)
-            }
-            What::Lost => self.leave(|one| one == entry.process, |_| 0),
-            What::Crashed => self.leave(|one| one.machine() == entry.process, |_| 0),
-            _ => None,
-        }
-    }
-
-    /// Those of these that are in a section leave it.
-    fn leave(
-        &mut self,
-        who: impl Fn(Node) -> bool,
-        change: fn(u32) -> u32,
-    ) -> Option<(char, Vec<Node>)> {
-        let mut left = Vec::new();
-        for (process, depth) in
-            self.depth.iter_mut().filter(|(process, depth)| **depth > 0 && who(**process))
-        {
-            *depth = change(*depth);
-            left.push(*process);
-        }
-        (!left.is_empty()).then_some(('┗', left))
-    }
 }

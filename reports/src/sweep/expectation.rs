@@ -24,6 +24,9 @@ pub enum Wanted {
         must: BTreeSet<Kind>,
         /// Any of them may be: they are too rare to be sure of.
         may: BTreeSet<Kind>,
+        /// Known anomalies, by fingerprint, that somebody has accepted: these may be found too, and
+        /// another cause of the same kind may not.
+        accepts: BTreeSet<String>,
     },
 }
 
@@ -40,6 +43,8 @@ pub struct Expectation {
 struct Found {
     /// How many runs broke each rule, and the first that did.
     kinds: BTreeMap<Kind, (u64, Option<Seed>)>,
+    /// The fingerprint and the kind of each anomaly.
+    anomalies: Vec<(String, Kind)>,
     runs: u64,
     exercised: u64,
 }
@@ -51,8 +56,10 @@ impl Wanted {
         let found = kinds
             .map(|(kind, runs)| (*kind, (*runs, cell.first_seed.get(kind).copied())))
             .collect();
+        let anomalies = cell.fingerprints.iter().map(|one| (one.id.clone(), one.kind)).collect();
         self.against(&Found {
             kinds: found,
+            anomalies,
             runs: cell.runs,
             exercised: cell.valid + cell.violated,
         })
@@ -63,7 +70,12 @@ impl Wanted {
         let kinds =
             run.violations.iter().map(|report| (report.violation.kind, (1, Some(seed)))).collect();
         let exercised = u64::from(!matches!(run.verdict, Verdict::Unknown { .. }));
-        self.against(&Found { kinds, runs: 1, exercised })
+        let anomalies = run
+            .violations
+            .iter()
+            .map(|one| (one.violation.id.clone(), one.violation.kind))
+            .collect();
+        self.against(&Found { kinds, anomalies, runs: 1, exercised })
     }
 
     fn against(&self, found: &Found) -> Expectation {
@@ -76,7 +88,7 @@ impl Wanted {
         let (must, allowed) = match self {
             Wanted::Safe => (&none, Some(BTreeSet::new())),
             Wanted::Violated => (&none, None),
-            Wanted::Kinds { must, may } => (must, Some(must | may)),
+            Wanted::Kinds { must, may, .. } => (must, Some(must | may)),
         };
         if *self == Wanted::Violated && found.kinds.is_empty() {
             deviations.push(format!("nothing is violated in {}", runs(found.runs)));
@@ -85,19 +97,36 @@ impl Wanted {
             deviations.push(format!("no {kind} in {}", runs(found.runs)));
         }
         for (kind, (count, seed)) in &found.kinds {
-            if allowed.as_ref().is_some_and(|allowed| !allowed.contains(kind)) {
+            let news = self.news(*kind, found);
+            if allowed.as_ref().is_some_and(|allowed| !allowed.contains(kind)) && !news.is_empty() {
                 let first = seed.map_or(String::new(), |seed| format!(", first in seed {seed}"));
-                deviations.push(format!("{kind} in {count} of {}{first}", runs(found.runs)));
+                let ids = match self {
+                    Wanted::Kinds { accepts, .. } if !accepts.is_empty() => {
+                        format!(" [{}]", news.join(", "))
+                    }
+                    _ => String::new(),
+                };
+                deviations.push(format!("{kind}{ids} in {count} of {}{first}", runs(found.runs)));
             }
         }
         Expectation { expected: self.to_string(), deviations }
+    }
+
+    /// The fingerprints of this kind that nobody has accepted.
+    fn news<'f>(&self, kind: Kind, found: &'f Found) -> Vec<&'f str> {
+        let of_kind = found.anomalies.iter().filter(|(_, one)| *one == kind);
+        let ids = of_kind.map(|(id, _)| id.as_str());
+        match self {
+            Wanted::Kinds { accepts, .. } => ids.filter(|id| !accepts.contains(*id)).collect(),
+            Wanted::Safe | Wanted::Violated => ids.collect(),
+        }
     }
 }
 
 impl Expectation {
     /// What is said of a client under a fault of which nothing is written down.
     pub fn missing() -> Expectation {
-        let deviations = vec!["no verdict is expected of it: the file does not have it".to_owned()];
+        let deviations = vec!["the expectations file has no entry for it".to_owned()];
         Expectation { expected: "nothing".to_owned(), deviations }
     }
 
@@ -115,7 +144,11 @@ impl fmt::Display for Wanted {
         match self {
             Wanted::Safe => f.write_str("safe"),
             Wanted::Violated => f.write_str("violated"),
-            Wanted::Kinds { must, may } => match (must.is_empty(), may.is_empty()) {
+            Wanted::Kinds { must, may, accepts } => match (must.is_empty(), may.is_empty()) {
+                (true, true) if !accepts.is_empty() => {
+                    let ids: Vec<&str> = accepts.iter().map(String::as_str).collect();
+                    write!(f, "nothing but {}", ids.join(", "))
+                }
                 (true, _) => write!(f, "at most {}", names(may)),
                 (false, true) => f.write_str(&names(must)),
                 (false, false) => write!(f, "{}, perhaps {}", names(must), names(may)),
@@ -136,7 +169,26 @@ mod tests {
     }
 
     fn kinds(must: &[Kind], may: &[Kind]) -> Wanted {
-        Wanted::Kinds { must: must.iter().copied().collect(), may: may.iter().copied().collect() }
+        let accepts = BTreeSet::new();
+        let (must, may) = (must.iter().copied().collect(), may.iter().copied().collect());
+        Wanted::Kinds { must, may, accepts }
+    }
+
+    fn accepting(ids: &[&str]) -> Wanted {
+        let accepts = ids.iter().map(|id| (*id).to_owned()).collect();
+        Wanted::Kinds { must: BTreeSet::new(), may: BTreeSet::new(), accepts }
+    }
+
+    #[test]
+    fn accepts_known_anomalies_by_fingerprint_and_rejects_news() {
+        let cell = &samples::sweep(0, 9).cells[0];
+        let ids: Vec<&str> = cell.fingerprints.iter().map(|one| one.id.as_str()).collect();
+        assert_eq!(deviations(&accepting(&ids), 0), Vec::<String>::new());
+        let (news, known) = (ids[0], &ids[1..]);
+        let said = deviations(&accepting(known), 0);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains(news) && said[0].contains("in 3 of 9 runs"), "{said:?}");
+        assert_eq!(deviations(&accepting(&["000000000000"]), 1), Vec::<String>::new());
     }
 
     const ALL: &[Kind] = &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate];

@@ -44,7 +44,7 @@ pub(crate) enum Command {
     /// Run exactly the plans of a report again, under turmoil; the histories must be the same.
     Replay(ReplayArguments),
     /// Make the plans of a report minimal that was made with --no-shrink, and explain them.
-    Shrink(FileArguments),
+    Shrink(ShrinkArguments),
     /// Judge a recorded history, or those in a report, again.
     Check(FileArguments),
     /// Add up the sweep summaries of shards; their order does not matter.
@@ -81,6 +81,9 @@ pub(crate) struct RunArguments {
     /// Put the whole history into the JSON report.
     #[arg(long)]
     pub(crate) with_history: bool,
+    /// Tell everything about each violation, not only the first screen.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Args, Debug)]
@@ -373,6 +376,18 @@ pub(crate) struct ReplayArguments {
     /// Run the minimal plans instead; each must show its violation again.
     #[arg(long)]
     pub(crate) minimal: bool,
+    /// Tell everything about each violation, not only the first screen.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ShrinkArguments {
+    #[command(flatten)]
+    pub(crate) source: FileArguments,
+    /// Tell everything about each violation, not only the first screen.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Args, Debug)]

@@ -103,21 +103,38 @@ pub(crate) fn tell<'e>(cells: impl Iterator<Item = Held<'e>>) -> bool {
 }
 
 fn wanted(value: &toml::Value) -> Result<Wanted, String> {
-    let expected =
-        || "expected \"safe\", \"violates\", or { violates = [kinds], may = [kinds] }".to_owned();
+    let expected = || {
+        "expected \"safe\", \"violates\", or { violates = [kinds], may = [kinds], accepts = \
+            [fingerprints] }"
+            .to_owned()
+    };
     match value {
         toml::Value::String(text) if text == "safe" => Ok(Wanted::Safe),
         toml::Value::String(text) if text == "violates" => Ok(Wanted::Violated),
         toml::Value::Table(table) if !table.is_empty() => {
-            if let Some(key) = table.keys().find(|key| !["violates", "may"].contains(&key.as_str()))
+            if let Some(key) =
+                table.keys().find(|key| !["violates", "may", "accepts"].contains(&key.as_str()))
             {
                 return Err(format!("unknown key '{key}': {}", expected()));
             }
             let of = |key: &str| table.get(key).map_or(Ok(BTreeSet::new()), kinds);
-            Ok(Wanted::Kinds { must: of("violates")?, may: of("may")? })
+            let accepts = table.get("accepts").map_or(Ok(BTreeSet::new()), fingerprints)?;
+            Ok(Wanted::Kinds { must: of("violates")?, may: of("may")?, accepts })
         }
         _ => Err(expected()),
     }
+}
+
+/// The ids that reports give to anomalies: twelve hex digits each.
+fn fingerprints(value: &toml::Value) -> Result<BTreeSet<String>, String> {
+    let expected = "expected a list of fingerprints, like [\"81c70fe50667\"]";
+    let id = |value: &toml::Value| match value.as_str() {
+        Some(id) if id.len() == 12 && id.chars().all(|one| one.is_ascii_hexdigit()) => {
+            Ok(id.to_lowercase())
+        }
+        _ => Err(format!("fingerprint {value}: {expected}")),
+    };
+    value.as_array().ok_or(expected)?.iter().map(id).collect()
 }
 
 fn kinds(value: &toml::Value) -> Result<BTreeSet<Kind>, String> {
@@ -151,7 +168,8 @@ mod tests {
         assert_eq!(of("none"), Some(&Wanted::Safe));
         assert_eq!(of("pause"), Some(&Wanted::Violated), "an alias is the family");
         let (must, may) = ([Kind::Overlap].into(), [Kind::Stuck].into());
-        assert_eq!(of("pause+failover"), Some(&Wanted::Kinds { must, may }));
+        let accepts = BTreeSet::new();
+        assert_eq!(of("pause+failover"), Some(&Wanted::Kinds { must, may, accepts }));
     }
 
     #[test]
@@ -164,6 +182,7 @@ mod tests {
         refused("[redlock]\npauze = 'safe'", "pauze");
         refused("[redlock]\nnone = 'fine'", "\"violates\"");
         refused("[redlock]\nnone = { violates = ['bad-luck'] }", "bad-luck");
+        refused("[redlock]\nnone = { accepts = ['overlap'] }", "fingerprint");
         refused("[redlock]\nnone = { must = ['overlap'] }", "must");
         refused("[redlock]\npause = 'safe'\ngc-pause = 'safe'", "twice");
         refused("redlock = 'safe'", "table");

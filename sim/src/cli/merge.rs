@@ -2,7 +2,7 @@
 
 use super::arguments::MergeArguments;
 use super::expect::Expectations;
-use super::options::format;
+use super::options::format_of_sweeps;
 use super::read::sweep_in;
 use super::sweep::conclude;
 use super::{Failure, Outcome};
@@ -10,7 +10,7 @@ use fencepost_reports::sweep::{Gaps, merge as add_up};
 
 /// Adds summaries up and prints the sum.
 pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
-    let format = format(&arguments.format)?;
+    let format = format_of_sweeps(&arguments.format)?;
     let mut sweeps = Vec::with_capacity(arguments.files.len());
     for path in &arguments.files {
         sweeps.push(sweep_in(path)?);

@@ -103,6 +103,20 @@ pub(crate) fn format(name: &str) -> Result<&'static dyn Format, Failure> {
     })
 }
 
+/// The format of that name, for a sweep.
+pub(crate) fn format_of_sweeps(name: &str) -> Result<&'static dyn Format, Failure> {
+    let found = format(name)?;
+    if found.tells_of_sweeps() {
+        return Ok(found);
+    }
+    let tell = FORMATS.iter().filter(|format| format.tells_of_sweeps());
+    let names: Vec<&str> = tell.map(|format| format.name()).collect();
+    Err(Failure::wrong(format!(
+        "format '{name}' is for a single run: expected one of {}",
+        names.join(", ")
+    )))
+}
+
 /// The combinations of these names, each once.
 pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     let mut all: Vec<Families> = Vec::new();

@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::leftover::{TEMPORARY, claim, clear};
+use fencepost_reports::format::{Detail, Page};
 use fencepost_reports::visible::one_line;
 use std::io::{self, Write};
 use std::path::Path;
@@ -24,6 +25,16 @@ const LINE_MAX: usize = 2_000;
 pub fn tell(line: impl std::fmt::Display) {
     let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));
+}
+
+/// The page that a report is written for: as wide as COLUMNS says, else as the terminal, else as
+/// wide as any page.
+pub(crate) fn page(verbose: bool) -> Page {
+    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal =
+        || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    let columns = stated.or_else(terminal).unwrap_or(Page::default().width);
+    Page::of_width(columns, if verbose { Detail::Full } else { Detail::Brief })
 }
 
 /// Writes a file beside its place, sees to it that it is on the disk, then renames it; the folder is

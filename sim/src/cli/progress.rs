@@ -1,7 +1,9 @@
 //! How far a sweep has come, on stderr: a bar on a terminal, now and then a plain line elsewhere.
-//! Must never know what is swept.
+//! For a single seed, what it is looking for, once that takes longer than a moment.
 
 use super::output::tell;
+use crate::inquest::Extent;
+use fencepost_reports::RunReport;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -136,6 +138,50 @@ impl Progress {
 
     fn pace(&self, done: u64, violated: u64) -> String {
         pace(done - self.runs_before, self.runs.saturating_sub(done), violated, self.elapsed())
+    }
+}
+
+/// What `run` does after a violation, on stderr: a spinner on a terminal; elsewhere a plain line for
+/// a lock whose turn comes after [`LINE_EVERY`].
+pub(crate) struct Minimising {
+    spinner: ProgressBar,
+    started: Instant,
+}
+
+impl Default for Minimising {
+    fn default() -> Minimising {
+        let target = match std::io::stderr().is_terminal() {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        Minimising { spinner: ProgressBar::with_draw_target(None, target), started: clock() }
+    }
+}
+
+impl Minimising {
+    /// The violations of this run are about to be made minimal.
+    pub(crate) fn begins(&self, run: &RunReport) {
+        if run.violations.is_empty() {
+            return;
+        }
+        let (client, fault, count) = (&run.client, &run.fault, run.violations.len());
+        let violations = if count == 1 { "violation" } else { "violations" };
+        let says = format!(
+            "{client} under {fault}: looking for the smallest plan of {count} {violations}, and \
+             trying remedies on {} other seeds",
+            Extent::REPORTS.seeds
+        );
+        if std::io::stderr().is_terminal() {
+            self.spinner.enable_steady_tick(Duration::from_millis(100));
+            self.spinner.set_message(says);
+        } else if self.started.elapsed() > LINE_EVERY {
+            tell(says);
+        }
+    }
+
+    /// Clears what stands on the terminal.
+    pub(crate) fn finish(&self) {
+        self.spinner.finish_and_clear();
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};
-use super::output::print;
+use super::output::{page, print};
 use super::read::report_in;
 use super::run::{complete, run_for};
 use super::{Failure, Outcome};
@@ -32,7 +32,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     }
     let replayed = report(recorded.seed, Engine::Turmoil, &scenario, runs);
     let mut text = Vec::new();
-    format.write_run(&replayed, &mut text).map_err(Failure::Output)?;
+    format.write_run_in(page(arguments.verbose), &replayed, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(verdict_of(&replayed.runs))
 }

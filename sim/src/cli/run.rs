@@ -1,10 +1,10 @@
-//! `fencepost run`: one seed, every lock and fault asked for. Must never know how a report is
-//! drawn.
+//! `fencepost run`: one seed, every lock and fault asked for.
 
 use super::arguments::RunArguments;
 use super::expect::{self, Expectations, Held};
 use super::options::Options;
-use super::output::{print, write_file};
+use super::output::{page, print, write_file};
+use super::progress::Minimising;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::inquest::inquire;
@@ -21,6 +21,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Turmoil)?;
     let expectations = arguments.common.expect.as_deref().map(Expectations::read).transpose()?;
     let scenario = options.shared_scenario();
+    let minimising = Minimising::default();
     let mut runs = Vec::with_capacity(options.cells.len());
     for (client, families) in &options.cells {
         let spec = RunSpec::draw(Seed(arguments.seed), client, families, scenario.clone());
@@ -32,12 +33,14 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
             report.not_reproducible = first_difference(&outcome.programs, &again.programs);
         }
         if !arguments.common.no_shrink && !is_program {
+            minimising.begins(&report);
             inquire(&spec, &mut report);
         }
         let asked = if arguments.with_history { Needs::History } else { Needs::Findings };
         complete(&mut report, outcome, options.format.needs().max(asked));
         runs.push(report);
     }
+    minimising.finish();
     let mut report = report(Seed(arguments.seed), options.engine, &options.scenario, runs);
     if let Some(expectations) = &expectations {
         expectations.hold_runs(&mut report);
@@ -46,7 +49,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         write_violations(folder, &report)?;
     }
     let mut text = Vec::new();
-    options.format.write_run(&report, &mut text).map_err(Failure::Output)?;
+    let page = page(arguments.verbose);
+    options.format.write_run_in(page, &report, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     if expectations.is_none() {
         return Ok(verdict_of(&report.runs));

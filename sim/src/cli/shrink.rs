@@ -1,9 +1,9 @@
 //! `fencepost shrink`: the plans of a report made minimal, and explained. Must never know how they
 //! are made small.
 
-use super::arguments::FileArguments;
+use super::arguments::ShrinkArguments;
 use super::options::format;
-use super::output::print;
+use super::output::{page, print};
 use super::read::report_in;
 use super::replay::{same_history, scenario_of, spec_of};
 use super::run::run_spec;
@@ -15,9 +15,9 @@ use std::rc::Rc;
 
 /// Runs the plans of a report again and fills in what only that can show. The histories must be the
 /// report's.
-pub(crate) fn shrink(arguments: &FileArguments) -> Result<Outcome, Failure> {
-    let format = format(&arguments.format)?;
-    let path = &arguments.file;
+pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
+    let format = format(&arguments.source.format)?;
+    let path = &arguments.source.file;
     let mut recorded = report_in(path)?;
     let scenario = Rc::new(scenario_of(path, &recorded)?);
     let mut runs = Vec::with_capacity(recorded.runs.len());
@@ -35,7 +35,7 @@ pub(crate) fn shrink(arguments: &FileArguments) -> Result<Outcome, Failure> {
     }
     recorded.runs = runs;
     let mut text = Vec::new();
-    format.write_run(&recorded, &mut text).map_err(Failure::Output)?;
+    format.write_run_in(page(arguments.verbose), &recorded, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(verdict_of(&recorded.runs))
 }

@@ -5,7 +5,7 @@ use super::checkpoint_file::{CheckpointFile, place, resume};
 use super::expect::{self, Expectations, Held};
 use super::interrupt::Interrupt;
 use super::memory::MemoryBound;
-use super::options::{Options, jobs};
+use super::options::{Options, format_of_sweeps, jobs};
 use super::output::print;
 use super::progress::{Progress, Talk};
 use super::run::write_violations;
@@ -30,6 +30,7 @@ static MEMORY: MemoryBound = MemoryBound::new();
 /// Runs the seeds and prints the sum.
 pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Fast)?;
+    format_of_sweeps(&arguments.common.format)?;
     let expectations = arguments.common.expect.as_deref().map(Expectations::read).transpose()?;
     let spec = spec(arguments, &options)?;
     let checkpoint = place(arguments, &spec)?;

@@ -73,6 +73,25 @@ pub(super) const FENCING: [&str; 5] = [
     "The counter is never deleted.",
 ];
 
+/// The same lock before a storage that ignores tokens.
+const UNCHECKED: [&str; 5] = [
+    FENCING[0],
+    FENCING[1],
+    "The storage ignores the token (`storage=unchecked`).",
+    FENCING[3],
+    FENCING[4],
+];
+
+/// The same lock before a storage that looks at the tokens of writes.
+const FENCED_WRITES: [&str; 5] = [
+    FENCING[0],
+    FENCING[1],
+    "The storage remembers the highest token of a write, and rejects a write with a lower one; \
+     reads are not checked (`storage=fenced-writes`).",
+    FENCING[3],
+    FENCING[4],
+];
+
 /// Every exhibit, in the order of the index.
 pub fn all() -> Vec<&'static Exhibit> {
     EXHIBITS.iter().chain(protocols::EXHIBITS).chain(steps::EXHIBITS).collect()
@@ -209,7 +228,8 @@ const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "lost-at-failover",
         title: "A lock lost by a failover",
-        question: "The primary granted the lock and died. Does its replica know?",
+        question: "A primary is cut off, and a replica is promoted in its place. Which of the two \
+         grants the lock?",
         protocol: SINGLE,
         client: "single-node",
         fault: "failover",
@@ -273,7 +293,8 @@ const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Overlap,
         cause: Cause::ClockDrift,
         remedy: "Clocks that stay within the margin. `fencepost boundary --client redlock --fault \
-         clock-drift --vary drift --hold until-validity` shows that 1.03 % is the bound.",
+         clock-drift --vary drift --hold until-validity` shows the bound that arithmetic gives, \
+         10,509 ppm or 1.05 %, and the least drift that broke the lock.",
         mended: Some(Mended {
             client: "redlock",
             settings: &[
@@ -330,8 +351,9 @@ const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "None is needed: both believe that they hold the lock, and the storage serves one \
-         of them only.",
+        remedy: "None is needed here. Both believe that they hold the lock, and the storage accepts \
+         the late write, because it has not yet seen a higher token; the later holder reads only \
+         after it. Had that read come first, the storage would have rejected the write.",
         mended: None,
         source: KLEPPMANN,
     },
@@ -339,7 +361,7 @@ const EXHIBITS: &[Exhibit] = &[
         name: "unchecked-storage",
         title: "Tokens that nobody checks",
         question: "Is a lock with tokens enough if the storage ignores them?",
-        protocol: FENCING,
+        protocol: UNCHECKED,
         client: "fencing",
         fault: "pause",
         settings: &[("storage", "unchecked")],
@@ -356,7 +378,7 @@ const EXHIBITS: &[Exhibit] = &[
         title: "Tokens checked on writes only",
         question: "The later holder has read and not yet written. Is a late write of the earlier \
          one rejected?",
-        protocol: FENCING,
+        protocol: FENCED_WRITES,
         client: "fencing",
         fault: "pause",
         settings: &[("storage", "fenced-writes")],

@@ -69,7 +69,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         name: "check-before-write",
         title: "A look at the lock just before the write",
         question: "The holder asks whether the lock is still its own, and only then writes. What \
-         can come between the two?",
+         if the write arrives late?",
         protocol: [
             "`SET key random NX PX ttl`: granted if the key was not there.",
             "Read the guarded value, work.",
@@ -91,10 +91,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "split-votes",
-        title: "Five processes, five masters, and nobody wins",
-        question: "Every process has one of five votes, gives it back and tries again after the \
-         same delay. Who is first?",
-        protocol: REDLOCK,
+        title: "Five masters, and no majority for longer than a lease",
+        question: "Every process gets the votes of one or two masters, gives them back and tries \
+         again after the same delay. When does one get three?",
+        protocol: [
+            REDLOCK[0],
+            REDLOCK[1],
+            REDLOCK[2],
+            REDLOCK[3],
+            "Not granted: wait for a delay that is always the same (`retry=50ms`) and try again.",
+        ],
         client: "redlock",
         fault: "none",
         settings: &[
@@ -167,7 +173,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "longer-than-the-lease",
         title: "Work that takes longer than the lease",
-        question: "A lock is taken for ten seconds, and the work takes twenty. What does the next \
+        question: "A lock is taken for ten seconds, and the work takes longer. What does the next \
          process find?",
         protocol: SINGLE,
         client: "single-node",

@@ -1,8 +1,7 @@
-//! Which faults a violation needs: the run again without each of them, and without each two. Must
-//! never know what else would prevent it.
+//! Which faults a violation needs: the run again without each of them, and without each two.
 
 use super::minimal::with_plan;
-use super::target::Target;
+use super::target::{Memory, Target};
 use crate::run::RunSpec;
 use fencepost_faults::FaultPlan;
 use fencepost_reports::report::ButFor;
@@ -11,7 +10,7 @@ use fencepost_reports::report::ButFor;
 const PAIRS_UP_TO: usize = 6;
 
 /// The run without each fault, then without each two, in the order of the plan.
-pub(super) fn but_for(spec: &RunSpec, target: Target) -> Vec<ButFor> {
+pub(super) fn but_for(memory: &Memory, spec: &RunSpec, target: Target) -> Vec<ButFor> {
     let ids: Vec<u32> = spec.plan.faults.iter().map(|timed| timed.id).collect();
     let without = |left_out: &[u32]| {
         let kept = spec
@@ -21,7 +20,7 @@ pub(super) fn but_for(spec: &RunSpec, target: Target) -> Vec<ButFor> {
             .filter(|timed| !left_out.contains(&timed.id))
             .cloned()
             .collect();
-        target.is_shown_by(&with_plan(spec, &FaultPlan::new(kept)))
+        memory.shows(&with_plan(spec, &FaultPlan::new(kept)), target)
     };
     let single = |fault: &u32| ButFor {
         fault: *fault,

@@ -1,10 +1,10 @@
-//! The smallest run that still shows a violation. Must never know what else is asked of that run.
+//! The smallest run that still shows a violation.
 //!
 //! In this order: whole faults are left out; then cycles and processes, which makes every later run
 //! cheap; then nodes, magnitudes and start times of the faults that are left. Whatever a later step
 //! makes possible for an earlier one is done in the next round, until nothing changes.
 
-use super::target::Target;
+use super::target::{Memory, Target};
 use super::variation::moved;
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
@@ -37,9 +37,14 @@ pub struct Minimal {
 
 /// Makes a run that shows the target as small as it can; `None` if it does not show it.
 pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
+    minimise_with(&Memory::default(), spec, target)
+}
+
+/// The same, with what was found out about smaller runs of the same run.
+pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> Option<Minimal> {
     let is_program = spec.scenario.program(spec.client).is_some();
     let calls_max = if is_program { PROGRAM_RUNS_MAX } else { SEARCH_RUNS_MAX };
-    let mut search = Search { target, calls: 0, calls_max, refused: false };
+    let mut search = Search { target, memory, calls: 0, calls_max, refused: false };
     let mut best = spec.clone();
     best.plan = search.fewest_faults(&best)?;
     best.plan = search.one_or_two_moved(&best);
@@ -59,18 +64,19 @@ pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
 }
 
 /// A search with a bounded number of runs.
-struct Search {
+struct Search<'m> {
     target: Target,
+    memory: &'m Memory,
     calls: u32,
     calls_max: u32,
     refused: bool,
 }
 
-impl Search {
+impl Search<'_> {
     fn fewest_faults(&mut self, spec: &RunSpec) -> Option<FaultPlan> {
         let left = self.calls_max - self.calls;
         let shrunk = fewest_faults(&spec.plan, left, |plan| {
-            self.target.is_shown_by(&with_plan(spec, plan))
+            self.memory.shows(&with_plan(spec, plan), self.target)
         })?;
         self.calls += shrunk.calls;
         self.refused |= !shrunk.complete;
@@ -113,8 +119,9 @@ impl Search {
             self.refused = true;
             return Some((spec.plan.clone(), Vec::new()));
         }
-        let shrunk =
-            shrink(&spec.plan, left, |plan| self.target.is_shown_by(&with_plan(spec, plan)))?;
+        let shrunk = shrink(&spec.plan, left, |plan| {
+            self.memory.shows(&with_plan(spec, plan), self.target)
+        })?;
         self.calls += shrunk.calls;
         self.refused |= !shrunk.complete;
         Some((shrunk.plan, shrunk.boundaries))
@@ -175,7 +182,7 @@ impl Search {
             return false;
         }
         self.calls += 1;
-        self.target.is_shown_by(spec)
+        self.memory.shows(spec, self.target)
     }
 }
 

@@ -1,5 +1,4 @@
-//! The safeguards that the field recommends, each as a change to a run. Must never know whether
-//! they help.
+//! The safeguards that the field recommends, each as a change to a run.
 
 use super::minimal::with_scenario;
 use crate::engine::Engine;
@@ -17,11 +16,24 @@ pub struct Safeguard {
     pub name: &'static str,
     /// One line for people.
     pub about: &'static str,
-    /// The run with it; `None` where it changes nothing or does not exist.
-    pub(super) with: fn(&RunSpec) -> Option<RunSpec>,
-    /// For a safeguard that takes another lock: that lock without it, so that only the safeguard
-    /// differs.
-    pub(super) without: Option<fn(&RunSpec) -> RunSpec>,
+    /// Whether it can be switched on in a run, and would change anything there.
+    pub(super) fits: fn(&RunSpec) -> bool,
+    /// The run with it. A run of another seed that has nothing to change stays as it is.
+    pub(super) with: fn(&RunSpec) -> RunSpec,
+    /// What it is set to, seen from a run that has it: `40s`, `client=fencing`.
+    pub(super) setting: fn(&RunSpec) -> String,
+}
+
+impl Safeguard {
+    /// The run with it; `None` where it does not fit.
+    pub fn on(&self, spec: &RunSpec) -> Option<RunSpec> {
+        (self.fits)(spec).then(|| (self.with)(spec))
+    }
+
+    /// The parameter, as reports have it, of a run that has the safeguard.
+    pub fn parameter(&self, guarded: &RunSpec) -> String {
+        (self.setting)(guarded)
+    }
 }
 
 /// Every safeguard, in the order in which reports list them.
@@ -29,121 +41,142 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
         about: "the storage checks the fencing token of every read and write",
+        fits: |spec| spec.client.has_tokens && spec.scenario.storage != StorageRule::Fenced,
         with: fenced_storage,
-        without: None,
+        setting: |_| "storage=fenced".to_owned(),
     },
     Safeguard {
         name: "fencing",
         about: "a lock that gives fencing tokens, and a storage that checks them",
-        with: fencing_client,
-        without: Some(|spec| {
-            with_scenario(spec, |scenario| scenario.storage = StorageRule::Unchecked)
-        }),
+        // A quorum lock has no counter that could give out tokens.
+        fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Primary,
+        with: |spec| another_lock(&fenced_storage(spec), "fencing"),
+        setting: |_| "client=fencing".to_owned(),
     },
     Safeguard {
         name: "delayed-restart",
         about: "a server that died stays away for longer than the ttl",
+        fits: |spec| spec.plan.faults.iter().any(|timed| returns_within(spec, &timed.fault)),
         with: delayed_restart,
-        without: None,
+        setting: |spec| beyond_the_lease(spec).to_string(),
     },
     Safeguard {
-        name: "min-replicas-to-write 1",
+        name: "min-replicas-to-write",
         about: "the primary refuses writes unless a replica has lately acknowledged",
-        with: min_replicas,
-        without: None,
+        fits: |spec| has_replicas(spec) && spec.scenario.min_replicas == 0,
+        with: |spec| with_scenario(spec, |scenario| scenario.min_replicas = 1),
+        setting: |_| "1".to_owned(),
     },
     Safeguard {
-        name: "WAIT 1",
+        name: "WAIT",
         about: "after a grant the client waits until a replica has it, and else gives the lock up",
-        with: wait_for_a_replica,
-        without: None,
+        fits: can_wait,
+        with: |spec| with_scenario(spec, |scenario| scenario.wait_replicas = 1),
+        setting: |_| "1".to_owned(),
     },
     Safeguard {
-        name: "appendfsync everysec",
+        name: "appendfsync",
         about: "an append-only file, synced every second",
+        fits: |spec| persists_less(spec, Persistence::AofEverysec),
         with: |spec| persistence(spec, Persistence::AofEverysec),
-        without: None,
+        setting: |_| "everysec".to_owned(),
     },
     Safeguard {
-        name: "appendfsync always",
+        name: "appendfsync",
         about: "an append-only file, synced before every answer",
+        fits: |spec| persists_less(spec, Persistence::AofAlways),
         with: |spec| persistence(spec, Persistence::AofAlways),
-        without: None,
+        setting: |_| "always".to_owned(),
     },
     Safeguard {
-        name: "longer-lease",
+        name: "lease",
         about: "a ttl four times as long",
+        fits: |_| true,
         with: longer_lease,
-        without: None,
+        setting: |spec| spec.scenario.ttl.to_string(),
     },
     Safeguard {
         name: "monotonic-clock",
         about: "expiry by a clock that is never stepped, and one that goes on while the machine \
          is suspended",
-        with: monotonic_clock,
-        without: None,
+        fits: |spec| spec.plan.faults.iter().any(|timed| by_monotonic(&timed.fault).is_some()),
+        with: |spec| changed(spec, by_monotonic),
+        setting: |_| "CLOCK_BOOTTIME".to_owned(),
     },
     Safeguard {
         name: "watchdog",
         about: "a task in the holder's process that renews the lease",
-        with: watchdog,
-        without: None,
+        fits: |spec| spec.client.name == "single-node",
+        with: |spec| another_lock(spec, "watchdog"),
+        setting: |_| "client=watchdog".to_owned(),
     },
     Safeguard {
         name: "random-retry-delay",
         about: "a random delay between two attempts, where it was always the same",
+        fits: |spec| spec.scenario.retry.min == spec.scenario.retry.max,
         with: random_retry,
-        without: None,
+        setting: |spec| spec.scenario.retry.to_string(),
     },
 ];
 
-fn fenced_storage(spec: &RunSpec) -> Option<RunSpec> {
-    let helps = spec.client.has_tokens && spec.scenario.storage != StorageRule::Fenced;
-    helps.then(|| with_scenario(spec, |scenario| scenario.storage = StorageRule::Fenced))
+fn fenced_storage(spec: &RunSpec) -> RunSpec {
+    with_scenario(spec, |scenario| scenario.storage = StorageRule::Fenced)
 }
 
-/// A quorum lock has no counter that could give out tokens.
-fn fencing_client(spec: &RunSpec) -> Option<RunSpec> {
-    let helps = !spec.client.has_tokens && spec.client.deployment == Deployment::Primary;
-    let client = find("fencing").filter(|_| helps)?;
-    let fenced = with_scenario(spec, |scenario| scenario.storage = StorageRule::Fenced);
-    Some(RunSpec { client, ..fenced })
+/// The run with another lock of the table.
+fn another_lock(spec: &RunSpec, name: &str) -> RunSpec {
+    RunSpec { client: find(name).unwrap_or(spec.client), ..spec.clone() }
 }
 
-fn delayed_restart(spec: &RunSpec) -> Option<RunSpec> {
+fn beyond_the_lease(spec: &RunSpec) -> Micros {
     let ttl = spec.scenario.ttl.0;
-    let beyond = ttl + Micros(ttl.as_micros() / 10);
-    changed(spec, |fault| match fault {
+    ttl + Micros(ttl.as_micros() / 10)
+}
+
+/// Whether a server comes back before the leases have ended that it granted.
+fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
+    matches!(
+        fault,
         Fault::Crash { node: Node::Redis(_), down_us: Some(down) }
         | Fault::PowerLoss { node: Node::Redis(_), down_us: Some(down) }
-            if *down < beyond =>
-        {
-            *down = beyond;
-            true
-        }
-        _ => false,
+            if *down < beyond_the_lease(spec)
+    )
+}
+
+fn delayed_restart(spec: &RunSpec) -> RunSpec {
+    changed(spec, |fault| {
+        returns_within(spec, fault).then(|| {
+            let mut later = fault.clone();
+            if let Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } = &mut later {
+                *down_us = Some(beyond_the_lease(spec));
+            }
+            later
+        })
     })
 }
 
-fn min_replicas(spec: &RunSpec) -> Option<RunSpec> {
-    let replicated = matches!(spec.topology(), Topology::Replicated { replicas: 1.., .. });
-    let helps = replicated && spec.scenario.min_replicas == 0;
-    helps.then(|| with_scenario(spec, |scenario| scenario.min_replicas = 1))
+fn has_replicas(spec: &RunSpec) -> bool {
+    matches!(spec.topology(), Topology::Replicated { replicas: 1.., .. })
 }
 
 /// Only some locks can wait: whether this one does shows on the wire.
-fn wait_for_a_replica(spec: &RunSpec) -> Option<RunSpec> {
-    let replicated = matches!(spec.topology(), Topology::Replicated { replicas: 1.., .. });
-    if !replicated || spec.scenario.wait_replicas > 0 {
-        return None;
+fn can_wait(spec: &RunSpec) -> bool {
+    if !has_replicas(spec) || spec.scenario.wait_replicas > 0 {
+        return false;
     }
     let guarded = with_scenario(spec, |scenario| scenario.wait_replicas = 1);
-    guarded.scenario.validate().ok()?;
-    let trace = guarded.run_recording(Engine::Fast, Recording::Wire).ok()?.trace?;
-    trace.messages.iter().any(|message| message.label.starts_with("WAIT ")).then_some(guarded)
+    let trace = guarded
+        .scenario
+        .validate()
+        .ok()
+        .and_then(|()| guarded.run_recording(Engine::Fast, Recording::Wire).ok()?.trace);
+    trace.is_some_and(|trace| {
+        trace.messages.iter().any(|message| message.label.starts_with("WAIT "))
+    })
 }
 
-fn persistence(spec: &RunSpec, persistence: Persistence) -> Option<RunSpec> {
+/// Whether a server of the run dies that keeps less than this.
+fn persists_less(spec: &RunSpec, than: Persistence) -> bool {
     let rank = |persistence| match persistence {
         Persistence::None => 0,
         Persistence::Rdb => 1,
@@ -154,49 +187,44 @@ fn persistence(spec: &RunSpec, persistence: Persistence) -> Option<RunSpec> {
         let kills = matches!(timed.fault, Fault::Crash { .. } | Fault::PowerLoss { .. });
         kills && timed.fault.nodes().iter().any(|node| matches!(node, Node::Redis(_)))
     };
-    let helps =
-        rank(spec.scenario.persistence) < rank(persistence) && spec.plan.faults.iter().any(dies);
-    helps.then(|| with_scenario(spec, |scenario| scenario.persistence = persistence))
+    rank(spec.scenario.persistence) < rank(than) && spec.plan.faults.iter().any(dies)
 }
 
-fn longer_lease(spec: &RunSpec) -> Option<RunSpec> {
-    Some(with_scenario(spec, |scenario| {
-        scenario.ttl = Span(Micros(scenario.ttl.0.as_micros() * 4))
-    }))
+fn persistence(spec: &RunSpec, persistence: Persistence) -> RunSpec {
+    with_scenario(spec, |scenario| scenario.persistence = persistence)
 }
 
-/// Redis expires keys by the wall clock. By a monotonic one, a step is as if it had not been.
-fn monotonic_clock(spec: &RunSpec) -> Option<RunSpec> {
-    changed(spec, |fault| match fault.clone() {
-        Fault::Suspend { node, duration_us } => {
-            *fault = Fault::Pause { node, duration_us };
-            true
-        }
-        Fault::ClockJump { node: Node::Redis(_), offset_us: 1.. } => {
-            *fault = with_magnitude(fault, Magnitude::OffsetUs, 0);
-            true
-        }
-        _ => false,
+fn longer_lease(spec: &RunSpec) -> RunSpec {
+    with_scenario(spec, |scenario| {
+        scenario.ttl = Span(Micros(scenario.ttl.0.as_micros() * 4));
     })
 }
 
-fn watchdog(spec: &RunSpec) -> Option<RunSpec> {
-    let client = find("watchdog").filter(|_| spec.client.name == "single-node")?;
-    Some(RunSpec { client, ..spec.clone() })
+/// Redis expires keys by the wall clock. By a monotonic one, a step is as if it had not been.
+fn by_monotonic(fault: &Fault) -> Option<Fault> {
+    match fault.clone() {
+        Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),
+        Fault::ClockJump { node: Node::Redis(_), offset_us: 1.. } => {
+            Some(with_magnitude(fault, Magnitude::OffsetUs, 0))
+        }
+        _ => None,
+    }
 }
 
 /// Half as long up to half as long again.
-fn random_retry(spec: &RunSpec) -> Option<RunSpec> {
-    let SpanRange { min, max } = spec.scenario.retry;
+fn random_retry(spec: &RunSpec) -> RunSpec {
+    let SpanRange { min, .. } = spec.scenario.retry;
     let part = |halves: u64| Span(Micros(min.0.as_micros() * halves / 2));
-    (min == max)
-        .then(|| with_scenario(spec, |scenario| scenario.retry = SpanRange::new(part(1), part(3))))
+    with_scenario(spec, |scenario| scenario.retry = SpanRange::new(part(1), part(3)))
 }
 
-/// The run with some faults of its plan changed; `None` if none was.
-fn changed(spec: &RunSpec, mut change: impl FnMut(&mut Fault) -> bool) -> Option<RunSpec> {
+/// The run with some faults of its plan changed.
+fn changed(spec: &RunSpec, change: impl Fn(&Fault) -> Option<Fault>) -> RunSpec {
     let mut faults = spec.plan.faults.clone();
-    let count =
-        faults.iter_mut().map(|timed| change(&mut timed.fault)).filter(|changed| *changed).count();
-    (count > 0).then(|| RunSpec { plan: FaultPlan::new(faults), ..spec.clone() })
+    for timed in &mut faults {
+        if let Some(other) = change(&timed.fault) {
+            timed.fault = other;
+        }
+    }
+    RunSpec { plan: FaultPlan::new(faults), ..spec.clone() }
 }

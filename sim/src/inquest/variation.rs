@@ -1,19 +1,19 @@
-//! Plans near a plan: the same faults a little earlier, later or harder. Must never know what they
-//! are tried for.
+//! Plans near a plan: the same faults a little earlier, later or harder.
 
 use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, with_magnitude};
 
 /// By how much all faults are moved together, in microseconds.
-const SHIFTS_US: [i64; 9] =
-    [0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -1_000_000, 1_000_000];
+const SHIFTS_US: [i64; 11] = [
+    0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -300_000, 300_000, -1_000_000, 1_000_000,
+];
 /// The steps in which faults are moved far, and how many there are.
 const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
 /// How hard they hit, in per cent.
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// The plans near this one, itself left out: all faults moved by up to a second either way, as hard
-/// as they are and a tenth harder. Time that a node stays away is not stretched: longer is not
+/// The 21 plans near this one, itself left out: all faults moved by up to a second either way, as
+/// hard as they are and then a tenth harder. Time that a node stays away is not stretched: longer is not
 /// harder.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES

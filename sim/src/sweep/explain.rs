@@ -2,7 +2,7 @@
 
 use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};
-use crate::inquest::inquire;
+use crate::inquest::{Rates, inquire_with};
 use crate::run::RunSpec;
 use crate::verdicts::Findings;
 use fencepost_faults::Seed;
@@ -17,6 +17,8 @@ pub(super) fn explain(
     let smallest = |cell: &Cell, id: &str, seed: Seed| {
         cell.fingerprints.iter().any(|known| known.id == id && known.smallest.seed == seed)
     };
+    // Made once for all anomalies of a cell, whichever thread comes first.
+    let rates = Rates::default();
     let results = again(spec, sum, closer, |place, seed, scenario| {
         let (client, families) = &spec.cells[place];
         let run = RunSpec::draw(seed, client, families, scenario.clone());
@@ -29,7 +31,7 @@ pub(super) fn explain(
         let outcome = run.run(spec.engine).map_err(failed)?;
         let mut report = Findings { spec: &run, outcome: &outcome }.report();
         report.violations.retain(|one| smallest(&sum.cells[place], &one.violation.id, seed));
-        inquire(&run, &mut report);
+        inquire_with(&rates, &run, &mut report);
         Ok(report.violations)
     });
     for (place, _, violations) in results {

@@ -6,14 +6,14 @@ use super::failure::{Deviation, TestFailure, What};
 use super::outcome::{Unexpected, unexpected};
 use crate::Engine;
 use crate::cli::write_file;
-use crate::inquest::inquire_one;
+use crate::inquest::{Extent, Memory, Rates, Trials, inquire_one};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use crate::scenario::Scenario;
 use crate::sweep::FailedRun;
 use crate::verdicts::{Findings, config, report, tool};
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::format::format_named;
+use fencepost_reports::format::{Detail, Page, format_named};
 use fencepost_reports::phases::phases;
 use fencepost_reports::sweep::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 use fencepost_reports::{Cell, Kind, Report, RunReport, RunSummary};
@@ -155,7 +155,8 @@ fn explain(spec: &RunSpec, report: &mut RunReport, kind: Kind, replay: &str) -> 
     let Some(first) = report.violations.iter_mut().find(|one| one.violation.kind == kind) else {
         return String::new();
     };
-    inquire_one(spec, first);
+    let trials = Trials::new(spec, &Rates::default(), Extent::REPORTS);
+    inquire_one(spec, &Memory::default(), &trials, first);
     first.replay = replay.to_owned();
     first.violation.summary.clone()
 }
@@ -163,7 +164,8 @@ fn explain(spec: &RunSpec, report: &mut RunReport, kind: Kind, replay: &str) -> 
 fn text(report: &Report) -> String {
     let mut text = Vec::new();
     let format = format_named("text").expect("the format is in the table");
-    format.write_run(report, &mut text).expect("a growing buffer takes everything");
+    let page = Page { detail: Detail::Full, ..Page::default() };
+    format.write_run_in(page, report, &mut text).expect("a growing buffer takes everything");
     anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
 }
 

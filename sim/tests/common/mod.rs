@@ -13,7 +13,7 @@ pub(crate) struct Answer {
 /// Runs `fencepost` with these arguments in a folder.
 pub(crate) fn fencepost_in(folder: &Path, arguments: &[&str]) -> Answer {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
-    for name in ["JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "CI_NODE_INDEX"] {
+    for name in ["JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "CI_NODE_INDEX", "COLUMNS"] {
         command.env_remove(name);
     }
     let Output { status, stdout, stderr } =
