@@ -56,7 +56,7 @@ fn a_report_holds_what_the_contract_names() {
         "json",
     ]);
     assert_eq!(report["format"], "fencepost.report");
-    assert_eq!(report["version"], 1);
+    assert_eq!(report["version"], 2);
     assert_eq!(report["seed"], "2", "seeds are decimal strings");
     let run = &report["runs"][0];
     for key in [

@@ -71,7 +71,11 @@ fn help_texts_and_lists_use_plain_words() {
         .filter_map(|line| line.split_whitespace().next())
         .collect();
     assert!(commands.contains(&"sweep") && commands.len() > 8, "{commands:?}");
-    let of = |arguments: &[&str]| (arguments.join(" "), fencepost(arguments).stdout);
+    let of = |arguments: &[&str]| {
+        let answer = fencepost(arguments);
+        assert_eq!((answer.status, answer.stderr.as_str()), (0, ""), "{arguments:?}");
+        (arguments.join(" "), answer.stdout)
+    };
     check(commands.iter().map(|command| of(&[command, "--help"])));
     check(["clients", "faults", "formats"].map(|what| of(&["list", what])));
 }

@@ -116,7 +116,7 @@ pub(super) fn often(kind: Kind, count: u64) -> String {
 fn faults(run: &RunReport) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for timed in &run.plan.faults {
-        *counts.entry(timed.fault.kind()).or_default() += 1;
+        *counts.entry(timed.fault.kind().name()).or_default() += 1;
     }
     if counts.is_empty() {
         return "no faults".to_owned();

@@ -196,7 +196,7 @@ fn lead(run: &RunReport) -> String {
 fn replay(command: &str) -> String {
     let command = escaped(command);
     format!(
-        "<div class=\"replay\"><span>See it again:</span> <code>{command}</code> <button \
+        "<div class=\"replay\"><span>Replay:</span> <code>{command}</code> <button \
          type=\"button\" data-copy=\"{command}\">Copy</button></div>"
     )
 }
