@@ -165,6 +165,14 @@ impl<F: Format> Format for Shown<F> {
         self.0.write_run(&*visible_in(report)?, out)
     }
 
+    fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        self.0.write_run_in(page, &*visible_in(report)?, out)
+    }
+
+    fn tells_of_sweeps(&self) -> bool {
+        self.0.tells_of_sweeps()
+    }
+
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         self.0.write_sweep(&*visible_in(sweep)?, out)
     }

@@ -86,11 +86,6 @@ fn line(operation: &Operation<'_>, event: &Event, kind: &str, value: &str) -> (u
     (event.sequence, event.time_us.0, text)
 }
 
-/// A string: JSON's escapes are EDN's too.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
 fn completion(event: &Event, asked: String) -> (&'static str, String) {
     match &event.what {
         What::Ok { value: Some(value), .. } => ("ok", value.to_string()),

@@ -163,6 +163,9 @@ fn no_format_lets_a_name_out_of_its_place() {
     for format in FORMATS {
         let name = format.name();
         check(name, &written(*format, &plain), &written(*format, &turned));
+        if !format.tells_of_sweeps() {
+            continue;
+        }
         let text = written_sweep(*format, &turned_sweep);
         check(name, &written_sweep(*format, &plain_sweep), &text);
     }
