@@ -7,8 +7,11 @@ use crate::scenario::Persistence;
 use crate::span::{Span, SpanRange};
 use fencepost_clients::{Deployment, find};
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Fault, FaultPlan, Magnitude, Micros, Node, TimedFault, with_magnitude};
+use fencepost_faults::{
+    Fault, FaultPlan, Magnitude, Micros, Node, SimTime, TimedFault, with_magnitude,
+};
 use fencepost_reports::StorageRule;
+use std::collections::BTreeMap;
 
 /// Something that is said to make a lock safe.
 pub struct Safeguard {
@@ -143,7 +146,25 @@ fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     )
 }
 
+/// A server that is still away cannot die once more: what would have killed it then is left out.
 fn delayed_restart(spec: &RunSpec) -> RunSpec {
+    let mut delayed = with_longer_absences(spec);
+    let mut back: BTreeMap<Node, SimTime> = BTreeMap::new();
+    delayed.plan.faults.retain(|timed| match &timed.fault {
+        Fault::Crash { node, down_us } | Fault::PowerLoss { node, down_us } => {
+            let is_away = back.get(node).is_some_and(|back| timed.at_us <= *back);
+            if !is_away {
+                let never = SimTime(u64::MAX);
+                back.insert(*node, down_us.map_or(never, |down| timed.at_us + down));
+            }
+            !is_away
+        }
+        _ => true,
+    });
+    delayed
+}
+
+fn with_longer_absences(spec: &RunSpec) -> RunSpec {
     changed(spec, |fault| {
         returns_within(spec, fault).then(|| {
             let mut later = fault.clone();
