@@ -113,9 +113,7 @@ fn whoever_runs_the_other_seeds_counts_what_the_report_says() {
     let lease = remedies.iter().find(|remedy| remedy.name == "lease").unwrap();
     assert_eq!((lease.seeds, lease.nearby.plans, lease.setting.as_str()), (6, 3, "40s"));
     let broken = |ttl: &str| {
-        let mut scenario = Scenario::default();
-        scenario.ttl = ttl.parse().unwrap();
-        let scenario = Rc::new(scenario);
+        let scenario = Rc::new(Scenario { ttl: ttl.parse().unwrap(), ..Scenario::default() });
         let seeds = lease.seeds_from.0..lease.seeds_from.0 + lease.seeds;
         let runs = seeds.map(|seed| {
             let plan = self::spec("single-node", "restart", seed).plan;

@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 /// Where the wall clock begins, in microseconds.
-pub const EPOCH_US: i64 = 1_700_000_000_000_000;
+pub(crate) const EPOCH_US: i64 = 1_700_000_000_000_000;
 /// Steps after which a test gives up.
 const STEPS_MAX: u32 = 2_000_000;
 
 /// What came of a run.
-pub struct Alone {
-    pub ending: Ending,
-    pub stdout: String,
-    pub stderr: String,
-    pub elapsed_us: u64,
-    pub calls: Vec<CallMade>,
-    pub preempted: u32,
+pub(crate) struct Alone {
+    pub(crate) ending: Ending,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) elapsed_us: u64,
+    pub(crate) calls: Vec<CallMade>,
+    pub(crate) preempted: u32,
 }
 
-pub fn launch(command: &[&str]) -> Launch {
+pub(crate) fn launch(command: &[&str]) -> Launch {
     let path = std::env::var("PATH").unwrap_or_default();
     let environment = [("PATH", path.as_str()), ("HOME", "/"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
     Launch {
@@ -39,7 +39,7 @@ pub fn launch(command: &[&str]) -> Launch {
 }
 
 /// Runs a program to its end. Connects to other machines are refused.
-pub fn run_alone(launch: &Launch) -> Alone {
+pub(crate) fn run_alone(launch: &Launch) -> Alone {
     let mut group = Group::start(launch).expect("the program starts");
     let (mut now, mut stdout, mut stderr) = (1_000_000_000, Vec::new(), Vec::new());
     let began = now;
