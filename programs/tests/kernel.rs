@@ -4,6 +4,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[expect(dead_code, reason = "programs.rs uses the rest of it")]
 mod alone;
 
 use alone::{launch, run_alone};

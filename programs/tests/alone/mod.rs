@@ -1,7 +1,5 @@
 //! Runs a group without a network: time jumps to the next thing that it waits for.
 
-#![expect(dead_code, reason = "each test file uses its own part of it")]
-
 use fencepost_programs::{CallMade, Channel, Clocks, Ending, Group, Launch, News, Request};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
