@@ -29,6 +29,8 @@ use engine::Outcome;
 use indexmap::IndexMap;
 use library::json::Settings;
 use mlua::{Error, Value};
+// Named for its feature `external`: the Lua that is linked is the one that build.rs builds.
+use mlua_sys as _;
 use run::Run;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};

@@ -51,6 +51,17 @@ struct Scene<'t, 'h> {
     at: SimTime,
 }
 
+const ORPHAN_RENEWAL: &str = "A process that is not in its section goes on renewing the lock.";
+const UNORDERED_TOKENS: &str = "The tokens are not drawn from one counter, so that their order is \
+                                not that of the grants.";
+const STALE_TAKEOVER: &str = "A process that waited for the lock held it to be stale and removed \
+                              it, whoever had it by then.";
+const LOST_REPLY: &str = "A server applied a command whose sender never heard of it.";
+const HOLDER_CRASH: &str = "The process that holds the lock died, and nothing frees it.";
+const WAITER_CRASH: &str = "A process that waited for the lock died, and those behind it waited \
+                            until its place in the queue ran out.";
+const UNEXPLAINED: &str = "The recorded events do not say why.";
+
 impl<'t, 'h> Scene<'t, 'h> {
     fn new(timeline: &'t Timeline<'h>, finding: &Finding) -> Scene<'t, 'h> {
         let one = |index: Option<usize>| index.map(|index| &timeline.acquisitions[index]);
@@ -66,55 +77,26 @@ impl<'t, 'h> Scene<'t, 'h> {
         let (held_at, taken_at) = (server(self.holder), server(self.taker));
         match cause {
             Cause::HolderPause => self.pause(&holder),
-            Cause::HoldTooLong => format!(
-                "{holder} worked longer than its lease of \
-             {}.",
-                self.ttl()
-            ),
-            Cause::AsyncReplicationLoss
-                if held_at == taken_at && self.kind == Kind::ForeignRelease =>
-            {
-                format!(
-                    "{holder} had been granted its lock by {held_at}, which a failover had replaced, \
-                 and released what stood at another server."
-                )
+            Cause::HoldTooLong => {
+                format!("{holder} worked longer than its lease of {}.", self.ttl())
             }
-            Cause::AsyncReplicationLoss if held_at == taken_at => {
-                format!(
-                    "{held_at} discarded what it had granted when it resynchronised with \
-                 another primary."
-                )
-            }
-            Cause::AsyncReplicationLoss => format!(
-                "{held_at} had granted {holder}, but {taken_at}, which granted {taker}, never had \
-                 that write: replication is \
-                 asynchronous."
-            ),
+            Cause::AsyncReplicationLoss => self.replication_loss(&holder, &taker),
             Cause::MissedRenewal => format!(
                 "The lock renews its lease by itself, but for the {} before it was over no renewal \
                  of {holder} reached the server.",
                 self.ttl()
             ),
-            Cause::OrphanRenewal => {
-                "A process that is not in its section goes on renewing the lock.".to_owned()
-            }
+            Cause::OrphanRenewal => ORPHAN_RENEWAL.to_owned(),
             Cause::SplitBrain => format!(
                 "{held_at} and {taken_at} both acted as primary: {held_at} granted {holder} and \
                  {taken_at} granted {taker}, and neither knew of the other."
             ),
-            Cause::RestartWithoutDelay => {
-                let server = self.shared_server().unwrap_or(taken_at);
-                format!(
-                    "{server} restarted without the lock of {holder} and granted it again \
-                 within the lease."
-                )
-            }
+            Cause::RestartWithoutDelay => format!(
+                "{} restarted without the lock of {holder} and granted it again within the lease.",
+                self.shared_server().unwrap_or(taken_at)
+            ),
             Cause::RestartDataLoss => format!("{held_at} restarted without its counter of tokens."),
-            Cause::UnorderedTokens => {
-                "The tokens are not drawn from one counter, so that their order is not that of \
-                 the grants."
-                    .to_owned()
-            }
+            Cause::UnorderedTokens => UNORDERED_TOKENS.to_owned(),
             Cause::ClockJump => format!(
                 "{}, so the lock of {holder} ran out too early.",
                 self.fault(FaultKind::ClockJump, "The clock", "was stepped")
@@ -126,63 +108,64 @@ impl<'t, 'h> Scene<'t, 'h> {
             Cause::Eviction => format!("{held_at} was out of memory and evicted it."),
             Cause::Flush => format!("{held_at} was flushed."),
             Cause::ForeignRelease => format!("Another process had removed the lock of {holder}."),
-            Cause::StaleTakeover => {
-                "A process that waited for the lock held it to be stale and removed it, whoever \
-                 had it by then."
-                    .to_owned()
+            Cause::StaleTakeover => STALE_TAKEOVER.to_owned(),
+            Cause::EarlyRelease => format!(
+                "A command of {holder} itself had removed its lock while it was in its section."
+            ),
+            Cause::LostReply => LOST_REPLY.to_owned(),
+            Cause::LostRelease => self.lost_release(&holder, &taker),
+            Cause::StorageDelay => format!(
+                "The write was still on its way to the storage when the lock passed from {holder} \
+                 to {taker}."
+            ),
+            Cause::Latency => format!(
+                "The answer that {holder} was granted the lock came so late that most of the lease \
+                 was over."
+            ),
+            Cause::HolderCrash => HOLDER_CRASH.to_owned(),
+            Cause::WaiterCrash => WAITER_CRASH.to_owned(),
+            Cause::Interleaving => {
+                format!("The steps of {holder} and {taker} interleaved; no fault was needed.")
             }
-            Cause::EarlyRelease => {
-                format!(
-                    "A command of {holder} itself had removed its lock while it was in its \
-                 section."
-                )
-            }
-            Cause::LostReply => "A server applied a command whose sender never heard of \
-             it."
-            .to_owned(),
-            Cause::LostRelease if self.kind != Kind::ForeignRelease => {
-                let process = self.holder.map_or(holder, |one| one.process.machine().to_string());
-                format!(
-                    "A release that {process} had sent for an earlier lock arrived late and \
-                 removed this one."
-                )
-            }
-            Cause::LostRelease => format!(
+            Cause::SharedOwner => format!(
+                "{holder} and {taker} have one owner value, and the server took the one for the \
+                 other."
+            ),
+            Cause::Unexplained => UNEXPLAINED.to_owned(),
+        }
+    }
+
+    fn replication_loss(&self, holder: &str, taker: &str) -> String {
+        let (held_at, taken_at) = (server(self.holder), server(self.taker));
+        if held_at != taken_at {
+            return format!(
+                "{held_at} had granted {holder}, but {taken_at}, which granted {taker}, never had \
+                 that write: replication is asynchronous."
+            );
+        }
+        if self.kind == Kind::ForeignRelease {
+            return format!(
+                "{holder} had been granted its lock by {held_at}, which a failover had replaced, \
+                 and released what stood at another server."
+            );
+        }
+        format!(
+            "{held_at} discarded what it had granted when it resynchronised with another primary."
+        )
+    }
+
+    fn lost_release(&self, holder: &str, taker: &str) -> String {
+        if self.kind == Kind::ForeignRelease {
+            return format!(
                 "{holder} had sent its release before {taker} was granted the lock, and the \
                  network delivered it after that."
-            ),
-            Cause::StorageDelay => {
-                format!(
-                    "The write was still on its way to the storage when the lock passed from \
-                 {holder} to {taker}."
-                )
-            }
-            Cause::Latency => {
-                format!(
-                    "The answer that {holder} was granted the lock came so late that most of \
-                 the lease was over."
-                )
-            }
-            Cause::HolderCrash => "The process that holds the lock died, and nothing frees \
-             it."
-            .to_owned(),
-            Cause::WaiterCrash => {
-                "A process that waited for the lock died, and those behind it waited until its \
-                 place in the queue ran out."
-                    .to_owned()
-            }
-            Cause::Interleaving => format!(
-                "The steps of {holder} and {taker} interleaved; no \
-             fault was needed."
-            ),
-            Cause::SharedOwner => {
-                format!(
-                    "{holder} and {taker} have one owner value, and the server took the one \
-                 for the other."
-                )
-            }
-            Cause::Unexplained => "The recorded events do not say why.".to_owned(),
+            );
         }
+        let machine = self.holder.map(|one| one.process.machine().to_string());
+        format!(
+            "A release that {} had sent for an earlier lock arrived late and removed this one.",
+            machine.as_deref().unwrap_or(holder)
+        )
     }
 
     fn pause(&self, holder: &str) -> String {

@@ -129,8 +129,9 @@ fn a_script_that_needs_more_memory_than_it_may_have_ends_with_an_error() {
     ] {
         check_contains(script, "needs more memory than it may have");
     }
-    let garbage = "local n = 0 for i = 1, 20 do n = n + #(string.rep('x', 1e6) .. i) end return n";
-    check_contains(garbage, ":20000031");
+    let garbage = "local n, s = 0, string.rep('x', 1e6) for i = 1, 40 do n = n + #(s .. i) end \
+                   return n";
+    check_contains(garbage, ":40000071");
     let mut tree = Bench::new();
     let answer = eval(&mut tree, "local t = {'x'} for i = 1, 60 do t = {t, t} end return t");
     assert_eq!(
