@@ -169,7 +169,8 @@ impl Story<'_, '_> {
                 Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
                 _ => None,
             })
-            .filter(|(at, _)| *at < taken.moment)
+            // What ended before was an earlier lock, where a lock writes the same each time.
+            .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
         let section =
             timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
