@@ -24,4 +24,4 @@ npm install --silent --no-audit --no-fund --prefix "$FOLDER" ioredis@5.11.1
 
 export PATH="$FOLDER/python/bin:$PATH" NODE_PATH="$FOLDER/node_modules"
 cargo test -p fencepost-programs --locked
-cargo test -p fencepost --locked --test programs -- --nocapture "$@"
+FENCEPOST_PROGRAM_FAULTS=all cargo test -p fencepost --locked --test programs -- --nocapture "$@"
