@@ -64,7 +64,7 @@ pub enum Cause {
     Flush,
     /// Another process removed the lock.
     ForeignRelease,
-    /// A process that waited for the lock held it to be stale and removed it.
+    /// A process that waited for the lock considered it stale and removed it.
     StaleTakeover,
     /// The holder's own command removed the lock while the holder was still in its section.
     EarlyRelease,

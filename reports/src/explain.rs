@@ -54,7 +54,7 @@ struct Scene<'t, 'h> {
 const ORPHAN_RENEWAL: &str = "A process that is not in its section goes on renewing the lock.";
 const UNORDERED_TOKENS: &str = "The tokens are not drawn from one counter, so that their order is \
                                 not that of the grants.";
-const STALE_TAKEOVER: &str = "A process that waited for the lock held it to be stale and removed \
+const STALE_TAKEOVER: &str = "A process that waited for the lock considered it stale and removed \
                               it, whoever had it by then.";
 const LOST_REPLY: &str = "A server applied a command whose sender never heard of it.";
 const HOLDER_CRASH: &str = "The process that holds the lock died, and nothing frees it.";

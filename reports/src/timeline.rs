@@ -132,12 +132,14 @@ impl<'h> Timeline<'h> {
             return false;
         };
         let by = span.granted.or_else(|| self.last_granted(value, span.from)).map(|of| of.0);
-        let granted = acquisition
-            .grant
-            .as_ref()
-            .and_then(|grant| grant.servers.iter().map(|(_, moment)| *moment).min());
+        let began = |grant: &Grant| {
+            let granted = grant.servers.iter().map(|(_, moment)| *moment).min();
+            // A grant that found a lock of its process there rests on what stood there already.
+            let found = |at: Moment| !grant.created && span.to.is_none_or(|(to, _)| at < to);
+            granted.is_none_or(|granted| granted <= span.from || found(granted))
+        };
         by.is_none_or(|by| by.machine() == acquisition.process.machine())
-            && granted.is_none_or(|granted| granted <= span.from)
+            && acquisition.grant.as_ref().is_none_or(began)
     }
 
     /// The process that was last granted this value at any server.

@@ -186,7 +186,8 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
     assert!(shown.status == 1 && shown.stdout.contains("overlap"), "{command}: {}", shown.stdout);
     let silent = with("[single-node]\nnone = 'safe'");
     assert!(
-        silent.status == 1 && silent.stderr.contains("the file does not have it"),
+        silent.status == 1
+            && silent.stderr.contains("expected an entry in the expectations file, got none"),
         "{}",
         silent.stderr
     );

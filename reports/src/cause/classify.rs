@@ -1,6 +1,6 @@
 //! From a finding to its cause, in a stated order. Must never know how a cause is worded.
 //!
-//! A lock that a waiter removed because it held it to be stale is a `stale-takeover`, and tokens of
+//! A lock that a waiter removed because it considered it stale is a `stale-takeover`, and tokens of
 //! servers that share no counter are `unordered-tokens`. Two threads of one process that rest on
 //! one grant, or of which one removes what the other uses, have a `shared-owner`. The order, for
 //! two acquisitions that stood against each other:

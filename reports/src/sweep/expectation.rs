@@ -126,8 +126,8 @@ impl Wanted {
 impl Expectation {
     /// What is said of a client under a fault of which nothing is written down.
     pub fn missing() -> Expectation {
-        let deviations = vec!["the expectations file has no entry for it".to_owned()];
-        Expectation { expected: "nothing".to_owned(), deviations }
+        let expected = "an entry in the expectations file".to_owned();
+        Expectation { expected, deviations: vec!["none".to_owned()] }
     }
 
     /// Whether all came out as expected.
