@@ -50,8 +50,9 @@ pub(super) fn write_verdicts(page: Page, report: &Report, out: &mut dyn Write) -
             true => writeln!(out, "{}", format!("{first:<hazards$}  {rest}").trim_end())?,
             false => {
                 writeln!(out, "{first}")?;
-                for line in wrapped_to(&rest, page.width - names - 14) {
-                    writeln!(out, "{:indent$}{line}", "", indent = names + 14)?;
+                let indent = (names + 14).min(page.width / 2);
+                for line in wrapped_to(&rest, page.width - indent) {
+                    writeln!(out, "{:indent$}{line}", "")?;
                 }
             }
         }

@@ -106,7 +106,7 @@ fn write_events(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<
         false => Digits::Micros,
     };
     writeln!(out, "  {DIM}{:>12}  {}{DIM:#}", "time", lanes.head().trim_end())?;
-    let room = page.width - 16 - lanes.width();
+    let room = page.width.saturating_sub(16 + lanes.width()).max(20);
     for (gap, entry) in with_gaps(&told.run.timeline, |one| chosen.contains(&one.sequence)) {
         write_gap(&lanes, &gap, out)?;
         let line = lanes.line(entry, &gap);
