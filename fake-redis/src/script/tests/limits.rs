@@ -136,7 +136,7 @@ fn a_script_that_needs_more_memory_than_it_may_have_ends_with_an_error() {
     let answer = eval(&mut tree, "local t = {'x'} for i = 1, 60 do t = {t, t} end return t");
     assert_eq!(
         answer,
-        "-ERR Error running script: runtime error: the result of the script has more than 256 MB"
+        "-ERR Error running script: runtime error: the result of the script is too large"
     );
     assert_eq!(tree.run("PING"), "+PONG", "nothing of the result was sent");
 }
