@@ -6,11 +6,11 @@
 //! range (100), a second one the number of threads (all cores). stderr tells how far it is; the
 //! table is the same for any number of threads.
 
-#[path = "../tests/anomalies/measure.rs"]
+#[path = "../tests/simulation/anomalies/measure.rs"]
 mod measure;
-#[path = "../tests/anomalies/progress.rs"]
+#[path = "../tests/simulation/anomalies/progress.rs"]
 mod progress;
-#[path = "../tests/anomalies/rows.rs"]
+#[path = "../tests/simulation/anomalies/rows.rs"]
 mod rows;
 
 use fencepost_reports::Kind;
@@ -47,7 +47,7 @@ fn main() {
          anomalies -- {length}`.\n"
     );
     println!(
-        "`cargo test --test anomalies` looks at the seeds from 0 to the number in the last \
+        "`cargo test --test simulation anomalies` looks at the seeds from 0 to the number in the last \
          column.\n"
     );
     println!(

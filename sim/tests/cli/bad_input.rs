@@ -1,0 +1,212 @@
+//! Wrong input: exit status 2, nothing on stdout, and one line on stderr that names the bad value
+//! and what would be valid.
+
+use crate::answer::{fencepost, fencepost_in};
+use std::path::Path;
+
+/// The one line that wrong arguments get.
+fn refusal(arguments: &[&str]) -> String {
+    refusal_in(Path::new("."), arguments)
+}
+
+fn refusal_in(folder: &Path, arguments: &[&str]) -> String {
+    let answer = fencepost_in(folder, arguments);
+    assert_eq!(answer.status, 2, "{arguments:?}: {}", answer.stderr);
+    assert_eq!(answer.stdout, "", "{arguments:?}");
+    let lines: Vec<&str> = answer.stderr.lines().collect();
+    assert_eq!(lines.len(), 1, "{arguments:?}: {lines:?}");
+    assert!(lines[0].starts_with("error: "), "{lines:?}");
+    lines[0].to_owned()
+}
+
+#[track_caller]
+fn refuses(arguments: &[&str], parts: &[&str]) {
+    let line = refusal(arguments);
+    for part in parts {
+        assert!(line.contains(part), "{arguments:?}: {line:?} does not say {part:?}");
+    }
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_known_ones() {
+    refuses(&["--client", "redlok"], &["redlok", "redlock", "single-node"]);
+    refuses(&["--fault", "pauze"], &["pauze", "pause", "failover"]);
+    refuses(&["--fault", "none+pause"], &["none"]);
+    refuses(&["--format", "pdf"], &["pdf", "text", "json"]);
+    refuses(&["--workload", "bank"], &["bank", "register"]);
+    refuses(&["--engine", "warp"], &["warp", "turmoil"]);
+    refuses(&["schema", "poem"], &["poem", "report"]);
+    refuses(&["frobnicate"], &["frobnicate"]);
+}
+
+#[test]
+fn numbers_out_of_range_are_refused() {
+    refuses(&["--seed", "-1"], &["-1"]);
+    refuses(&["--seed", "99999999999999999999"], &["99999999999999999999", "18446744073709551615"]);
+    refuses(&["--processes", "0"], &["0", "1..=64"]);
+    refuses(&["--processes", "65"], &["65"]);
+    refuses(&["--ttl", "0s"], &["ttl", "0us", "1ms"]);
+    refuses(&["--ttl", "10"], &["10", "10s"]);
+    refuses(&["--hold", "1s..1h"], &["hold", "max-time"]);
+    refuses(&["--hold", "5s..1s"], &["5s..1s"]);
+    refuses(&["--set", "quantum=1us"], &["quantum", "1us"]);
+}
+
+#[test]
+fn threads_are_refused_where_the_lock_knows_none() {
+    for threads in ["threads=0", "threads=17"] {
+        let number = threads.trim_start_matches("threads=");
+        refuses(&["--client", "redisson", "--set", threads], &["threads", number, "1 to 16"]);
+    }
+    let said = ["threads '2'", "expected 1 for redlock", "redisson", "spring-registry"];
+    refuses(&["--client", "redisson,redlock", "--set", "threads=2"], &said);
+    refuses(
+        &["sweep", "--seeds", "0..2", "--client", "all", "--set", "threads=2"],
+        &["threads '2'", "single-node"],
+    );
+    refuses(&["matrix", "--seeds", "0..2", "--set", "threads=2"], &["threads '2'", "single-node"]);
+}
+
+#[test]
+fn sweeps_need_a_range_and_a_slice_of_it() {
+    refuses(&["sweep"], &["--seeds"]);
+    refuses(&["sweep", "--seeds", "5..5"], &["5..5"]);
+    refuses(&["sweep", "--seeds", "9..3"], &["9..3"]);
+    refuses(&["sweep", "--seeds", "0..10", "--shard", "3/2"], &["3/2", "m/n"]);
+    refuses(&["sweep", "--seeds", "0..10", "--shard", "0/2"], &["0/2"]);
+}
+
+#[test]
+fn scenarios_with_unknown_keys_are_refused() {
+    refuses(&["--set", "tttl=1s"], &["tttl", "ttl"]);
+    refuses(&["--set", "ttl"], &["KEY=VALUE"]);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("scenario.toml"), "masters = 'five'").unwrap();
+    let line = refusal_in(folder.path(), &["--scenario", "scenario.toml"]);
+    assert!(line.contains("scenario.toml"), "{line}");
+    assert!(refusal(&["--scenario", "no-such-file.toml"]).contains("no-such-file.toml"));
+}
+
+/// A real report, as JSON.
+fn report(folder: &Path) -> serde_json::Value {
+    let arguments = [
+        "--seed",
+        "3",
+        "--fault",
+        "pause",
+        "--client",
+        "single-node",
+        "--cycles",
+        "2",
+        "--format",
+        "json",
+    ];
+    let answer = fencepost_in(folder, &arguments);
+    serde_json::from_str(&answer.stdout).unwrap()
+}
+
+#[test]
+fn reports_that_are_none_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, whole) = (folder.path().join("report.json"), report(folder.path()));
+    let text = whole.to_string();
+    let mut newer = whole.clone();
+    newer["version"] = 3.into();
+    let mut other = whole.clone();
+    other["format"] = "fencepost.recipe".into();
+    let mut stranger = whole.clone();
+    stranger["runs"][0]["plan"]["faults"][0]["fault"] =
+        serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
+    let mut threaded = whole.clone();
+    threaded["config"]["scenario"]["threads"] = 2.into();
+    let cases = [
+        ("lock, stock and barrel".to_owned(), "JSON"),
+        (text[..text.len() / 2].to_owned(), "cut short"),
+        (newer.to_string(), "version 3"),
+        (other.to_string(), "fencepost.recipe"),
+        (stranger.to_string(), "client-99"),
+        (threaded.to_string(), "threads '2'"),
+    ];
+    for (content, says) in cases {
+        std::fs::write(&path, content).unwrap();
+        let line = refusal_in(folder.path(), &["replay", "report.json"]);
+        assert!(
+            line.contains("report.json") && line.contains(says),
+            "{line:?} does not say {says:?}"
+        );
+    }
+    assert!(refusal(&["replay", "no-such-report.json"]).contains("no-such-report.json"));
+}
+
+#[test]
+fn a_report_whose_digest_is_another_is_a_mismatch() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut forged = report(folder.path());
+    forged["runs"][0]["history_digest"] = "0".repeat(64).into();
+    std::fs::write(folder.path().join("report.json"), forged.to_string()).unwrap();
+    let line = refusal_in(folder.path(), &["replay", "report.json"]);
+    assert!(line.contains("the replay gives history"), "{line}");
+}
+
+#[test]
+fn formats_of_a_single_run_are_refused_for_sweeps() {
+    for format in ["perfetto", "edn", "porcupine", "shiviz"] {
+        let sweep = refusal(&["sweep", "--seeds", "0..1", "--format", format]);
+        let merge = refusal(&["merge", "a.json", "--format", format]);
+        for line in [sweep, merge] {
+            assert!(line.contains(format) && line.contains("expected one of text, json"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    for flag in ["--help", "--version"] {
+        let answer = fencepost(&[flag]);
+        assert_eq!((answer.status, answer.stderr.as_str()), (0, ""), "{flag}");
+        assert!(answer.stdout.contains("fencepost"), "{flag}");
+    }
+}
+
+#[test]
+fn an_error_is_one_bounded_line_whatever_it_quotes() {
+    let long = "x".repeat(70_000);
+    let line = refusal(&["--client", &long]);
+    assert!(line.len() < 2_200 && line.contains("characters left out"), "{}", line.len());
+    assert!(line.ends_with(fencepost_clients::CLIENTS.last().unwrap().name), "{line}");
+    for name in ["a\nb\nc", "a\x1b[2J\x1b]0;title\x07", "a\u{202e}b\r"] {
+        let line = refusal(&["--fault", name]);
+        assert!(line.chars().all(|letter| !letter.is_control()), "{line:?}");
+        assert!(!line.contains('\u{202e}'), "{line:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("odd\nname\x1b[2J.json"), "{}").unwrap();
+    let line = refusal_in(folder.path(), &["replay", "odd\nname\x1b[2J.json"]);
+    assert!(line.starts_with("error: odd\\nname\\u{1b}[2J.json: "), "{line}");
+}
+
+#[test]
+fn servers_without_a_password_are_for_this_computer_only() {
+    for bind in ["0.0.0.0", "::", "192.0.2.1"] {
+        let words = ["serve", "--port", "0", "--bind", bind];
+        refuses(&words, &[bind, "loopback", "--requirepass", "--no-protected-mode"]);
+        refuses(&[&words[..], &["--requirepass", ""]].concat(), &["loopback"]);
+    }
+    // It is let through, and then the address is not one of this computer.
+    for more in [&["--no-protected-mode"][..], &["--requirepass", "secret"]] {
+        let words = [&["serve", "--port", "0", "--bind", "192.0.2.1"], more].concat();
+        let line = refusal(&words);
+        assert!(!line.contains("loopback") && line.contains("192.0.2.1"), "{line}");
+    }
+}
+
+#[test]
+fn a_closed_stderr_is_no_panic() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["--client", "nosuch"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}

@@ -1,0 +1,15 @@
+//! The program as its users run it: arguments, files, output formats, exit codes.
+//!
+//! One binary for all of these tests: each takes a module.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod answer;
+
+mod bad_history;
+mod bad_input;
+mod browser;
+mod report_format;
+mod sweeps;
+mod tools;
+mod words;

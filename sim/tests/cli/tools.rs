@@ -1,0 +1,225 @@
+//! `boundary`, `matrix` and `load` from the command line: what they print is what their schemas
+//! say, and is the same for any number of threads.
+
+use crate::answer::{fencepost, fencepost_in};
+use serde_json::Value;
+use std::path::Path;
+
+fn json(arguments: &[&str]) -> Value {
+    let answer = fencepost(arguments);
+    serde_json::from_str(&answer.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", answer.stderr))
+}
+
+#[track_caller]
+fn satisfies(name: &str, value: &Value) {
+    let schema = json(&["schema", name]);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new());
+    assert!(!validator.is_valid(&serde_json::json!({ "format": 7 })));
+}
+
+const BOUNDARY: &[&str] = &[
+    "boundary",
+    "--client",
+    "single-node",
+    "--fault",
+    "pause",
+    "--vary",
+    "pause",
+    "--between",
+    "1s..25s",
+    "--parts",
+    "2",
+    "--step",
+    "500ms",
+    "--seeds",
+    "0..24",
+    "-q",
+];
+
+#[test]
+fn a_boundary_lies_beyond_its_bound_and_is_the_same_for_any_number_of_threads() {
+    let one = json(&[BOUNDARY, &["--format", "json", "--jobs", "1"]].concat());
+    satisfies("boundary", &one);
+    assert_eq!(one, json(&[BOUNDARY, &["--format", "json", "--jobs", "3"]].concat()));
+    let (violated, quiet) =
+        (one["found"]["violated"].as_u64().unwrap(), one["found"]["quiet"].as_u64().unwrap());
+    let bound = one["bounds"][0]["value"].as_u64().unwrap();
+    assert!(quiet < violated && violated - quiet <= 500_000, "{quiet} {violated}");
+    // The longest hold is 8 s and four messages of 2 ms; the ttl is 10 s.
+    assert_eq!(bound, 1_992_000);
+    assert!(bound < violated, "a shorter pause than the bound breaks nothing");
+    assert!(one["explanation"].as_str().unwrap().contains("do not break the rule"));
+}
+
+#[test]
+fn a_boundary_is_shown_as_text_and_as_a_plot() {
+    let text = fencepost(BOUNDARY);
+    assert_eq!(text.status, 1, "some value is violated: {}", text.stderr);
+    assert!(
+        text.stdout.contains("bound 1.992s") && text.stdout.contains("Violations begin between")
+    );
+    let svg = fencepost(&[BOUNDARY, &["--format", "svg"]].concat()).stdout;
+    assert!(svg.starts_with("<svg") && svg.contains("bound 1.992s") && svg.contains("<polyline"));
+}
+
+#[test]
+fn redlock_cannot_be_broken_by_drift_within_its_margin() {
+    let search = [
+        "boundary",
+        "--client",
+        "redlock",
+        "--fault",
+        "clock-drift",
+        "--vary",
+        "drift",
+        "--hold",
+        "until-validity",
+    ];
+    let small = [
+        "--between",
+        "9000..13000",
+        "--parts",
+        "2",
+        "--step",
+        "1000",
+        "--cycles",
+        "4",
+        "--seeds",
+        "0..20",
+        "-q",
+    ];
+    let report = json(&[&search[..], &small, &["--format", "json"]].concat());
+    let (bound, violated) =
+        (report["bounds"][0]["value"].as_u64().unwrap(), report["found"]["violated"].as_u64());
+    // 1 % and 2 ms of 10 s, and what the acquisition takes off.
+    assert!((10_300..10_800).contains(&bound), "{bound}");
+    assert!(violated.is_some_and(|violated| violated > bound), "{violated:?}");
+}
+
+const MATRIX: &[&str] = &[
+    "matrix",
+    "--client",
+    "single-node,redlock",
+    "--fault",
+    "none,pause",
+    "--seeds",
+    "0..6",
+    "-q",
+];
+
+#[test]
+fn a_matrix_is_the_same_from_seeds_and_from_their_sweep() {
+    let folder = tempfile::tempdir().unwrap();
+    let matrix = json(&[MATRIX, &["--format", "json"]].concat());
+    satisfies("matrix", &matrix);
+    let cells = matrix["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 4);
+    assert_eq!(
+        (cells[0]["verdict"].as_str(), cells[0]["agreement"].as_str()),
+        (Some("quiet"), Some("agrees"))
+    );
+    assert_eq!(
+        (cells[1]["verdict"].as_str(), cells[1]["fault"].as_str()),
+        (Some("violated"), Some("pause"))
+    );
+    let sweep = [
+        "sweep",
+        "--client",
+        "single-node,redlock",
+        "--fault",
+        "none,pause",
+        "--seeds",
+        "0..6",
+        "-q",
+    ];
+    let sweep = fencepost(&[&sweep[..], &["--no-shrink", "--format", "json"]].concat());
+    std::fs::write(folder.path().join("sweep.json"), sweep.stdout).unwrap();
+    let from = fencepost_in(folder.path(), &["matrix", "--from", "sweep.json", "--format", "json"]);
+    let from: Value = serde_json::from_str(&from.stdout).unwrap();
+    assert_eq!(from["cells"], matrix["cells"]);
+}
+
+fn checked(folder: &Path, more: &[&str]) -> (i32, String) {
+    let answer = fencepost_in(folder, &[MATRIX, &["--check", "matrix.json"], more].concat());
+    (answer.status, answer.stderr)
+}
+
+#[test]
+fn a_published_matrix_holds_until_something_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(fencepost_in(folder.path(), &[MATRIX, &["--out", "."]].concat()).status, 0);
+    assert!(folder.path().join("matrix.md").exists());
+    assert_eq!(checked(folder.path(), &[]), (0, String::new()));
+    let path = folder.path().join("matrix.json");
+    let mut published: Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    published["cells"][1]["violated"] = 0.into();
+    published["cells"][1]["verdict"] = "quiet".into();
+    std::fs::write(&path, published.to_string()).unwrap();
+    let (status, told) = checked(folder.path(), &[]);
+    assert_eq!((status, told.lines().count()), (1, 1), "{told}");
+    assert!(told.starts_with("stale: single-node under pause"), "{told}");
+}
+
+#[test]
+fn waiting_without_a_pause_costs_more_commands_than_with_one() {
+    let load = [
+        "load",
+        "--processes",
+        "20",
+        "--requests",
+        "60",
+        "--waiting",
+        "none,fixed:5ms,exponential:1ms..16ms",
+    ];
+    let report = json(&[&load[..], &["--format", "json"]].concat());
+    satisfies("load", &report);
+    let cost = |place: usize| report["cases"][place]["commands_per_request"].as_f64().unwrap();
+    assert!(cost(0) > 2.0 * cost(1) && cost(0) > 2.0 * cost(2), "{report:#}");
+    let text = fencepost(&load);
+    assert!(text.status == 0 && text.stdout.contains("fixed:5ms"), "{}", text.stdout);
+    assert!(fencepost(&[&load[..], &["--format", "svg"]].concat()).stdout.starts_with("<svg"));
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_what_would_be_valid() {
+    let refuses = |arguments: &[&str], parts: &[&str]| {
+        let answer = fencepost(arguments);
+        assert_eq!(
+            (answer.status, answer.stdout.as_str()),
+            (2, ""),
+            "{arguments:?}: {}",
+            answer.stderr
+        );
+        assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
+        for part in parts {
+            assert!(
+                answer.stderr.contains(part),
+                "{arguments:?}: {} does not say {part}",
+                answer.stderr
+            );
+        }
+    };
+    let boundary = |more: &[&'static str]| -> Vec<&'static str> {
+        [&["boundary", "--client", "redlock", "--fault", "restart"], more].concat()
+    };
+    refuses(&boundary(&["--vary", "colour"]), &["colour", "restart-delay"]);
+    refuses(&boundary(&["--vary", "pause"]), &["restart", "pause, suspend"]);
+    refuses(
+        &boundary(&["--vary", "restart-delay", "--between", "5s..1s"]),
+        &["5s..1s", "A below B"],
+    );
+    refuses(
+        &boundary(&["--vary", "restart-delay", "--kind", "bad-luck"]),
+        &["bad-luck", "overlap"],
+    );
+    refuses(&boundary(&["--vary", "restart-delay", "--format", "pdf"]), &["pdf", "svg"]);
+    refuses(&["matrix", "--format", "pdf"], &["pdf", "markdown"]);
+    refuses(&["matrix", "--check", "no-such-file.json"], &["no-such-file.json"]);
+    refuses(&["load", "--waiting", "patiently"], &["patiently", "fixed:20ms"]);
+    refuses(&["load", "--client", "redlock"], &["redlock", "one server"]);
+    refuses(&["load", "--sed", "3"], &["--sed", "; tip:"]);
+}

@@ -1,0 +1,123 @@
+//! How a lock gets on: the time in which somebody wanted it and nobody had it. Must never know
+//! which lock it is.
+
+use super::rows::Case;
+use fencepost::{Engine, RunSpec};
+use fencepost_faults::{Families, Seed, SimTime};
+use fencepost_reports::History;
+use fencepost_reports::history::{Change, What};
+use fencepost_reports::timeline::{Acquisition, Outcome, Timeline};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The history of one seed of a case.
+pub(crate) fn history(case: Case, fault: &str, seed: u64) -> History {
+    let families: Families = fault.parse().expect("the family is in the table");
+    let client = fencepost_clients::find(case.client).expect("the lock is in the table");
+    let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new((case.scenario)()));
+    spec.run(Engine::Fast).expect("the run comes to its end").history
+}
+
+/// What runs did with their time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Progress {
+    /// Microseconds in which some process wanted the lock.
+    pub(crate) wanted_us: u64,
+    /// Microseconds of them in which no process had it.
+    pub(crate) idle_us: u64,
+    /// The longest such stretch.
+    pub(crate) idle_us_max: u64,
+    /// Acquires that brought the lock.
+    pub(crate) granted: u64,
+    /// Acquires that did not.
+    pub(crate) missed: u64,
+    /// Attempts in which some server granted its part.
+    pub(crate) attempts: u64,
+    /// Those of them that did not bring the lock: of several masters, too few were free.
+    pub(crate) split: u64,
+}
+
+impl Progress {
+    /// Adds up one history.
+    pub(crate) fn add(&mut self, history: &History) {
+        let timeline = Timeline::new(history);
+        let wanted =
+            timeline.acquisitions.iter().map(|one| (one.invoked.time, ends(&timeline, one)));
+        let held =
+            timeline.sections.iter().map(|section| (section.from.time, section.ends(timeline.end)));
+        let (wanted, held) = (joined(wanted.collect()), joined(held.collect()));
+        self.wanted_us += wanted.iter().map(|(from, to)| to.0 - from.0).sum::<u64>();
+        for (from, to) in without(&wanted, &held) {
+            self.idle_us += to.0 - from.0;
+            self.idle_us_max = self.idle_us_max.max(to.0 - from.0);
+        }
+        let granted =
+            timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted).count()
+                as u64;
+        self.granted += granted;
+        self.missed += timeline.acquisitions.len() as u64 - granted;
+        self.add_attempts(history);
+    }
+
+    /// Adds up the attempts, which locks that draw a new value for each tell apart by it.
+    fn add_attempts(&mut self, history: &History) {
+        let (mut voted, mut won) = (BTreeSet::new(), BTreeSet::new());
+        for event in &history.events {
+            match &event.what {
+                What::Server { change: Change::Granted, value: Some(value), .. } => {
+                    voted.insert(value.as_str())
+                }
+                What::Ok { owner: Some(owner), .. } => won.insert(owner.as_str()),
+                _ => false,
+            };
+        }
+        self.attempts += voted.len() as u64;
+        self.split += voted.difference(&won).count() as u64;
+    }
+
+    /// The part of the attempts with a vote that did not bring the lock, in thousandths.
+    pub(crate) fn split_permille(&self) -> u64 {
+        self.split * 1_000 / self.attempts.max(1)
+    }
+
+    /// The part of the wanted time in which nobody had the lock, in thousandths.
+    pub(crate) fn idle_permille(&self) -> u64 {
+        self.idle_us * 1_000 / self.wanted_us.max(1)
+    }
+}
+
+/// When an acquire was over, for whatever reason.
+pub(crate) fn ends(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> SimTime {
+    one.completed.map_or(timeline.end, |end| end.time)
+}
+
+/// The spans as disjoint ones, in order.
+fn joined(mut spans: Vec<(SimTime, SimTime)>) -> Vec<(SimTime, SimTime)> {
+    spans.sort();
+    let mut joined: Vec<(SimTime, SimTime)> = Vec::new();
+    for (from, to) in spans {
+        match joined.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+            _ => joined.push((from, to)),
+        }
+    }
+    joined
+}
+
+/// What of the first spans is in none of the second; both disjoint and in order.
+fn without(spans: &[(SimTime, SimTime)], taken: &[(SimTime, SimTime)]) -> Vec<(SimTime, SimTime)> {
+    let mut left = Vec::new();
+    for (from, to) in spans {
+        let mut at = *from;
+        for (begins, ends) in taken.iter().filter(|(begins, ends)| begins < to && from < ends) {
+            if at < *begins {
+                left.push((at, *begins));
+            }
+            at = at.max(*ends);
+        }
+        if at < *to {
+            left.push((at, *to));
+        }
+    }
+    left
+}

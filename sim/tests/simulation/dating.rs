@@ -1,0 +1,278 @@
+//! When an acquisition was granted, worked out twice: by the judge, and here by another way that
+//! shares nothing with it. The judge keeps a ledger forwards; this walks back from the moment in
+//! which the process enters, server by server.
+
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_faults::{Node, Seed};
+use fencepost_reports::timeline::{Acquisition, Outcome, Timeline};
+use fencepost_reports::{Action, Change, Event, History, What};
+use std::rc::Rc;
+use std::thread;
+
+/// How many seeds of each lock.
+const SEEDS: u64 = 200;
+
+/// What is drawn for them, one after the other: what loses replies, copies and servers.
+const FAMILIES: [&str; 5] = ["all", "failover", "lost-reply", "partition", "client-crash"];
+
+#[test]
+fn every_hand_over_of_every_lock_is_dated_alike_by_two_ways() {
+    let workers: Vec<_> = (0..2u64)
+        .map(|half| thread::spawn(move || (half..SEEDS).step_by(2).map(compare_seed).sum::<u64>()))
+        .collect();
+    let compared: u64 = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+    assert!(compared > 100 * SEEDS, "only {compared} hand-overs were compared");
+}
+
+/// Compares all locks under one seed; how many acquisitions that were.
+fn compare_seed(seed: u64) -> u64 {
+    let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
+    let families = FAMILIES[seed as usize % FAMILIES.len()].parse().unwrap();
+    let mut compared = 0;
+    for client in fencepost_clients::CLIENTS {
+        let spec = RunSpec::draw(Seed(seed + 5_600_000), client, &families, scenario.clone());
+        if spec.validate().is_err() {
+            continue;
+        }
+        let history = spec.run(Engine::Fast).unwrap().history;
+        compared += compare(&history, &format!("{} seed {}", client.name, spec.seed));
+    }
+    compared
+}
+
+fn compare(history: &History, run: &str) -> u64 {
+    let timeline = Timeline::new(history);
+    let mut dates: Vec<Option<usize>> = Vec::new();
+    let mut compared = 0;
+    for (index, one) in timeline.acquisitions.iter().enumerate() {
+        let outer = outer(history, &timeline, index);
+        let date = match one.outcome {
+            Outcome::Granted => Walk { history, one }.date(outer.and_then(|outer| dates[outer])),
+            _ => None,
+        };
+        dates.push(date);
+        if one.outcome == Outcome::Granted {
+            let judged = one.grant.as_ref().map(|grant| grant.moment.index);
+            assert_eq!(
+                judged,
+                date,
+                "{run}: acquisition {} of {}, entered at event {}",
+                one.operation,
+                one.process,
+                one.completed.unwrap().index
+            );
+            compared += 1;
+        }
+    }
+    compared
+}
+
+/// The acquisition in whose section this one was invoked: of those that its thread was granted, the
+/// last that is still to be released, counted backwards.
+fn outer(history: &History, timeline: &Timeline<'_>, index: usize) -> Option<usize> {
+    let one = &timeline.acquisitions[index];
+    let mut released = 0;
+    for (at, event) in history.events[..one.invoked.index].iter().enumerate().rev() {
+        match &event.what {
+            What::Crashed if event.node == one.process.machine() => return None,
+            _ if event.node != one.process => {}
+            What::Lost => return None,
+            What::Invoke { action: Action::Release, .. } => released += 1,
+            What::Ok { operation, .. } => {
+                let Some(granted) = timeline.acquisition_of(*operation) else { continue };
+                assert_eq!(timeline.acquisitions[granted].completed.unwrap().index, at);
+                match released {
+                    0 => return Some(granted),
+                    _ => released -= 1,
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// One acquisition and where it happened.
+struct Walk<'a> {
+    history: &'a History,
+    one: &'a Acquisition<'a>,
+}
+
+/// A grant that a walk back has met.
+#[derive(Clone, Copy, Debug)]
+struct Met {
+    index: usize,
+    /// Whether the value stands from it to the moment of entering.
+    stands: bool,
+    /// Whether it made the value, wrote it again or only prolonged it.
+    rank: Rank,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rank {
+    Made,
+    Written,
+    Prolonged,
+}
+
+impl Walk<'_> {
+    fn date(&self, outer: Option<usize>) -> Option<usize> {
+        let open = |met: &Met| met.index > self.one.invoked.index;
+        let met: Vec<Vec<Met>> =
+            self.servers().into_iter().map(|server| self.met(server)).collect();
+        if outer.is_some() {
+            return self.decide(&met, |met| open(met) && met.rank == Rank::Made).or(outer);
+        }
+        self.decide(&met, |met| open(met) && met.rank != Rank::Prolonged)
+            .or_else(|| self.decide(&met, open))
+            .or_else(|| self.decide(&met, |met| met.rank != Rank::Prolonged))
+    }
+
+    fn servers(&self) -> Vec<Node> {
+        let mut servers: Vec<Node> = self.lock_events().map(|(_, event)| event.node).collect();
+        servers.sort();
+        servers.dedup();
+        servers
+    }
+
+    fn lock_events(&self) -> impl DoubleEndedIterator<Item = (usize, &Event)> {
+        let entered = self.one.completed.unwrap().index;
+        let resource = &self.history.header.resource;
+        self.history.events[..entered].iter().enumerate().filter(
+            move |(_, event)| matches!(&event.what, What::Server { key, value: Some(_), .. } if key == resource),
+        )
+    }
+
+    /// The place at which a quorum had been granted, of each server the last grant that will do.
+    fn decide(&self, met: &[Vec<Met>], will_do: impl Fn(&Met) -> bool) -> Option<usize> {
+        // A walk meets the latest first.
+        let last = met.iter().filter_map(|met| met.iter().find(|met| will_do(met)));
+        let last: Vec<&Met> = last.collect();
+        let quorum = usize::from(self.history.header.quorum.max(1));
+        let place = |standing_only: bool| {
+            let fit = last.iter().filter(|met| met.stands || !standing_only);
+            let mut places: Vec<usize> = fit.map(|met| met.index).collect();
+            places.sort_unstable();
+            match quorum {
+                1 => places.pop(),
+                many => places.get(many - 1).copied(),
+            }
+        };
+        place(true).or_else(|| place(false))
+    }
+
+    /// Every grant of one server that its process had not taken back, the latest first.
+    fn met(&self, server: Node) -> Vec<Met> {
+        let here: Vec<(usize, &Event)> =
+            self.lock_events().filter(|(_, event)| event.node == server).collect();
+        let mut found = Vec::new();
+        let mut stands = true;
+        // How many counts the process lowered later on, each of which takes one grant back; all of
+        // them when it removed the key.
+        let mut lowered = 0;
+        let mut removed = false;
+        for place in (0..here.len()).rev() {
+            let (index, event) = here[place];
+            let What::Server { change, value: Some(value), by, primary, .. } = &event.what else {
+                continue;
+            };
+            let ours = split(value).0 == split(self.one.owner.unwrap()).0;
+            let own = by.is_none_or(|by| by.machine() == self.one.process.machine());
+            let before = here[..place].last().map(|(_, event)| *event);
+            match change {
+                Change::Granted if ours => {
+                    let again = before.and_then(|before| standing(before, value));
+                    let fresh = again.is_none() || !self.same_process(&here[..place], *by);
+                    let lower = !fresh && again.is_some_and(|count| split(value).1 < count);
+                    match (lower, own && *primary) {
+                        (true, _) => lowered += usize::from(by.is_some()),
+                        (false, _) if lowered > 0 && by.is_some() => lowered -= 1,
+                        (false, true) if !removed => found.push(Met {
+                            index,
+                            stands,
+                            rank: if fresh { Rank::Made } else { Rank::Written },
+                        }),
+                        _ => {}
+                    }
+                    if fresh {
+                        (stands, removed, lowered) = (false, false, 0);
+                    }
+                }
+                Change::Extended if ours && own && *primary => {
+                    let written = here[..place].iter().rev().map(|(_, event)| *event);
+                    let mut written = written.filter(|event| is_write(event));
+                    let at_once = written.next().is_some_and(|last| last.time_us == event.time_us);
+                    let is_ours = self.same_process(&here[..place], *by);
+                    if !at_once && !removed && is_ours {
+                        found.push(Met { index, stands, rank: Rank::Prolonged });
+                    }
+                }
+                Change::Extended | Change::Restored if ours => {}
+                Change::Removed if ours => {
+                    stands = false;
+                    removed = by.is_some_and(|by| by.machine() == self.one.process.machine());
+                    lowered = 0;
+                }
+                _ => (stands, removed, lowered) = (false, false, 0),
+            }
+        }
+        found
+    }
+
+    /// Whether what stands after these events of one server was granted to the process that asks
+    /// now: by that server or, if it has it from another, by any.
+    fn same_process(&self, here: &[(usize, &Event)], by: Option<Node>) -> bool {
+        let Some(by) = by else { return true };
+        let mut writes = here.iter().rev().filter(|(_, event)| is_write(event));
+        let made =
+            writes.by_ref().find_map(|(index, event)| granted_by(event).map(|of| (index, of)));
+        let last = here.iter().rev().find(|(_, event)| is_write(event));
+        match (last, made) {
+            (Some((_, event)), Some((_, of))) if granted_by(event).is_some() => of == by.machine(),
+            (Some((index, event)), _) => {
+                let What::Server { value: Some(value), .. } = &event.what else { return true };
+                let owner = split(value).0;
+                let mut earlier = self.history.events[..*index].iter().rev();
+                let of = earlier.find_map(|event| granted_by(event).filter(|_| owns(event, owner)));
+                of.is_none_or(|of| of == by.machine())
+            }
+            _ => true,
+        }
+    }
+}
+
+fn is_write(event: &Event) -> bool {
+    matches!(event.what, What::Server { change: Change::Granted | Change::Restored, .. })
+}
+
+fn granted_by(event: &Event) -> Option<Node> {
+    match &event.what {
+        What::Server { change: Change::Granted, by: Some(by), .. } => Some(by.machine()),
+        _ => None,
+    }
+}
+
+fn owns(event: &Event, owner: &str) -> bool {
+    matches!(&event.what, What::Server { value: Some(value), .. } if split(value).0 == owner)
+}
+
+/// The count that stands after this event, if it leaves the owner of a value there.
+fn standing(event: &Event, wanted: &str) -> Option<Option<u64>> {
+    match &event.what {
+        What::Server {
+            change: Change::Granted | Change::Extended | Change::Restored,
+            value: Some(value),
+            ..
+        } if split(value).0 == split(wanted).0 => Some(split(value).1),
+        _ => None,
+    }
+}
+
+/// An owner and its count.
+fn split(value: &str) -> (&str, Option<u64>) {
+    let count = value.rsplit('=').next().filter(|count| count.len() < value.len());
+    match count.and_then(|count| count.parse().ok()) {
+        Some(number) => (&value[..value.rfind('=').unwrap()], Some(number)),
+        None => (value, None),
+    }
+}

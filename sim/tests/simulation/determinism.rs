@@ -1,0 +1,315 @@
+//! The same seed and settings give the same bytes; and if they did not, it would be noticed.
+
+use crate::answer::fencepost;
+use fencepost::run::Recording;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::digest;
+use std::rc::Rc;
+
+const RUN: &[&str] =
+    &["--seed", "11", "--fault", "all", "--cycles", "6", "--format", "json", "--with-history"];
+
+#[test]
+fn two_processes_print_the_same_bytes() {
+    let (first, second) = (fencepost(RUN), fencepost(RUN));
+    assert!(first.stdout.len() > 10_000, "a report was printed: {}", first.stderr);
+    assert_eq!(first.stdout, second.stdout);
+}
+
+#[test]
+fn one_process_runs_the_same_seed_twice_alike() {
+    let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
+    for client in fencepost_clients::CLIENTS {
+        let spec = || RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
+        let first = spec().run(Engine::Fast).unwrap();
+        // A run of another seed in between must leave nothing behind: not in pools, caches or
+        // thread-locals.
+        RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone())
+            .run(Engine::Fast)
+            .unwrap();
+        assert_eq!(first, spec().run(Engine::Fast).unwrap(), "{}", client.name);
+    }
+}
+
+#[test]
+fn a_run_whose_messages_are_written_down_is_the_same_run() {
+    let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
+    for client in fencepost_clients::CLIENTS {
+        let spec = RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
+        let plain = spec.run(Engine::Fast).unwrap();
+        for engine in [Engine::Fast, Engine::Turmoil] {
+            let recorded = spec.run_recording(engine, Recording::Wire).unwrap();
+            assert_eq!(digest(&plain.history), digest(&recorded.history), "{}", client.name);
+            assert_eq!(plain.history, recorded.history, "{}", client.name);
+            let trace = recorded.trace.unwrap();
+            assert_eq!(
+                trace.messages.len() as u64 + trace.left_out,
+                plain.messages,
+                "{}: every message",
+                client.name
+            );
+        }
+        assert_eq!(plain.trace, None);
+    }
+}
+
+#[test]
+fn a_sweep_does_not_depend_on_the_number_of_threads() {
+    let sweep = |jobs: &str| {
+        let answer = fencepost(&[
+            "sweep",
+            "--seeds",
+            "0..40",
+            "--fault",
+            "pause,failover",
+            "--cycles",
+            "4",
+            "--format",
+            "json",
+            "--jobs",
+            jobs,
+        ]);
+        without_measured(&answer.stdout)
+    };
+    assert_eq!(sweep("1"), sweep("2"));
+    assert_eq!(sweep("1"), sweep("7"));
+}
+
+#[test]
+fn shards_add_up_to_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let common =
+        ["--fault", "pause", "--client", "single-node", "--cycles", "4", "--format", "json"];
+    let sweep = |more: &[&str]| {
+        fencepost(&[&["sweep", "--seeds", "0..50"], &common[..], more].concat()).stdout
+    };
+    let mut files = Vec::new();
+    for index in ["3", "1", "2"] {
+        let path = folder.path().join(format!("shard-{index}.json"));
+        std::fs::write(&path, sweep(&["--shard", &format!("{index}/3")])).unwrap();
+        files.push(path.to_str().unwrap().to_owned());
+    }
+    let mut arguments = vec!["merge", "--format", "json"];
+    arguments.extend(files.iter().map(String::as_str));
+    let merged = fencepost(&arguments);
+    assert_eq!(without_measured(&merged.stdout), without_measured(&sweep(&[])));
+    let twice = fencepost(&["merge", &files[0], &files[0]]);
+    assert_eq!(twice.status, 2);
+    assert!(twice.stderr.contains("overlap"), "{}", twice.stderr);
+    let gap = fencepost(&["merge", &files[0], &files[1]]);
+    assert!(gap.stderr.contains("missing"), "{}", gap.stderr);
+}
+
+fn without_measured(text: &str) -> serde_json::Value {
+    fn strip(value: &mut serde_json::Value) {
+        if let Some(map) = value.as_object_mut() {
+            map.remove("measured");
+            map.values_mut().for_each(strip);
+        } else if let Some(list) = value.as_array_mut() {
+            list.iter_mut().for_each(strip);
+        }
+    }
+    let mut value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    strip(&mut value);
+    value
+}
+
+#[test]
+fn a_replay_gives_the_same_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.json");
+    let run =
+        fencepost(&["--seed", "5", "--fault", "failover", "--cycles", "5", "--format", "json"]);
+    std::fs::write(&path, &run.stdout).unwrap();
+    let replay = fencepost(&["replay", path.to_str().unwrap(), "--format", "json"]);
+    assert_eq!(replay.stderr, "");
+    let digests = |text: &str| -> Vec<String> {
+        let report: serde_json::Value = serde_json::from_str(text).unwrap();
+        report["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["history_digest"].to_string())
+            .collect()
+    };
+    assert_eq!(digests(&run.stdout), digests(&replay.stdout));
+    assert_eq!(digests(&run.stdout).len(), 3);
+}
+
+/// A lock that looks at something that is not a function of the seed: each run differs, and the
+/// digest shows it.
+mod leaky {
+    use fencepost_clients::env::BoxFuture;
+    use fencepost_clients::{Acquisition, Definition, Env, Lease, Lock, Release, find};
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    /// Where a leak comes from.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) enum Leak {
+        WallClock,
+        HashOrder,
+        AmbientRandomness,
+    }
+
+    thread_local! {
+        pub(crate) static LEAK: Cell<Leak> = const { Cell::new(Leak::WallClock) };
+    }
+
+    struct Leaky {
+        env: Env,
+        inner: Box<dyn Lock>,
+    }
+
+    #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a planted leak")]
+    fn leaked() -> u64 {
+        use std::hash::{BuildHasher, RandomState};
+        match LEAK.get() {
+            Leak::WallClock => {
+                let now =
+                    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+                u64::from(now.subsec_nanos()) / 7
+            }
+            Leak::HashOrder => {
+                let set: std::collections::HashSet<u64> = (0..1_000).collect();
+                set.iter().next().copied().unwrap()
+            }
+            Leak::AmbientRandomness => RandomState::new().hash_one(1),
+        }
+    }
+
+    impl Lock for Leaky {
+        fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+            Box::pin(async move {
+                self.env.sleep(Duration::from_millis(leaked() % 1_000)).await;
+                self.inner.acquire(resource).await
+            })
+        }
+
+        fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+            self.inner.release(lease)
+        }
+    }
+
+    pub(crate) fn definition() -> &'static Definition {
+        let sound = find("single-node").unwrap();
+        Box::leak(Box::new(Definition {
+            name: "leaky",
+            build: |env, servers, settings| {
+                let inner = (find("single-node").unwrap().build)(env.clone(), servers, settings);
+                Box::new(Leaky { env, inner })
+            },
+            ..*sound
+        }))
+    }
+}
+
+#[test]
+fn a_planted_leak_of_nondeterminism_is_caught() {
+    use leaky::{LEAK, Leak};
+    let client = leaky::definition();
+    let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
+    let digest = || {
+        let spec = RunSpec::draw(Seed(3), client, &"none".parse().unwrap(), scenario.clone());
+        digest(&spec.run(Engine::Fast).unwrap().history)
+    };
+    for leak in [Leak::WallClock, Leak::HashOrder, Leak::AmbientRandomness] {
+        LEAK.set(leak);
+        let first = digest();
+        assert!((0..5).any(|_| digest() != first), "{leak:?} leaks and nobody notices");
+    }
+}
+
+/// A lock whose scripts try to leave something on their thread, and let it decide how long they
+/// wait: servers of many runs take turns in one Lua state.
+mod scripted {
+    use fencepost_clients::env::BoxFuture;
+    use fencepost_clients::{
+        Acquisition, Definition, Env, Lease, Lock, Release, Reply, Script, Session, find,
+    };
+    use std::time::Duration;
+
+    /// Each adds one to a number wherever scripts might meet it again, and answers the sum.
+    static COUNT: Script = Script::new(
+        "local sum = 0 local function count(t) pcall(function() rawset(t, 'n', (rawget(t, 'n') or 0) \
+         + 1) end) pcall(function() t.n = (t.n or 0) + 1 end) sum = sum + (rawget(t, 'n') or 0) end \
+         local _, shown = pairs(redis) count(shown) _, shown = pairs(_G) count(shown) for _, name in \
+         ipairs({'string', 'table', 'math', 'cjson', 'bit', 'struct', 'cmsgpack', 'coroutine'}) do \
+         _, shown = pairs(_G[name]) count(shown) end count(KEYS) count(getmetatable('')) \
+         count(getmetatable('').__index) count(getmetatable(_G)) return sum",
+    );
+
+    /// What a script can see of addresses, and of garbage that was left.
+    static LOOK: Script = Script::new(
+        "local t, weak, sum = {}, setmetatable({}, {__mode = 'kv'}), 0 for i = 1, 50 do t[{}] = i \
+         weak[i] = {} end for _, i in pairs(t) do sum = (sum * 7 + i) % 997 end for _ in pairs(weak) \
+         do sum = sum + 1 end return sum + #tostring(t) + collectgarbage('count')",
+    );
+
+    struct Scripted {
+        env: Env,
+        redis: Session,
+        inner: Box<dyn Lock>,
+    }
+
+    impl Lock for Scripted {
+        fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+            Box::pin(async move {
+                for script in [&COUNT, &LOOK] {
+                    let answer = script.call(&mut self.redis, &[resource.as_bytes()], &[]).await;
+                    if let Ok(Reply::Integer(sum)) = answer {
+                        self.env.sleep(Duration::from_micros(sum.unsigned_abs())).await;
+                    }
+                }
+                self.inner.acquire(resource).await
+            })
+        }
+
+        fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+            self.inner.release(lease)
+        }
+    }
+
+    pub(crate) fn definition() -> &'static Definition {
+        Box::leak(Box::new(Definition {
+            name: "scripted",
+            build: |env, servers, settings| {
+                let inner = (find("single-node").unwrap().build)(env.clone(), servers, settings);
+                let redis = Session::primary(&env, servers, settings);
+                Box::new(Scripted { env, redis, inner })
+            },
+            ..*find("single-node").unwrap()
+        }))
+    }
+}
+
+#[test]
+fn what_scripts_leave_on_a_thread_does_not_reach_the_next_run() {
+    let client = scripted::definition();
+    let told = move |seed| {
+        let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
+        let spec = RunSpec::draw(Seed(seed), client, &"none".parse().unwrap(), scenario);
+        digest(&spec.run(Engine::Fast).unwrap().history)
+    };
+    // As with as many jobs as there are runs, and as with one.
+    let apart: Vec<_> =
+        (0..4).map(|seed| std::thread::spawn(move || told(seed)).join().unwrap()).collect();
+    let together: Vec<_> = (0..4).map(told).collect();
+    assert_eq!(apart, together, "a run depends on those before it on its thread");
+}
+
+/// The digests of `--seed 7 --fault failover`, one line per lock. `.ci/run` holds another build
+/// profile to the same file.
+const PINNED: &str = include_str!("../pinned-digests.txt");
+
+#[test]
+fn the_digests_of_seed_7_are_the_pinned_ones_in_this_build_profile() {
+    let run = fencepost(&["--seed", "7", "--fault", "failover", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let line = |run: &serde_json::Value| {
+        format!("{} {}\n", run["client"].as_str().unwrap(), run["history_digest"].as_str().unwrap())
+    };
+    let digests: String = report["runs"].as_array().unwrap().iter().map(line).collect();
+    assert_eq!(digests, PINNED);
+}

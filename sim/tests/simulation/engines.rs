@@ -1,0 +1,71 @@
+//! Both engines tell the same history: every lock, under every family of faults.
+//!
+//! `FENCEPOST_SEEDS` sets the number of seeds per cell (1 by default, which is what `cargo test`
+//! has time for). A cell is one lock under one family, a plan is one seed of a cell; some 45 locks
+//! under sixteen families make some 700 cells, so that
+//!
+//! ```text
+//! FENCEPOST_SEEDS=15 cargo test --release -p fencepost --test simulation engines -- --nocapture
+//! ```
+//!
+//! runs more than 10,000 plans in both engines. `FENCEPOST_FIRST_SEED` sets where the seeds begin,
+//! so that another run, or another machine, covers other plans. A mismatch names the run and prints
+//! the first event that differs, as each engine tells it.
+
+use fencepost::fit::knows_threads;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_clients::{CLIENTS, Definition};
+use fencepost_faults::{FAMILIES, Families, Seed};
+use rayon::prelude::*;
+use std::rc::Rc;
+
+fn seeds() -> impl Iterator<Item = Seed> {
+    let number = |name, default| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let first = number("FENCEPOST_FIRST_SEED", 0);
+    (first..first + number("FENCEPOST_SEEDS", 1)).map(Seed)
+}
+
+#[test]
+fn both_engines_tell_the_same_history_of_every_lock_under_every_fault() {
+    let families: Vec<&str> = FAMILIES.iter().map(|family| family.name()).collect();
+    let scenario = || Scenario { cycles: 4, ..Scenario::default() };
+    let plans: usize =
+        CLIENTS.par_iter().map(|client| plans_compared(client, &families, scenario())).sum();
+    assert!(plans >= CLIENTS.len() * FAMILIES.len(), "{plans} plans");
+    println!("{plans} plans, the same history in both engines");
+}
+
+#[test]
+fn both_engines_tell_the_same_history_of_processes_with_threads() {
+    let families = ["pause", "client-crash", "partition", "restart"];
+    let scenario = || Scenario { cycles: 4, threads: 2, ..Scenario::default() };
+    let clients: Vec<&'static Definition> =
+        CLIENTS.iter().filter(|client| knows_threads(client)).collect();
+    let plans: usize =
+        clients.into_par_iter().map(|client| plans_compared(client, &families, scenario())).sum();
+    assert!(plans >= 6 * families.len(), "{plans} plans");
+}
+
+/// Runs the seeds of a lock under every family in both engines; how many plans these were.
+fn plans_compared(client: &'static Definition, families: &[&str], scenario: Scenario) -> usize {
+    let scenario = Rc::new(scenario);
+    let mut plans = 0;
+    for name in families {
+        let families: Families = name.parse().expect("the family is in the table");
+        for seed in seeds() {
+            let spec = RunSpec::draw(seed, client, &families, scenario.clone());
+            let fast = spec.run(Engine::Fast).expect("the run comes to its end");
+            let turmoil = spec.run(Engine::Turmoil).expect("the run comes to its end");
+            let differing =
+                fast.history.events.iter().zip(&turmoil.history.events).find(|(a, b)| a != b);
+            let run = format!("{} x {name} seed {seed}", client.name);
+            assert_eq!(differing, None, "{run}: the first event that differs");
+            assert_eq!(fast, turmoil, "{run}");
+            assert!(!fast.history.events.is_empty(), "{run}: something happened");
+            plans += 1;
+        }
+    }
+    plans
+}

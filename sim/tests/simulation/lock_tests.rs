@@ -1,0 +1,136 @@
+//! A lock tested through `fencepost::testing`: good claims pass, bad ones fail with a report and a
+//! command that shows the seed again.
+
+use fencepost::clients::find;
+use fencepost::testing::{Deviation, Expect, Kind, LockTest, TestFailure, What};
+use fencepost_reports::read::read_report;
+use std::path::Path;
+use std::process::Command;
+
+fn test(faults: &str) -> LockTest {
+    LockTest::new(find("single-node").unwrap()).faults(faults).seeds(0..20)
+}
+
+fn without(_: &str) -> Option<String> {
+    None
+}
+
+/// The one deviation of a test that fails.
+fn deviation(test: &LockTest) -> Deviation {
+    match test.check_with(&without).unwrap_err() {
+        TestFailure::Unexpected(mut deviations) => deviations.remove(0),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_claim_that_holds_passes_with_its_sum() {
+    let sum = test("none,client-crash").check_with(&without).unwrap();
+    assert_eq!(sum.cells.len(), 2);
+    assert!(sum.cells.iter().all(|cell| cell.runs == 20 && cell.violated == 0));
+    test("pause").expect(Expect::Violates(vec![Kind::Overlap])).check_with(&without).unwrap();
+    test("pause").expect(Expect::Never(vec![Kind::ForeignRelease])).check_with(&without).unwrap();
+}
+
+#[test]
+fn a_claim_that_does_not_hold_fails_with_reports() {
+    let folder = tempfile::tempdir().unwrap();
+    let failed = deviation(&test("pause").reports(folder.path()));
+    let What::Violated { seed, kind, reports, replay, summary, .. } = failed.what else {
+        panic!("{failed:?}")
+    };
+    assert!(
+        !summary.is_empty()
+            && replay.contains(&format!("FENCEPOST_SEED={seed} FENCEPOST_FAULT=pause "))
+    );
+    let written = read_report(&std::fs::read_to_string(&reports[0]).unwrap()).unwrap();
+    assert_eq!((written.seed.0, written.runs[0].client.as_str()), (seed, "single-node"));
+    let violation =
+        written.runs[0].violations.iter().find(|one| one.violation.kind == kind).unwrap();
+    assert!(violation.minimal_plan.is_some() && violation.replay == replay);
+    assert!(written.runs[0].history.is_some(), "the history can be judged again");
+    let page = std::fs::read_to_string(&reports[1]).unwrap();
+    assert!(page.contains("<svg") && reports[1].extension() == Some("html".as_ref()));
+}
+
+#[test]
+fn a_claim_of_a_violation_that_is_not_there_fails() {
+    let failed = deviation(&test("none").expect(Expect::Violates(vec![Kind::Overlap])));
+    assert_eq!(failed.what, What::Missing(Kind::Overlap, 20));
+}
+
+#[test]
+fn a_test_that_exercises_nothing_fails() {
+    // Independent masters have no replicas that could lag.
+    let lagging = LockTest::new(find("redlock").unwrap()).faults("replication-lag").seeds(0..4);
+    assert_eq!(deviation(&lagging).what, What::Unexercised);
+}
+
+#[test]
+fn wrong_names_and_numbers_are_refused_with_what_would_be_valid() {
+    let said = |test: LockTest, name: &'static str, value: &'static str| {
+        let variable = move |asked: &str| (asked == name).then(|| value.to_owned());
+        test.check_with(&variable).unwrap_err().to_string()
+    };
+    assert!(said(test("pauze"), "", "").contains("pauze"));
+    assert!(
+        said(test("pause"), "FENCEPOST_SEED", "x").contains("FENCEPOST_SEED 'x': expected a seed")
+    );
+    assert!(said(test("pause"), "FENCEPOST_SEEDS", "9..3").contains("A below B"));
+    assert!(
+        said(test("pause").scenario(|scenario| scenario.cycles = 0), "", "").contains("cycles")
+    );
+}
+
+#[test]
+fn variables_choose_seeds_and_faults() {
+    let chosen = |asked: &str| match asked {
+        "FENCEPOST_SEEDS" => Some("30..35".to_owned()),
+        "FENCEPOST_FAULT" => Some("client-crash".to_owned()),
+        _ => None,
+    };
+    let sum = test("none,client-crash").check_with(&chosen).unwrap();
+    assert_eq!(
+        (sum.cells.len(), sum.cells[0].fault.as_str(), sum.cells[0].runs),
+        (1, "client-crash", 5)
+    );
+}
+
+/// The test that the next one runs again by the command that it prints. Fails on purpose.
+#[test]
+#[ignore = "fails on purpose: replayed by the_command_of_a_failure_shows_the_seed_again"]
+fn fails_under_pauses() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fails-under-pauses");
+    test("none,pause").reports(folder).run();
+}
+
+/// Runs a test of this file alone, ignored or not, with variables.
+fn alone(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([name, "--exact", "--nocapture", "--ignored"]).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    (
+        output.status.success(),
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+    )
+}
+
+#[test]
+fn the_command_of_a_failure_shows_the_seed_again() {
+    let (passed, told) = alone("fails_under_pauses", &[]);
+    assert!(!passed, "{told}");
+    let line = told
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("replay: "))
+        .unwrap_or_else(|| panic!("{told}"));
+    let (variables, command) = line.split_once(" cargo test ").unwrap_or_else(|| panic!("{line}"));
+    assert!(command.contains(" fails_under_pauses -- --exact --nocapture"), "{command}");
+    let variables: Vec<(&str, &str)> =
+        variables.split(' ').map(|one| one.split_once('=').unwrap()).collect();
+    let (passed, again) = alone("fails_under_pauses", &variables);
+    assert!(
+        !passed && again.contains("VIOLATED") && again.contains("in its critical section"),
+        "{again}"
+    );
+    assert!(again.contains(line), "the replay fails with the same command: {again}");
+}

@@ -1,0 +1,24 @@
+//! Runs, and what is said of them: determinism, what must be found, causes, minimal plans.
+//!
+//! One binary for all of these tests, so that they are linked once and share both cores: each
+//! takes a module.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../cli/answer.rs"]
+mod answer;
+mod pinned;
+
+mod anomalies;
+mod dating;
+mod determinism;
+mod engines;
+mod fixtures;
+mod frozen;
+mod gallery;
+mod lock_tests;
+mod minimal;
+mod must_find;
+mod redlock_optimum;
+mod remedies;
+mod threads;

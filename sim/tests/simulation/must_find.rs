@@ -1,0 +1,294 @@
+//! What fencepost must find within a hundred seeds, and what it must never find: the table of the
+//! README.
+//!
+//! Seeds count from 0 and are random as far as the locks are concerned: nothing here was picked.
+//! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation must_find --
+//! --nocapture` prints what each cell found.
+
+use fencepost::scenario::{Hold, Persistence};
+use fencepost::span::{Span, SpanRange};
+use fencepost::sweep::{Silent, Stop, SweepSpec, count};
+use fencepost::verdicts::Findings;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_faults::{FAMILIES, Families, Fault, Seed};
+use fencepost_reports::sweep::{Cell, SeedRange, Shard};
+use fencepost_reports::{Cause, Kind};
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+fn seeds() -> u64 {
+    std::env::var("FENCEPOST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
+}
+
+/// Sweeps cells over the seeds from 0 and prints what came of it.
+fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
+    let client = |name: &&str| fencepost_clients::find(name).unwrap();
+    let families = |name: &&str| -> Families { name.parse().unwrap() };
+    let spec = SweepSpec {
+        cells: clients
+            .iter()
+            .map(client)
+            .flat_map(|client| faults.iter().map(move |fault| (client, families(fault))))
+            .collect(),
+        scenario,
+        engine: Engine::Fast,
+        seeds: SeedRange { from: Seed(0), to: Seed(seeds()) },
+        shard: Shard::WHOLE,
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        fail_fast: false,
+        explains: false,
+        violations_max: fencepost_reports::sweep::VIOLATIONS_MAX,
+    };
+    let sum = count(&spec, &Silent, &Stop::new()).unwrap_or_else(|failed| panic!("{failed:?}"));
+    for cell in &sum.cells {
+        println!(
+            "{} x {}: {} runs, {} valid, {} violated, {} unknown, {:?} {:?}",
+            cell.client,
+            cell.fault,
+            cell.runs,
+            cell.valid,
+            cell.violated,
+            cell.unknown,
+            cell.violations_by_kind,
+            cell.violations_by_cause
+        );
+        assert_eq!(cell.runs, seeds());
+    }
+    sum.cells
+}
+
+fn cell(client: &str, fault: &str, scenario: Scenario) -> Cell {
+    cells(&[client], &[fault], scenario).remove(0)
+}
+
+/// The three locks under every family in the built-in scenario; swept once, read by every test that
+/// asks about one of its cells.
+fn built_in() -> &'static [Cell] {
+    static CELLS: OnceLock<Vec<Cell>> = OnceLock::new();
+    CELLS.get_or_init(|| {
+        let faults: Vec<&str> = FAMILIES.iter().map(|family| family.name()).collect();
+        cells(&["single-node", "redlock", "fencing"], &faults, Scenario::default())
+    })
+}
+
+/// One of [`built_in`].
+fn under(client: &str, fault: &str) -> &'static Cell {
+    built_in().iter().find(|cell| cell.client == client && cell.fault == fault).unwrap()
+}
+
+fn finds(cell: &Cell, kind: Kind) {
+    assert!(
+        cell.violations_by_kind.contains_key(&kind),
+        "{} x {} shows no {kind}",
+        cell.client,
+        cell.fault
+    );
+}
+
+fn finds_for(cell: &Cell, kind: Kind, cause: Cause) {
+    let shows = cell.fingerprints.iter().any(|found| found.kind == kind && found.cause == cause);
+    assert!(
+        shows,
+        "{} x {} shows no {kind} by {cause}: {:?}",
+        cell.client, cell.fault, cell.fingerprints
+    );
+}
+
+fn never(cell: &Cell, kinds: &[Kind]) {
+    for kind in kinds {
+        let found = cell.violations_by_kind.get(kind);
+        assert_eq!(
+            found, None,
+            "{} x {}: {kind}, first at {:?}",
+            cell.client, cell.fault, cell.first_seed
+        );
+    }
+    // A quiet cell proves something only if its runs exercised the lock.
+    assert!(
+        cell.valid * 2 > cell.runs,
+        "{} x {}: only {} runs are valid",
+        cell.client,
+        cell.fault,
+        cell.valid
+    );
+}
+
+const HARM: &[Kind] = &[Kind::StaleWrite, Kind::LostUpdate, Kind::Oversold, Kind::DuplicateNumber];
+
+fn finds_harm(cell: &Cell) {
+    let harmed = HARM.iter().any(|kind| cell.violations_by_kind.contains_key(kind));
+    assert!(harmed, "{} x {} shows no harm", cell.client, cell.fault);
+}
+
+#[test]
+fn single_node_breaks_under_pauses_but_never_deletes_anothers_lock() {
+    let cell = under("single-node", "pause");
+    finds(cell, Kind::Overlap);
+    finds_harm(cell);
+    assert_eq!(cell.violations_by_kind.get(&Kind::ForeignRelease), None);
+}
+
+#[test]
+fn single_node_loses_locks_to_asynchronous_replication() {
+    finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
+}
+
+/// The case of the textbook, without any partition: the primary dies with a lock that no replica
+/// has heard of. It needs a lock that is free most of the time, or the promoted replica still holds
+/// the lock of somebody who has long released it, and until that expires nobody enters.
+#[test]
+fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
+    let client = fencepost_clients::find("single-node").unwrap();
+    let span = |text: &str| -> SpanRange { text.parse().unwrap() };
+    let scenario = Rc::new(Scenario {
+        hold: Hold::Drawn(span("2s..8s")),
+        think: span("1s..10s"),
+        cycles: 10,
+        ..Scenario::default()
+    });
+    let found = (0..40).any(|seed| {
+        let spec =
+            RunSpec::draw(Seed(seed), client, &"failover".parse().unwrap(), scenario.clone());
+        let partitioned =
+            spec.plan.faults.iter().any(|timed| matches!(timed.fault, Fault::Partition { .. }));
+        let outcome = spec.run(Engine::Fast).unwrap();
+        let report = Findings { spec: &spec, outcome: &outcome }.report();
+        let lost = |kind, cause| kind == Kind::Overlap && cause == Cause::AsyncReplicationLoss;
+        !partitioned
+            && report
+                .violations
+                .iter()
+                .any(|found| lost(found.violation.kind, found.violation.cause))
+    });
+    assert!(found);
+}
+
+#[test]
+fn single_node_loses_locks_to_a_restart_without_persistence() {
+    finds(under("single-node", "restart"), Kind::Overlap);
+}
+
+#[test]
+fn single_node_survives_a_restart_that_loses_nothing() {
+    let scenario = Scenario { persistence: Persistence::AofAlways, ..Scenario::default() };
+    never(&cell("single-node", "restart", scenario), &[Kind::Overlap]);
+}
+
+#[test]
+fn single_node_loses_locks_to_a_clock_that_jumps() {
+    finds_for(under("single-node", "clock-jump"), Kind::Overlap, Cause::ClockJump);
+}
+
+/// Both work for twice the lease. A watchdog renews the lock all the time; a lock without one runs
+/// out, and somebody else gets in.
+#[test]
+fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_lease_does_not() {
+    let span = |text: &str| -> SpanRange { text.parse().unwrap() };
+    let stuck = Scenario {
+        hold: Hold::Drawn(span("20s..20s")),
+        held_bound: Some(Span::secs(15)),
+        cycles: 1,
+        ..Scenario::default()
+    };
+    finds_for(&cell("watchdog", "none", stuck.clone()), Kind::HeldForever, Cause::HoldTooLong);
+    let leased = cell("single-node", "none", stuck.clone());
+    finds_for(&leased, Kind::Overlap, Cause::HoldTooLong);
+    assert_eq!(leased.violations_by_kind.get(&Kind::HeldForever), None);
+    let unbounded = cell("watchdog", "none", Scenario { held_bound: None, ..stuck });
+    assert_eq!(unbounded.violations_by_kind.get(&Kind::HeldForever), None);
+}
+
+#[test]
+fn redlock_breaks_under_pauses_and_suspensions() {
+    for cell in [under("redlock", "pause"), under("redlock", "suspend")] {
+        finds(cell, Kind::Overlap);
+        finds_harm(cell);
+    }
+}
+
+#[test]
+fn redlock_breaks_when_masters_restart_at_once() {
+    let cell = under("redlock", "restart");
+    finds_for(cell, Kind::Overlap, Cause::RestartWithoutDelay);
+}
+
+#[test]
+fn redlock_survives_restarts_that_are_delayed_by_more_than_the_ttl() {
+    let delay = SpanRange::new(Span::millis(10_500), Span::millis(15_000));
+    let scenario = Scenario { restart_delay: delay, ..Scenario::default() };
+    never(&cell("redlock", "restart", scenario), &[Kind::Overlap]);
+}
+
+#[test]
+fn redlock_breaks_when_clocks_jump() {
+    finds_for(under("redlock", "clock-jump"), Kind::Overlap, Cause::ClockJump);
+}
+
+#[test]
+fn redlock_survives_a_bad_network() {
+    for cell in [under("redlock", "latency"), under("redlock", "partition")] {
+        never(cell, &[Kind::Overlap]);
+    }
+}
+
+#[test]
+fn redlock_breaks_when_clocks_drift_by_more_than_its_margin() {
+    let scenario = Scenario { hold: Hold::UntilValidity, drift_ppm: 30_000, ..Scenario::default() };
+    finds(&cell("redlock", "clock-drift", scenario), Kind::Overlap);
+}
+
+#[test]
+fn redlock_survives_clocks_that_drift_by_no_more_than_its_margin() {
+    let scenario = Scenario { hold: Hold::UntilValidity, drift_ppm: 10_000, ..Scenario::default() };
+    never(&cell("redlock", "clock-drift", scenario), &[Kind::Overlap]);
+}
+
+#[test]
+fn redlock_cannot_stop_a_write_that_arrives_late() {
+    finds(under("redlock", "storage-delay"), Kind::StaleWrite);
+}
+
+#[test]
+fn fencing_stops_a_write_that_arrives_late() {
+    never(under("fencing", "storage-delay"), HARM);
+}
+
+#[test]
+fn fencing_lets_belief_overlap_but_nothing_is_harmed() {
+    let cell = under("fencing", "pause");
+    finds(cell, Kind::Overlap);
+    for kind in HARM {
+        assert_eq!(cell.violations_by_kind.get(kind), None, "{kind}");
+    }
+}
+
+#[test]
+fn fencing_loses_its_counter_to_a_failover() {
+    let cell = under("fencing", "failover");
+    let lost = [HARM, &[Kind::TokenRegression]].concat();
+    assert!(
+        lost.iter().any(|kind| cell.violations_by_kind.contains_key(kind)),
+        "the counter is lost too"
+    );
+}
+
+#[test]
+fn nothing_breaks_without_faults() {
+    for client in ["single-node", "redlock", "fencing"] {
+        let cell = under(client, "none");
+        assert_eq!((cell.violated, cell.unknown), (0, 0), "{client} x none");
+    }
+}
+
+#[test]
+fn every_lock_is_free_again_after_every_fault() {
+    for cell in built_in() {
+        assert_eq!(
+            cell.violations_by_kind.get(&Kind::Stuck),
+            None,
+            "{} x {}",
+            cell.client,
+            cell.fault
+        );
+    }
+}

@@ -1,0 +1,269 @@
+//! Several threads of one process: what keeps them apart does, what does not is found, and what
+//! hits their machine hits all of them.
+
+use fencepost::clients::env::BoxFuture;
+use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
+use fencepost::clients::spring_registry::OBTAIN;
+use fencepost::clients::{
+    Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Reply, Servers, Session,
+    Settings, find,
+};
+use fencepost::testing::{Expect, Kind, LockTest};
+use fencepost::verdicts::Findings;
+use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
+use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
+use fencepost_reports::{Action, Cause, RunReport, What};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// `spring-registry` without the lock inside the process: nothing keeps its threads apart, for they
+/// have one id.
+static LEAKY: Definition = Definition {
+    name: "leaky-registry",
+    about: "one owner id per process in Redis by Lua, and no lock inside the process",
+    deployment: Deployment::Primary,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| {
+        let client_id = String::from_utf8_lossy(&fresh_owner(&env)).into();
+        Box::new(Leaky::new(client_id, env, servers, settings))
+    },
+};
+
+struct Leaky {
+    client_id: Rc<str>,
+    env: Env,
+    servers: Servers,
+    settings: Settings,
+    redis: Session,
+}
+
+impl Leaky {
+    fn new(client_id: Rc<str>, env: Env, servers: &Servers, settings: &Settings) -> Leaky {
+        let redis = Session::primary(&env, servers, settings);
+        Leaky { client_id, env, servers: servers.clone(), settings: settings.clone(), redis }
+    }
+
+    async fn obtain(&mut self, key: &str) -> Acquisition {
+        let ttl_ms = self.settings.ttl.as_millis().to_string();
+        let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
+        loop {
+            let arguments = [self.client_id.as_bytes(), ttl_ms.as_bytes()];
+            match OBTAIN.call(&mut self.redis, &[key.as_bytes()], &arguments).await {
+                Ok(Reply::Integer(1)) => {
+                    let (resource, owner) =
+                        (key.to_owned(), self.client_id.as_bytes().to_vec().into());
+                    return Acquisition::Granted(Lease {
+                        resource,
+                        owner,
+                        token: None,
+                        valid_until: None,
+                    });
+                }
+                Ok(_) if self.env.monotonic_clock() >= deadline => {
+                    return Acquisition::Refused("held".into());
+                }
+                Ok(_) => self.env.sleep(Duration::from_millis(100)).await,
+                Err(error) => return Acquisition::Unknown(error.to_string()),
+            }
+        }
+    }
+}
+
+impl Lock for Leaky {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.obtain(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move {
+            match delete_if_owned(&mut self.redis, &lease.resource, &lease.owner).await {
+                Ok(true) => Release::Released,
+                Ok(false) => Release::NotHeld,
+                Err(error) => Release::Unknown(error.to_string()),
+            }
+        })
+    }
+
+    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+        Some(Box::new(Leaky::new(self.client_id.clone(), env, &self.servers, &self.settings)))
+    }
+}
+
+const FIRST: Node = Node::Client(1);
+const SECOND: Node = Node::Thread { client: 1, thread: 2 };
+
+fn threads(client: &'static Definition) -> LockTest {
+    LockTest::new(client).scenario(|scenario| scenario.threads = 2)
+}
+
+/// The run of this seed with two threads in each process.
+fn run(client: &'static Definition, fault: &str, seed: u64) -> RunReport {
+    let scenario = Rc::new(Scenario { threads: 2, ..Scenario::default() });
+    let spec = RunSpec::draw(Seed(seed), client, &fault.parse().unwrap(), scenario);
+    let outcome = spec.run(Engine::Fast).unwrap();
+    Findings { spec: &spec, outcome: &outcome }.report()
+}
+
+#[test]
+fn a_registry_with_a_lock_inside_the_process_keeps_its_threads_apart() {
+    let spring = find("spring-registry").unwrap();
+    let sum = threads(spring).seeds(0..60).expect(Expect::Safe).run();
+    assert_eq!((sum.cells[0].runs, sum.cells[0].valid), (60, 60));
+}
+
+#[test]
+fn a_registry_without_it_lets_two_threads_in_under_one_owner() {
+    let overlaps = Expect::Violates(vec![Kind::Overlap]);
+    threads(&LEAKY).seeds(0..3).expect(overlaps).run();
+    for seed in 0..3 {
+        let mut found = run(&LEAKY, "none", seed).violations.into_iter().map(|one| one.violation);
+        let overlap = found.find(|one| one.kind == Kind::Overlap).unwrap();
+        assert_eq!(overlap.cause, Cause::SharedOwner, "seed {seed}: {}", overlap.summary);
+        let machines: BTreeSet<Node> =
+            overlap.processes.iter().map(|node| node.machine()).collect();
+        assert_eq!(
+            (overlap.processes.len(), machines.len()),
+            (2, 1),
+            "seed {seed}: {}",
+            overlap.summary
+        );
+    }
+    // Alone with itself, one process of two threads is enough.
+    let alone =
+        threads(&LEAKY).scenario(|scenario| (scenario.threads, scenario.processes) = (2, 1));
+    alone.seeds(0..3).expect(Expect::Violates(vec![Kind::Overlap])).run();
+}
+
+#[test]
+fn the_same_registry_is_safe_with_one_thread() {
+    LockTest::new(&LEAKY).seeds(0..20).expect(Expect::Safe).run();
+}
+
+#[test]
+fn what_a_partition_does_to_threads_is_explained() {
+    let spring = find("spring-registry").unwrap();
+    let violations = (0..40).flat_map(|seed| run(spring, "partition", seed).violations);
+    let causes: Vec<(Kind, Cause)> =
+        violations.map(|one| (one.violation.kind, one.violation.cause)).collect();
+    assert!(causes.iter().any(|(kind, _)| *kind == Kind::Overlap), "{causes:?}");
+    assert!(causes.iter().all(|(_, cause)| *cause != Cause::Unexplained), "{causes:?}");
+}
+
+/// Two processes of two threads under one fault that hits client-1.
+fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
+    let scenario = Rc::new(Scenario { threads: 2, processes: 2, ..Scenario::default() });
+    let spec = RunSpec::draw(Seed(1), client, &"none".parse().unwrap(), scenario);
+    let spec = RunSpec {
+        plan: FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(at), fault }]),
+        ..spec
+    };
+    spec.validate().unwrap();
+    let outcome = spec.run(Engine::Fast).unwrap();
+    assert_eq!(spec.run(Engine::Turmoil).unwrap(), outcome);
+    outcome
+}
+
+/// A millisecond after the first instant from `from` on at which both threads of client-1 have an
+/// acquire open or are in their sections: one holds, one waits. Up to a fault at that instant a run
+/// is the one in which nothing happens for a minute, when the probe has not begun either.
+fn both_busy(client: &'static Definition, from: u64) -> u64 {
+    let quiet =
+        hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);
+    let mut busy: BTreeSet<Node> = BTreeSet::new();
+    for event in quiet.history.events.iter().filter(|event| event.node.machine() == FIRST) {
+        match &event.what {
+            What::Invoke { action: Action::Acquire, .. } => {
+                busy.insert(event.node);
+            }
+            What::Invoke { action: Action::Release, .. } => {
+                busy.remove(&event.node);
+            }
+            _ => {}
+        }
+        if busy.len() == 2 && event.time_us.0 > from {
+            return event.time_us.0 + 1_000;
+        }
+    }
+    panic!("both threads are never busy")
+}
+
+/// What a thread asked for and what it was granted, each with its time in microseconds.
+fn told_of(thread: Node, outcome: &RunOutcome) -> Vec<(u64, &What)> {
+    let events = outcome.history.events.iter().filter(|event| event.node == thread);
+    let acts = events.filter(|event| matches!(event.what, What::Invoke { .. } | What::Ok { .. }));
+    acts.map(|event| (event.time_us.0, &event.what)).collect()
+}
+
+#[test]
+fn a_crash_takes_all_threads_down_and_each_goes_on_after_the_restart() {
+    for client in ["spring-registry", "redisson"].map(|name| find(name).unwrap()) {
+        let (at, down) = (both_busy(client, 1_000_000), 700_000);
+        let outcome = hit(client, Fault::Crash { node: FIRST, down_us: Some(Micros(down)) }, at);
+        for thread in [FIRST, SECOND] {
+            let told = told_of(thread, &outcome);
+            assert!(
+                !told.iter().any(|(time, _)| (at + 100..at + down).contains(time)),
+                "{thread} is dead"
+            );
+            assert!(told.iter().any(|(time, _)| *time > at + down), "{thread} goes on");
+        }
+        let crashes =
+            outcome.history.events.iter().filter(|event| matches!(event.what, What::Crashed));
+        assert_eq!(
+            crashes.map(|event| event.node).collect::<Vec<_>>(),
+            [FIRST],
+            "a process dies once, as a whole"
+        );
+        assert_eq!(fencepost_reports::judge(&outcome.history).violations, []);
+    }
+}
+
+#[test]
+fn a_process_that_dies_for_good_ends_all_its_threads() {
+    let outcome = hit(
+        find("spring-registry").unwrap(),
+        Fault::Crash { node: FIRST, down_us: None },
+        5_000_000,
+    );
+    let dies = outcome
+        .history
+        .events
+        .iter()
+        .position(|event| matches!(event.what, What::Crashed))
+        .unwrap();
+    assert!(outcome.history.events[dies + 1..].iter().all(|event| event.node.machine() != FIRST));
+    let limit = SimTime(Scenario::default().max_time.0.0);
+    assert!(outcome.virtual_time < limit, "nobody is waited for");
+}
+
+#[test]
+fn a_thread_that_waits_inside_a_process_that_stands_still_goes_on_after_it() {
+    let spring = find("spring-registry").unwrap();
+    let (at, length) = (both_busy(spring, 1_000_000), 3_000_000);
+    let outcome = hit(spring, Fault::Pause { node: FIRST, duration_us: Micros(length) }, at);
+    for thread in [FIRST, SECOND] {
+        let told = told_of(thread, &outcome);
+        assert!(
+            !told.iter().any(|(time, _)| (at + 100..at + length).contains(time)),
+            "{thread} stands still"
+        );
+        let granted = |what: &What| matches!(what, What::Ok { owner: Some(_), .. });
+        assert!(
+            told.iter().any(|(time, what)| *time > at + length && granted(what)),
+            "{thread} gets its turn"
+        );
+    }
+}
+
+#[test]
+fn a_plan_that_names_a_thread_is_refused() {
+    let scenario = Rc::new(Scenario { threads: 2, ..Scenario::default() });
+    let spec =
+        RunSpec::draw(Seed(1), find("redisson").unwrap(), &"none".parse().unwrap(), scenario);
+    let fault = Fault::Pause { node: SECOND, duration_us: Micros(5) };
+    let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(1), fault }]);
+    let refused = RunSpec { plan, ..spec }.validate().unwrap_err().to_string();
+    assert!(refused.contains("fault 1 of the plan names client-1.2"), "{refused}");
+}
