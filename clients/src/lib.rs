@@ -36,8 +36,8 @@ mod testing;
 pub use connection::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{
-    Acquisition, Check, Definition, Deployment, Extension, FencingToken, Lease, Lock, Release,
-    Servers, Settings, Usage,
+    Acquisition, Check, Coordinator, Definition, Deployment, Extension, FencingToken, Lease, Lock,
+    Release, Servers, Settings, Usage,
 };
 pub use replica_wait::ReplicaWait;
 pub use reply::Reply;

@@ -224,6 +224,40 @@ pub enum Deployment {
     Primary,
     /// Several masters that know nothing of each other.
     Independent,
+    /// One memcached.
+    Memcached,
+}
+
+/// What keeps the lock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Coordinator {
+    /// Redis, alone, with replicas and Sentinels, or as independent masters.
+    Redis,
+    /// memcached.
+    Memcached,
+}
+
+impl Deployment {
+    /// What keeps the lock there.
+    pub const fn coordinator(self) -> Coordinator {
+        match self {
+            Deployment::Primary | Deployment::Independent => Coordinator::Redis,
+            Deployment::Memcached => Coordinator::Memcached,
+        }
+    }
+}
+
+impl Coordinator {
+    /// Every coordinator, in the order in which they are listed for people.
+    pub const ALL: &'static [Coordinator] = &[Coordinator::Redis, Coordinator::Memcached];
+
+    /// What `--coordinator` takes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Coordinator::Redis => "redis",
+            Coordinator::Memcached => "memcached",
+        }
+    }
 }
 
 /// Where the servers of a run are.
@@ -240,6 +274,8 @@ pub enum Servers {
     },
     /// Independent masters.
     Independent(Vec<Address>),
+    /// The members of a coordinator other than Redis; the process may speak to any.
+    Ensemble(Vec<Address>),
 }
 
 /// The numbers that an application chooses. Spans are of the process's own monotonic clock.

@@ -48,7 +48,7 @@ impl Session {
                 target: Target::Primary(PrimaryFinder::new(env, name, sentinels, timeout)),
                 open: None,
             },
-            Servers::Independent(_) => {
+            Servers::Independent(_) | Servers::Ensemble(_) => {
                 panic!("one primary is needed, but the servers are {servers:?}")
             }
         }

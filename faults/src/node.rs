@@ -17,6 +17,8 @@ use std::str::FromStr;
 pub enum Node {
     /// A Redis server. In a deployment with Sentinel, `redis-1` is the first primary.
     Redis(u16),
+    /// A server of another coordinator.
+    Server(u16),
     /// A Sentinel.
     Sentinel(u16),
     /// The protected storage that the lock guards.
@@ -57,15 +59,21 @@ impl Node {
         matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
     }
 
+    /// Whether it is one of the servers that keep the lock.
+    pub const fn is_server(self) -> bool {
+        matches!(self, Node::Redis(_) | Node::Server(_))
+    }
+
     /// Where it stands in the order: its kind, its number, its thread.
     const fn place(self) -> (u8, u16, u16) {
         match self {
             Node::Redis(n) => (0, n, 0),
-            Node::Sentinel(n) => (1, n, 0),
-            Node::Storage => (2, 0, 0),
-            Node::Client(n) => (3, n, 1),
-            Node::Thread { client, thread } => (3, client, thread),
-            Node::Probe => (4, 0, 0),
+            Node::Server(n) => (1, n, 0),
+            Node::Sentinel(n) => (2, n, 0),
+            Node::Storage => (3, 0, 0),
+            Node::Client(n) => (4, n, 1),
+            Node::Thread { client, thread } => (4, client, thread),
+            Node::Probe => (5, 0, 0),
         }
     }
 }
@@ -85,8 +93,8 @@ impl PartialOrd for Node {
 /// A name that is no machine's and no thread's.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "unknown node '{0}': expected redis-N, sentinel-N, client-N, its thread client-N.T, storage \
-     or probe, with N from 1 and T from 2 to 65535"
+    "unknown node '{0}': expected redis-N, server-N, sentinel-N, client-N, its thread \
+     client-N.T, storage or probe, with N from 1 and T from 2 to 65535"
 )]
 pub struct UnknownNode(pub String);
 
@@ -94,6 +102,7 @@ impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Node::Redis(n) => f.pad(&format!("redis-{n}")),
+            Node::Server(n) => f.pad(&format!("server-{n}")),
             Node::Sentinel(n) => f.pad(&format!("sentinel-{n}")),
             Node::Storage => f.pad("storage"),
             Node::Client(n) => f.pad(&format!("client-{n}")),
@@ -125,6 +134,7 @@ impl FromStr for Node {
         match (kind, number) {
             (_, 0) => Err(unknown()),
             ("redis", n) => Ok(Node::Redis(n)),
+            ("server", n) => Ok(Node::Server(n)),
             ("sentinel", n) => Ok(Node::Sentinel(n)),
             ("client", n) => Ok(Node::Client(n)),
             _ => Err(unknown()),
@@ -154,7 +164,7 @@ impl JsonSchema for Node {
             "type": "string",
             "description": "A machine of the simulated deployment, or a thread of the process on \
              one: client-1.2 is the second of client-1.",
-            "pattern": "^(redis-[1-9][0-9]*|sentinel-[1-9][0-9]*|client-[1-9][0-9]*(\\.([2-9]|[1-9][0-9]+))?|storage|probe)$"
+            "pattern": "^(redis-[1-9][0-9]*|server-[1-9][0-9]*|sentinel-[1-9][0-9]*|client-[1-9][0-9]*(\\.([2-9]|[1-9][0-9]+))?|storage|probe)$"
         })
     }
 }

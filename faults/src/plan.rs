@@ -61,13 +61,13 @@ impl FaultPlan {
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// How far the wall clock of any one Redis server is stepped back over the whole plan, at most:
+    /// How far the wall clock of any one server is stepped back over the whole plan, at most:
     /// by so much may a lease outlive its time to live.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {
-            if let Fault::ClockJump { node: node @ Node::Redis(_), offset_us: offset @ ..0 } =
-                timed.fault
+            if let Fault::ClockJump { node, offset_us: offset @ ..0 } = timed.fault
+                && node.is_server()
             {
                 let sum = back.entry(node).or_default();
                 *sum = *sum + Micros(offset.unsigned_abs());

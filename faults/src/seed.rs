@@ -79,6 +79,7 @@ fn code(node: Node) -> u64 {
         Node::Storage => (3, 0),
         Node::Client(n) | Node::Thread { client: n, .. } => (4, n),
         Node::Probe => (5, 0),
+        Node::Server(n) => (6, n),
     };
     kind << 16 | u64::from(number)
 }

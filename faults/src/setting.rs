@@ -47,6 +47,12 @@ pub enum Topology {
         /// How many of them must grant a lock.
         quorum: u16,
     },
+    /// The servers of a coordinator other than Redis: one alone, or members that keep one state
+    /// among them.
+    Ensemble {
+        /// How many: `server-1` up.
+        servers: u16,
+    },
 }
 
 /// The span of true time within which faults begin, both ends included. They may end later.
@@ -171,42 +177,50 @@ impl Setting {
         (1..=self.processes).map(Node::Client).collect()
     }
 
-    /// Every Redis server; the first primary first.
-    pub fn redis(&self) -> Vec<Node> {
-        let servers = match self.topology {
+    /// Every server that keeps the lock; of a replicated deployment the first primary first.
+    pub fn servers(&self) -> Vec<Node> {
+        let redis = match self.topology {
             Topology::Standalone => 1,
             Topology::Replicated { replicas, .. } => replicas.saturating_add(1),
             Topology::Independent { masters, .. } => masters,
+            Topology::Ensemble { servers } => return (1..=servers).map(Node::Server).collect(),
         };
-        (1..=servers).map(Node::Redis).collect()
+        (1..=redis).map(Node::Redis).collect()
     }
 
     /// Every Sentinel; none unless the deployment is replicated.
     pub fn sentinels(&self) -> Vec<Node> {
         match self.topology {
             Topology::Replicated { sentinels, .. } => (1..=sentinels).map(Node::Sentinel).collect(),
-            Topology::Standalone | Topology::Independent { .. } => Vec::new(),
+            Topology::Standalone | Topology::Independent { .. } | Topology::Ensemble { .. } => {
+                Vec::new()
+            }
         }
     }
 
     /// Every host that a plan may name: servers, Sentinels, the storage and the clients. The probe
     /// is no target.
     pub fn targets(&self) -> Vec<Node> {
-        [self.redis(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
+        [self.servers(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
 
-    /// Whether the servers replicate one another.
+    /// Whether the servers replicate one another, and so talk to each other.
     pub fn is_replicated(&self) -> bool {
-        matches!(self.topology, Topology::Replicated { .. })
+        match self.topology {
+            Topology::Replicated { .. } => true,
+            Topology::Ensemble { servers } => servers > 1,
+            Topology::Standalone | Topology::Independent { .. } => false,
+        }
     }
 
-    /// How many independent masters may be away while the rest still make a quorum; zero in other
-    /// deployments.
-    pub fn spare_masters(&self) -> usize {
+    /// How many servers may be away while the rest still make a quorum: zero where no quorum is
+    /// asked.
+    pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {
                 usize::from(masters.saturating_sub(quorum))
             }
+            Topology::Ensemble { servers } => usize::from(servers.saturating_sub(1) / 2),
             Topology::Standalone | Topology::Replicated { .. } => 0,
         }
     }

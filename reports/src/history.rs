@@ -144,6 +144,10 @@ pub enum What {
         by: Option<Node>,
         /// Whether the server was acting as a primary.
         primary: bool,
+        /// The number that the server gave the new holder, if its protocol has one that can serve
+        /// as a fencing token.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token: Option<u64>,
     },
     /// The storage answered a request.
     Storage {

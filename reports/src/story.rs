@@ -251,7 +251,8 @@ impl Story {
         by: Option<Node>,
     ) -> Story {
         let (key, value) = (KEY.to_owned(), Some(value.to_owned()));
-        self.event(ms, Node::Redis(redis), What::Server { key, change, value, by, primary: true })
+        let what = What::Server { key, change, value, by, primary: true, token: None };
+        self.event(ms, Node::Redis(redis), what)
     }
 
     fn replica(self, ms: u64, redis: u16, change: Change, value: &str) -> Story {
@@ -259,7 +260,7 @@ impl Story {
         self.event(
             ms,
             Node::Redis(redis),
-            What::Server { key, change, value, by: None, primary: false },
+            What::Server { key, change, value, by: None, primary: false, token: None },
         )
     }
 

@@ -142,8 +142,8 @@ impl<'h> Past<'h> {
                 false => Err(format!("{} starts without having crashed", event.node)),
             },
             What::Server { .. } => match event.node {
-                Node::Redis(_) => Ok(()),
-                node => Err(format!("{node} is no server: only redis-N changes keys")),
+                node if node.is_server() => Ok(()),
+                node => Err(format!("{node} is no server: only redis-N or server-N changes keys")),
             },
             What::Storage { operation, by, acquisition, .. } => {
                 self.storage(event.node, *operation, *by, *acquisition)

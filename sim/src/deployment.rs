@@ -1,32 +1,23 @@
 //! Sets a world up: which hosts there are and what each runs. Must never know what happens
 //! afterwards.
 
+use crate::coordinators::{Entry, Ground, entry};
 use crate::programs::desk::Desk;
 use crate::programs::host::{Shared, live};
 use crate::programs::record::Lives;
 use crate::recorder::Recorder;
 use crate::roster::Roster;
-use crate::scenario::{MastersOrder, Persistence, Scenario};
+use crate::scenario::Scenario;
 use crate::storage::Storage;
 use crate::workload::{Guard, Process, initial, probe, work};
 use crate::world::host::Software;
 use crate::world::server::Server;
 use bytes::Bytes;
-use fake_redis::config::{Fsync, NodeConfig, Persistence as ServerPersistence};
-use fake_redis::sentinel::Address as SentinelAddress;
-use fake_redis::{Sentinel, SentinelConfig};
-use fencepost_clients::{Address, Definition, Env, Lock, Servers};
+use fencepost_clients::{Definition, Env, Lock, Servers};
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Micros, Node, Seed, SimTime, Stream};
-use rand_core::Rng;
+use fencepost_faults::{Micros, Node, Seed, SimTime};
 use std::rc::Rc;
 
-/// The port of every Redis server.
-const REDIS_PORT: u16 = 6379;
-/// The port of every Sentinel.
-const SENTINEL_PORT: u16 = 26379;
-/// The name under which Sentinels watch the primary.
-const MASTER_NAME: &str = "mymaster";
 /// What is locked, and the key of the lock.
 pub(crate) const RESOURCE: &str = "lock:orders";
 
@@ -68,18 +59,18 @@ impl Deployment {
         let this = Rc::new(self);
         let shared = this.shared();
         let setting = this.scenario.setting(this.topology);
-        let redis = setting.redis().into_iter().map(|node| (node, this.redis(node)));
-        let sentinels = setting.sentinels().into_iter().map(|node| (node, this.sentinel(node)));
+        let servers = setting.servers().into_iter().chain(setting.sentinels());
+        let servers = servers.map(|node| (node, this.machine(node)));
         let processes = processes(&this.scenario)
             .map(|node| (node, Deployment::any_process(&this, node, &shared)));
-        redis.chain(sentinels).chain([(Node::Storage, this.storage())]).chain(processes).collect()
+        servers.chain([(Node::Storage, this.storage())]).chain(processes).collect()
     }
 
     /// What programs share, if the lock is one.
     fn shared(&self) -> Option<Rc<Shared>> {
         let program = self.scenario.program(self.client)?.clone();
         let setting = self.scenario.setting(self.topology);
-        let servers = setting.redis().into_iter().chain(setting.sentinels());
+        let servers = setting.servers().into_iter().chain(setting.sentinels());
         let nodes = servers.chain([Node::Storage]).chain(processes(&self.scenario)).collect();
         Some(Rc::new(Shared {
             program,
@@ -106,29 +97,22 @@ impl Deployment {
         }))
     }
 
-    fn redis(&self, node: Node) -> Software {
-        let scenario = &self.scenario;
-        let replica_of = match (self.topology, node) {
-            (Topology::Replicated { .. }, Node::Redis(number)) if number > 1 => {
-                Some((Node::Redis(1).to_string(), REDIS_PORT))
-            }
-            _ => None,
-        };
-        let config = NodeConfig {
-            host: node.to_string(),
-            port: REDIS_PORT,
-            replica_of,
-            has_config_file: true,
-            persistence: persistence(scenario.persistence),
-            min_replicas_to_write: u32::from(scenario.min_replicas),
-            active_expire: false,
-            tap_prefix: Some(self.tap_prefix()),
-            ..NodeConfig::default()
-        };
-        let mut ids = self.seed.stream(Stream::Server(node));
-        self.server(Box::new(move |image, now| {
-            Box::new(fake_redis::Node::new(config.clone(), image, ids.next_u64(), now.wall))
-        }))
+    fn machine(&self, node: Node) -> Software {
+        self.server((self.coordinator().machine)(&self.ground(), node))
+    }
+
+    fn coordinator(&self) -> &'static Entry {
+        entry(self.client.deployment.coordinator())
+    }
+
+    /// What the servers follow from.
+    fn ground(&self) -> Ground<'_> {
+        Ground {
+            seed: self.seed,
+            scenario: &self.scenario,
+            topology: self.topology,
+            tap_prefix: self.tap_prefix(),
+        }
     }
 
     /// What keys the servers tell of.
@@ -137,25 +121,6 @@ impl Deployment {
             Some(program) => Bytes::from(program.lock_key.clone()),
             None => Bytes::from_static(RESOURCE.as_bytes()),
         }
-    }
-
-    fn sentinel(&self, node: Node) -> Software {
-        let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
-        // A deployment that has been running for a while: its Sentinels have long found the
-        // replicas and written them down.
-        let replicas = (2..=self.scenario.replicas + 1).map(Node::Redis);
-        let config = SentinelConfig {
-            master_name: MASTER_NAME.to_owned(),
-            quorum: usize::from(self.scenario.sentinels / 2 + 1),
-            down_after_ms: self.scenario.down_after.0.as_millis() as i64,
-            failover_timeout_ms: self.scenario.failover_timeout.0.as_millis() as i64,
-            known_replicas: replicas.map(|node| address(node, REDIS_PORT)).collect(),
-            ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), REDIS_PORT))
-        };
-        let mut ids = self.seed.stream(Stream::Server(node));
-        self.server(Box::new(move |_, now| {
-            Box::new(Sentinel::new(config.clone(), ids.next_u64(), now.wall))
-        }))
     }
 
     fn storage(&self) -> Software {
@@ -217,45 +182,6 @@ impl Deployment {
 
     /// Where the servers are, as the lock of a process sees them.
     fn servers(&self, process: Node) -> Servers {
-        let address = |node: Node, port| Address { host: node.to_string(), port };
-        match self.topology {
-            Topology::Standalone => Servers::One(address(Node::Redis(1), REDIS_PORT)),
-            Topology::Replicated { sentinels, .. } => Servers::Sentinels {
-                name: MASTER_NAME.to_owned(),
-                sentinels: (1..=sentinels)
-                    .map(|n| address(Node::Sentinel(n), SENTINEL_PORT))
-                    .collect(),
-            },
-            Topology::Independent { masters, .. } => {
-                let mut known: Vec<_> =
-                    (1..=masters).map(|n| address(Node::Redis(n), REDIS_PORT)).collect();
-                known.rotate_left(self.first_master(process));
-                Servers::Independent(known)
-            }
-        }
-    }
-}
-
-impl Deployment {
-    /// With which master a process begins; the probe is the process after the last.
-    fn first_master(&self, process: Node) -> usize {
-        let place = match process {
-            Node::Client(number) => number - 1,
-            _ => self.scenario.processes,
-        };
-        match self.scenario.masters_order {
-            MastersOrder::Same => 0,
-            MastersOrder::Rotated => usize::from(place % self.scenario.masters),
-        }
-    }
-}
-
-/// As the server names it.
-pub(crate) fn persistence(persistence: Persistence) -> ServerPersistence {
-    match persistence {
-        Persistence::None => ServerPersistence::None,
-        Persistence::Rdb => ServerPersistence::Rdb,
-        Persistence::AofEverysec => ServerPersistence::Aof { fsync: Fsync::EverySec },
-        Persistence::AofAlways => ServerPersistence::Aof { fsync: Fsync::Always },
+        (self.coordinator().servers)(&self.ground(), process)
     }
 }

@@ -1,13 +1,15 @@
 //! Whether a scenario, a lock and faults go together. Must never run them.
 
+use crate::coordinators::{Ground, entry};
 use crate::engine::{Engine, Setup};
 use crate::roster::Roster;
 use crate::scenario::Scenario;
 use crate::world::host::Software;
 use crate::world::tasks::TaskFuture;
-use fencepost_clients::{Address, CLIENTS, Definition, Deployment, Env, Servers};
+use bytes::Bytes;
+use fencepost_clients::{CLIENTS, Definition, Env, Servers};
 use fencepost_faults::setting::InvalidSetting;
-use fencepost_faults::{Families, Node, Seed};
+use fencepost_faults::{Families, Family, Node, Seed};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -50,7 +52,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
 /// Whether a lock makes that of another thread of its process: one is built, and asked.
 pub fn knows_threads(client: &Definition) -> bool {
     let (node, knows) = (Node::Client(1), Rc::new(Cell::new(false)));
-    let (answer, build, servers) = (knows.clone(), client.build, servers(client.deployment));
+    let (answer, build, servers) = (knows.clone(), client.build, servers(client));
     let program = Software::Program(Rc::new(move |env: Env| -> TaskFuture {
         let lock = build(env.clone(), &servers, &Scenario::default().settings());
         answer.set(lock.of_thread(env.of_thread(2)).is_some());
@@ -62,12 +64,11 @@ pub fn knows_threads(client: &Definition) -> bool {
 }
 
 /// Servers that nobody talks to.
-fn servers(deployment: Deployment) -> Servers {
-    let address = |number| Address { host: Node::Redis(number).to_string(), port: 6379 };
-    match deployment {
-        Deployment::Primary => Servers::One(address(1)),
-        Deployment::Independent => Servers::Independent((1..=5).map(address).collect()),
-    }
+fn servers(client: &Definition) -> Servers {
+    let scenario = Scenario::default();
+    let topology = scenario.topology(client, &Families::from(Family::None));
+    let ground = Ground { seed: Seed(0), scenario: &scenario, topology, tap_prefix: Bytes::new() };
+    (entry(client.deployment.coordinator()).servers)(&ground, Node::Client(1))
 }
 
 #[cfg(test)]

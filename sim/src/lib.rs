@@ -9,6 +9,7 @@
 pub mod bench;
 pub mod boundary;
 pub mod cli;
+pub mod coordinators;
 mod deployment;
 pub mod engine;
 pub mod fit;

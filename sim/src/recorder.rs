@@ -118,7 +118,10 @@ impl Recorder {
         if let (Change::Granted, Some(by), Some(value)) = (change, by, &value) {
             self.granted.borrow_mut().insert(by.machine(), value.clone());
         }
-        self.record(node, What::Server { key, change, value, by, primary: tap.primary });
+        self.record(
+            node,
+            What::Server { key, change, value, by, primary: tap.primary, token: tap.token },
+        );
     }
 
     /// A server has loaded what its disk held: what it held before and has not found again is
@@ -134,6 +137,7 @@ impl Recorder {
                     value: Some(value),
                     by: None,
                     primary: true,
+                    token: None,
                 };
                 self.record(node, what);
             }

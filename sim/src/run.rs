@@ -1,5 +1,6 @@
 //! One run: from a plan to a history. Must never know how the history is judged.
 
+use crate::coordinators::entry;
 use crate::deployment::{Deployment, RESOURCE, members};
 use crate::engine::{Engine, EngineError, Setup};
 use crate::fit::{Unfit, fits};
@@ -183,21 +184,16 @@ impl RunSpec {
     }
 
     /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of
-    /// any clock + (with Sentinel) down-after, twice failover-timeout and the 30 s of TILT + the
-    /// longest silence of a healed link + a command timeout + a retry.
+    /// any clock + what the coordinator needs to recover + the longest silence of a healed link + a
+    /// command timeout + a retry.
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let step_back = self.plan.server_clock_back_max();
-        let sentinel = match self.topology() {
-            Topology::Replicated { down_after_us, failover_timeout_us, .. } => {
-                down_after_us + failover_timeout_us + failover_timeout_us + Micros::from_secs(30)
-            }
-            _ => Micros::ZERO,
-        };
+        let recovery = (entry(self.client.deployment.coordinator()).recovery)(self.topology());
         let silence = network::RETRY_CAP.max(network::CONNECT_RETRY_CAP);
         scenario.ttl.0
             + step_back
-            + sentinel
+            + recovery
             + silence
             + scenario.command_timeout.0
             + scenario.retry.max.0

@@ -1,13 +1,14 @@
 //! Everything that a run follows from besides its seed, its lock and its faults: the deployment,
 //! the workload, the habits of clients and servers. Must never know how any of it is run.
 
+use crate::coordinators::entry;
 use crate::lengths::Length;
 use crate::programs::Program;
 use crate::span::{Span, SpanRange};
 use clap::ValueEnum;
-use fencepost_clients::{Definition, Deployment, ReplicaWait, Settings};
+use fencepost_clients::{Definition, ReplicaWait, Settings};
 use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
-use fencepost_faults::{Families, Family, Micros, SimTime};
+use fencepost_faults::{Families, Micros, SimTime};
 use fencepost_reports::{StorageRule, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -214,28 +215,9 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// Which servers a lock runs against under these faults: Sentinel and replicas only where they
-    /// matter.
+    /// Which servers a lock runs against under these faults.
     pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
-        let wants_replicas =
-            |family| matches!(family, Family::Failover | Family::ReplicationLag | Family::All);
-        match client.deployment {
-            Deployment::Independent => {
-                Topology::Independent { masters: self.masters, quorum: self.masters / 2 + 1 }
-            }
-            Deployment::Primary
-                if families.chosen().any(wants_replicas)
-                    || self.program(client).is_some_and(|it| it.deployment.has_sentinels()) =>
-            {
-                Topology::Replicated {
-                    replicas: self.replicas,
-                    sentinels: self.sentinels,
-                    down_after_us: self.down_after.0,
-                    failover_timeout_us: self.failover_timeout.0,
-                }
-            }
-            Deployment::Primary => Topology::Standalone,
-        }
+        (entry(client.deployment.coordinator()).topology)(self, client, families)
     }
 
     /// The program that a lock is, if it is one of the user's own.

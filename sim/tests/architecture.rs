@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
     ("machine", &[]),
+    ("coordinators/memcached", &["fencepost-machine"]),
     ("fake-redis", &["fencepost-machine"]),
     ("clients", &[]),
     ("reports", &["fencepost-faults"]),
@@ -20,6 +21,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "fencepost-clients",
             "fencepost-faults",
             "fencepost-machine",
+            "fencepost-memcached",
             "fencepost-programs",
             "fencepost-reports",
         ],

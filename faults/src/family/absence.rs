@@ -1,4 +1,5 @@
-//! What `failover` means where nobody takes over: independent masters that stay away for longer
+//! What `failover` means where Sentinel does not watch: independent masters, or members of an
+//! ensemble, that stay away for longer
 //! than any lease, never so many that the rest make no quorum. Redlock must survive it. Must never
 //! bring a master back while a lock that it forgot may be held.
 
@@ -34,9 +35,9 @@ pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
 }
 
 fn absence(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Drawn {
-    let most = setting.spare_masters().max(1);
+    let most = setting.spare_servers().max(1);
     let count = uniform(rng, 1..=most as u64) as usize;
-    let gone = subset(rng, &setting.redis(), count);
+    let gone = subset(rng, &setting.servers(), count);
     let ttl = setting.ttl_us.as_micros();
     let away = Micros(ttl + ttl / 5)
         + span(rng, Spans::new(Micros::from_secs(1), Micros(ttl.max(1_000_000) * 2)));

@@ -19,7 +19,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     let extreme = chance(rng, 600);
     let lasting = chance(rng, 700);
     let clients = setting.clients().into_iter().map(|node| (node, -most));
-    let servers = setting.redis().into_iter().map(|node| (node, most));
+    let servers = setting.servers().into_iter().map(|node| (node, most));
     let hosts: Vec<(Node, i32)> = clients.chain(servers).collect();
     let rate = |rng: &mut ChaCha8Rng, worst: i32| if extreme { worst } else { any_rate(rng, most) };
     if lasting {

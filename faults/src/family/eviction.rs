@@ -10,13 +10,13 @@ use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
-    let redis = setting.redis();
+    let servers = setting.servers();
     let mut drawn = Drawn::new();
     for at in starts(rng, setting) {
         let flush = chance(rng, 500);
         let lose =
             |node| (at, if flush { Fault::FlushAll { node } } else { Fault::Evict { node } });
-        drawn.extend(victims(rng, setting, &redis).into_iter().map(lose));
+        drawn.extend(victims(rng, setting, &servers).into_iter().map(lose));
     }
     drawn
 }

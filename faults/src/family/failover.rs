@@ -19,7 +19,11 @@ const STRIKES_MAX: u16 = 2;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     let Topology::Replicated { down_after_us, .. } = setting.topology else {
-        return absences(rng, setting);
+        return match setting.topology {
+            // Nobody takes over from a server that is alone.
+            Topology::Ensemble { servers: 1 } => Vec::new(),
+            _ => absences(rng, setting),
+        };
     };
     let counts = setting.knobs.counts;
     let count = uniform(
@@ -30,7 +34,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     let mut drawn = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
         // The first strike knows who the primary is; a later one may have to guess.
-        let guess = any(rng, &setting.redis()).unwrap_or(Node::Redis(1));
+        let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = chance(rng, 400);
         drawn.extend(match any(rng, &setting.clients()) {
@@ -91,7 +95,7 @@ fn isolation(
     if sentinels.len() >= 3 && chance(rng, 500) {
         side_a.extend(any(rng, &sentinels));
     }
-    let others = [setting.redis(), sentinels, setting.clients()].concat();
+    let others = [setting.servers(), sentinels, setting.clients()].concat();
     let side_b = others.into_iter().filter(|node| !side_a.contains(node)).collect();
     let grant = Spans::new(
         Micros(setting.ttl_us.as_micros() / 2),

@@ -25,9 +25,9 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
 
 /// Requests, replies, or what the servers tell each other.
 fn link(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
-    let redis = setting.redis();
-    let (clients, servers) = (some(rng, &setting.clients()), some(rng, &redis));
-    let others = redis.iter().copied().filter(|node| !servers.contains(node)).collect::<Vec<_>>();
+    let all = setting.servers();
+    let (clients, servers) = (some(rng, &setting.clients()), some(rng, &all));
+    let others = all.iter().copied().filter(|node| !servers.contains(node)).collect::<Vec<_>>();
     match (uniform(rng, 0..=2), setting.is_replicated() && !others.is_empty() && chance(rng, 500)) {
         (0, true) => (servers, others),
         (0 | 1, _) => (clients, servers),

@@ -9,10 +9,10 @@ use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
-    let (clients, redis) = (setting.clients(), setting.redis());
+    let (clients, servers) = (setting.clients(), setting.servers());
     let starts = starts(rng, setting);
     let trap = |at| {
-        let (server, client) = (any(rng, &redis)?, any(rng, &clients)?);
+        let (server, client) = (any(rng, &servers)?, any(rng, &clients)?);
         Some((
             at,
             Fault::LostReply { server, client, duration_us: span(rng, setting.knobs.lost_reply) },

@@ -23,18 +23,19 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
 
 /// Half of the time clients against servers, else the servers (and Sentinels) among themselves.
 fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
-    let (redis, sentinels) = (setting.redis(), setting.sentinels());
-    let some_redis = some(rng, &redis);
+    let (servers, sentinels) = (setting.servers(), setting.sentinels());
+    let some_servers = some(rng, &servers);
     let some_clients = some(rng, &setting.clients());
-    let other_redis: Vec<Node> =
-        redis.iter().copied().filter(|node| !some_redis.contains(node)).collect();
+    let others: Vec<Node> =
+        servers.iter().copied().filter(|node| !some_servers.contains(node)).collect();
     let some_sentinels = some(rng, &sentinels);
     let from_clients = chance(rng, 500);
     // Independent masters never talk to each other, so there is nothing among them to cut.
     let (side_a, side_b) = match chance(rng, 500) {
-        _ if from_clients || !setting.is_replicated() => (some_clients, some_redis),
-        false if !other_redis.is_empty() => (some_redis, other_redis),
-        _ => (some_sentinels, some_redis),
+        _ if from_clients || !setting.is_replicated() => (some_clients, some_servers),
+        false if !others.is_empty() => (some_servers, others),
+        _ if sentinels.is_empty() => (some_servers, others),
+        _ => (some_sentinels, some_servers),
     };
     if chance(rng, 500) { (side_a, side_b) } else { (side_b, side_a) }
 }

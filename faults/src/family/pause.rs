@@ -18,10 +18,10 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
 /// One pause: mostly of a client, often past the end of its lease.
 fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
     let server = chance(rng, 125);
-    let nodes = if server { setting.redis() } else { setting.clients() };
+    let nodes = if server { setting.servers() } else { setting.clients() };
     let node = any(rng, &nodes)?;
     let duration_us = match node {
-        Node::Redis(_) => span(rng, unnoticed(setting)),
+        Node::Redis(_) | Node::Server(_) => span(rng, unnoticed(setting)),
         _ => span_often_past(rng, setting.knobs.pause, setting.ttl_us),
     };
     Some(Fault::Pause { node, duration_us })

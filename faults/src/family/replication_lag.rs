@@ -6,17 +6,19 @@ use super::timing::{span, starts};
 use crate::draw::{any, chance};
 use crate::fault::Fault;
 use crate::node::Node;
-use crate::setting::{Setting, Topology};
+use crate::setting::Setting;
 use crate::time::Micros;
 use rand_chacha::ChaCha8Rng;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
-    let Topology::Replicated { .. } = setting.topology else { return Vec::new() };
-    let redis = setting.redis();
+    if !setting.is_replicated() {
+        return Vec::new();
+    }
+    let servers = setting.servers();
     let starts = starts(rng, setting);
     let spell = |at| {
         // Usually the first primary; after a failover it may be any of them.
-        let primary = if chance(rng, 750) { redis[0] } else { any(rng, &redis)? };
+        let primary = if chance(rng, 750) { servers[0] } else { any(rng, &servers)? };
         let lag = span(rng, setting.knobs.replication_lag);
         Some((at, lagging(setting, primary, lag, span(rng, setting.knobs.spell))))
     };
@@ -25,7 +27,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
 
 /// Every other server hears of `primary` late by three quarters of `lag` to `lag`.
 pub(super) fn lagging(setting: &Setting, primary: Node, lag: Micros, duration_us: Micros) -> Fault {
-    let to = setting.redis().into_iter().filter(|node| *node != primary).collect();
+    let to = setting.servers().into_iter().filter(|node| *node != primary).collect();
     let least = Micros::from_millis(lag.as_millis() * 3 / 4);
     Fault::Delay { from: vec![primary], to, extra_us_min: least, extra_us_max: lag, duration_us }
 }

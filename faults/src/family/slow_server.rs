@@ -9,10 +9,10 @@ use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
-    let redis = setting.redis();
+    let servers = setting.servers();
     let starts = starts(rng, setting);
     let slow = |at| {
-        let node = any(rng, &redis)?;
+        let node = any(rng, &servers)?;
         let (extra_us, duration_us) =
             (span(rng, setting.knobs.service), span(rng, setting.knobs.spell));
         Some((at, Fault::SlowServer { node, extra_us, duration_us }))

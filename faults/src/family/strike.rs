@@ -25,14 +25,15 @@ pub(super) fn strikes(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Strike> {
 }
 
 fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
-    let redis = setting.redis();
-    let spare = setting.spare_masters();
+    let servers = setting.servers();
+    let spare = setting.spare_servers();
     let shielded = if spare > 0 && setting.processes > 0 && chance(rng, 500) {
-        subset(rng, &redis, spare)
+        subset(rng, &servers, spare)
     } else {
         Vec::new()
     };
-    let reachable: Vec<Node> = redis.into_iter().filter(|node| !shielded.contains(node)).collect();
+    let reachable: Vec<Node> =
+        servers.into_iter().filter(|node| !shielded.contains(node)).collect();
     let victims = victims(rng, setting, &reachable);
     let rolling = chance(rng, 500);
     let mut offset = || if rolling { up_to(rng, setting.ttl_us) } else { Micros::ZERO };
@@ -51,13 +52,9 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
 pub(super) fn victims(rng: &mut ChaCha8Rng, setting: &Setting, reachable: &[Node]) -> Vec<Node> {
     let count = uniform(rng, 1..=reachable.len().max(1) as u64) as usize;
     let mut victims = subset(rng, reachable, count);
-    let primary_too = chance(rng, 750);
-    if primary_too
-        && setting.is_replicated()
-        && !victims.contains(&Node::Redis(1))
-        && !victims.is_empty()
-    {
-        victims[0] = Node::Redis(1);
+    let (primary_too, first) = (chance(rng, 750), setting.servers()[0]);
+    if primary_too && setting.is_replicated() && !victims.contains(&first) && !victims.is_empty() {
+        victims[0] = first;
     }
     victims
 }

@@ -26,13 +26,13 @@ pub(crate) fn standalone() -> Setting {
 #[test]
 fn hosts_are_listed_by_role() {
     let setting = replicated();
-    assert_eq!(setting.redis(), [Node::Redis(1), Node::Redis(2), Node::Redis(3)]);
+    assert_eq!(setting.servers(), [Node::Redis(1), Node::Redis(2), Node::Redis(3)]);
     assert_eq!(setting.sentinels().len(), 3);
     assert_eq!(setting.clients(), [Node::Client(1), Node::Client(2), Node::Client(3)]);
     assert_eq!(setting.targets().len(), 3 + 3 + 1 + 3);
     assert!(!setting.targets().contains(&Node::Probe));
-    assert_eq!(independent().spare_masters(), 2);
-    assert_eq!(standalone().redis(), [Node::Redis(1)]);
+    assert_eq!(independent().spare_servers(), 2);
+    assert_eq!(standalone().servers(), [Node::Redis(1)]);
 }
 
 #[test]

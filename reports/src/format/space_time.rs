@@ -61,7 +61,7 @@ fn places(scene: &Scene) -> (Places, i32) {
     for lane in &scene.lanes {
         let height = match lane.node {
             Node::Client(_) | Node::Thread { .. } => 50,
-            Node::Storage | Node::Redis(_) => 42,
+            Node::Storage | Node::Redis(_) | Node::Server(_) => 42,
             Node::Probe | Node::Sentinel(_) => 30,
         };
         let clock = scene.clocks.iter().any(|line| line.node == lane.node).then_some(y + height);

@@ -35,7 +35,7 @@ fn rank(node: Node) -> u8 {
     match node {
         Node::Storage => 0,
         Node::Client(_) | Node::Thread { .. } => 1,
-        Node::Redis(_) => 2,
+        Node::Redis(_) | Node::Server(_) => 2,
         Node::Sentinel(_) => 3,
         Node::Probe => 4,
     }

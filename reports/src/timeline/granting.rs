@@ -66,7 +66,7 @@ struct Standing<'h> {
 pub(super) fn claims(history: &History) -> Claims<'_> {
     let mut ledger = Ledger::default();
     for (moment, event) in moments(history) {
-        let What::Server { key, change, value: Some(value), by, primary } = &event.what else {
+        let What::Server { key, change, value: Some(value), by, primary, .. } = &event.what else {
             continue;
         };
         if *key == history.header.resource {

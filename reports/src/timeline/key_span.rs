@@ -49,7 +49,7 @@ pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
     let mut open: BTreeMap<Node, usize> = BTreeMap::new();
     let mut origins = Origins::default();
     for (moment, event) in moments(history) {
-        let What::Server { key, change, value, by, primary } = &event.what else { continue };
+        let What::Server { key, change, value, by, primary, .. } = &event.what else { continue };
         if *key != history.header.resource {
             continue;
         }

@@ -3,7 +3,7 @@
 use super::arguments::ServeArguments;
 use super::output::print;
 use super::{Failure, Outcome};
-use crate::deployment::persistence;
+use crate::coordinators::redis::persistence;
 use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
 use fake_redis::serve::{ServeOptions, serve as serve_until_stopped};

@@ -4,7 +4,7 @@
 use super::minimal::{Minimal, with_plan};
 use super::target::Target;
 use fencepost_faults::shrink::Boundary as Found;
-use fencepost_faults::{Fault, FaultPlan, Magnitude, Node, TimedFault, with_magnitude};
+use fencepost_faults::{Fault, FaultPlan, Magnitude, TimedFault, with_magnitude};
 use fencepost_reports::arithmetic::{Question, bound};
 use fencepost_reports::report::Boundary;
 use fencepost_reports::{Cause, History};
@@ -71,8 +71,10 @@ fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i6
     let spec = &minimal.spec;
     let (index, timed, down) =
         spec.plan.faults.iter().enumerate().find_map(|(index, timed)| match &timed.fault {
-            Fault::Crash { node: Node::Redis(_), down_us: Some(down) }
-            | Fault::PowerLoss { node: Node::Redis(_), down_us: Some(down) } => {
+            Fault::Crash { node, down_us: Some(down) }
+            | Fault::PowerLoss { node, down_us: Some(down) }
+                if node.is_server() =>
+            {
                 Some((index, timed, *down))
             }
             _ => None,

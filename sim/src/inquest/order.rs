@@ -241,7 +241,7 @@ fn like(what: &What) -> String {
         What::Lost => "lost".to_owned(),
         What::Crashed => "crashed".to_owned(),
         What::Started => "started".to_owned(),
-        What::Server { key, change, value, by, primary } => {
+        What::Server { key, change, value, by, primary, .. } => {
             format!("{key} {change:?} {value:?} {by:?} {primary}")
         }
         What::Storage { by, access: Access::Read, accepted, .. } => {

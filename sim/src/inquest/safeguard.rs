@@ -140,9 +140,9 @@ fn beyond_the_lease(spec: &RunSpec) -> Micros {
 fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     matches!(
         fault,
-        Fault::Crash { node: Node::Redis(_), down_us: Some(down) }
-        | Fault::PowerLoss { node: Node::Redis(_), down_us: Some(down) }
-            if *down < beyond_the_lease(spec)
+        Fault::Crash { node, down_us: Some(down) }
+        | Fault::PowerLoss { node, down_us: Some(down) }
+            if node.is_server() && *down < beyond_the_lease(spec)
     )
 }
 

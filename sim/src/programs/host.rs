@@ -345,6 +345,8 @@ fn places(servers: &Servers) -> Vec<(String, String)> {
                 ("MASTER_NAME".to_owned(), name.clone()),
             ]
         }
+        // Programs are only run against Redis (`Program::definition`).
+        Servers::Ensemble(_) => Vec::new(),
         Servers::Independent(masters) => {
             let mut sorted = masters.clone();
             sorted.sort();

@@ -1,0 +1,183 @@
+//! What the server holds: items by key, in the order in which they were used, within a limit.
+
+use crate::clock::{Clock, Expiry};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+
+/// What an item takes besides its key and value: its header with the cas number, the end of the
+/// key, and the end of the line.
+const OVERHEAD: usize = 48 + 8 + 1 + 2;
+
+/// One item.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Item {
+    pub(crate) flags: u32,
+    pub(crate) value: Bytes,
+    pub(crate) expiry: Expiry,
+    /// Changes whenever the item does; no two changes of one life of the server share a number.
+    pub(crate) cas: u64,
+    /// What the clock showed when it was stored.
+    stored_at: u64,
+    /// Where it stands in the order of use.
+    used: u64,
+}
+
+/// What becomes of the present item if something is looked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Gone {
+    /// It had expired.
+    Expired(Item),
+    /// It had been flushed.
+    Flushed(Item),
+}
+
+/// The flush that was asked for last (`oldest_live` and `oldest_cas` in memcached.c).
+#[derive(Clone, Copy, Debug)]
+struct Flush {
+    /// From when on what is older is gone.
+    at: u64,
+    /// What was stored before this number was given out is gone too.
+    cas: u64,
+}
+
+/// All items.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    items: BTreeMap<Bytes, Item>,
+    /// The keys in the order of their last use.
+    order: BTreeMap<u64, Bytes>,
+    uses: u64,
+    cas: u64,
+    size: usize,
+    limit: usize,
+    flush: Option<Flush>,
+}
+
+impl Cache {
+    pub(crate) fn new(limit: usize) -> Cache {
+        let (items, order) = (BTreeMap::new(), BTreeMap::new());
+        Cache { items, order, uses: 0, cas: 0, size: 0, limit, flush: None }
+    }
+
+    /// How many items there are, and how many bytes they take.
+    pub(crate) fn extent(&self) -> (usize, usize) {
+        (self.items.len(), self.size)
+    }
+
+    /// The next cas number.
+    fn next_cas(&mut self) -> u64 {
+        self.cas += 1;
+        self.cas
+    }
+
+    /// Takes an item away that is no longer there to those who ask.
+    pub(crate) fn drop_if_gone(&mut self, key: &[u8], clock: &Clock) -> Option<Gone> {
+        let item = self.items.get(key)?;
+        if self.is_flushed(item, clock) {
+            return self.remove(key).map(Gone::Flushed);
+        }
+        if clock.has_reached(item.expiry) {
+            return self.remove(key).map(Gone::Expired);
+        }
+        None
+    }
+
+    /// `item_is_flushed`.
+    fn is_flushed(&self, item: &Item, clock: &Clock) -> bool {
+        self.flush.is_some_and(|flush| {
+            flush.at <= clock.shows && (item.stored_at <= flush.at || item.cas < flush.cas)
+        })
+    }
+
+    /// The item of a key, which is used by that.
+    pub(crate) fn get(&mut self, key: &[u8]) -> Option<&Item> {
+        let (name, item) = self.items.get_key_value(key)?;
+        let (name, before) = (name.clone(), item.used);
+        self.uses += 1;
+        self.order.remove(&before);
+        self.order.insert(self.uses, name);
+        let item = self.items.get_mut(key)?;
+        item.used = self.uses;
+        Some(item)
+    }
+
+    /// Stores an item; those that had to go for it.
+    pub(crate) fn store(
+        &mut self,
+        key: &[u8],
+        (flags, value, expiry): (u32, Bytes, Expiry),
+        clock: &Clock,
+    ) -> Vec<(Bytes, Item)> {
+        self.remove(key);
+        let evicted = self.make_room(key.len() + value.len() + OVERHEAD);
+        self.uses += 1;
+        let (used, cas, stored_at) = (self.uses, self.next_cas(), clock.shows);
+        self.size += key.len() + value.len() + OVERHEAD;
+        let name = Bytes::copy_from_slice(key);
+        self.order.insert(used, name.clone());
+        self.items.insert(name, Item { flags, value, expiry, cas, stored_at, used });
+        evicted
+    }
+
+    fn make_room(&mut self, wanted: usize) -> Vec<(Bytes, Item)> {
+        let mut evicted = Vec::new();
+        while self.size + wanted > self.limit {
+            let Some((_, key)) = self.order.first_key_value() else { break };
+            let key = key.clone();
+            evicted.extend(self.remove(&key).map(|item| (key, item)));
+        }
+        evicted
+    }
+
+    /// Sets when an item expires.
+    pub(crate) fn touch(&mut self, key: &[u8], expiry: Expiry) {
+        if let Some(item) = self.items.get_mut(key) {
+            item.expiry = expiry;
+        }
+    }
+
+    /// Replaces the value where it stands, which neither moves the item nor changes its age.
+    pub(crate) fn overwrite(&mut self, key: &[u8], value: Bytes) {
+        let cas = self.next_cas();
+        if let Some(item) = self.items.get_mut(key) {
+            (item.value, item.cas) = (value, cas);
+        }
+    }
+
+    /// Takes an item away.
+    pub(crate) fn remove(&mut self, key: &[u8]) -> Option<Item> {
+        let (key, item) = self.items.remove_entry(key)?;
+        self.order.remove(&item.used);
+        self.size -= key.len() + item.value.len() + OVERHEAD;
+        Some(item)
+    }
+
+    /// Takes all items away.
+    pub(crate) fn evict_all(&mut self) -> Vec<(Bytes, Item)> {
+        (self.order, self.size) = (BTreeMap::new(), 0);
+        std::mem::take(&mut self.items).into_iter().collect()
+    }
+
+    /// `flush_all`: what is older than `at` is gone once the clock shows it.
+    pub(crate) fn flush(&mut self, at: Expiry, clock: &Clock) {
+        let at = match at {
+            Expiry::Never => clock.shows,
+            Expiry::At(at) => at,
+        };
+        let before = at.saturating_sub(1);
+        let earlier = self.flush.map_or(0, |flush| flush.cas);
+        let cas = if before <= clock.shows { self.next_cas() } else { earlier };
+        self.flush = Some(Flush { at: before, cas });
+    }
+
+    /// Every key, in their order.
+    pub(crate) fn keys(&self) -> Vec<Bytes> {
+        self.items.keys().cloned().collect()
+    }
+
+    /// Whether an item of this size can be stored at all (`item_size_ok` with the default limit of
+    /// a megabyte).
+    pub(crate) fn fits(key: &[u8], length: usize) -> bool {
+        key.len() + length + OVERHEAD <= 1024 * 1024
+    }
+}

@@ -1,0 +1,227 @@
+//! The commands of the text protocol, as `proto_text.c` reads them.
+
+use crate::number::{self, unsigned};
+use crate::server::{Memcached, Then};
+use crate::storing::Mode;
+use bytes::Bytes;
+use fencepost_machine::KeyChange;
+
+/// The longest key.
+pub(crate) const KEY_MAX: usize = 250;
+/// What is said of a line that makes no sense.
+pub(crate) const BAD_LINE: &str = "CLIENT_ERROR bad command line format";
+const BAD_EXPIRY: &str = "CLIENT_ERROR invalid exptime argument";
+const ERROR: &str = "ERROR";
+const VERSION: &str = "1.6.18";
+
+/// A line of the reply, unless the client wants none.
+pub(crate) fn reply(text: &str, quiet: bool) -> Vec<u8> {
+    match quiet {
+        true => Vec::new(),
+        false => [text.as_bytes(), b"\r\n"].concat(),
+    }
+}
+
+fn say(text: &str) -> Then {
+    Then::Reply(reply(text, false))
+}
+
+/// Which way a number goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Delta {
+    Up,
+    Down,
+}
+
+impl Memcached {
+    /// Carries out a line.
+    pub(crate) fn command(&mut self, line: &Bytes) -> Then {
+        // To C, a line ends at its first zero.
+        let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
+        let words: Vec<&[u8]> =
+            line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
+        let Some((name, arguments)) = words.split_first() else { return say(ERROR) };
+        let quiet = arguments.last() == Some(&b"noreply".as_slice());
+        match (*name, arguments.len()) {
+            (b"get" | b"bget", 1..) => self.get(arguments, Shown::Value),
+            (b"gets", 1..) => self.get(arguments, Shown::Cas),
+            (b"gat", 2..) => self.get_and_touch(arguments, Shown::Value),
+            (b"gats", 2..) => self.get_and_touch(arguments, Shown::Cas),
+            (b"set", 4 | 5) => self.begin(Mode::Set, arguments, quiet),
+            (b"add", 4 | 5) => self.begin(Mode::Add, arguments, quiet),
+            (b"replace", 4 | 5) => self.begin(Mode::Replace, arguments, quiet),
+            (b"append", 4 | 5) => self.begin(Mode::Append, arguments, quiet),
+            (b"prepend", 4 | 5) => self.begin(Mode::Prepend, arguments, quiet),
+            (b"cas", 5 | 6) => self.begin(Mode::Cas(0), arguments, quiet),
+            (b"delete", 1..=3) => self.delete(arguments, quiet),
+            (b"incr", 2 | 3) => self.count(arguments, Delta::Up, quiet),
+            (b"decr", 2 | 3) => self.count(arguments, Delta::Down, quiet),
+            (b"touch", 2 | 3) => self.touch(arguments, quiet),
+            (b"flush_all", 0..=2) => self.flush_all(arguments, quiet),
+            (b"verbosity", 1 | 2) => Then::Reply(reply("OK", quiet)),
+            (b"version", _) => say(&format!("VERSION {VERSION}")),
+            (b"stats", 0) => Then::Reply(self.stats()),
+            (b"quit", _) => Then::Close,
+            _ => say(ERROR),
+        }
+    }
+
+    fn get(&mut self, keys: &[&[u8]], shown: Shown) -> Then {
+        if keys.iter().any(|key| key.len() > KEY_MAX) {
+            return say(BAD_LINE);
+        }
+        let mut said = Vec::new();
+        for key in keys {
+            self.look(key);
+            self.counts.gets += 1;
+            if let Some(item) = self.cache.get(key) {
+                let (flags, length) = (item.flags, item.value.len());
+                let head = match shown {
+                    Shown::Value => format!(" {flags} {length}\r\n"),
+                    Shown::Cas => format!(" {flags} {length} {}\r\n", item.cas),
+                };
+                for part in [b"VALUE ", *key, head.as_bytes(), &item.value, b"\r\n"] {
+                    said.extend_from_slice(part);
+                }
+                self.counts.hits += 1;
+            }
+        }
+        said.extend_from_slice(b"END\r\n");
+        Then::Reply(said)
+    }
+
+    fn get_and_touch(&mut self, arguments: &[&[u8]], shown: Shown) -> Then {
+        let (given, keys) = (arguments[0], &arguments[1..]);
+        let Some(expiry) = number::expiry(given) else { return say(BAD_EXPIRY) };
+        let said = self.get(keys, shown);
+        for key in keys.iter().filter(|key| key.len() <= KEY_MAX) {
+            self.extend(key, expiry);
+        }
+        said
+    }
+
+    /// Moves the expiry of a key; whether it is there.
+    fn extend(&mut self, key: &[u8], expiry: i64) -> bool {
+        self.look(key);
+        if self.cache.get(key).is_none() {
+            return false;
+        }
+        self.cache.touch(key, self.clock.expiry(expiry));
+        if let Some(item) = self.cache.get(key).cloned() {
+            self.tell(key, &item, KeyChange::Extended);
+        }
+        true
+    }
+
+    fn touch(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
+        if arguments[0].len() > KEY_MAX {
+            return Then::Reply(reply(BAD_LINE, quiet));
+        }
+        let said = match number::expiry(arguments[1]) {
+            None => BAD_EXPIRY,
+            Some(expiry) if self.extend(arguments[0], expiry) => "TOUCHED",
+            Some(_) => "NOT_FOUND",
+        };
+        Then::Reply(reply(said, quiet))
+    }
+
+    /// An old form has a time to block the key for; only 0 is still taken.
+    fn delete(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
+        let is_zero = arguments.get(1) == Some(&b"0".as_slice());
+        let is_valid = match arguments.len() {
+            1 => true,
+            2 => is_zero || quiet,
+            _ => is_zero && quiet,
+        };
+        let key = arguments[0];
+        let said = if !is_valid {
+            "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]"
+        } else if key.len() > KEY_MAX {
+            BAD_LINE
+        } else {
+            self.look(key);
+            match self.cache.remove(key) {
+                Some(item) => {
+                    self.tell(key, &item, KeyChange::Removed);
+                    "DELETED"
+                }
+                None => "NOT_FOUND",
+            }
+        };
+        Then::Reply(reply(said, quiet))
+    }
+
+    /// `do_add_delta`. A number that takes less room than the old one is followed by blanks.
+    fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> Then {
+        let said = |text: &str| Then::Reply(reply(text, quiet));
+        let key = arguments[0];
+        if key.len() > KEY_MAX {
+            return said(BAD_LINE);
+        }
+        let Some(by) = unsigned(arguments[1]) else {
+            return said("CLIENT_ERROR invalid numeric delta argument");
+        };
+        self.look(key);
+        let Some(item) = self.cache.get(key).cloned() else { return said("NOT_FOUND") };
+        let Some(before) = unsigned(&item.value) else {
+            return said("CLIENT_ERROR cannot increment or decrement non-numeric value");
+        };
+        let after = match delta {
+            Delta::Up => before.wrapping_add(by),
+            Delta::Down => before.saturating_sub(by),
+        };
+        let digits = after.to_string();
+        let padded = format!("{digits:<width$}", width = item.value.len());
+        if digits.len() <= item.value.len() {
+            self.cache.overwrite(key, padded.into());
+            if let Some(item) = self.cache.get(key).cloned() {
+                self.tell(key, &item, KeyChange::Granted);
+            }
+        } else {
+            self.put(key, item.flags, padded.into(), item.expiry);
+        }
+        said(&digits)
+    }
+
+    fn flush_all(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
+        let given = arguments.len() > usize::from(quiet);
+        let delay = if given { number::expiry(arguments[0]) } else { Some(0) };
+        let said = match delay {
+            Some(delay) => {
+                let at = self.clock.expiry(delay.max(0));
+                self.cache.flush(at, &self.clock);
+                for key in self.cache.keys() {
+                    self.look(&key);
+                }
+                "OK"
+            }
+            None => BAD_EXPIRY,
+        };
+        Then::Reply(reply(said, quiet))
+    }
+
+    /// A few of the figures of memcached.
+    fn stats(&self) -> Vec<u8> {
+        let (items, bytes) = self.cache.extent();
+        let figures = [
+            ("version", VERSION.to_owned()),
+            ("curr_items", items.to_string()),
+            ("bytes", bytes.to_string()),
+            ("cmd_get", self.counts.gets.to_string()),
+            ("cmd_set", self.counts.sets.to_string()),
+            ("get_hits", self.counts.hits.to_string()),
+            ("evictions", self.counts.evictions.to_string()),
+        ];
+        let lines: String =
+            figures.iter().map(|(name, value)| format!("STAT {name} {value}\r\n")).collect();
+        [lines.as_bytes(), b"END\r\n"].concat()
+    }
+}
+
+/// What is shown of an item.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Value,
+    /// Its cas number too.
+    Cas,
+}

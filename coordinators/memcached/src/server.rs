@@ -1,0 +1,309 @@
+//! The server as a machine: connections, lines and data blocks in, replies out.
+
+use crate::cache::{Cache, Gone, Item};
+use crate::clock::{Clock, Expiry, TICK_US};
+use crate::storing::Storing;
+use bytes::{Buf, Bytes, BytesMut};
+use fencepost_machine::{
+    ConnectionId, Input, KeyChange, Machine, Now, OperatorAction, Output, Outputs, TapEvent,
+};
+use std::collections::BTreeMap;
+
+/// A line that is longer and is not a `get` ends the connection.
+const LINE_MAX: usize = 2_048;
+
+/// How the server is set up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// How many bytes the items may take (`-m`, in bytes).
+    pub memory_limit: usize,
+    /// Tap events are told for keys with this prefix; `None` tells none.
+    pub tap_prefix: Option<Bytes>,
+}
+
+impl Default for Config {
+    /// 64 MB, as memcached's own.
+    fn default() -> Config {
+        Config { memory_limit: 64 * 1024 * 1024, tap_prefix: None }
+    }
+}
+
+/// One memcached server. The driver sends [`Input::Timer`] when it boots. It has no disk: a restart
+/// is a new, empty server.
+#[derive(Debug)]
+pub struct Memcached {
+    config: Config,
+    pub(crate) cache: Cache,
+    pub(crate) clock: Clock,
+    connections: BTreeMap<ConnectionId, Connection>,
+    /// What this input makes the server want.
+    out: Outputs,
+    /// Whose command is being carried out.
+    acting: Option<ConnectionId>,
+    pub(crate) counts: Counts,
+}
+
+/// What `stats` counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) gets: u64,
+    pub(crate) hits: u64,
+    pub(crate) sets: u64,
+    pub(crate) evictions: u64,
+}
+
+/// One client.
+#[derive(Debug, Default)]
+struct Connection {
+    input: BytesMut,
+    /// A command that waits for its data block.
+    storing: Option<Storing>,
+    /// A refused data block that is still to be thrown away.
+    swallowing: Option<Swallowing>,
+}
+
+/// A data block that is thrown away, and what is said then.
+#[derive(Debug)]
+struct Swallowing {
+    /// How many of its bytes are still to come.
+    left: usize,
+    reply: Vec<u8>,
+}
+
+/// Something whole that a client sent.
+enum Request {
+    Line(Bytes),
+    Block(Storing, Bytes),
+    /// A refused data block was thrown away.
+    Swallowed(Vec<u8>),
+    /// A line without an end.
+    TooLong,
+}
+
+/// What a command makes of its connection.
+pub(crate) enum Then {
+    /// The reply; empty for none.
+    Reply(Vec<u8>),
+    /// A data block follows.
+    Await(Storing),
+    /// The reply, once a data block of this length was thrown away.
+    Swallow(usize, Vec<u8>),
+    /// The connection ends.
+    Close,
+}
+
+impl Connection {
+    fn next(&mut self) -> Option<Request> {
+        if let Some(swallowing) = &mut self.swallowing {
+            let skipped = swallowing.left.min(self.input.len());
+            self.input.advance(skipped);
+            swallowing.left -= skipped;
+            if swallowing.left > 0 {
+                return None;
+            }
+            return self.swallowing.take().map(|swallowed| Request::Swallowed(swallowed.reply));
+        }
+        if let Some(wanted) = self.storing.as_ref().map(Storing::block_length) {
+            if self.input.len() < wanted {
+                return None;
+            }
+            let block = self.input.split_to(wanted).freeze();
+            return self.storing.take().map(|storing| Request::Block(storing, block));
+        }
+        match memchr::memchr(b'\n', &self.input) {
+            Some(end) => {
+                let line = self.input.split_to(end + 1).freeze();
+                let line = line.slice(..end);
+                let ends_in_return = line.last() == Some(&b'\r');
+                Some(Request::Line(line.slice(..line.len() - usize::from(ends_in_return))))
+            }
+            None if self.input.len() > LINE_MAX && !self.is_get() => Some(Request::TooLong),
+            None => None,
+        }
+    }
+
+    fn is_get(&self) -> bool {
+        let blanks = self.input.iter().take_while(|byte| **byte == b' ').count();
+        let line = &self.input[blanks..];
+        blanks <= 100 && (line.starts_with(b"get ") || line.starts_with(b"gets "))
+    }
+
+    /// Whether something whole is still to be served.
+    fn has_more(&self) -> bool {
+        match (&self.swallowing, &self.storing) {
+            (Some(swallowing), _) => self.input.len() >= swallowing.left,
+            (None, Some(storing)) => self.input.len() >= storing.block_length(),
+            (None, None) => {
+                memchr::memchr(b'\n', &self.input).is_some()
+                    || self.input.len() > LINE_MAX && !self.is_get()
+            }
+        }
+    }
+}
+
+impl Memcached {
+    /// An empty server, about to boot.
+    pub fn new(config: Config, now: Now) -> Memcached {
+        Memcached {
+            cache: Cache::new(config.memory_limit),
+            clock: Clock::new(now),
+            connections: BTreeMap::new(),
+            out: Outputs::default(),
+            acting: None,
+            counts: Counts::default(),
+            config,
+        }
+    }
+
+    /// Serves one command of a connection, if one is whole. A line and the data block that belongs
+    /// to it are one command.
+    fn serve(&mut self, id: ConnectionId) {
+        while let Some(request) = self.connections.get_mut(&id).and_then(Connection::next) {
+            self.acting = Some(id);
+            let then = match request {
+                Request::Line(line) => self.command(&line),
+                Request::Block(storing, block) => Then::Reply(self.finish(storing, &block)),
+                Request::Swallowed(reply) => Then::Reply(reply),
+                Request::TooLong => Then::Close,
+            };
+            let is_over = self.go_on(id, then);
+            self.acting = None;
+            if is_over {
+                break;
+            }
+        }
+        self.out.more = self.connections.values().any(Connection::has_more);
+    }
+
+    /// Does what a command wants done; whether the command is over.
+    fn go_on(&mut self, id: ConnectionId, then: Then) -> bool {
+        let Some(connection) = self.connections.get_mut(&id) else { return true };
+        let reply = match then {
+            Then::Await(storing) => {
+                connection.storing = Some(storing);
+                return false;
+            }
+            Then::Close => {
+                self.connections.remove(&id);
+                self.out.list.push(Output::Close { connection: id });
+                return true;
+            }
+            Then::Swallow(left, reply) => {
+                connection.swallowing = Some(Swallowing { left, reply });
+                return false;
+            }
+            Then::Reply(reply) => reply,
+        };
+        self.out.commands += 1;
+        if !reply.is_empty() {
+            self.out.list.push(Output::Send { connection: id, bytes: reply.into() });
+        }
+        true
+    }
+
+    /// Drops an item that is no longer there, and tells the judge.
+    pub(crate) fn look(&mut self, key: &[u8]) {
+        match self.cache.drop_if_gone(key, &self.clock) {
+            Some(Gone::Expired(item)) => self.tell(key, &item, KeyChange::Expired),
+            Some(Gone::Flushed(item)) => self.tell(key, &item, KeyChange::Flushed),
+            None => {}
+        }
+    }
+
+    /// Stores a value, and tells the judge of it and of what had to go. What has expired when it is
+    /// stored is a removal.
+    pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
+        self.counts.sets += 1;
+        let before = self.cache.get(key).cloned();
+        for (evicted, item) in self.cache.store(key, (flags, value, expiry), &self.clock) {
+            self.counts.evictions += 1;
+            self.tell(&evicted, &item, KeyChange::Evicted);
+        }
+        if self.clock.has_reached(expiry) {
+            self.cache.remove(key);
+            if let Some(item) = before {
+                self.tell(key, &item, KeyChange::Removed);
+            }
+        } else if let Some(item) = self.cache.get(key).cloned() {
+            self.tell(key, &item, KeyChange::Granted);
+        }
+    }
+
+    /// Tells the judge of a change of a key.
+    pub(crate) fn tell(&mut self, key: &[u8], item: &Item, change: KeyChange) {
+        let is_tapped =
+            self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix));
+        if !is_tapped {
+            return;
+        }
+        let is_there = matches!(change, KeyChange::Granted | KeyChange::Extended);
+        let expiry = self.clock.in_wall_ms(item.expiry).filter(|_| is_there);
+        self.out.list.push(Output::Tap(TapEvent {
+            key: Bytes::copy_from_slice(key),
+            change,
+            value: Some(item.value.clone()),
+            by: self.acting,
+            expires_at_ms: expiry,
+            primary: true,
+            token: is_there.then_some(item.cas),
+        }));
+    }
+
+    /// An operator empties the server, or memory pressure does.
+    fn operate(&mut self, action: OperatorAction) {
+        for key in self.cache.keys() {
+            self.look(&key);
+        }
+        let change = match action {
+            OperatorAction::FlushAll => KeyChange::Flushed,
+            OperatorAction::Evict => KeyChange::Evicted,
+        };
+        for (key, item) in self.cache.evict_all() {
+            self.tell(&key, &item, change);
+        }
+    }
+
+    fn dispatch(&mut self, input: Input<'_>, now: Now) {
+        match input {
+            Input::Timer => {
+                self.clock.tick(now);
+                self.out.list.push(Output::WakeAfter { micros: TICK_US });
+            }
+            Input::Accepted { connection, .. } => {
+                self.connections.insert(connection, Connection::default());
+            }
+            Input::Received { connection, bytes } => {
+                if let Some(open) = self.connections.get_mut(&connection) {
+                    open.input.extend_from_slice(bytes);
+                }
+                self.serve(connection);
+            }
+            Input::Continue => {
+                let waiting = self.connections.iter().find(|(_, open)| open.has_more());
+                if let Some(id) = waiting.map(|(id, _)| *id) {
+                    self.serve(id);
+                }
+            }
+            Input::Closed { connection } => {
+                self.connections.remove(&connection);
+            }
+            Input::Operator { action } => self.operate(action),
+            Input::Connected { .. }
+            | Input::ConnectFailed { .. }
+            | Input::DiskSynced
+            | Input::Unsent { .. } => {}
+        }
+    }
+}
+
+impl Machine for Memcached {
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        std::mem::swap(&mut self.out, out);
+        self.dispatch(input, now);
+        std::mem::swap(&mut self.out, out);
+    }
+
+    fn supports(&self, _: OperatorAction) -> bool {
+        true
+    }
+}

@@ -1,0 +1,102 @@
+//! The commands that store: a line, and then a data block.
+
+use crate::cache::Cache;
+use crate::clock::Expiry;
+use crate::commands::{BAD_LINE, KEY_MAX, reply};
+use crate::number::{self, flags, signed, unsigned};
+use crate::server::{Memcached, Then};
+use bytes::Bytes;
+
+/// On what condition a value is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    Set,
+    Add,
+    Replace,
+    Append,
+    Prepend,
+    Cas(u64),
+}
+
+/// A command that waits for its data block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Storing {
+    mode: Mode,
+    key: Bytes,
+    flags: u32,
+    expiry: Expiry,
+    length: usize,
+    quiet: bool,
+}
+
+impl Storing {
+    /// How many bytes the block has, with the end of its line.
+    pub(crate) fn block_length(&self) -> usize {
+        self.length + 2
+    }
+}
+
+impl Memcached {
+    /// `process_update_command`: key, flags, expiry, length, and for `cas` the number.
+    pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], quiet: bool) -> Then {
+        let bad = || Then::Reply(reply(BAD_LINE, quiet));
+        let numbers = (flags(words[1]), number::expiry(words[2]), signed(words[3]));
+        let (Some(flags), Some(expiry), Some(length)) = numbers else { return bad() };
+        let mode = match mode {
+            Mode::Cas(_) => match unsigned(words[4]) {
+                Some(number) => Mode::Cas(number),
+                None => return bad(),
+            },
+            mode => mode,
+        };
+        let length = usize::try_from(length).ok().filter(|length| *length <= i32::MAX as usize - 2);
+        let Some(length) = length.filter(|_| words[0].len() <= KEY_MAX) else { return bad() };
+        if !Cache::fits(words[0], length + 2) {
+            // Nothing stale may be left where the client wanted something new.
+            self.cache.remove(words[0]);
+            let said = reply("SERVER_ERROR object too large for cache", quiet);
+            return Then::Swallow(length + 2, said);
+        }
+        let (key, expiry) = (Bytes::copy_from_slice(words[0]), self.clock.expiry(expiry));
+        Then::Await(Storing { mode, key, flags, expiry, length, quiet })
+    }
+
+    /// `complete_nread_ascii`: the data block has come.
+    pub(crate) fn finish(&mut self, storing: Storing, block: &Bytes) -> Vec<u8> {
+        let quiet = storing.quiet;
+        if &block[storing.length..] != b"\r\n" {
+            return reply("CLIENT_ERROR bad data chunk", quiet);
+        }
+        let value = block.slice(..storing.length);
+        reply(self.store(&storing, value), quiet)
+    }
+
+    /// `do_store_item`.
+    fn store(&mut self, storing: &Storing, value: Bytes) -> &'static str {
+        const STORED: &str = "STORED";
+        let Storing { mode, key, flags, expiry, .. } = storing;
+        self.look(key);
+        let old = self.cache.get(key).cloned();
+        match (mode, old) {
+            (Mode::Cas(_), None) => return "NOT_FOUND",
+            // No number is 0: there is nothing to compare.
+            (Mode::Cas(0), Some(_)) => return "NOT_FOUND",
+            (Mode::Cas(number), Some(old)) if old.cas != *number => return "EXISTS",
+            (Mode::Add, Some(_)) | (Mode::Replace | Mode::Append | Mode::Prepend, None) => {
+                return "NOT_STORED";
+            }
+            (Mode::Append, Some(old)) => {
+                let joined = [&old.value[..], &value].concat();
+                self.put(key, old.flags, joined.into(), old.expiry);
+            }
+            (Mode::Prepend, Some(old)) => {
+                let joined = [&value[..], &old.value].concat();
+                self.put(key, old.flags, joined.into(), old.expiry);
+            }
+            (Mode::Set | Mode::Add | Mode::Replace | Mode::Cas(_), _) => {
+                self.put(key, *flags, value, *expiry);
+            }
+        }
+        STORED
+    }
+}

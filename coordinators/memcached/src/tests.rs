@@ -1,0 +1,81 @@
+//! Whatever bytes arrive, in whatever pieces.
+
+use crate::{Config, Memcached};
+use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
+use proptest::prelude::*;
+
+const CONNECTION: ConnectionId = ConnectionId(0);
+
+/// All that a new server sends in answer to these pieces.
+fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
+    let (mut out, mut sent) = (Outputs::default(), Vec::new());
+    let mut server = Memcached::new(Config::default(), Now::default());
+    server.handle(Input::Timer, Now::default(), &mut out);
+    let peer = "client-1:40000";
+    server.handle(Input::Accepted { connection: CONNECTION, peer }, Now::default(), &mut out);
+    for bytes in pieces {
+        let mut input = Input::Received { connection: CONNECTION, bytes };
+        loop {
+            out.clear();
+            server.handle(input, Now::default(), &mut out);
+            for output in &out.list {
+                if let Output::Send { bytes, .. } = output {
+                    sent.extend_from_slice(bytes);
+                }
+            }
+            if !out.more {
+                break;
+            }
+            input = Input::Continue;
+        }
+    }
+    sent
+}
+
+/// Bytes that are often almost a command.
+fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    let words: &[&[u8]] = &[
+        b"set ",
+        b"add ",
+        b"cas ",
+        b"get ",
+        b"gets ",
+        b"gat ",
+        b"delete ",
+        b"incr ",
+        b"touch ",
+        b"flush_all ",
+        b"a ",
+        b"0 ",
+        b"1 ",
+        b"-1 ",
+        b"2147483647 ",
+        b"99999999999999999999 ",
+        b"noreply",
+        b"\r\n",
+        b"\n",
+        b"\r",
+        b"\0",
+        b" ",
+        b"\xff",
+    ];
+    let word = prop::sample::select(words).prop_map(<[u8]>::to_vec);
+    let piece = prop_oneof![8 => word, 1 => prop::collection::vec(any::<u8>(), 0..20)];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(bytes in hostile()) {
+        answers([&bytes[..]]);
+    }
+
+    #[test]
+    fn bytes_in_pieces_are_answered_as_the_same_bytes_at_once(
+        bytes in hostile(),
+        size in 1_usize..20,
+    ) {
+        let (whole, split) = (answers([&bytes[..]]), answers(bytes.chunks(size)));
+        prop_assert_eq!(String::from_utf8_lossy(&whole), String::from_utf8_lossy(&split));
+    }
+}
