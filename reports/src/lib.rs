@@ -19,6 +19,7 @@ pub mod gallery;
 pub mod history;
 pub mod load;
 pub mod matrix;
+pub mod meaning;
 mod narrate;
 pub mod narrative;
 pub mod order;

@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Load(LoadArguments),
     /// Name what there is to choose from, with a line each.
     List(ListArguments),
+    /// Tell what a rule, a cause or a family of faults means, and where to read on.
+    Explain(ExplainArguments),
     /// Serve the fake Redis on real TCP, for tests, until SIGINT or SIGTERM.
     Serve(ServeArguments),
     /// Print the JSON Schema of a published format.
@@ -408,11 +410,17 @@ pub(crate) struct MergeArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ListArguments {
-    /// What to list.
-    pub(crate) what: Listing,
+    /// What to list [default: everything].
+    pub(crate) what: Option<Listing>,
     /// text or json.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArguments {
+    /// A name in a report, such as split-brain, lost-update or failover.
+    pub(crate) name: String,
 }
 
 /// What `list` names.

@@ -1,23 +1,29 @@
-//! `fencepost list`: what there is to choose from. Must never know more of it than name and line.
+//! `fencepost list`: what there is to choose from.
 
 use super::arguments::{ListArguments, Listing};
 use super::choice::choices;
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::boundary::quantity::{QUANTITIES, Varied};
+use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use fencepost_clients::CLIENTS;
 use fencepost_faults::{FAMILIES, Family};
 use fencepost_reports::format::FORMATS;
 use fencepost_reports::{StorageRule, Workload};
+use serde_json::{Map, Value};
 
-/// Prints names with a line each.
+/// Prints names with a line each: of one list, or of all of them under their titles.
 pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
-    let rows = rows(arguments.what);
-    let text = match arguments.format.as_str() {
-        "text" => text(&rows),
-        "json" => json(&rows),
-        other => {
+    let lists: Vec<Listing> =
+        arguments.what.map_or(Listing::value_variants().to_vec(), |one| vec![one]);
+    let lists: Vec<_> = lists.into_iter().map(|list| (list, rows(list))).collect();
+    let text = match (arguments.format.as_str(), arguments.what) {
+        ("text", Some(_)) => text(&lists[0].1),
+        ("text", None) => titled(&lists),
+        ("json", Some(_)) => format!("{:#}\n", json(&lists[0].1)),
+        ("json", None) => format!("{:#}\n", Value::Object(all(&lists))),
+        (other, _) => {
             return Err(Failure::wrong(format!("unknown format '{other}': expected text or json")));
         }
     };
@@ -25,7 +31,28 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-fn rows(what: Listing) -> Vec<(String, String)> {
+/// The name of a list, as `list` takes it.
+fn title(list: Listing) -> String {
+    list.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+fn titled(lists: &[(Listing, Vec<Row>)]) -> String {
+    let part = |(list, rows): &(Listing, Vec<Row>)| {
+        let lines = text(rows);
+        let lines: String = lines.lines().map(|line| format!("  {line}\n")).collect();
+        format!("{}\n{lines}", title(*list))
+    };
+    lists.iter().map(part).collect::<Vec<_>>().join("\n")
+}
+
+fn all(lists: &[(Listing, Vec<Row>)]) -> Map<String, Value> {
+    lists.iter().map(|(list, rows)| (title(*list), json(rows))).collect()
+}
+
+/// A name and what it stands for.
+type Row = (String, String);
+
+fn rows(what: Listing) -> Vec<Row> {
     match what {
         Listing::Clients => {
             CLIENTS.iter().map(|client| (client.name.to_owned(), client.about.to_owned())).collect()
@@ -48,21 +75,18 @@ fn rows(what: Listing) -> Vec<(String, String)> {
 }
 
 /// The values of an argument with the first line of their documentation.
-fn values(values: Vec<PossibleValue>) -> Vec<(String, String)> {
+fn values(values: Vec<PossibleValue>) -> Vec<Row> {
     let row = |value: PossibleValue| {
         (value.get_name().to_owned(), value.get_help().map(ToString::to_string).unwrap_or_default())
     };
     values.into_iter().map(row).collect()
 }
 
-fn text(rows: &[(String, String)]) -> String {
+fn text(rows: &[Row]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     rows.iter().map(|(name, about)| format!("{name:width$}  {about}\n")).collect()
 }
 
-fn json(rows: &[(String, String)]) -> String {
-    let row =
-        |(name, about): &(String, String)| serde_json::json!({ "name": name, "about": about });
-    let rows: Vec<_> = rows.iter().map(row).collect();
-    format!("{:#}\n", serde_json::Value::Array(rows))
+fn json(rows: &[Row]) -> Value {
+    rows.iter().map(|(name, about)| serde_json::json!({ "name": name, "about": about })).collect()
 }

@@ -6,7 +6,9 @@ mod boundary;
 mod check;
 mod checkpoint_file;
 mod choice;
+mod completions;
 mod expect;
+mod explain;
 mod failure;
 mod gallery;
 mod interrupt;
@@ -34,7 +36,7 @@ pub use output::tell;
 pub(crate) use output::write_file;
 
 use arguments::{Arguments, Command};
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use std::ffi::OsString;
 
 /// Does what the arguments ask for. Data goes to stdout, talk to stderr.
@@ -63,11 +65,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::List(options)) => list::list(&options),
         Some(Command::Serve(options)) => serve::serve(&options),
         Some(Command::Schema(options)) => schema::schema(&options),
-        Some(Command::Completions { shell }) => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "fencepost", &mut script);
-            output::print(&String::from_utf8_lossy(&script))?;
-            Ok(Outcome::AsExpected)
-        }
+        Some(Command::Explain(options)) => explain::explain(&options),
+        Some(Command::Completions { shell }) => completions::completions(shell),
     }
 }

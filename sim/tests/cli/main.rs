@@ -9,6 +9,7 @@ mod answer;
 mod bad_history;
 mod bad_input;
 mod browser;
+mod names;
 mod report_format;
 mod sweeps;
 mod tools;

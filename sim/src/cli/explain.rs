@@ -1,0 +1,98 @@
+//! `fencepost explain NAME`: what a name in a report means, and where to read on.
+
+use super::arguments::ExplainArguments;
+use super::output::print;
+use super::{Failure, Outcome};
+use crate::gallery::exhibits::{Exhibit, all};
+use fencepost_faults::{FAMILIES, Family, did_you_mean};
+use fencepost_reports::meaning::{Meaning, of_cause, of_kind};
+use fencepost_reports::{Cause, Kind};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Prints what a rule, a cause or a family of faults means. A name can be more than one of these.
+pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Outcome, Failure> {
+    let name = arguments.name.as_str();
+    let parts: Vec<String> =
+        [kind(name), cause(name), family(name)].into_iter().flatten().collect();
+    if parts.is_empty() {
+        return Err(unknown(name));
+    }
+    print(&parts.join("\n"))?;
+    Ok(Outcome::AsExpected)
+}
+
+fn kind(name: &str) -> Option<String> {
+    let kind = *Kind::ALL.iter().find(|kind| kind.name() == name)?;
+    let shown = |exhibit: &Exhibit| exhibit.kind == kind;
+    let title = format!("{name}: a rule that can be broken ({})", kind.severity().name());
+    Some(told(&title, of_kind(kind), &pages(shown)))
+}
+
+fn cause(name: &str) -> Option<String> {
+    let cause = *Cause::ALL.iter().find(|cause| cause.name() == name)?;
+    let shown = |exhibit: &Exhibit| exhibit.cause == cause;
+    Some(told(&format!("{name}: a cause"), of_cause(cause), &pages(shown)))
+}
+
+fn family(name: &str) -> Option<String> {
+    let named = |family: &&Family| family.name() == name || family.aliases().contains(&name);
+    let family = FAMILIES.iter().find(named)?;
+    let mut text = format!("{}: a family of faults (--fault)\n\n", family.name());
+    text += &wrapped("  what   ", &format!("{}.", family.about()));
+    text += &pages(|exhibit| exhibit.fault == family.name());
+    Some(text)
+}
+
+fn told(title: &str, meaning: Meaning, pages: &str) -> String {
+    let mut text = format!("{title}\n\n");
+    for (label, line) in [("what", meaning.what), ("how", meaning.how), ("helps", meaning.helps)] {
+        text += &wrapped(&format!("  {label:<7}"), line);
+    }
+    text + pages
+}
+
+/// The pages of the gallery that show it.
+fn pages(shown: impl Fn(&Exhibit) -> bool) -> String {
+    let mut text = String::new();
+    for exhibit in all().into_iter().filter(|exhibit| shown(exhibit)) {
+        let label = if text.is_empty() { "see" } else { "" };
+        let _ = writeln!(text, "  {label:<7}docs/gallery/{}.md  {}", exhibit.name, exhibit.title);
+    }
+    text
+}
+
+/// A paragraph of at most 100 columns behind a label.
+fn wrapped(label: &str, text: &str) -> String {
+    let mut lines = vec![label.to_owned()];
+    for word in text.split_whitespace() {
+        let fits = lines.last().is_some_and(|line| line.len() + 1 + word.len() <= 100);
+        if !fits {
+            lines.push(" ".repeat(label.len()));
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.ends_with(' ') {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn unknown(name: &str) -> Failure {
+    let names = names();
+    let meant = did_you_mean(name, names.iter().copied());
+    Failure::wrong(format!(
+        "unknown name '{name}'{meant}: expected a rule, a cause or a family of faults: one of {}",
+        names.join(", ")
+    ))
+}
+
+/// Everything that can be explained, each name once.
+pub(crate) fn names() -> Vec<&'static str> {
+    let kinds = Kind::ALL.iter().map(|kind| kind.name());
+    let names = kinds.chain(Cause::ALL.iter().map(|cause| cause.name()));
+    let names: BTreeSet<&str> = names.chain(FAMILIES.iter().map(|family| family.name())).collect();
+    names.into_iter().collect()
+}
