@@ -23,6 +23,7 @@ pub mod script;
 
 pub mod articles;
 pub mod fencing;
+pub mod memcached;
 pub mod redisson;
 pub mod redlock;
 pub mod single_node;

@@ -6,6 +6,7 @@ use crate::articles::{
     setnx_getset, setnx_getset_expiry, setnx_stale_del, watchdog,
 };
 use crate::lock::Definition;
+use crate::memcached::{add, cas, get_delete};
 use crate::redisson::{fair, red_lock};
 use crate::redlock::variants;
 use crate::{fencing, redisson, redlock, single_node, spring_registry};
@@ -57,6 +58,9 @@ pub static CLIENTS: &[Definition] = &[
     variants::PYTHON,
     variants::NODE,
     variants::REDSYNC,
+    add::DEFINITION,
+    get_delete::DEFINITION,
+    cas::DEFINITION,
 ];
 
 /// A mistake, and the client in which it is mended.
@@ -224,6 +228,21 @@ pub static TWINS: &[Twin] = &[
         flawed: "lua-extend-reacquire",
         mended: "lua-extend",
         mistake: "a lost lock is taken anew and the work goes on",
+    },
+    Twin {
+        flawed: "memcached-add",
+        mended: "memcached-cas",
+        mistake: "the release looks at no owner",
+    },
+    Twin {
+        flawed: "memcached-add",
+        mended: "memcached-cas",
+        mistake: "a ttl in whole seconds ends up to a second early",
+    },
+    Twin {
+        flawed: "memcached-get-delete",
+        mended: "memcached-cas",
+        mistake: "the release compares and deletes in two commands",
     },
     Twin {
         flawed: "checked",

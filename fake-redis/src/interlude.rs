@@ -8,26 +8,10 @@
 
 use crate::client::ClientKey;
 use crate::server::Server;
-use fencepost_machine::{ConnectionId, Input, Outputs};
-use std::fmt::Debug;
-use std::time::Duration;
-
-/// A driver that can be asked in the middle of an input. A machine without one is a function of its
-/// inputs, and ends long scripts itself.
-pub trait Attendant: Debug {
-    /// A real clock that only goes forward, from any origin.
-    fn now(&self) -> Duration;
-
-    /// Whether the server has to end.
-    fn is_leaving(&self) -> bool;
-
-    /// Hands on what arrived, and carries out what is wanted because of it.
-    fn attend(&self, interlude: &mut Interlude<'_>);
-}
+use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Outputs};
 
 /// A server in the middle of a long script.
-#[derive(Debug)]
-pub struct Interlude<'s> {
+struct Interruption<'s> {
     server: &'s mut Server,
 }
 
@@ -42,17 +26,15 @@ pub(crate) struct Busy {
     pub(crate) is_killed: bool,
 }
 
-impl Interlude<'_> {
-    /// Whether bytes of this connection can be handed on now. Those of the script's own client and
-    /// of connections that the server opened itself have to stay where they are.
-    pub fn takes(&self, connection: ConnectionId) -> bool {
+impl Interlude for Interruption<'_> {
+    /// Bytes of the script's own client and of connections that the server opened itself have to
+    /// stay where they are.
+    fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.connections.get(&connection);
         key.is_some_and(|key| self.server.busy.is_some_and(|busy| busy.caller != *key))
     }
 
-    /// As [`crate::Machine::handle`], at the instant at which the script began. Only `Accepted`,
-    /// `Received`, `Continue` and `DiskSynced` mean anything.
-    pub fn handle(&mut self, input: Input<'_>, out: &mut Outputs) {
+    fn handle(&mut self, input: Input<'_>, out: &mut Outputs) {
         let server = &mut *self.server;
         let (acting, offset_before) = (server.acting, server.replication.offset_before);
         std::mem::swap(&mut server.outputs, out);
@@ -80,7 +62,7 @@ impl Server {
         if attendant.is_leaving() {
             self.stop();
         } else {
-            attendant.attend(&mut Interlude { server: self });
+            attendant.attend(&mut Interruption { server: self });
         }
         self.busy.take().unwrap_or(busy)
     }

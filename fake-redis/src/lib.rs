@@ -56,9 +56,8 @@ pub use config::{
     SavePoint,
 };
 pub use fencepost_machine::{
-    ConnectionId, Disk, DiskImage, DiskReply, Input, KeyChange, Machine, MonotonicTime, Now,
-    OperatorAction, Output, Outputs, TapEvent, WallTime,
+    Attendant, ConnectionId, Disk, DiskImage, DiskReply, Input, KeyChange, Machine, MonotonicTime,
+    Now, OperatorAction, Output, Outputs, TapEvent, WallTime,
 };
-pub use interlude::{Attendant, Interlude};
 pub use node::Node;
 pub use sentinel::{Sentinel, SentinelConfig};

@@ -2,11 +2,10 @@
 
 use crate::config::NodeConfig;
 use crate::config_file;
-use crate::interlude::Attendant;
 use crate::server::Server;
 use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{
-    DiskImage, Input, Machine, Now, OperatorAction, Output, Outputs, WallTime,
+    Attendant, DiskImage, Input, Machine, Now, OperatorAction, Output, Outputs, WallTime,
 };
 use std::rc::Rc;
 

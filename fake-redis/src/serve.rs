@@ -1,79 +1,8 @@
-//! The one adapter to the real world: the same machines behind real TCP, on real files, by the real
-//! clock. Must never know a command.
-//!
-//! A machine and its connections are a [`host::Host`], on one thread of its own; each connection is
-//! a task that reads when its socket is readable and hands on at most one buffer at a time, so that
-//! whoever floods the server waits for its turn like everybody else. In the middle of a long script
-//! the host looks at its sockets itself (`meanwhile`).
+//! Redis behind real TCP: which servers there are, and the driver of all machines under them.
 
-mod connection;
 mod deployment;
-mod files;
-mod host;
-mod meanwhile;
 #[cfg(test)]
 mod tests;
-mod thread;
 
-pub use deployment::{ServeOptions, Serving};
-
-use std::future::Future;
-use std::path::PathBuf;
-use tokio::signal::unix::{SignalKind, signal};
-
-/// Why the servers cannot start or go on.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The options contradict each other; says what would be valid.
-    #[error("{0}")]
-    Options(String),
-    /// An address cannot be listened at.
-    #[error("cannot listen at {address}: {error}")]
-    Listen {
-        /// Which address.
-        address: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A file cannot be read or written.
-    #[error("{}: {error}", .path.display())]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// The operating system refuses what every server needs.
-    #[error("cannot start: {0}")]
-    System(std::io::Error),
-}
-
-/// Serves until SIGINT or SIGTERM. `ready` is told where, once all servers can be reached.
-///
-/// # Errors
-/// If the servers cannot start, or a disk fails.
-pub fn serve(options: ServeOptions, ready: impl FnOnce(&Serving)) -> Result<(), ServeError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(ServeError::System)?;
-    runtime.block_on(async {
-        let stop = stop_signal().map_err(ServeError::System)?;
-        let serving = Serving::start(options)?;
-        ready(&serving);
-        serving.until(stop).await
-    })
-}
-
-/// SIGINT or SIGTERM.
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    let (mut interrupt, mut terminate) =
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            biased;
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
+pub use deployment::{ServeOptions, start};
+pub use fencepost_serve::{ServeError, Serving};

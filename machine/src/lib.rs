@@ -30,6 +30,7 @@
 
 #![forbid(unsafe_code)]
 
+mod attend;
 mod disk;
 mod input;
 mod machine;
@@ -37,6 +38,7 @@ mod output;
 mod tap;
 pub mod wording;
 
+pub use attend::{Attendant, Interlude};
 pub use disk::{Disk, DiskImage, DiskReply};
 pub use input::{Input, OperatorAction};
 pub use machine::{ConnectionId, Machine, MonotonicTime, Now, WallTime};

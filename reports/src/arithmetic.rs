@@ -12,8 +12,10 @@ use crate::history::History;
 use crate::timeline::{Acquisition, Timeline};
 use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
 
-/// A server counts leases in whole milliseconds, and so may let one end by so much earlier.
-const SERVER_TICK_US: i64 = 1_000;
+/// Redis counts leases in whole milliseconds, and so may let one end by so much earlier.
+const REDIS_TICK_US: i64 = 1_000;
+/// Other servers count them in whole seconds.
+const COARSE_TICK_US: i64 = 1_000_000;
 const MILLION: i64 = 1_000_000;
 
 /// Of what a bound is wanted.
@@ -78,6 +80,14 @@ struct Case<'c, 'h> {
 }
 
 impl Case<'_, '_> {
+    /// By how much earlier the server may let a lease end than was asked.
+    fn tick(&self) -> i64 {
+        match self.holder.grant.as_ref().map(|grant| grant.node) {
+            Some(Node::Server(_)) => COARSE_TICK_US,
+            _ => REDIS_TICK_US,
+        }
+    }
+
     /// The pause and the work that was left after it must outlast the lease.
     fn pause(&self, node: Node) -> Option<i64> {
         if node != self.holder.process || self.others_than(&[]) {
@@ -86,14 +96,14 @@ impl Case<'_, '_> {
         let resumed =
             self.timeline.faults.iter().find(|fault| fault.id == self.question.fault.id)?.to?.time;
         let work_left = span(resumed, self.until()?);
-        Some((span(self.began(), self.lease_end(None)?) - work_left - SERVER_TICK_US).max(0))
+        Some((span(self.began(), self.lease_end(None)?) - work_left - self.tick()).max(0))
     }
 
     /// The jump must take what is left of the lease when the holder leaves.
     fn clock_jump(&self, node: Node) -> Option<i64> {
         let applies = self.question.cause == Cause::ClockJump
             && !self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss]);
-        let left = span(self.until()?, self.lease_end(Some(node))?) - SERVER_TICK_US;
+        let left = span(self.until()?, self.lease_end(Some(node))?) - self.tick();
         applies.then_some(left.max(0))
     }
 
@@ -111,11 +121,7 @@ impl Case<'_, '_> {
         } else if rate_ppm > 0 {
             let lease_end = self.lease_end(Some(node))?;
             let ttl = self.timeline.history.header.ttl_us;
-            (
-                SimTime(lease_end.0.saturating_sub(ttl.0)),
-                self.until()?,
-                signed(ttl) - SERVER_TICK_US,
-            )
+            (SimTime(lease_end.0.saturating_sub(ttl.0)), self.until()?, signed(ttl) - self.tick())
         } else {
             return None;
         };
@@ -152,7 +158,7 @@ impl Case<'_, '_> {
             .find(|request| request.acquisition == Some(self.clash.later))?;
         let applies = self.question.cause == Cause::StorageDelay && !self.others_than(&[]);
         applies.then(|| {
-            (span(sent, touched.moment.time) - signed(self.question.latency_max) - SERVER_TICK_US)
+            (span(sent, touched.moment.time) - signed(self.question.latency_max) - self.tick())
                 .max(0)
         })
     }

@@ -58,6 +58,8 @@ pub enum Cause {
     ClockJump,
     /// A clock ran at the wrong rate.
     ClockDrift,
+    /// The server counts leases in whole seconds, and this one ended up to a second early.
+    CoarseExpiry,
     /// A server evicted the lock to free memory.
     Eviction,
     /// An operator flushed a server.

@@ -105,6 +105,11 @@ impl<'t, 'h> Scene<'t, 'h> {
                 "{}, so the lease of {holder} was over sooner at the server than by its own clock.",
                 self.fault(FaultKind::ClockDrift, "The clock", "ran at the wrong rate")
             ),
+            Cause::CoarseExpiry => format!(
+                "{held_at} counts leases in whole seconds, so the lock of {holder} ran out up to a \
+                 second before its {} were over.",
+                self.ttl()
+            ),
             Cause::Eviction => format!("{held_at} was out of memory and evicted it."),
             Cause::Flush => format!("{held_at} was flushed."),
             Cause::ForeignRelease => format!("Another process had removed the lock of {holder}."),

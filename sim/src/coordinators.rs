@@ -5,7 +5,7 @@
 //! there are, makes their machines, tells each process where they listen, and knows how long they
 //! may take to recover once everything is healed.
 
-mod memcached;
+pub(crate) mod memcached;
 pub(crate) mod redis;
 
 use crate::scenario::Scenario;

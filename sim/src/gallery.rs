@@ -4,6 +4,7 @@
 //! test makes them again and compares.
 
 pub mod exhibits;
+mod memcached;
 mod protocols;
 mod steps;
 

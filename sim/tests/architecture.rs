@@ -10,7 +10,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
     ("machine", &[]),
     ("coordinators/memcached", &["fencepost-machine"]),
-    ("fake-redis", &["fencepost-machine"]),
+    ("serve", &["fencepost-machine"]),
+    ("fake-redis", &["fencepost-machine", "fencepost-serve"]),
     ("clients", &[]),
     ("reports", &["fencepost-faults"]),
     ("programs", &[]),
@@ -24,6 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "fencepost-memcached",
             "fencepost-programs",
             "fencepost-reports",
+            "fencepost-serve",
         ],
     ),
 ];

@@ -45,8 +45,8 @@ impl Memcached {
         match (*name, arguments.len()) {
             (b"get" | b"bget", 1..) => self.get(arguments, Shown::Value),
             (b"gets", 1..) => self.get(arguments, Shown::Cas),
-            (b"gat", 2..) => self.get_and_touch(arguments, Shown::Value),
-            (b"gats", 2..) => self.get_and_touch(arguments, Shown::Cas),
+            (b"gat", 1..) => self.get_and_touch(arguments, Shown::Value),
+            (b"gats", 1..) => self.get_and_touch(arguments, Shown::Cas),
             (b"set", 4 | 5) => self.begin(Mode::Set, arguments, quiet),
             (b"add", 4 | 5) => self.begin(Mode::Add, arguments, quiet),
             (b"replace", 4 | 5) => self.begin(Mode::Replace, arguments, quiet),

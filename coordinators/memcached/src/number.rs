@@ -22,16 +22,16 @@ fn parse(text: &[u8]) -> Option<(bool, u128)> {
     Some((negative, value))
 }
 
-/// `safe_strtoll`: 64 bits with a sign.
-pub(crate) fn expiry(text: &[u8]) -> Option<i64> {
+/// `safe_strtol`: a number of 64 bits with a sign, of which the lower 32 are taken.
+pub(crate) fn signed(text: &[u8]) -> Option<i32> {
     let (negative, value) = parse(text)?;
-    let value = i64::try_from(value).ok()?;
-    Some(if negative { -value } else { value })
+    let value = i128::try_from(value).ok()?;
+    i64::try_from(if negative { -value } else { value }).ok().map(|value| value as i32)
 }
 
-/// `safe_strtol`: 32 bits with a sign.
-pub(crate) fn signed(text: &[u8]) -> Option<i32> {
-    expiry(text).and_then(|value| i32::try_from(value).ok())
+/// An expiry: what does not fit into 32 bits may come out as long past.
+pub(crate) fn expiry(text: &[u8]) -> Option<i64> {
+    signed(text).map(i64::from)
 }
 
 /// `safe_strtoull`: 64 bits. A small negative number wraps around to one that is refused; one that
@@ -55,7 +55,10 @@ mod tests {
     #[test]
     fn numbers_are_read_as_c_reads_them() {
         assert_eq!(signed(b"-1"), Some(-1));
-        assert_eq!(signed(b"2147483648"), None);
+        assert_eq!(signed(b"2147483648"), Some(i32::MIN));
+        assert_eq!(signed(b"4294967297"), Some(1));
+        assert_eq!(signed(b"9223372036854775808"), None);
+        assert_eq!(signed(b"-9223372036854775808"), Some(0));
         assert_eq!(signed(b"abc"), None);
         assert_eq!(signed(b""), None);
         assert_eq!(unsigned(b"12 abc"), Some(12));

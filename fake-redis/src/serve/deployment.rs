@@ -1,24 +1,15 @@
 //! Which servers there are, where they listen and who follows whom. Must never know how bytes
 //! travel.
 
-use super::ServeError;
-use super::files::Files;
-use super::host::{Boot, wall_clock};
-use super::thread::{Beginning, HostThread};
 use crate::config::{NodeConfig, Persistence};
 use crate::node::Node;
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
 use fencepost_machine::DiskImage;
-use std::fmt;
-use std::future::Future;
+use fencepost_serve::{Boot, Files, Member, ServeError, Serving, announced, listen, wall_clock};
 use std::hash::{BuildHasher, RandomState};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
-use tokio::net::{TcpListener, TcpSocket};
-use tokio::sync::mpsc;
-
-/// As `tcp-backlog` of redis.conf.
-const BACKLOG: u32 = 511;
 
 /// What to serve.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,15 +68,6 @@ impl ServeOptions {
         }
         Ok(())
     }
-
-    /// Where others reach a server that listens here.
-    fn announced(&self) -> String {
-        match self.bind {
-            IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.to_string(),
-            IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.to_string(),
-            address => address.to_string(),
-        }
-    }
 }
 
 /// What a server is.
@@ -106,105 +88,32 @@ impl Part {
     }
 }
 
-/// Servers that can be reached.
-pub struct Serving {
-    addresses: Vec<(Part, SocketAddr)>,
-    threads: Vec<HostThread>,
-    ended: mpsc::UnboundedReceiver<Result<(), ServeError>>,
-}
-
-/// The ready line: `ready`, then each server as `role=address`.
-impl fmt::Display for Serving {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("ready")?;
-        self.addresses
-            .iter()
-            .try_for_each(|(part, address)| write!(formatter, " {}={address}", part.name()))
-    }
-}
-
-impl Serving {
-    /// Starts all servers, each on a thread of its own; must be called within a runtime of tokio.
-    ///
-    /// # Errors
-    /// If an option is wrong, an address is taken, or a file cannot be read.
-    pub fn start(options: ServeOptions) -> Result<Serving, ServeError> {
-        options.check()?;
-        let parts = [
-            (Part::Master, options.nodes),
-            (Part::Replica, options.replicas),
-            (Part::Sentinel, options.sentinels),
-        ];
-        let parts: Vec<Part> = parts
-            .into_iter()
-            .flat_map(|(part, count)| std::iter::repeat_n(part, usize::from(count)))
-            .collect();
-        // All listen before any starts: those that follow need the address of the first.
-        let bound = (0..)
-            .zip(&parts)
-            .map(|(index, part)| bind(&options, index).map(|listener| (*part, listener)));
-        let bound: Vec<(Part, TcpListener)> = bound.collect::<Result<_, _>>()?;
-        let addresses = bound
-            .iter()
-            .map(|(part, listener)| listener.local_addr().map(|address| (*part, address)));
-        let addresses: Vec<_> = addresses.collect::<Result<_, _>>().map_err(ServeError::System)?;
-        let first = addresses[0].1.port();
-        let (tell_end, ended) = mpsc::unbounded_channel();
-        let mut threads = Vec::new();
-        for (index, (part, listener)) in bound.into_iter().enumerate() {
-            let (boot, files) = machine(&options, (index, part), addresses[index].1.port(), first)?;
-            let listener = listener.into_std().map_err(ServeError::System)?;
-            let thread = HostThread::start(Beginning { boot, files, listener }, tell_end.clone());
-            threads.push(thread.map_err(ServeError::System)?);
-        }
-        Ok(Serving { addresses, threads, ended })
-    }
-
-    /// Where each server listens, in the order masters, replicas, Sentinels.
-    pub fn addresses(&self) -> impl ExactSizeIterator<Item = SocketAddr> {
-        self.addresses.iter().map(|(_, address)| *address)
-    }
-
-    /// Serves until `stop`, then makes safe what was written.
-    ///
-    /// # Errors
-    /// If a file cannot be written.
-    pub async fn until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let Serving { threads, mut ended, .. } = self;
-        tokio::select! {
-            biased;
-            result = all_ended(&mut ended) => result?,
-            () = stop => {}
-        }
-        threads.iter().for_each(HostThread::leave);
-        drop(threads);
-        all_ended(&mut ended).await
-    }
-}
-
-/// Waits until every server has ended (SHUTDOWN), or the first one fails.
-async fn all_ended(
-    ended: &mut mpsc::UnboundedReceiver<Result<(), ServeError>>,
-) -> Result<(), ServeError> {
-    while let Some(result) = ended.recv().await {
-        result?;
-    }
-    Ok(())
-}
-
-/// Listens for the server of this number. Connections inherit the keep-alive, which finds peers
-/// that vanished.
-fn bind(options: &ServeOptions, index: u16) -> Result<TcpListener, ServeError> {
-    let port = if options.port == 0 { 0 } else { options.port + index };
-    let address = SocketAddr::new(options.bind, port);
-    let listen = || {
-        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        socket.set_reuseaddr(true)?;
-        socket.set_keepalive(true)?;
-        socket.bind(address)?;
-        socket.listen(BACKLOG)
+/// Starts all servers, each on a thread of its own, in the order masters, replicas, Sentinels; must
+/// be called within a runtime of tokio.
+///
+/// # Errors
+/// If an option is wrong, an address is taken, or a file cannot be read.
+pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
+    options.check()?;
+    let parts = [
+        (Part::Master, options.nodes),
+        (Part::Replica, options.replicas),
+        (Part::Sentinel, options.sentinels),
+    ];
+    let parts: Vec<Part> = parts
+        .into_iter()
+        .flat_map(|(part, count)| std::iter::repeat_n(part, usize::from(count)))
+        .collect();
+    // All listen before any starts: those that follow need the address of the first.
+    let listeners = listen(options.bind, options.port, parts.len() as u16)?;
+    let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
+    let ports: Vec<u16> = ports.collect::<io::Result<_>>().map_err(ServeError::System)?;
+    let member = |(index, (part, listener))| {
+        let (boot, files) = machine(options, (index, part), ports[index], ports[0])?;
+        Ok(Member { role: part.name(), boot, files, listener })
     };
-    listen().map_err(|error| ServeError::Listen { address: address.to_string(), error })
+    let members = parts.into_iter().zip(listeners).enumerate().map(member);
+    Serving::start(members.collect::<Result<_, ServeError>>()?)
 }
 
 /// A seed that is new in every process and for every server.
@@ -218,7 +127,7 @@ fn machine(
     port: u16,
     first: u16,
 ) -> Result<(Boot, Files), ServeError> {
-    let host = options.announced();
+    let host = announced(options.bind);
     let master = Address { host: host.clone(), port: first };
     if part == Part::Sentinel {
         let config = SentinelConfig {

@@ -1,6 +1,6 @@
 //! Servers behind real TCP, as any client meets them.
 
-use super::{ServeOptions, Serving};
+use super::{ServeOptions, start};
 use crate::config::{Fsync, NodeConfig, Persistence};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ fn serve<R, F: Future<Output = R>>(
 ) -> R {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     LocalSet::new().block_on(&runtime, async {
-        let serving = Serving::start(ServeOptions { port: 0, ..options }).unwrap();
+        let serving = start(&ServeOptions { port: 0, ..options }).unwrap();
         let addresses = serving.addresses().collect();
         let result = body(addresses).await;
         serving.until(std::future::ready(())).await.unwrap();
@@ -140,8 +140,7 @@ fn what_an_append_only_file_holds_is_there_after_a_restart() {
 
 #[test]
 fn options_that_contradict_each_other_are_refused() {
-    let refused =
-        |options: ServeOptions| Serving::start(options).err().map(|error| error.to_string());
+    let refused = |options: ServeOptions| start(&options).err().map(|error| error.to_string());
     let options = ServeOptions { nodes: 3, replicas: 1, ..ServeOptions::default() };
     assert!(refused(options).unwrap().contains("expected 1 node"));
     let node = NodeConfig { persistence: Persistence::Rdb, ..NodeConfig::default() };
@@ -207,7 +206,7 @@ fn shutdown_ends_one_server_and_the_last_one_ends_it_all() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     LocalSet::new().block_on(&runtime, async {
         let serving =
-            Serving::start(ServeOptions { port: 0, nodes: 2, ..ServeOptions::default() }).unwrap();
+            start(&ServeOptions { port: 0, nodes: 2, ..ServeOptions::default() }).unwrap();
         let servers: Vec<SocketAddr> = serving.addresses().collect();
         let clients = async {
             let (mut first, mut second) = (connect(servers[0]).await, connect(servers[1]).await);

@@ -1,9 +1,8 @@
 //! What happens in the middle of a long script, with an attendant in the test's hand: the clock
 //! jumps at every look.
 
-use crate::interlude::{Attendant, Interlude};
 use crate::testing::{Bench, readable};
-use fencepost_machine::{ConnectionId, Input, Output, Outputs};
+use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Output, Outputs};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -29,7 +28,7 @@ impl Attendant for Typist {
         self.is_leaving.get()
     }
 
-    fn attend(&self, interlude: &mut Interlude<'_>) {
+    fn attend(&self, interlude: &mut dyn Interlude) {
         let mut lines = self.lines.borrow_mut();
         let Some((client, line)) = lines.pop() else { return };
         if line == "leave" {

@@ -1,7 +1,7 @@
 //! Fake servers for tests, as real programs meet them.
 
 use crate::real::Client;
-use fake_redis::serve::{ServeOptions, Serving};
+use fake_redis::serve::{ServeOptions, start};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
@@ -32,7 +32,7 @@ impl Fakes {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let serving = Serving::start(ServeOptions { port: 0, ..options }).unwrap();
+                let serving = start(&ServeOptions { port: 0, ..options }).unwrap();
                 tell.send(serving.addresses().map(|address| address.port()).collect()).unwrap();
                 serving.until(async { drop(stopped.await) }).await.unwrap();
             });

@@ -12,7 +12,7 @@ use crate::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 
 /// Which of several reasons counts.
-const PRECEDENCE: [Cause; 15] = [
+const PRECEDENCE: [Cause; 16] = [
     Cause::StaleTakeover,
     Cause::SharedOwner,
     Cause::ForeignRelease,
@@ -26,12 +26,15 @@ const PRECEDENCE: [Cause; 15] = [
     Cause::AsyncReplicationLoss,
     Cause::ClockJump,
     Cause::ClockDrift,
+    Cause::CoarseExpiry,
     Cause::Interleaving,
     Cause::Unexplained,
 ];
 
 /// Redis keeps time in whole milliseconds, and a key lives until its last one is over.
 const GRANULARITY: Micros = Micros::from_millis(2);
+/// The coarsest unit in which a server counts leases.
+const COARSE: Micros = Micros::from_secs(1);
 
 /// The earlier lock as one server saw it.
 struct Lost<'t, 'h> {
@@ -72,6 +75,8 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
 impl Lost<'_, '_> {
     /// Whether the lease, as last set at this server, was over when the lock was granted again. A
     /// lock that renews it by itself would have gone on doing so had the server not lost it before.
+    /// Where a server may count a lease up to a second short, that second counts as over for a
+    /// holder that stayed beyond the whole of it.
     fn lease_was_over(&self, node: Node) -> bool {
         let set = overrun::last_set(self.timeline, self.holder, node, self.granted_again);
         let over = set + self.timeline.history.header.ttl_us;
@@ -82,7 +87,19 @@ impl Lost<'_, '_> {
                 to <= self.granted_again && !by_itself && to.time + GRANULARITY < over
             })
         };
-        self.granted_again.time + GRANULARITY >= over && !lost_before()
+        let granted_again = self.granted_again.time;
+        let was_over = granted_again + GRANULARITY >= over
+            || matches!(node, Node::Server(_))
+                && granted_again + COARSE >= over
+                && self.stayed_beyond(over);
+        was_over && !lost_before()
+    }
+
+    /// Whether the holder was still in its section then.
+    fn stayed_beyond(&self, over: SimTime) -> bool {
+        let section = self.timeline.acquisition_of(self.holder.operation);
+        let section = section.and_then(|index| self.timeline.section_of(index));
+        section.is_some_and(|section| section.ends(self.timeline.end) > over)
     }
 
     /// The span of the holder's value at a server that was lost before the lock was granted again:
@@ -186,7 +203,7 @@ impl Lost<'_, '_> {
     /// A key that ran out too soon in true time did so by a clock: the server's own since the lease
     /// was set or, if it got the key with an absolute time of another server, any clock of the two
     /// at any time before. Without any, a server that followed had not received that the lease was
-    /// extended.
+    /// extended; or a server that is no Redis counts in whole seconds.
     fn expired_early(&self, span: &KeySpan<'_>, at: Moment) -> Cause {
         let set = span.set.last();
         let since = set.map_or(SimTime::ZERO, |set| set.time);
@@ -195,6 +212,16 @@ impl Lost<'_, '_> {
         let missed = || {
             (set.is_none() && self.ran_out_as_first_set(at)).then_some(Cause::AsyncReplicationLoss)
         };
+        // Other coordinators count by a clock that is never stepped.
+        if let (Node::Server(_), Some(set)) = (span.node, set) {
+            let is_coarse = set.time + self.timeline.history.header.ttl_us < at.time + COARSE;
+            let drift = || self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);
+            return match is_coarse {
+                true => Cause::CoarseExpiry,
+                false if drift() => Cause::ClockDrift,
+                false => Cause::Unexplained,
+            };
+        }
         self.clock_fault(&hosts, since, at.time).or_else(missed).unwrap_or(Cause::Unexplained)
     }
 
@@ -229,22 +256,23 @@ impl Lost<'_, '_> {
     /// What was wrong with the clocks of these hosts in a span: a step comes before a rate. An
     /// instantaneous step counts from its begin.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<Cause> {
-        let on_hosts = |kind: FaultKind| {
-            let mut faults = self.timeline.faults.iter().filter(|fault| fault.kind == kind);
-            faults.any(|fault| {
-                let hit = hosts.iter().any(|host| fault.names(*host));
-                let begins = fault.from.time <= until
-                    && (kind != FaultKind::ClockJump || since <= fault.from.time);
-                hit && begins
-                    && (kind == FaultKind::ClockJump
-                        || since == SimTime::ZERO
-                        || fault.touches(since, until))
-            })
-        };
-        if on_hosts(FaultKind::ClockJump) {
+        if self.fault_on(FaultKind::ClockJump, hosts, since, until) {
             return Some(Cause::ClockJump);
         }
-        on_hosts(FaultKind::ClockDrift).then_some(Cause::ClockDrift)
+        self.fault_on(FaultKind::ClockDrift, hosts, since, until).then_some(Cause::ClockDrift)
+    }
+
+    fn fault_on(&self, kind: FaultKind, hosts: &[Node], since: SimTime, until: SimTime) -> bool {
+        let mut faults = self.timeline.faults.iter().filter(|fault| fault.kind == kind);
+        faults.any(|fault| {
+            let hit = hosts.iter().any(|host| fault.names(*host));
+            let begins = fault.from.time <= until
+                && (kind != FaultKind::ClockJump || since <= fault.from.time);
+            hit && begins
+                && (kind == FaultKind::ClockJump
+                    || since == SimTime::ZERO
+                    || fault.touches(since, until))
+        })
     }
 }
 

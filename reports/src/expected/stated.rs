@@ -25,6 +25,12 @@ const REDISSON: &str = "Redisson documentation, Locks and synchronizers, Lock";
 const REDISSON_FAILOVER: &str =
     "Redisson documentation, Locks and synchronizers, Lock reliability and fencing";
 
+const EDGE_OF_MEMORY: &str = "IPC::Lock::Memcached documentation, A little warning";
+const NOT_RESISTANT: &str = "ghetto-lock documentation, on the lock of memcached's wiki, \
+                             Programming tricks, Ghetto central locking";
+const CAS_IDS: &str = "memcached, doc/protocol.txt, Retrieval command; for the pause, Kleppmann \
+                       2016, Making the lock safe with fencing";
+
 /// Locks with a lease on one primary, without tokens, that are released by a script, or by a
 /// command that looks at the owner first.
 const COMPARING: &[&str] = &[
@@ -71,6 +77,8 @@ const ON_MASTERS: &[&str] = &[
     "node-redlock",
     "redsync",
 ];
+/// Locks on memcached without tokens.
+const ON_MEMCACHED: &[&str] = &["memcached-add", "memcached-get-delete"];
 /// Locks that are published to wait for their replicas.
 const WAITING: &[&str] = &["redisson-wait"];
 
@@ -85,7 +93,29 @@ const RULES: &[Rule] = &[
         ),
     },
     Rule {
-        clients: &[COMPARING, ON_MASTERS, WAITING],
+        clients: &[&["memcached-cas"]],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap],
+        grounds: (
+            "a holder may stand still beyond its lease, but its unique number is lower than the \
+             next one's",
+            CAS_IDS,
+        ),
+    },
+    Rule {
+        clients: &[ON_MEMCACHED],
+        families: &[Family::Eviction],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a server at the edge of its memory forgets locks", EDGE_OF_MEMORY),
+    },
+    Rule {
+        clients: &[ON_MEMCACHED],
+        families: &[Family::Restart],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("the lock does not resist the failure of its server", NOT_RESISTANT),
+    },
+    Rule {
+        clients: &[COMPARING, ON_MASTERS, WAITING, ON_MEMCACHED],
         families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
@@ -95,7 +125,7 @@ const RULES: &[Rule] = &[
         ),
     },
     Rule {
-        clients: &[COMPARING, PLAIN_DELETE, ON_MASTERS, WAITING],
+        clients: &[COMPARING, PLAIN_DELETE, ON_MASTERS, WAITING, ON_MEMCACHED],
         families: &[Family::StorageDelay],
         kinds: &[Kind::StaleWrite, Kind::LostUpdate],
         grounds: (

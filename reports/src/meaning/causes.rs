@@ -17,6 +17,7 @@ pub fn of_cause(cause: Cause) -> Meaning {
         Cause::UnorderedTokens => UNORDERED_TOKENS,
         Cause::ClockJump => CLOCK_JUMP,
         Cause::ClockDrift => CLOCK_DRIFT,
+        Cause::CoarseExpiry => COARSE_EXPIRY,
         Cause::Eviction => EVICTION,
         Cause::Flush => FLUSH,
         Cause::ForeignRelease => FOREIGN_RELEASE,
@@ -183,6 +184,13 @@ const HOLDER_CRASH: Meaning = Meaning {
     how: "The key has no expiry, or the process died between the command that takes the lock \
           and the one that sets its expiry.",
     helps: "SET key value NX PX ttl: one command.",
+};
+
+const COARSE_EXPIRY: Meaning = Meaning {
+    what: "The server counts leases in whole seconds, and this one ended up to a second early.",
+    how: "memcached reads its clock once a second, and a lease of ten seconds ends at the tenth \
+          reading: after nine to ten seconds.",
+    helps: "Ask for one second more than the lease shall last.",
 };
 
 const WAITER_CRASH: Meaning = Meaning {

@@ -62,7 +62,7 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Tell what a rule, a cause or a family of faults means, and where to read on.
     Explain(ExplainArguments),
-    /// Serve the fake Redis on real TCP, for tests, until SIGINT or SIGTERM.
+    /// Serve the fake Redis, or another coordinator, on real TCP, for tests, until SIGINT or SIGTERM.
     Serve(ServeArguments),
     /// Print the JSON Schema of a published format.
     Schema(SchemaArguments),
@@ -184,6 +184,9 @@ pub(crate) struct MatrixArguments {
     /// Locks [default: all].
     #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
     pub(crate) client: Option<Vec<String>>,
+    /// Only locks on this coordinator. See `fencepost list coordinators`.
+    #[arg(long, value_name = "K")]
+    pub(crate) coordinator: Option<String>,
     /// Families of faults [default: each].
     #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
     pub(crate) fault: Option<Vec<String>>,
@@ -266,15 +269,22 @@ pub(crate) struct CommonArguments {
     /// `fencepost list faults`.
     #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
-    /// Locks, or `all`. See `fencepost list clients`.
+    /// Locks, or `all`. With --coordinator, `all` are those on it, and the default. See `fencepost
+    /// list clients`.
     #[arg(
         long,
         value_name = "C[,C]",
         default_value = "single-node,redlock,fencing",
-        default_value_if("program", ArgPredicate::IsPresent, None),
+        default_value_ifs([
+            ("program", ArgPredicate::IsPresent, None),
+            ("coordinator", ArgPredicate::IsPresent, Some("all")),
+        ]),
         value_delimiter = ','
     )]
     pub(crate) client: Vec<String>,
+    /// Only locks on this coordinator. See `fencepost list coordinators`.
+    #[arg(long, value_name = "K")]
+    pub(crate) coordinator: Option<String>,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
     #[command(flatten)]
@@ -428,6 +438,8 @@ pub(crate) struct ExplainArguments {
 pub(crate) enum Listing {
     /// Locks.
     Clients,
+    /// What keeps the lock.
+    Coordinators,
     /// Families of faults.
     Faults,
     /// What is guarded.
@@ -442,10 +454,13 @@ pub(crate) enum Listing {
 
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
+    /// What to serve. See `fencepost list coordinators`.
+    #[arg(long, value_name = "K", default_value = "redis")]
+    pub(crate) coordinator: String,
     /// The port of the first server, the others have the ports after it; 0 takes free ones and
-    /// prints them.
-    #[arg(long, value_name = "P", default_value_t = 6379)]
-    pub(crate) port: u16,
+    /// prints them [default: that of the real server, 6379 for redis].
+    #[arg(long, value_name = "P")]
+    pub(crate) port: Option<u16>,
     /// The address to listen at. Any but a loopback address wants --requirepass: these servers are
     /// for tests, and whoever reaches them may do everything.
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
@@ -453,7 +468,7 @@ pub(crate) struct ServeArguments {
     /// Listen at --bind without a password, as Redis does with `protected-mode no`.
     #[arg(long)]
     pub(crate) no_protected_mode: bool,
-    /// How many masters that know nothing of each other.
+    /// How many servers that know nothing of each other.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) nodes: u16,
     /// How many replicas of the one master.
@@ -477,7 +492,7 @@ pub(crate) struct ServeArguments {
     /// The most connections of a server.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(crate) max_clients: u32,
-    /// The bound on a server's memory in bytes; 0 is none.
+    /// The bound on a server's memory in bytes; 0 is none for redis, and 64 MB for memcached.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub(crate) maxmemory: u64,
     /// The password of the default user.

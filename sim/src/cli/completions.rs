@@ -7,7 +7,7 @@ use crate::boundary::quantity::QUANTITIES;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
-use fencepost_clients::CLIENTS;
+use fencepost_clients::{CLIENTS, Coordinator};
 use fencepost_faults::FAMILIES;
 use fencepost_reports::Kind;
 use fencepost_reports::format::FORMATS;
@@ -28,6 +28,7 @@ fn with_names(command: Command) -> Command {
 fn offered(argument: Arg) -> Arg {
     let names: Vec<&str> = match argument.get_id().as_str() {
         "client" => CLIENTS.iter().map(|client| client.name).chain(["all"]).collect(),
+        "coordinator" => Coordinator::ALL.iter().map(|one| one.name()).collect(),
         "fault" => FAMILIES.iter().map(|family| family.name()).collect(),
         "format" => FORMATS.iter().map(|format| format.name()).collect(),
         "kind" => Kind::ALL.iter().map(|kind| kind.name()).collect(),

@@ -5,6 +5,7 @@ use super::choice::choices;
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::boundary::quantity::{QUANTITIES, Varied};
+use crate::coordinators::COORDINATORS;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use fencepost_clients::CLIENTS;
@@ -57,6 +58,10 @@ fn rows(what: Listing) -> Vec<Row> {
         Listing::Clients => {
             CLIENTS.iter().map(|client| (client.name.to_owned(), client.about.to_owned())).collect()
         }
+        Listing::Coordinators => COORDINATORS
+            .iter()
+            .map(|entry| (entry.coordinator.name().to_owned(), entry.about.to_owned()))
+            .collect(),
         Listing::Faults => {
             let name = |family: &Family| [&[family.name()], family.aliases()].concat().join(", ");
             FAMILIES.iter().map(|family| (name(family), family.about().to_owned())).collect()

@@ -2,7 +2,7 @@
 //! is published. Must never know how a run is made.
 
 use super::arguments::MatrixArguments;
-use super::options::{clients, families, jobs, scenario};
+use super::options::{clients, coordinator, families, jobs, scenario};
 use super::output::{print, read_file, tell, write_file};
 use super::progress::{Progress, Talk};
 use super::read::sweep_in;
@@ -12,6 +12,7 @@ use crate::Engine;
 use crate::fit::fits;
 use crate::sweep::{Listener, Stop, SweepSpec, count};
 use crate::verdicts::conditions;
+use fencepost_clients::Definition;
 use fencepost_faults::{FAMILIES, Seed};
 use fencepost_reports::matrix::{Agreement, Matrix, html, markdown, stale, text};
 use fencepost_reports::read::read_matrix;
@@ -62,8 +63,8 @@ fn json(matrix: &Matrix) -> String {
 fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure> {
     let mut matrix =
         read_matrix(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
-    if let Some(names) = &arguments.client {
-        let asked = clients(names)?;
+    if arguments.client.is_some() || arguments.coordinator.is_some() {
+        let asked = locks(arguments)?;
         matrix.cells.retain(|cell| asked.iter().any(|client| client.name == cell.client));
     }
     if let Some(names) = &arguments.fault {
@@ -90,12 +91,18 @@ fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Fai
     Ok(Outcome::Violated)
 }
 
+/// The locks that are asked for.
+fn locks(arguments: &MatrixArguments) -> Result<Vec<&'static Definition>, Failure> {
+    let names = arguments.client.clone().unwrap_or_else(|| vec!["all".to_owned()]);
+    clients(&names, coordinator(arguments.coordinator.as_deref())?)
+}
+
 /// Runs the cells; nothing is made minimal.
 fn run(arguments: &MatrixArguments) -> Result<Sweep, Failure> {
     let scenario = scenario(&arguments.deployment)?;
     let all = || FAMILIES.iter().map(|family| family.name().to_owned()).collect();
     let faults = families(&arguments.fault.clone().unwrap_or_else(all))?;
-    let locks = clients(&arguments.client.clone().unwrap_or_else(|| vec!["all".to_owned()]))?;
+    let locks = locks(arguments)?;
     let cells: Vec<_> =
         locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
     for (client, families) in &cells {

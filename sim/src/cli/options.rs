@@ -9,7 +9,7 @@ use crate::fit::fits;
 use crate::lengths::Length;
 use crate::programs::Program;
 use crate::scenario::Scenario;
-use fencepost_clients::{CLIENTS, Definition, find};
+use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
 use fencepost_reports::format::{FORMATS, Format};
@@ -31,7 +31,11 @@ impl Options {
         let mut scenario = scenario(&arguments.deployment)?;
         scenario.programs = programs(&arguments.programs)?;
         let faults = families(&arguments.fault)?;
-        let cells: Vec<_> = clients(&arguments.client)?
+        let only = coordinator(arguments.coordinator.as_deref())?;
+        if let (Some(only), Some(program)) = (only, scenario.programs.first()) {
+            on(only, program.definition())?;
+        }
+        let cells: Vec<_> = clients(&arguments.client, only)?
             .into_iter()
             .chain(scenario.programs.iter().map(Program::definition))
             .flat_map(|client| faults.iter().map(move |families| (client, families.clone())))
@@ -129,14 +133,20 @@ pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     Ok(all)
 }
 
-/// The locks of these names, each once.
-pub(crate) fn clients(names: &[String]) -> Result<Vec<&'static Definition>, Failure> {
+/// The locks of these names, each once. Errors: a lock that is not on the coordinator asked for.
+pub(crate) fn clients(
+    names: &[String],
+    only: Option<Coordinator>,
+) -> Result<Vec<&'static Definition>, Failure> {
     let mut all: Vec<&'static Definition> = Vec::new();
     for name in names {
         let named = match name.as_str() {
-            "all" => CLIENTS.iter().collect(),
+            "all" => locks_on(only),
             name => vec![client(name)?],
         };
+        if let Some(only) = only {
+            named.iter().try_for_each(|lock| on(only, lock))?;
+        }
         for definition in named {
             if !all.iter().any(|known| known.name == definition.name) {
                 all.push(definition);
@@ -144,6 +154,37 @@ pub(crate) fn clients(names: &[String]) -> Result<Vec<&'static Definition>, Fail
         }
     }
     Ok(all)
+}
+
+/// Every lock, or every one on a coordinator.
+fn locks_on(only: Option<Coordinator>) -> Vec<&'static Definition> {
+    let is_asked =
+        |lock: &&Definition| only.is_none_or(|only| lock.deployment.coordinator() == only);
+    CLIENTS.iter().filter(is_asked).collect()
+}
+
+/// Checks that a lock is on a coordinator.
+fn on(coordinator: Coordinator, lock: &Definition) -> Result<(), Failure> {
+    let own = lock.deployment.coordinator();
+    if own == coordinator {
+        return Ok(());
+    }
+    let valid: Vec<&str> = locks_on(Some(coordinator)).iter().map(|lock| lock.name).collect();
+    Err(Failure::wrong(format!(
+        "client '{}' is on {}, not on {}: expected all, or one of {}",
+        lock.name,
+        own.name(),
+        coordinator.name(),
+        valid.join(", ")
+    )))
+}
+
+/// The coordinator of that name, if one is asked for.
+pub(crate) fn coordinator(name: Option<&str>) -> Result<Option<Coordinator>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    let found = Coordinator::ALL.iter().copied().find(|one| one.name() == name);
+    let names = || Coordinator::ALL.iter().map(|one| one.name()).collect();
+    found.map(Some).ok_or_else(|| unknown("coordinator", name, "", names()))
 }
 
 /// The lock of that name.

@@ -1,39 +1,75 @@
-//! `fencepost serve`: the fake Redis on real TCP. Must never know how it is served.
+//! `fencepost serve`: a coordinator on real TCP.
 
 use super::arguments::ServeArguments;
+use super::options::coordinator;
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::coordinators::redis::persistence;
+use crate::coordinators::{entry, memcached};
+use crate::scenario::Persistence;
 use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
-use fake_redis::serve::{ServeOptions, serve as serve_until_stopped};
+use fake_redis::serve::ServeOptions;
+use fencepost_clients::Coordinator;
 
 /// Serves until SIGINT or SIGTERM. The ready line goes to stdout: `ready`, then each server as
 /// `role=address`.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
-    protect(arguments)?;
+    let coordinator = coordinator(Some(&arguments.coordinator))?.unwrap_or(Coordinator::Redis);
+    protect(arguments, coordinator)?;
+    only_of_redis(arguments, coordinator)?;
+    let port = arguments.port.unwrap_or(entry(coordinator).port);
     let mut printed = Ok(());
-    serve_until_stopped(options(arguments), |serving| printed = print(&format!("{serving}\n")))
+    let start = || match coordinator {
+        Coordinator::Redis => fake_redis::serve::start(&options(arguments, port)),
+        Coordinator::Memcached => {
+            memcached::serve(arguments.bind, port, arguments.nodes, arguments.maxmemory)
+        }
+    };
+    fencepost_serve::serve(start, |serving| printed = print(&format!("{serving}\n")))
         .map_err(Failure::wrong)?;
     printed.map(|()| Outcome::AsExpected)
 }
 
-/// Redis's protected mode: without a password only this computer is served.
-fn protect(arguments: &ServeArguments) -> Result<(), Failure> {
+/// Redis's protected mode: without a password only this computer is served. Others know no
+/// passwords.
+fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let is_safe = arguments.bind.is_loopback()
         || arguments.requirepass.as_ref().is_some_and(|password| !password.is_empty());
     if is_safe || arguments.no_protected_mode {
         return Ok(());
     }
+    let or_password = match coordinator {
+        Coordinator::Redis => ", or --requirepass PASSWORD",
+        Coordinator::Memcached => "",
+    };
     Err(Failure::wrong(format!(
-        "--bind '{}': expected a loopback address, or --requirepass PASSWORD: these servers are \
-         for tests, and whoever reaches them may do everything (--no-protected-mode to serve \
-         without a password all the same)",
+        "--bind '{}': expected a loopback address{or_password}: these servers are for tests, and \
+         whoever reaches them may do everything (--no-protected-mode to serve without a password \
+         all the same)",
         arguments.bind
     )))
 }
 
-fn options(arguments: &ServeArguments) -> ServeOptions {
+/// Refuses what only Redis has.
+fn only_of_redis(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
+    let given = [
+        ("--replicas", arguments.replicas > 0),
+        ("--sentinels", arguments.sentinels > 0),
+        ("--persistence", arguments.persistence != Persistence::None),
+        ("--dir", arguments.dir.is_some()),
+        ("--requirepass", arguments.requirepass.is_some()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) if coordinator != Coordinator::Redis => Err(Failure::wrong(format!(
+            "{flag} is for redis: expected --coordinator redis, or no {flag} for {}",
+            coordinator.name()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn options(arguments: &ServeArguments, port: u16) -> ServeOptions {
     let node = NodeConfig {
         persistence: persistence(arguments.persistence),
         max_clients: arguments.max_clients as usize,
@@ -47,7 +83,7 @@ fn options(arguments: &ServeArguments) -> ServeOptions {
     };
     ServeOptions {
         bind: arguments.bind,
-        port: arguments.port,
+        port,
         nodes: arguments.nodes,
         replicas: arguments.replicas,
         sentinels: arguments.sentinels,

@@ -7,6 +7,8 @@ use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, Micros, Node};
 use fencepost_memcached::{Config, Memcached};
+use fencepost_serve::{Boot, Files, Member, ServeError, Serving, clocks, listen};
+use std::net::IpAddr;
 
 /// The port of the server.
 const PORT: u16 = 11_211;
@@ -36,7 +38,28 @@ fn servers(_: &Ground<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// A ttl is rounded up to whole seconds, by a clock that is read once a second.
+/// A ttl is rounded up to whole seconds, may ask for one more, and ends when a clock is read that is
+/// read once a second.
 fn recovery(_: Topology) -> Micros {
-    Micros::from_secs(2)
+    Micros::from_secs(3)
+}
+
+/// Starts servers that know nothing of each other behind real TCP. A memory limit of 0 is the one
+/// that memcached has by itself.
+pub(crate) fn serve(
+    bind: IpAddr,
+    port: u16,
+    count: u16,
+    memory_limit: u64,
+) -> Result<Serving, ServeError> {
+    let mut config = Config::default();
+    if let Some(limit) = usize::try_from(memory_limit).ok().filter(|limit| *limit > 0) {
+        config.memory_limit = limit;
+    }
+    let member = |listener| {
+        let config = config.clone();
+        let boot: Boot = Box::new(move |_| Box::new(Memcached::new(config, clocks())));
+        Member { role: "memcached", boot, files: Files::none(), listener }
+    };
+    Serving::start(listen(bind, port, count)?.into_iter().map(member).collect())
 }

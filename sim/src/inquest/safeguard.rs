@@ -57,6 +57,13 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         setting: |_| "client=fencing".to_owned(),
     },
     Safeguard {
+        name: "fencing",
+        about: "a lock whose cas ids are fencing tokens, and a storage that checks them",
+        fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Memcached,
+        with: |spec| another_lock(&fenced_storage(spec), "memcached-cas"),
+        setting: |_| "client=memcached-cas".to_owned(),
+    },
+    Safeguard {
         name: "delayed-restart",
         about: "a server that died stays away for longer than the ttl",
         fits: |spec| spec.plan.faults.iter().any(|timed| returns_within(spec, &timed.fault)),

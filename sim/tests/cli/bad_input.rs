@@ -40,6 +40,39 @@ fn unknown_names_are_refused_with_the_known_ones() {
 }
 
 #[test]
+fn locks_and_flags_of_another_coordinator_are_refused() {
+    refuses(
+        &["--coordinator", "memcache"],
+        &["unknown coordinator 'memcache'", "memcached", "redis"],
+    );
+    let wrong = ["client 'redlock' is on redis, not on memcached", "memcached-add"];
+    refuses(&["--coordinator", "memcached", "--client", "redlock"], &wrong);
+    let sweep = ["sweep", "--seeds", "0..2", "--coordinator", "memcached", "--client", "redlock"];
+    refuses(&sweep, &wrong);
+    refuses(&["matrix", "--coordinator", "memcached", "--client", "redlock"], &wrong);
+    refuses(
+        &["--coordinator", "redis", "--client", "memcached-add"],
+        &["client 'memcached-add' is on memcached, not on redis", "single-node"],
+    );
+    refuses(
+        &["--coordinator", "memcached", "--program", "true"],
+        &["is on redis, not on memcached"],
+    );
+    refuses(
+        &["serve", "--coordinator", "zoo"],
+        &["unknown coordinator 'zoo'", "redis", "memcached"],
+    );
+    refuses(
+        &["serve", "--coordinator", "memcached", "--sentinels", "3"],
+        &["--sentinels", "redis", "memcached"],
+    );
+    refuses(
+        &["serve", "--coordinator", "memcached", "--bind", "0.0.0.0"],
+        &["0.0.0.0", "loopback", "--no-protected-mode"],
+    );
+}
+
+#[test]
 fn numbers_out_of_range_are_refused() {
     refuses(&["--seed", "-1"], &["-1"]);
     refuses(&["--seed", "99999999999999999999"], &["99999999999999999999", "18446744073709551615"]);

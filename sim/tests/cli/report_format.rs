@@ -152,7 +152,7 @@ fn exit_statuses_follow_the_verdicts() {
 
 #[test]
 fn everything_that_list_names_can_be_asked_for() {
-    for what in ["clients", "faults", "workloads", "storages", "formats"] {
+    for what in ["clients", "coordinators", "faults", "workloads", "storages", "formats"] {
         let rows = json(&["list", what, "--format", "json"]);
         let rows = rows.as_array().unwrap();
         assert!(rows.len() >= 2, "{what}");

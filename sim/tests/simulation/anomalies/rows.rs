@@ -83,6 +83,14 @@ fn overrun() -> Scenario {
     }
 }
 
+/// Holders work almost as long as a lease, and are done before it is over.
+fn almost_a_lease() -> Scenario {
+    Scenario {
+        hold: Hold::Drawn(SpanRange::new(Span::millis(9_200), Span::millis(9_900))),
+        ..Scenario::default()
+    }
+}
+
 /// One process does not come back from its business code for ten minutes; nobody may keep the lock
 /// longer than eight leases.
 fn hanging() -> Scenario {
@@ -421,6 +429,41 @@ pub(crate) const ROWS: &[Row] = &[
         Some(case("fencing")),
         60,
     ),
+    row("E1", case("memcached-add"), "eviction", HARM, Some(case("memcached-cas")), 10),
+    row(
+        "E1",
+        case("memcached-add"),
+        "restart",
+        OVERLAP,
+        Some(within("memcached-add", delayed_restart)),
+        10,
+    ),
+    row(
+        "E1",
+        within("memcached-add", overrun),
+        "none",
+        FOREIGN,
+        Some(within("memcached-cas", overrun)),
+        5,
+    ),
+    row("E1", case("memcached-add"), "pause", HARM, Some(case("memcached-cas")), 20),
+    row(
+        "E1",
+        within("memcached-get-delete", slow_messages),
+        "pause",
+        FOREIGN,
+        Some(within("memcached-cas", slow_messages)),
+        400,
+    ),
+    row(
+        "E1",
+        within("memcached-add", almost_a_lease),
+        "none",
+        OVERLAP,
+        Some(within("memcached-cas", almost_a_lease)),
+        10,
+    ),
+    row("E1", case("memcached-cas"), "restart", TOKENS, Some(within("fencing", synced_always)), 10),
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
     row(
         "F2",

@@ -1,7 +1,7 @@
 //! One TCP connection: bytes in while the machine keeps up, bytes out as fast as the peer takes
 //! them. Must never know what they mean.
 
-use super::host::Host;
+use crate::host::Host;
 use bytes::{Buf, Bytes};
 use fencepost_machine::ConnectionId;
 use socket2::SockRef;
@@ -24,7 +24,7 @@ const SLICES_MAX: usize = 64;
 const LINGER: Duration = Duration::from_secs(5);
 
 /// A connection as its host sees it.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     outgoing: RefCell<VecDeque<Bytes>>,
     outgoing_bytes: Cell<usize>,
@@ -40,7 +40,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// A connection on an open stream.
-    pub(super) fn new(stream: TcpStream) -> Rc<Connection> {
+    pub(crate) fn new(stream: TcpStream) -> Rc<Connection> {
         // Without it small replies wait for each other; if it is refused, they do.
         let _ = stream.set_nodelay(true);
         Rc::new(Connection {
@@ -55,7 +55,7 @@ impl Connection {
     }
 
     /// Puts a message behind those that wait; [`Connection::flush`] sends it.
-    pub(super) fn push(&self, bytes: Bytes) {
+    pub(crate) fn push(&self, bytes: Bytes) {
         let waiting = self.outgoing_bytes.get() + bytes.len();
         if self.broken.get() || waiting > OUTGOING_BYTES_MAX {
             return self.give_up();
@@ -66,7 +66,7 @@ impl Connection {
 
     /// Ends it once everything before is sent. If that is so already, the peer hears of it now,
     /// whenever the task gets to it.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closing.set(true);
         if self.outgoing.borrow().is_empty() {
             // If it fails, there is no peer any more.
@@ -76,20 +76,20 @@ impl Connection {
     }
 
     /// Ends it at once; what waits is thrown away.
-    pub(super) fn abort(&self) {
+    pub(crate) fn abort(&self) {
         self.closing.set(true);
         self.give_up();
     }
 
     /// How many bytes wait, if that is not what the machine was told last.
-    pub(super) fn news(&self) -> Option<usize> {
+    pub(crate) fn news(&self) -> Option<usize> {
         let bytes = self.outgoing_bytes.get();
         (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
     }
 
     /// Sends what can be sent at once; the rest is its task's. It asks the socket itself, since
     /// tokio knows nothing of what sockets can do while its thread is inside the machine.
-    pub(super) fn flush(&self) {
+    pub(crate) fn flush(&self) {
         let socket = SockRef::from(&self.stream);
         if self.write_by(|slices| socket.send_vectored(slices)).is_err() {
             self.give_up();
@@ -106,7 +106,7 @@ impl Connection {
     }
 
     /// Reads past tokio, which finds nothing there afterwards.
-    pub(super) fn read_at_once(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read_at_once(&self, buffer: &mut [u8]) -> io::Result<usize> {
         (&*SockRef::from(&self.stream)).read(buffer)
     }
 
@@ -159,7 +159,7 @@ impl Connection {
     }
 
     /// Carries bytes both ways until the peer or the machine ends it, then tells the host.
-    pub(super) async fn run(self: Rc<Self>, host: Rc<Host>, id: ConnectionId) {
+    pub(crate) async fn run(self: Rc<Self>, host: Rc<Host>, id: ConnectionId) {
         while !self.broken.get() && !self.closing.get() {
             if self.ready().await.is_err() || self.broken.get() {
                 break;

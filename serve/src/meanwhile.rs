@@ -1,13 +1,12 @@
-//! What a host does while its machine runs a long script: it looks at its sockets itself, since
-//! nothing that tokio knows of them becomes newer while its thread is inside the machine. Must
-//! never know what a script is.
+//! What a host does when its machine asks for it in the middle of a long input: it looks at its
+//! sockets itself, since nothing that tokio knows of them becomes newer while its thread is inside
+//! the machine.
 //!
 //! Tokio's own look finds afterwards that there is less to do than it thought, which is harmless:
 //! it is told `WouldBlock`, and waits.
 
-use super::host::Host;
-use crate::interlude::{Attendant, Interlude};
-use fencepost_machine::Input;
+use crate::host::Host;
+use fencepost_machine::{Attendant, Input, Interlude};
 use socket2::SockRef;
 use std::io;
 use std::net::SocketAddr;
@@ -24,7 +23,7 @@ const ACCEPTED_MAX: usize = 128;
 
 /// The host as its machine sees it.
 #[derive(Debug)]
-pub(super) struct Door(pub(super) Weak<Host>);
+pub(crate) struct Door(pub(crate) Weak<Host>);
 
 thread_local! {
     /// Where this thread's clock begins.
@@ -32,7 +31,7 @@ thread_local! {
 }
 
 /// A real clock that only goes forward.
-pub(super) fn running() -> Duration {
+pub(crate) fn running() -> Duration {
     ORIGIN.with(Instant::elapsed)
 }
 
@@ -45,7 +44,7 @@ impl Attendant for Door {
         self.0.upgrade().is_none_or(|host| host.leave.load(Ordering::Relaxed))
     }
 
-    fn attend(&self, interlude: &mut Interlude<'_>) {
+    fn attend(&self, interlude: &mut dyn Interlude) {
         if let Some(host) = self.0.upgrade() {
             host.attend(interlude);
         }
@@ -53,7 +52,7 @@ impl Attendant for Door {
 }
 
 impl Host {
-    fn attend(self: &Rc<Host>, interlude: &mut Interlude<'_>) {
+    fn attend(self: &Rc<Host>, interlude: &mut dyn Interlude) {
         self.sync_at_once(interlude);
         self.accept_at_once(interlude);
         self.handle_meanwhile(Input::Continue, interlude);
@@ -76,7 +75,7 @@ impl Host {
     }
 
     /// Nothing leaves before what it promises is safe, and the task that would say so cannot.
-    fn sync_at_once(&self, interlude: &mut Interlude<'_>) {
+    fn sync_at_once(&self, interlude: &mut dyn Interlude) {
         let awaited = self.syncs_awaited.take();
         if awaited == 0 {
             return;
@@ -88,7 +87,7 @@ impl Host {
         (0..awaited).for_each(|_| self.handle_meanwhile(Input::DiskSynced, interlude));
     }
 
-    fn accept_at_once(self: &Rc<Host>, interlude: &mut Interlude<'_>) {
+    fn accept_at_once(self: &Rc<Host>, interlude: &mut dyn Interlude) {
         for _ in 0..ACCEPTED_MAX {
             let Ok((stream, peer)) = self.accept_one() else { return };
             let connection = self.admit(stream);

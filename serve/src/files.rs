@@ -4,7 +4,7 @@
 //! the current one and is replaced by a rename, so that a snapshot takes the place of all that went
 //! before it at one instant, whenever the process or the power ends.
 
-use super::ServeError;
+use crate::ServeError;
 use bytes::Bytes;
 use fencepost_machine::{DiskImage, Output};
 use std::fs::{self, File, OpenOptions};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a server keeps its files; without a folder nothing is kept.
 #[derive(Debug)]
-pub(super) struct Files {
+pub struct Files {
     folder: Option<PathBuf>,
     generation: u64,
     append_only: Option<File>,
@@ -21,12 +21,15 @@ pub(super) struct Files {
 
 impl Files {
     /// No files.
-    pub(super) fn none() -> Files {
+    pub fn none() -> Files {
         Files { folder: None, generation: 0, append_only: None }
     }
 
     /// The files in a folder, which is made if there is none, and what they hold.
-    pub(super) fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
+    ///
+    /// # Errors
+    /// If a file cannot be read or made.
+    pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
         let failed = |error: io::Error| ServeError::File { path: folder.to_owned(), error };
         fs::create_dir_all(folder).map_err(failed)?;
         let generation = match fs::read_to_string(folder.join("generation")) {
@@ -47,7 +50,7 @@ impl Files {
     }
 
     /// Carries out an output for the disk. A sync is the caller's to do: it is handed the file.
-    pub(super) fn apply(&mut self, output: &Output) -> Result<Option<File>, ServeError> {
+    pub(crate) fn apply(&mut self, output: &Output) -> Result<Option<File>, ServeError> {
         let done = match output {
             Output::DiskAppend { bytes } => self.append(bytes).map(|()| None),
             Output::DiskSync => self.append_only.as_ref().map(File::try_clone).transpose(),
@@ -58,13 +61,13 @@ impl Files {
     }
 
     /// Makes safe what was written.
-    pub(super) fn sync(&self) -> Result<(), ServeError> {
+    pub(crate) fn sync(&self) -> Result<(), ServeError> {
         let synced = self.append_only.as_ref().map_or(Ok(()), File::sync_data);
         synced.map_err(|error| self.failure(error))
     }
 
     /// What to say of an error of these files.
-    pub(super) fn failure(&self, error: io::Error) -> ServeError {
+    pub(crate) fn failure(&self, error: io::Error) -> ServeError {
         ServeError::File { path: self.folder.clone().unwrap_or_default(), error }
     }
 

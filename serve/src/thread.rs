@@ -1,9 +1,9 @@
 //! A host on a thread of its own, so that a script which keeps one server busy leaves the others
 //! alone. Must never know what is served.
 
-use super::ServeError;
-use super::files::Files;
-use super::host::{Boot, Host};
+use crate::ServeError;
+use crate::files::Files;
+use crate::host::{Boot, Host};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -12,13 +12,13 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
 
 /// What a host begins with.
-pub(super) struct Beginning {
+pub(crate) struct Beginning {
     /// How its machine is made.
-    pub(super) boot: Boot,
+    pub(crate) boot: Boot,
     /// Its files.
-    pub(super) files: Files,
+    pub(crate) files: Files,
     /// Where it listens.
-    pub(super) listener: std::net::TcpListener,
+    pub(crate) listener: std::net::TcpListener,
 }
 
 /// How a host's thread is told to end.
@@ -31,14 +31,14 @@ struct Leave {
 }
 
 /// A thread that serves until it is dropped.
-pub(super) struct HostThread {
+pub(crate) struct HostThread {
     leave: Leave,
     thread: Option<JoinHandle<()>>,
 }
 
 impl HostThread {
     /// Starts a thread, which says at its end whether it had to end.
-    pub(super) fn start(
+    pub(crate) fn start(
         beginning: Beginning,
         ended: mpsc::UnboundedSender<Result<(), ServeError>>,
     ) -> std::io::Result<HostThread> {
@@ -52,7 +52,7 @@ impl HostThread {
     }
 
     /// Tells it to end.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.leave.flag.store(true, Ordering::Relaxed);
         self.leave.told.notify_one();
     }

@@ -1,12 +1,12 @@
 //! A machine with its connections, its timer and its files. Must never know what the machine is.
 
-use super::ServeError;
-use super::connection::Connection;
-use super::files::Files;
-use super::meanwhile::{Door, running};
-use crate::interlude::{Attendant, Interlude};
+use crate::ServeError;
+use crate::connection::Connection;
+use crate::files::Files;
+use crate::meanwhile::{Door, running};
 use fencepost_machine::{
-    ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
+    Attendant, ConnectionId, Input, Interlude, Machine, MonotonicTime, Now, Output, Outputs,
+    WallTime,
 };
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
@@ -30,27 +30,27 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 type Connections = IndexMap<ConnectionId, Rc<Connection>, FxBuildHasher>;
 
 /// One machine and what belongs to it.
-pub(super) struct Host {
+pub(crate) struct Host {
     /// Itself, for the tasks that it starts.
     me: Weak<Host>,
-    pub(super) listener: TcpListener,
+    pub(crate) listener: TcpListener,
     machine: RefCell<Box<dyn Machine>>,
     outputs: RefCell<Outputs>,
-    pub(super) connections: RefCell<Connections>,
+    pub(crate) connections: RefCell<Connections>,
     /// Connections with something to send.
     touched: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     /// Connections of which the machine may not know how much waits.
     unread: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     accepted: Cell<u32>,
     buffer: RefCell<Vec<u8>>,
-    pub(super) files: RefCell<Files>,
+    pub(crate) files: RefCell<Files>,
     syncs: mpsc::UnboundedSender<std::fs::File>,
     /// How many syncs the machine waits for.
-    pub(super) syncs_awaited: Cell<usize>,
+    pub(crate) syncs_awaited: Cell<usize>,
     /// Of those that are on their way, how many the machine does not wait for any more.
-    pub(super) syncs_told: Cell<usize>,
+    pub(crate) syncs_told: Cell<usize>,
     /// Whether this server was told from outside to end.
-    pub(super) leave: Arc<AtomicBool>,
+    pub(crate) leave: Arc<AtomicBool>,
     wake_at: Cell<Option<Instant>>,
     timer_set: Notify,
     /// Commands wait in the machine.
@@ -64,23 +64,23 @@ pub(super) struct Host {
 
 /// The wall clock of this computer.
 #[expect(clippy::disallowed_methods, reason = "a real server lives by the real clock")]
-pub(super) fn wall_clock() -> WallTime {
+pub fn wall_clock() -> WallTime {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
 }
 
 /// How a machine is made, by which it knows the driver that it may turn to in the middle of an
 /// input.
-pub(super) type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + Send>;
+pub type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + Send>;
 
 /// Starts a task on this thread.
 #[expect(clippy::disallowed_methods, reason = "nothing of a real server is simulated")]
-pub(super) fn spawn(task: impl Future<Output = ()> + 'static) {
+pub(crate) fn spawn(task: impl Future<Output = ()> + 'static) {
     drop(tokio::task::spawn_local(task));
 }
 
 /// Both clocks of this computer.
-fn clocks() -> Now {
+pub fn clocks() -> Now {
     let running = running().as_micros();
     Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }
 }
@@ -92,7 +92,7 @@ async fn pause(span: Duration) {
 
 impl Host {
     /// Boots a machine and serves it at a listener.
-    pub(super) fn start(
+    pub(crate) fn start(
         boot: Boot,
         files: Files,
         listener: TcpListener,
@@ -131,24 +131,24 @@ impl Host {
     }
 
     /// The buffer that all connections read into, one after the other.
-    pub(super) fn read_buffer(&self) -> RefMut<'_, Vec<u8>> {
+    pub(crate) fn read_buffer(&self) -> RefMut<'_, Vec<u8>> {
         self.buffer.borrow_mut()
     }
 
     /// Bytes arrived.
-    pub(super) fn received(&self, connection: ConnectionId, bytes: &[u8]) {
+    pub(crate) fn received(&self, connection: ConnectionId, bytes: &[u8]) {
         self.handle(Input::Received { connection, bytes });
     }
 
     /// The peer is gone.
-    pub(super) fn lost(&self, connection: ConnectionId) {
+    pub(crate) fn lost(&self, connection: ConnectionId) {
         if self.connections.borrow_mut().swap_remove(&connection).is_some() {
             self.handle(Input::Closed { connection });
         }
     }
 
     /// Waits until something fails that this server cannot do without.
-    pub(super) async fn failed(&self) -> ServeError {
+    pub(crate) async fn failed(&self) -> ServeError {
         loop {
             if let Some(failure) = self.failure.borrow_mut().take() {
                 return failure;
@@ -158,24 +158,24 @@ impl Host {
     }
 
     /// Waits until the machine ends by itself.
-    pub(super) async fn stopped(&self) {
+    pub(crate) async fn stopped(&self) {
         while !self.stopped.get() {
             self.has_stopped.notified().await;
         }
     }
 
     /// Makes safe what was written.
-    pub(super) fn stop(&self) -> Result<(), ServeError> {
+    pub(crate) fn stop(&self) -> Result<(), ServeError> {
         self.files.borrow().sync()
     }
 
-    pub(super) fn fail(&self, failure: ServeError) {
+    pub(crate) fn fail(&self, failure: ServeError) {
         self.failure.borrow_mut().get_or_insert(failure);
         self.failed.notify_one();
     }
 
     /// Some of what waited on a connection has left.
-    pub(super) fn drained(&self, connection: ConnectionId) {
+    pub(crate) fn drained(&self, connection: ConnectionId) {
         self.unread.borrow_mut().insert(connection);
         self.tell_unread();
     }
@@ -205,7 +205,7 @@ impl Host {
     }
 
     /// As [`Host::handle`] in the middle of an input, of what the machine lends out meanwhile.
-    pub(super) fn handle_meanwhile(&self, input: Input<'_>, interlude: &mut Interlude<'_>) {
+    pub(crate) fn handle_meanwhile(&self, input: Input<'_>, interlude: &mut dyn Interlude) {
         self.turn_of(input, COMMANDS_PER_TURN, |input, outputs| interlude.handle(input, outputs));
     }
 
@@ -297,7 +297,7 @@ impl Host {
     }
 
     /// Takes a connection that somebody opened; its number.
-    pub(super) fn admit(self: &Rc<Host>, stream: TcpStream) -> ConnectionId {
+    pub(crate) fn admit(self: &Rc<Host>, stream: TcpStream) -> ConnectionId {
         let id = ConnectionId(self.accepted.get());
         self.accepted.set(id.0.wrapping_add(1) % (u32::MAX / 2));
         self.open(id, stream);

@@ -1,0 +1,120 @@
+//! Locks on memcached.
+//!
+//! Source: article 001, of the ways to a distributed lock: "Memcached: with its `add` command. It
+//! is atomic, and succeeds only if the key is not there." Owner values and the guarded release are
+//! what the articles add to the same lock on Redis; memcached has no scripts, but its `cas` stores
+//! only while the item has not changed since it was read (doc/protocol.txt).
+//!
+//! The server counts a lease in whole seconds and looks at its clock once a second, so that one of
+//! ten seconds ends after nine to ten.
+
+pub mod add;
+pub mod cas;
+pub mod get_delete;
+mod protocol;
+mod session;
+
+use crate::connection::CallError;
+use crate::env::Env;
+use crate::lock::{Acquisition, Lease, Release, Servers, Settings};
+use bytes::Bytes;
+use protocol::{Answer, Item};
+use session::Session;
+use std::time::Duration;
+
+/// What every lock of this folder has in hand.
+struct Base {
+    env: Env,
+    settings: Settings,
+    server: Session,
+}
+
+impl Base {
+    /// Panics if the servers are no ensemble.
+    fn new(env: Env, servers: &Servers, settings: &Settings) -> Base {
+        let Servers::Ensemble(members) = servers else {
+            panic!("a memcached is needed, but the servers are {servers:?}")
+        };
+        let server = Session::new(&env, &members[0], settings.command_timeout);
+        Base { env, settings: settings.clone(), server }
+    }
+
+    /// `add`: whether the key is ours now, `false` if it exists.
+    async fn add(&mut self, key: &str, value: &[u8], seconds: u64) -> Result<bool, CallError> {
+        let length = value.len();
+        let line = format!("add {key} 0 {seconds} {length}\r\n");
+        let request = [line.as_bytes(), value, b"\r\n"].concat();
+        match self.server.call(&request).await? {
+            Answer::Line(line) if line == "STORED" => Ok(true),
+            Answer::Line(line) if line == "NOT_STORED" => Ok(false),
+            answer => Err(answer.unexpected()),
+        }
+    }
+
+    /// `delete`: whether the key was there.
+    async fn delete(&mut self, key: &str) -> Result<bool, CallError> {
+        match self.server.call(format!("delete {key}\r\n").as_bytes()).await? {
+            Answer::Line(line) if line == "DELETED" => Ok(true),
+            Answer::Line(line) if line == "NOT_FOUND" => Ok(false),
+            answer => Err(answer.unexpected()),
+        }
+    }
+
+    /// `gets`: the item of a key, with its cas id.
+    async fn gets(&mut self, key: &str) -> Result<Option<Item>, CallError> {
+        match self.server.call(format!("gets {key}\r\n").as_bytes()).await? {
+            Answer::Items(items) => Ok(items.into_iter().next()),
+            answer => Err(answer.unexpected()),
+        }
+    }
+
+    /// `cas` to a value that has expired already: whether the item was still the one with this id,
+    /// and so is gone now.
+    async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
+        match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
+            Answer::Line(line) if line == "STORED" => Ok(true),
+            Answer::Line(line) if line == "EXISTS" || line == "NOT_FOUND" => Ok(false),
+            answer => Err(answer.unexpected()),
+        }
+    }
+}
+
+/// A ttl in the unit of the server, rounded up.
+fn whole_seconds(ttl: Duration) -> u64 {
+    ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
+}
+
+/// A lease that states no end.
+fn lease(resource: &str, owner: Bytes) -> Lease {
+    Lease { resource: resource.to_owned(), owner, token: None, valid_until: None }
+}
+
+/// What an attempt came to that `add` decides alone.
+fn taken(outcome: Result<bool, CallError>, resource: &str, owner: Bytes) -> Acquisition {
+    match outcome {
+        Ok(true) => Acquisition::Granted(lease(resource, owner)),
+        Ok(false) => Acquisition::Refused("held by another".into()),
+        Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
+        Err(error) => Acquisition::Refused(error.to_string().into()),
+    }
+}
+
+/// What a release came to that is tried once.
+fn released(outcome: Result<bool, CallError>) -> Release {
+    match outcome {
+        Ok(true) => Release::Released,
+        Ok(false) => Release::NotHeld,
+        Err(error) => Release::Unknown(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ttl_is_rounded_up_to_whole_seconds() {
+        let seconds = |ms| whole_seconds(Duration::from_millis(ms));
+        assert_eq!([seconds(1), seconds(999), seconds(1_000), seconds(1_001)], [1, 1, 1, 2]);
+    }
+}

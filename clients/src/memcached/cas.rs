@@ -1,0 +1,128 @@
+//! `memcached-cas`: `add` takes the lock; `gets` and `cas` give it back, and its cas id is a
+//! fencing token.
+//!
+//! Source: memcached's doc/protocol.txt: `cas` stores only if nobody has changed the item since it
+//! was read, and an item that is stored with a negative expiry has expired at once. Together they
+//! are the compare-and-delete that the protocol lacks.
+//!
+//! The cas id is the number of the item among all that the server ever stored, so that later
+//! grants have greater ones. It is as durable as the server: after a restart it begins at 1 again.
+//!
+//! The server is asked for one second more than the lease is to last, because it may end almost a
+//! second early.
+
+use super::{Base, whole_seconds};
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Monotonic};
+use crate::lock::{Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release};
+use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
+use crate::retry::Retry;
+use bytes::Bytes;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "memcached-cas",
+    about: "memcached: add key owner ttl, released by gets and a cas to an expired value; the cas \
+     id is the token",
+    deployment: Deployment::Memcached,
+    has_tokens: true,
+    models: None,
+    build: |env, servers, settings| Box::new(Cas(Base::new(env, servers, settings))),
+};
+
+struct Cas(Base);
+
+impl Cas {
+    /// One attempt. If its outcome is unknown, it is undone as well as it can be.
+    async fn attempt(&mut self, resource: &str) -> Acquisition {
+        let owner = fresh_owner(&self.0.env);
+        let began = self.0.env.monotonic_clock();
+        match self.take(resource, &owner).await {
+            Ok(Taken::Ours(token)) => {
+                Acquisition::Granted(self.lease(resource, owner, token, began))
+            }
+            Ok(Taken::Held) => Acquisition::Refused("held by another".into()),
+            Ok(Taken::Lost) => Acquisition::Refused("lost as soon as it was taken".into()),
+            Ok(Taken::Unconfirmed(error)) => self.undo(resource, &owner, &error).await,
+            Err(error) if error.may_have_applied() => self.undo(resource, &owner, &error).await,
+            Err(error) => Acquisition::Refused(error.to_string().into()),
+        }
+    }
+
+    /// Takes back what may stand, as well as it can.
+    async fn undo(&mut self, resource: &str, owner: &[u8], error: &CallError) -> Acquisition {
+        match self.remove(resource, owner).await {
+            Ok(true) => Acquisition::Refused(error.to_string().into()),
+            _ => Acquisition::Unknown(error.to_string()),
+        }
+    }
+
+    fn lease(&self, resource: &str, owner: Bytes, token: FencingToken, began: Monotonic) -> Lease {
+        let resource = resource.to_owned();
+        let valid_until = Some(began.plus(self.0.settings.ttl));
+        Lease { resource, owner, token: Some(token), valid_until }
+    }
+
+    async fn take(&mut self, resource: &str, owner: &[u8]) -> Result<Taken, CallError> {
+        let seconds = whole_seconds(self.0.settings.ttl) + 1;
+        if !self.0.add(resource, owner, seconds).await? {
+            return Ok(Taken::Held);
+        }
+        let found = match self.0.gets(resource).await {
+            Ok(found) => found.filter(|item| item.value == owner),
+            Err(error) => return Ok(Taken::Unconfirmed(error)),
+        };
+        Ok(found.and_then(|item| item.cas).map_or(Taken::Lost, |id| Taken::Ours(FencingToken(id))))
+    }
+
+    /// Whether the key held our value and is gone now.
+    async fn remove(&mut self, resource: &str, owner: &[u8]) -> Result<bool, CallError> {
+        match self.0.gets(resource).await? {
+            Some(item) if item.value == owner => {
+                self.0.expire(resource, item.cas.unwrap_or_default()).await
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Again if an answer was lost: under an owner value that was never used before that does no
+    /// harm.
+    async fn release_own(&mut self, lease: &Lease) -> Release {
+        let mut lost = None;
+        for attempt in 0..RELEASE_ATTEMPTS {
+            if attempt > 0 {
+                self.0.env.sleep(self.0.env.jitter(&self.0.settings.retry)).await;
+            }
+            match (self.remove(&lease.resource, &lease.owner).await, &lost) {
+                (Ok(true), _) => return Release::Released,
+                (Ok(false), None) => return Release::NotHeld,
+                (Ok(false), Some(first)) => {
+                    return Release::Unknown(format!("released or expired: {first}"));
+                }
+                (Err(error), _) => lost = lost.or(Some(error)),
+            }
+        }
+        Release::Unknown(lost.map_or_else(String::new, |first| first.to_string()))
+    }
+}
+
+/// What came of an `add`.
+enum Taken {
+    Ours(FencingToken),
+    Held,
+    /// It was stored, and was no longer there when it was asked for.
+    Lost,
+    /// It was stored, and nobody told its number.
+    Unconfirmed(CallError),
+}
+
+impl Lock for Cas {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let retry = Retry::start(&self.0.env, &self.0.settings);
+        Box::pin(retry.until_granted(async || self.attempt(resource).await))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.release_own(&lease).await })
+    }
+}

@@ -1,0 +1,361 @@
+//! Random commands against a real memcached and against ours: the replies must be equal byte for
+//! byte.
+//!
+//! Runs if memcached is found; `FENCEPOST_REAL_MEMCACHED=1` demands it.
+//! `FENCEPOST_DIFFERENTIAL_CASES` is the number of sequences. Nothing of a sequence depends on time
+//! passing; [`a_lease_ends_when_the_real_one_does`] compares expiry on its own.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use fencepost_machine::{
+    ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
+};
+use fencepost_memcached::{Config, Memcached};
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How many sequences are tried, of about 30 commands each.
+const CASES: u32 = 3_000;
+/// Ends every sequence: nothing else is answered by it.
+const LAST: &[u8] = b"version\r\n";
+const LAST_REPLY: &[u8] = b"VERSION 1.6.18\r\n";
+
+struct Real {
+    process: Child,
+    port: u16,
+}
+
+impl Real {
+    /// A server of its own, or nothing if there is no memcached and none is demanded.
+    fn start() -> Option<Real> {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let arguments = ["-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p"];
+        let started = Command::new("memcached")
+            .args(arguments)
+            .arg(port.to_string())
+            .stderr(Stdio::null())
+            .spawn();
+        let process = match started {
+            Ok(process) => process,
+            Err(error) => {
+                let is_demanded = std::env::var_os("FENCEPOST_REAL_MEMCACHED").is_some();
+                assert!(!is_demanded, "memcached is demanded: {error}");
+                eprintln!("skipped: no memcached");
+                return None;
+            }
+        };
+        let real = Real { process, port };
+        let deadline = instant() + Duration::from_secs(5);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(instant() < deadline, "memcached does not listen");
+            rest(10);
+        }
+        Some(real)
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+fn rest(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+fn instant() -> Instant {
+    Instant::now()
+}
+
+/// Sends bytes and reads up to the reply that ends a sequence.
+fn ask(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
+    stream.write_all(bytes).unwrap();
+    let (mut said, mut buffer) = (Vec::new(), [0; 4_096]);
+    while !said.ends_with(LAST_REPLY) {
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => said.extend_from_slice(&buffer[..length]),
+            Err(error) => {
+                panic!("{error} after {:?} to {:?}", text(&said), text(bytes))
+            }
+        }
+    }
+    said
+}
+
+struct Fake {
+    server: Memcached,
+    began: Instant,
+}
+
+impl Fake {
+    fn start() -> Fake {
+        let began = instant();
+        let mut fake = Fake { server: Memcached::new(Config::default(), clocks(began)), began };
+        fake.input(Input::Timer);
+        fake.input(Input::Accepted { connection: ConnectionId(0), peer: "127.0.0.1:50000" });
+        fake
+    }
+
+    fn input(&mut self, input: Input<'_>) -> Vec<u8> {
+        let (mut out, mut sent) = (Outputs::default(), Vec::new());
+        self.server.handle(input, clocks(self.began), &mut out);
+        loop {
+            for output in &out.list {
+                if let Output::Send { bytes, .. } = output {
+                    sent.extend_from_slice(bytes);
+                }
+            }
+            if !out.more {
+                return sent;
+            }
+            out.clear();
+            self.server.handle(Input::Continue, clocks(self.began), &mut out);
+        }
+    }
+
+    fn ask(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.input(Input::Received { connection: ConnectionId(0), bytes })
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+fn clocks(began: Instant) -> Now {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as i64;
+    let monotonic = MonotonicTime(began.elapsed().as_micros() as u64);
+    Now { wall: WallTime(wall), monotonic }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
+    prop::sample::select(choices).prop_map(str::to_owned)
+}
+
+/// Keys that are not too long. A `get` of one that is makes memcached forget the replies to what
+/// the same client sent before it in one piece, which ours has sent by then.
+fn good_key() -> impl Strategy<Value = String> {
+    prop_oneof![12 => pick(&["a", "b", "lock"]), 1 => Just("k".repeat(250))]
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof![12 => good_key(), 1 => Just("k".repeat(251))]
+}
+
+/// Expiries of which none comes to pass within a sequence.
+fn expiry() -> impl Strategy<Value = String> {
+    let odd = &["-1", "abc", "2592001", "2147483647", "2147483648", "", "1 x"];
+    prop_oneof![8 => pick(&["0", "100", "2592000"]), 1 => pick(odd)]
+}
+
+fn number() -> impl Strategy<Value = String> {
+    let odd = &["-1", "abc", "18446744073709551615", "18446744073709551616", "5x", "+5"];
+    prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
+}
+
+/// Cas ids, counted from the first of the sequence: see [`with_ids`].
+fn id() -> impl Strategy<Value = String> {
+    let odd = &["-1", "abc", "0", "18446744073709551615", "18446744073709551616", "@3@x"];
+    prop_oneof![8 => (1..30_u64).prop_map(|n| format!("@{n}@")), 1 => pick(odd)]
+}
+
+/// A request to a server of which this is the first cas id of the sequence.
+fn with_ids(request: &str, first: u64) -> String {
+    (1..30).fold(request.to_owned(), |text, n| {
+        text.replace(&format!("@{n}@"), &(first + n).to_string())
+    })
+}
+
+fn flags() -> impl Strategy<Value = String> {
+    let odd = &["4294967295", "4294967296", "-1", "abc"];
+    prop_oneof![8 => pick(&["0", "7"]), 1 => pick(odd)]
+}
+
+fn quiet() -> impl Strategy<Value = String> {
+    prop_oneof![8 => Just(String::new()), 1 => Just(" noreply".to_owned()), 1 => pick(&[" x"])]
+}
+
+fn value() -> impl Strategy<Value = String> {
+    pick(&["", "a", "10", "99", "0", "abc def", "18446744073709551615", "-5", " 7"])
+}
+
+/// A command that stores, mostly with a block of the length that it states.
+fn storing() -> impl Strategy<Value = String> {
+    let verb = pick(&["set", "add", "replace", "append", "prepend"]);
+    let skew = prop_oneof![20 => Just(0_i64), 1 => Just(1), 1 => Just(-1), 1 => Just(-99)];
+    (verb, key(), flags(), expiry(), value(), quiet(), skew).prop_map(
+        |(verb, key, flags, expiry, value, quiet, skew)| {
+            let length = value.len() as i64 + skew;
+            format!("{verb} {key} {flags} {expiry} {length}{quiet}\r\n{value}\r\n")
+        },
+    )
+}
+
+fn command() -> impl Strategy<Value = String> {
+    let line = |text: String| format!("{text}\r\n");
+    prop_oneof![
+        8 => storing(),
+        3 => (key(), expiry(), value(), id(), quiet()).prop_map(|(k, e, v, n, q)| {
+            format!("cas {k} 0 {e} {} {n}{q}\r\n{v}\r\n", v.len())
+        }),
+        4 => (pick(&["get", "gets"]), prop::collection::vec(good_key(), 0..3))
+            .prop_map(move |(verb, keys)| line(format!("{verb} {}", keys.join(" ")))),
+        2 => (pick(&["gat", "gats"]), expiry(), prop::collection::vec(good_key(), 0..3))
+            .prop_map(move |(verb, e, keys)| line(format!("{verb} {e} {}", keys.join(" ")))),
+        3 => (key(), pick(&["", " 0", " 5", " 0 noreply", " noreply", " 0 x", " a b c"]))
+            .prop_map(move |(k, rest)| line(format!("delete {k}{rest}"))),
+        3 => (pick(&["incr", "decr"]), key(), number(), quiet())
+            .prop_map(move |(verb, k, n, q)| line(format!("{verb} {k} {n}{q}"))),
+        2 => (key(), expiry(), quiet()).prop_map(move |(k, e, q)| line(format!("touch {k} {e}{q}"))),
+        1 => pick(&[
+            "flush_all\r\n", "flush_all 0\r\n", "flush_all noreply\r\n", "flush_all 0 noreply\r\n",
+            "flush_all abc\r\n", "flush_all -1\r\n", "flush_all 100\r\n", "verbosity 1\r\n",
+            "verbosity\r\n", "version\r\n", "version x\r\n", "nonsense\r\n", "x\r\n", "\r\n", " \r\n",
+            "get\r\n", "GET a\r\n", "get a\n", "set a 0 0\r\n", "incr a\r\n", "delete\r\n",
+            "  get   a \r\n", "gat\r\n", "gat 10\r\n", "touch a\r\n",
+        ]),
+    ]
+}
+
+#[test]
+fn replies_are_those_of_a_real_memcached() {
+    let Some(real) = Real::start() else { return };
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(CASES);
+    let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8;
+    let config = proptest::test_runner::Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 4_000,
+        ..Default::default()
+    };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let result =
+        runner.run(&prop::collection::vec(command(), 1..60), |commands| check(&real, &commands));
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+}
+
+/// The cas numbers of a real server go on counting from sequence to sequence: replies are compared
+/// with theirs taken as differences from the first.
+fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
+    let mut stream = real.connect();
+    let base = first_cas(&ask(&mut stream, &[FRESH, LAST].concat()));
+    let mut fake = Fake::start();
+    let own = first_cas(&fake.ask(&[FRESH, LAST].concat()));
+    let request =
+        |first: u64| [with_ids(&commands.concat(), first).as_bytes(), b"\r\n", LAST].concat();
+    let (expected, answered) = (ask(&mut stream, &request(base)), fake.ask(&request(own)));
+    prop_assert_eq!(
+        shifted(&expected, base),
+        shifted(&answered, own),
+        "after {:?}",
+        commands.concat()
+    );
+    Ok(())
+}
+
+/// Clears the server and asks for a cas number.
+const FRESH: &[u8] = b"flush_all\r\nset zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";
+
+fn first_cas(reply: &[u8]) -> u64 {
+    let text = text(reply);
+    let line = text.lines().find(|line| line.starts_with("VALUE zero")).unwrap();
+    line.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+/// A reply with its cas numbers counted from a base.
+fn shifted(reply: &[u8], base: u64) -> String {
+    let lines = text(reply);
+    let shift = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["VALUE", key, flags, length, cas] => {
+                let cas: u64 = cas.trim_end().parse().unwrap();
+                format!("VALUE {key} {flags} {length} base+{}", cas - base)
+            }
+            _ => line.to_owned(),
+        }
+    };
+    lines.split('\n').map(shift).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_key_that_is_too_long_is_refused_whatever_is_asked_of_it() {
+    let Some(real) = Real::start() else { return };
+    let key = "k".repeat(251);
+    for verb in ["get", "gets", "get a", "gat 10", "gats 10", "gat 10 a"] {
+        let request = [format!("{verb} {key}\r\n").as_bytes(), LAST].concat();
+        let expected = ask(&mut real.connect(), &request);
+        assert_eq!(text(&expected), text(&Fake::start().ask(&request)), "{verb}");
+    }
+}
+
+#[test]
+fn what_is_too_large_for_the_cache_is_thrown_away_and_said_so() {
+    let Some(real) = Real::start() else { return };
+    let block = vec![b'x'; 1_048_577];
+    for noreply in ["", " noreply"] {
+        let line = format!("set a 0 0 1\r\na\r\nset a 0 0 {}{noreply}\r\n", block.len());
+        let request = [line.as_bytes(), &block, b"\r\nget a\r\n", LAST].concat();
+        let expected = ask(&mut real.connect(), &request);
+        assert_eq!(text(&expected), text(&Fake::start().ask(&request)));
+    }
+}
+
+/// What a server says to bytes that it ends the connection for.
+fn last_words(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
+    stream.write_all(bytes).unwrap();
+    let mut said = Vec::new();
+    stream.read_to_end(&mut said).unwrap();
+    said
+}
+
+#[test]
+fn a_line_that_never_ends_ends_the_connection() {
+    let Some(real) = Real::start() else { return };
+    let expected = last_words(&mut real.connect(), &[b'x'; 4_096]);
+    assert_eq!(text(&expected), "");
+    let mut fake = Fake::start();
+    assert_eq!(fake.ask(&[b'x'; 4_096]), b"");
+    assert_eq!(fake.ask(b"version\r\n"), b"", "nothing is answered any more");
+}
+
+#[test]
+fn a_lease_ends_when_the_real_one_does() {
+    let Some(real) = Real::start() else { return };
+    let mut stream = real.connect();
+    let mut lives = Vec::new();
+    for offset in [0, 150, 300, 450, 600, 750, 900] {
+        rest(offset);
+        ask(&mut stream, &[b"set a 0 2 1\r\na\r\n", LAST].concat());
+        let began = instant();
+        while text(&ask(&mut stream, &[b"get a\r\n", LAST].concat())).starts_with("VALUE") {
+            rest(5);
+        }
+        lives.push(began.elapsed());
+    }
+    // The model says: between one and two seconds, never a whole one late.
+    let (least, most) = (Duration::from_millis(950), Duration::from_millis(2_100));
+    assert!(lives.iter().all(|life| (least..=most).contains(life)), "{lives:?}");
+    assert!(lives.iter().any(|life| *life < Duration::from_millis(1_900)), "{lives:?}");
+}

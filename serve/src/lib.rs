@@ -1,0 +1,84 @@
+//! The one adapter to the real world: machines behind real TCP, on real files, by the real clock.
+//!
+//! A machine and its connections are a `Host`, on one thread of its own; each connection is a task
+//! that reads when its socket is readable and hands on at most one buffer at a time, so that
+//! whoever floods the server waits for its turn like everybody else. In the middle of a long input
+//! the machine can ask the host to look at its sockets ([`fencepost_machine::Attendant`]).
+
+#![forbid(unsafe_code)]
+
+mod connection;
+mod files;
+mod host;
+mod meanwhile;
+mod serving;
+mod thread;
+
+pub use files::Files;
+pub use host::{Boot, clocks, wall_clock};
+pub use serving::{Member, Serving, announced, listen};
+
+use std::future::Future;
+use std::path::PathBuf;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Why the servers cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The options contradict each other; says what would be valid.
+    #[error("{0}")]
+    Options(String),
+    /// An address cannot be listened at.
+    #[error("cannot listen at {address}: {error}")]
+    Listen {
+        /// Which address.
+        address: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {error}", .path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The operating system refuses what every server needs.
+    #[error("cannot start: {0}")]
+    System(std::io::Error),
+}
+
+/// Starts servers and serves until SIGINT or SIGTERM. `ready` is told where, once all of them can
+/// be reached.
+///
+/// # Errors
+/// If the servers cannot start, or a disk fails.
+pub fn serve(
+    start: impl FnOnce() -> Result<Serving, ServeError>,
+    ready: impl FnOnce(&Serving),
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::System)?;
+    runtime.block_on(async {
+        let stop = stop_signal().map_err(ServeError::System)?;
+        let serving = start()?;
+        ready(&serving);
+        serving.until(stop).await
+    })
+}
+
+/// SIGINT or SIGTERM.
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            biased;
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}

@@ -1,0 +1,123 @@
+//! Servers that can be reached: each machine on a thread of its own, behind a listener.
+
+use crate::ServeError;
+use crate::files::Files;
+use crate::host::Boot;
+use crate::thread::{Beginning, HostThread};
+use std::fmt;
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::mpsc;
+
+/// As `tcp-backlog` of redis.conf.
+const BACKLOG: u32 = 511;
+
+/// A server that is about to start.
+pub struct Member {
+    /// What it is called in the ready line.
+    pub role: &'static str,
+    /// How its machine is made.
+    pub boot: Boot,
+    /// Its files.
+    pub files: Files,
+    /// Where it listens.
+    pub listener: TcpListener,
+}
+
+/// Servers that can be reached.
+pub struct Serving {
+    addresses: Vec<(&'static str, SocketAddr)>,
+    threads: Vec<HostThread>,
+    ended: mpsc::UnboundedReceiver<Result<(), ServeError>>,
+}
+
+/// The ready line: `ready`, then each server as `role=address`.
+impl fmt::Display for Serving {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ready")?;
+        self.addresses.iter().try_for_each(|(role, address)| write!(formatter, " {role}={address}"))
+    }
+}
+
+impl Serving {
+    /// Starts servers, each on a thread of its own; must be called within a runtime of tokio.
+    ///
+    /// # Errors
+    /// If the operating system refuses what a server needs.
+    pub fn start(members: Vec<Member>) -> Result<Serving, ServeError> {
+        let (tell_end, ended) = mpsc::unbounded_channel();
+        let (mut addresses, mut threads) = (Vec::new(), Vec::new());
+        for Member { role, boot, files, listener } in members {
+            addresses.push((role, listener.local_addr().map_err(ServeError::System)?));
+            let listener = listener.into_std().map_err(ServeError::System)?;
+            let thread = HostThread::start(Beginning { boot, files, listener }, tell_end.clone());
+            threads.push(thread.map_err(ServeError::System)?);
+        }
+        Ok(Serving { addresses, threads, ended })
+    }
+
+    /// Where each server listens, in the order of the members.
+    pub fn addresses(&self) -> impl ExactSizeIterator<Item = SocketAddr> {
+        self.addresses.iter().map(|(_, address)| *address)
+    }
+
+    /// Serves until `stop`, then makes safe what was written.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub async fn until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let Serving { threads, mut ended, .. } = self;
+        tokio::select! {
+            biased;
+            result = all_ended(&mut ended) => result?,
+            () = stop => {}
+        }
+        threads.iter().for_each(HostThread::leave);
+        drop(threads);
+        all_ended(&mut ended).await
+    }
+}
+
+/// Waits until every server has ended (SHUTDOWN), or the first one fails.
+async fn all_ended(
+    ended: &mut mpsc::UnboundedReceiver<Result<(), ServeError>>,
+) -> Result<(), ServeError> {
+    while let Some(result) = ended.recv().await {
+        result?;
+    }
+    Ok(())
+}
+
+/// Listens, for one server after the other: at ports that begin with `port`, or at free ones if it
+/// is 0. Connections inherit the keep-alive, which finds peers that vanished. Must be called within
+/// a runtime of tokio.
+///
+/// # Errors
+/// If an address is taken.
+pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
+    (0..count)
+        .map(|index| at(bind, if port == 0 { 0 } else { port.saturating_add(index) }))
+        .collect()
+}
+
+fn at(bind: IpAddr, port: u16) -> Result<TcpListener, ServeError> {
+    let address = SocketAddr::new(bind, port);
+    let listen = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        socket.set_reuseaddr(true)?;
+        socket.set_keepalive(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    listen().map_err(|error| ServeError::Listen { address: address.to_string(), error })
+}
+
+/// Where others reach a server that listens here.
+pub fn announced(bind: IpAddr) -> String {
+    match bind {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.to_string(),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.to_string(),
+        address => address.to_string(),
+    }
+}
