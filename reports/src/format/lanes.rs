@@ -13,6 +13,8 @@ pub(super) struct Lanes {
     nodes: Vec<Node>,
     /// Who held after the line that was drawn last.
     held: Vec<Node>,
+    /// Which of these were on a stopped machine.
+    stopped: Vec<Node>,
 }
 
 /// Events between two lines that are not shown.
@@ -22,6 +24,8 @@ pub(super) struct Gap {
     pub(super) events: u64,
     /// Whose sections began among them, once for each.
     pub(super) sections: Vec<Node>,
+    /// Who was on a stopped machine before it and after it.
+    pub(super) stopped: Vec<Node>,
 }
 
 /// How many events a gap may hide without being drawn, if no section of a column begins in it.
@@ -30,7 +34,7 @@ const SILENT_MAX: u64 = 6;
 impl Lanes {
     /// A column for each of these that is a process, each once.
     pub(super) fn new(nodes: &[Node]) -> Lanes {
-        let mut lanes = Lanes { nodes: Vec::new(), held: Vec::new() };
+        let mut lanes = Lanes { nodes: Vec::new(), held: Vec::new(), stopped: Vec::new() };
         for node in nodes.iter().filter(|node| node.is_process()) {
             if !lanes.nodes.contains(node) {
                 lanes.nodes.push(*node);
@@ -56,12 +60,13 @@ impl Lanes {
             mark(entry, node, held)
         });
         self.held.clone_from(&entry.holding);
+        self.stopped.clone_from(&entry.stopped);
         drawn
     }
 
     /// The columns of a line below the one that was drawn last, where nothing changes.
     pub(super) fn rest(&self) -> String {
-        self.draw(|node| if self.held.contains(&node) { '┃' } else { ' ' })
+        self.draw(|node| self.inside(node, &self.stopped))
     }
 
     /// The columns of a gap and what it leaves out; nothing if it is too small to be drawn.
@@ -71,11 +76,12 @@ impl Lanes {
         if hidden.is_empty() && gap.events <= SILENT_MAX {
             return None;
         }
-        let drawn = self.draw(|node| match (hidden.contains(&node), self.held.contains(&node)) {
-            (true, _) => '┇',
-            (false, true) => '┃',
-            (false, false) => ' ',
-        });
+        let drawn =
+            self.draw(
+                |node| {
+                    if hidden.contains(&node) { '┇' } else { self.inside(node, &gap.stopped) }
+                },
+            );
         let events = if gap.events == 1 { "event" } else { "events" };
         let mut text = format!("... {} {events}", gap.events);
         for node in hidden {
@@ -87,6 +93,15 @@ impl Lanes {
             text.push_str(&format!(", {node} enters {often}"));
         }
         Some((drawn, text))
+    }
+
+    /// What is drawn where nothing happens to a process.
+    fn inside(&self, node: Node, stopped: &[Node]) -> char {
+        match (self.held.contains(&node), stopped.contains(&node)) {
+            (false, _) => ' ',
+            (true, true) => '┊',
+            (true, false) => '┃',
+        }
     }
 
     fn draw(&self, mark: impl Fn(Node) -> char) -> String {
@@ -130,7 +145,9 @@ impl Gap {
             .collect();
         let further = hidden.iter().copied().chain([next]);
         sections.extend(further.flat_map(|entry| entry.left_out_sections.clone()));
-        Gap { events: next.sequence.saturating_sub(shown.sequence + 1), sections }
+        let both = |node: &&Node| next.stopped.contains(node);
+        let stopped = shown.stopped.iter().filter(both).copied().collect();
+        Gap { events: next.sequence.saturating_sub(shown.sequence + 1), sections, stopped }
     }
 }
 
