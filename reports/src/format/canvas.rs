@@ -4,6 +4,7 @@
 //! can move it when the window changes.
 
 use fencepost_faults::Node;
+use maud::Render;
 use std::fmt::{Display, Write};
 
 /// What a window of time is drawn on.
@@ -162,19 +163,8 @@ pub(super) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * 6.2
 }
 
-/// Text that can stand in an element or an attribute.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            control if control.is_control() && control != '\n' => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
-    }
-    escaped
+/// Text that can stand in an element or in an attribute between double quotes.
+pub(super) fn escaped(text: &str) -> String {
+    let is_hidden = |letter: char| letter.is_control() && letter != '\n';
+    text.replace(is_hidden, "\u{fffd}").as_str().render().into_string()
 }

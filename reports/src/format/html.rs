@@ -1,14 +1,15 @@
 //! One self-contained page: nothing is fetched, it opens from disk, and it stays below a megabyte.
-//! Must never know what a browser did with it; what is in the page without its script is true
-//! already.
+//! What is in the page without its script is true already. All markup is written by `maud`, which
+//! escapes what it is given.
 
-use super::canvas::{Extent, escaped};
+use super::canvas::Extent;
 use super::{Format, Needs, html_picture, html_sweep, html_tables};
 use crate::report::{Report, RunReport};
 use crate::sweep::Sweep;
 use crate::verdict::Verdict;
 use crate::visible::visible_json;
 use base64::prelude::{BASE64_STANDARD, Engine};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
@@ -72,19 +73,42 @@ impl Format for Html {
 }
 
 /// A page around what is in it.
-pub(crate) fn page(title: &str, body: &str, json: &str) -> String {
-    let picture_style = super::svg::STYLE;
+pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
     // Inside a script element only `</` and `<!--` could end or change it.
     let json = visible_json(json).replace('<', "\\u003c");
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta \
-         http-equiv=\"Content-Security-Policy\" content=\"{policy}\"><meta name=\"viewport\" \
-         content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" \
-         content=\"light dark\"><link rel=\"icon\" \
-         href=\"data:,\"><title>{title}</title><style>{picture_style}{STYLE}</style></head>\n<body>{body}\n<script type=\"application/json\" id=\"report\">{json}</script>\n<script>{SCRIPT}</script></body></html>\n",
-        title = escaped(title),
-        policy = policy()
-    )
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(super::svg::STYLE)) (PreEscaped(STYLE)) }
+            }
+            body {
+                (body)
+                script type="application/json" id="report" { (PreEscaped(json)) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string() + "\n"
+}
+
+/// The head of a table: the names of its columns, of which some may have none.
+pub(crate) fn heads(names: &[&str]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for name in names {
+                    @if name.is_empty() { td {} } @else { th scope="col" { (name) } }
+                }
+            }
+        }
+    }
 }
 
 /// What a page may do, should an escape ever be forgotten: its own script runs and no other, and
@@ -100,24 +124,20 @@ fn policy() -> String {
 fn page_of(report: &Report, fill: Fill) -> io::Result<String> {
     let (tool, faults) = (&report.tool, report.faults.join(", "));
     let title = format!("fencepost: seed {} under {faults}", report.seed);
-    let mut body = format!(
-        "<header class=\"top\"><p class=\"muted\">{} {} · seed {} · fault {} · engine \
-         {}</p>{}</header><main>",
-        escaped(&tool.name),
-        escaped(&tool.version),
-        report.seed,
-        escaped(&faults),
-        escaped(&report.engine),
-        overview(report)
-    );
-    for (index, run) in report.runs.iter().enumerate() {
-        body.push_str(&section(run, index, fill));
-    }
-    let embedded = embedded(report, fill);
-    let json = serde_json::to_string(&embedded)?;
-    body.push_str("</main>");
-    body.push_str(&footer(fill));
-    Ok(page(&title, &body, &json))
+    let body = html! {
+        header.top {
+            p.muted {
+                (tool.name) " " (tool.version) " · seed " (report.seed) " · fault " (faults)
+                " · engine " (report.engine)
+            }
+            (overview(report))
+        }
+        main {
+            @for (index, run) in report.runs.iter().enumerate() { (section(run, index, fill)) }
+        }
+        (footer(fill))
+    };
+    Ok(page(&title, &body, &serde_json::to_string(&embedded(report, fill))?))
 }
 
 /// The report as it is embedded: the messages are in the picture, and histories may not fit.
@@ -133,55 +153,54 @@ fn embedded(report: &Report, fill: Fill) -> Report {
 }
 
 /// With several runs, the verdict of each.
-fn overview(report: &Report) -> String {
+fn overview(report: &Report) -> Markup {
     if report.runs.len() < 2 {
-        return String::new();
+        return Markup::default();
     }
-    let rows: Vec<String> = report
-        .runs
-        .iter()
-        .enumerate()
-        .map(|(index, run)| {
-            let name = run.verdict.name();
-            let kinds: Vec<String> =
-                run.violations.iter().map(|one| one.violation.kind.to_string()).collect();
-            format!(
-                "<tr><td><a href=\"#run-{index}\">{}</a></td><td>{}</td><td><b \
-                 class=\"{name}\">{name}</b></td><td>{}</td></tr>",
-                escaped(&run.client),
-                escaped(&run.fault),
-                kinds.join(", ")
-            )
-        })
-        .collect();
-    format!(
-        "<div class=\"scroll\"><table><caption>Verdicts</caption><thead><tr><th \
-         scope=\"col\">lock</th><th scope=\"col\">fault</th><th scope=\"col\">verdict</th><th \
-         scope=\"col\">what was broken</th></tr></thead><tbody>{}</tbody></table></div>",
-        rows.concat()
-    )
+    html! {
+        div.scroll {
+            table {
+                caption { "Verdicts" }
+                (heads(&["lock", "fault", "verdict", "what was broken"]))
+                tbody {
+                    @for (index, run) in report.runs.iter().enumerate() { (row(run, index)) }
+                }
+            }
+        }
+    }
 }
 
-fn section(run: &RunReport, index: usize, fill: Fill) -> String {
-    let name = run.verdict.name();
-    let level = if index == 0 { "h1" } else { "h2" };
-    let mut section = format!(
-        "<section class=\"run\" id=\"run-{index}\"><{level}><span class=\"verdict \
-         {name}\">{name}</span> {} under {}</{level}><p class=\"lead\">{}</p>",
-        escaped(&run.client),
-        escaped(&run.fault),
-        escaped(&lead(run))
-    );
-    if let Some(first) = run.violations.first() {
-        section.push_str(&replay(&first.replay));
+fn row(run: &RunReport, index: usize) -> Markup {
+    let kinds: Vec<&str> = run.violations.iter().map(|one| one.violation.kind.name()).collect();
+    let verdict = run.verdict.name();
+    html! {
+        tr {
+            td { a href={ "#run-" (index) } { (run.client) } }
+            td { (run.fault) }
+            td { b class=(verdict) { (verdict) } }
+            td { (kinds.join(", ")) }
+        }
     }
-    section.push_str(&html_picture::of(run, index, fill));
-    section.push_str(&html_tables::violations(run, index));
-    section.push_str(&html_tables::plans(run));
-    section.push_str(&html_tables::facts(run));
-    section.push_str(&html_tables::events(run, index));
-    section.push_str("</section>");
-    section
+}
+
+fn section(run: &RunReport, index: usize, fill: Fill) -> Markup {
+    html! {
+        section.run id={ "run-" (index) } {
+            @if index == 0 { h1 { (heading(run)) } } @else { h2 { (heading(run)) } }
+            p.lead { (lead(run)) }
+            @if let Some(first) = run.violations.first() { (replay(&first.replay)) }
+            (html_picture::of(run, index, fill))
+            (html_tables::violations(run, index))
+            (html_tables::plans(run))
+            (html_tables::facts(run))
+            (html_tables::events(run, index))
+        }
+    }
+}
+
+fn heading(run: &RunReport) -> Markup {
+    let verdict = run.verdict.name();
+    html! { span.verdict.(verdict) { (verdict) } " " (run.client) " under " (run.fault) }
 }
 
 /// What a reader must know first.
@@ -193,30 +212,30 @@ fn lead(run: &RunReport) -> String {
     }
 }
 
-fn replay(command: &str) -> String {
-    let command = escaped(command);
-    format!(
-        "<div class=\"replay\"><span>Replay:</span> <code>{command}</code> <button \
-         type=\"button\" data-copy=\"{command}\">Copy</button></div>"
-    )
+fn replay(command: &str) -> Markup {
+    html! {
+        div.replay {
+            span { "Replay:" } " " code { (command) } " "
+            button type="button" data-copy=(command) { "Copy" }
+        }
+    }
 }
 
-fn footer(fill: Fill) -> String {
-    let histories = if fill.histories {
-        ""
-    } else {
-        " The whole histories would make it too large; <code>--format json --with-history</code> \
-         prints them."
-    };
-    let pictures = match fill.extent {
-        Extent::Run => "",
-        Extent::Window => {
-            " The pictures show the window of the first violation only, to keep the page small."
+fn footer(fill: Fill) -> Markup {
+    html! {
+        footer {
+            p {
+                "Times are true times of the simulation, from the start of the run. The report is \
+                 in this page as JSON, in the element " code { "#report" } "."
+                @if !fill.histories {
+                    " The whole histories would make it too large; "
+                    code { "--format json --with-history" } " prints them."
+                }
+                @if fill.extent == Extent::Window {
+                    " The pictures show the window of the first violation only, to keep the page \
+                     small."
+                }
+            }
         }
-    };
-    format!(
-        "<footer><p>Times are true times of the simulation, from the start of the run. The report \
-         is in this page as JSON, in the element \
-         <code>#report</code>.{histories}{pictures}</p></footer>"
-    )
+    }
 }

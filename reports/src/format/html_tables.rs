@@ -1,112 +1,114 @@
 //! What stands below a picture: violations with their story, causes, order, boundary and remedies,
-//! plans side by side, facts, events. Must never know more than the report: where something was not
-//! searched, nothing is shown.
+//! plans side by side, facts, events. Where something was not searched, nothing is shown.
 
-use super::canvas::escaped;
+use super::html::heads;
 use super::layout::times;
 use super::svg::prefix;
 use super::{plan_text, rerun};
 use crate::expected::Expected;
-use crate::report::{Boundary, RunReport, ViolationReport};
+use crate::report::{Boundary, RunReport, TimelineEntry, ViolationReport};
 use crate::violation::Violation;
 use fencepost_faults::FaultPlan;
+use maud::{Markup, html};
 
 /// A card for each violation.
-pub(super) fn violations(run: &RunReport, index: usize) -> String {
-    if run.violations.is_empty() {
-        return String::new();
+pub(super) fn violations(run: &RunReport, index: usize) -> Markup {
+    html! {
+        @if !run.violations.is_empty() {
+            h2 { "What was broken" }
+            div.cards {
+                @for report in &run.violations { (card(run, report, &prefix(index))) }
+            }
+        }
     }
-    let cards: Vec<String> =
-        run.violations.iter().map(|report| card(run, report, &prefix(index))).collect();
-    format!("<h2>What was broken</h2><div class=\"cards\">{}</div>", cards.concat())
 }
 
 /// What a sweep keeps of an anomaly: the smallest run that shows it, made minimal and explained.
 /// There is no picture to lead into.
-pub(super) fn minimal(report: &ViolationReport) -> String {
+pub(super) fn minimal(report: &ViolationReport) -> Markup {
     let violation = &report.violation;
-    let Some(plan) = &report.minimal_plan else { return String::new() };
-    let lines: Vec<String> = violation
-        .narrative
-        .iter()
-        .map(|line| format!("<li>{}</li>", escaped(&line.text)))
-        .collect();
-    format!(
-        "<details><summary>{} by {}: its minimal report</summary><article \
-         class=\"card\"><p>{}</p><ol class=\"story\">{}</ol>{}{}{}{}</article></details>",
-        violation.kind,
-        violation.cause,
-        escaped(&violation.summary),
-        lines.concat(),
-        enough(report),
-        boundary(report.boundary.as_ref()),
-        causes(plan, report),
-        remedies(report)
-    )
+    let Some(plan) = &report.minimal_plan else { return Markup::default() };
+    html! {
+        details {
+            summary {
+                (maud::display(violation.kind)) " by " (maud::display(violation.cause))
+                ": its minimal report"
+            }
+            article.card {
+                p { (violation.summary) }
+                ol.story { @for line in &violation.narrative { li { (line.text) } } }
+                (searched(plan, report))
+            }
+        }
+    }
 }
 
-fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> String {
+/// What running again showed.
+fn searched(plan: &FaultPlan, report: &ViolationReport) -> Markup {
+    html! {
+        (enough(report))
+        (boundary(report.boundary.as_ref()))
+        (causes(plan, report))
+        (remedies(report))
+    }
+}
+
+fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> Markup {
     let violation = &report.violation;
-    let more = match violation.occurrences {
-        0 | 1 => String::new(),
-        many => format!(" and {} more", times(many - 1)),
-    };
-    let known = run.expected.as_ref().map_or(String::new(), |expected| {
-        format!("<p><b>Literature:</b> {}</p>", escaped(&rerun::known(expected, violation.kind)))
-    });
-    format!(
-        "<article class=\"card\"><h3>{}: {} by {}</h3><p>{}</p><p class=\"muted\">at {}{more} · \
-         fingerprint <code>{}</code></p>{}{known}{}{}{}{}</article>",
-        violation.severity,
-        violation.kind,
-        violation.cause,
-        escaped(&violation.summary),
-        violation.at_us,
-        escaped(&violation.id),
-        story(run, violation, prefix),
-        enough(report),
-        boundary(report.boundary.as_ref()),
-        causes(report.minimal_plan.as_ref().unwrap_or(&run.plan), report),
-        remedies(report)
-    )
+    let (kind, cause) = (maud::display(violation.kind), maud::display(violation.cause));
+    html! {
+        article.card {
+            h3 { (maud::display(violation.severity)) ": " (kind) " by " (cause) }
+            p { (violation.summary) }
+            p.muted {
+                "at " (maud::display(violation.at_us))
+                @if violation.occurrences > 1 {
+                    " and " (times(violation.occurrences - 1)) " more"
+                }
+                " · fingerprint " code { (violation.id) }
+            }
+            (story(run, violation, prefix))
+            @if let Some(expected) = &run.expected {
+                p { b { "Literature:" } " " (rerun::known(expected, violation.kind)) }
+            }
+            (searched(report.minimal_plan.as_ref().unwrap_or(&run.plan), report))
+        }
+    }
 }
 
 /// What happened, step by step; of a report that tells no story, the witness.
-fn story(run: &RunReport, violation: &Violation, prefix: &str) -> String {
+fn story(run: &RunReport, violation: &Violation, prefix: &str) -> Markup {
+    let entry =
+        |number: u64| run.timeline.iter().find(|entry: &&TimelineEntry| entry.sequence == number);
     let line = |number: u64, text: &str| {
-        let told = run.timeline.iter().find(|entry| entry.sequence == number);
-        let at = told.map_or(format!("e{number}"), |entry| entry.time_us.to_string());
-        format!("<li><a href=\"#{prefix}e{number}\">{at}</a> {}</li>", escaped(text))
+        let at = entry(number).map_or(format!("e{number}"), |entry| entry.time_us.to_string());
+        html! { li { a href={ "#" (prefix) "e" (number) } { (at) } " " (text) } }
     };
-    let lines: Vec<String> = match violation.narrative.is_empty() {
-        false => violation.narrative.iter().map(|one| line(one.event, &one.text)).collect(),
-        true => violation
-            .witness
-            .iter()
-            .map(|event| {
-                let told = run.timeline.iter().find(|entry| entry.sequence == event.sequence);
-                line(
-                    event.sequence,
-                    &format!("{} {}", event.node, told.map_or("", |entry| entry.text.as_str())),
-                )
-            })
-            .collect(),
-    };
-    format!("<ol class=\"story\">{}</ol>", lines.concat())
+    html! {
+        ol.story {
+            @for one in &violation.narrative { (line(one.event, &one.text)) }
+            @if violation.narrative.is_empty() {
+                @for event in &violation.witness {
+                    @let told = entry(event.sequence).map_or("", |entry| entry.text.as_str());
+                    (line(event.sequence, &format!("{} {told}", event.node)))
+                }
+            }
+        }
+    }
 }
 
 /// The least that shows it.
-fn enough(report: &ViolationReport) -> String {
-    let Some(plan) = &report.minimal_plan else { return String::new() };
+fn enough(report: &ViolationReport) -> Markup {
+    let Some(plan) = &report.minimal_plan else { return Markup::default() };
     let faults: Vec<String> =
         plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
     let faults = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
     let size =
         report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
-    format!("<p><b>Smallest reproduction:</b> {}</p>", escaped(&format!("{faults}{size}.")))
+    html! { p { b { "Smallest reproduction:" } " " (faults) (size) "." } }
 }
 
-fn causes(plan: &FaultPlan, report: &ViolationReport) -> String {
+fn causes(plan: &FaultPlan, report: &ViolationReport) -> Markup {
     let rows: Vec<Vec<String>> = report
         .but_for
         .iter()
@@ -120,7 +122,7 @@ fn causes(plan: &FaultPlan, report: &ViolationReport) -> String {
     table("But for one fault, or two", &["left out", "the violation"], &rows)
 }
 
-fn remedies(report: &ViolationReport) -> String {
+fn remedies(report: &ViolationReport) -> Markup {
     let rows: Vec<Vec<String>> = report
         .remedies
         .iter()
@@ -140,8 +142,8 @@ fn remedies(report: &ViolationReport) -> String {
     )
 }
 
-fn boundary(boundary: Option<&Boundary>) -> String {
-    let Some(boundary) = boundary else { return String::new() };
+fn boundary(boundary: Option<&Boundary>) -> Markup {
+    let Some(boundary) = boundary else { return Markup::default() };
     let amount = |value| rerun::amount(boundary, value);
     let mut rows = vec![
         vec!["enough".to_owned(), amount(boundary.enough)],
@@ -155,26 +157,30 @@ fn boundary(boundary: Option<&Boundary>) -> String {
 }
 
 /// The plan of the run and, for each violation that was minimised, the least that shows it.
-pub(super) fn plans(run: &RunReport) -> String {
-    let lengths = plan_text::lengths(run)
-        .map_or(String::new(), |lengths| format!("<p>{}</p>", escaped(&lengths)));
-    let mut cards =
-        format!("<article class=\"card\"><h3>As drawn</h3>{lengths}{}</article>", plan(&run.plan));
-    for report in &run.violations {
-        if let Some(minimal) = &report.minimal_plan {
-            cards.push_str(&format!(
-                "<article class=\"card\"><h3>Smallest reproduction of {}</h3>{}</article>",
-                report.violation.kind,
-                plan(minimal)
-            ));
+pub(super) fn plans(run: &RunReport) -> Markup {
+    html! {
+        h2 { "Faults" }
+        div.cards {
+            article.card {
+                h3 { "As drawn" }
+                @if let Some(lengths) = plan_text::lengths(run) { p { (lengths) } }
+                (plan(&run.plan))
+            }
+            @for report in &run.violations {
+                @if let Some(minimal) = &report.minimal_plan {
+                    article.card {
+                        h3 { "Smallest reproduction of " (maud::display(report.violation.kind)) }
+                        (plan(minimal))
+                    }
+                }
+            }
         }
     }
-    format!("<h2>Faults</h2><div class=\"cards\">{cards}</div>")
 }
 
-fn plan(plan: &FaultPlan) -> String {
+fn plan(plan: &FaultPlan) -> Markup {
     if plan.faults.is_empty() {
-        return "<p>No fault.</p>".to_owned();
+        return html! { p { "No fault." } };
     }
     let rows: Vec<Vec<String>> = plan
         .faults
@@ -194,7 +200,7 @@ fn fault_named(plan: &FaultPlan, id: u32) -> String {
 }
 
 /// How the run went.
-pub(super) fn facts(run: &RunReport) -> String {
+pub(super) fn facts(run: &RunReport) -> Markup {
     let pair = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![
         pair("virtual time", run.virtual_time_us.to_string()),
@@ -211,10 +217,7 @@ pub(super) fn facts(run: &RunReport) -> String {
     if let Some(expected) = &run.expected {
         rows.insert(0, pair("the literature says", literature(expected)));
     }
-    format!(
-        "<details><summary>Facts of the run</summary>{}</details>",
-        table("Facts", &["", ""], &rows)
-    )
+    html! { details { summary { "Facts of the run" } (table("Facts", &["", ""], &rows)) } }
 }
 
 /// What can go wrong, why, and who says so.
@@ -229,65 +232,51 @@ pub(super) fn literature(expected: &Expected) -> String {
 }
 
 /// Every event in words: all of them if the history is there, else those around the violations.
-pub(super) fn events(run: &RunReport, index: usize) -> String {
-    let prefix = prefix(index);
-    // The whole history is in the picture and in the JSON; a table of it would be the larger half
-    // of the page.
-    let rows: Vec<String> = run
-        .timeline
-        .iter()
-        .map(|entry| {
-            let class = if entry.witness { " class=\"witness\"" } else { "" };
-            let evidence = if entry.witness { "evidence" } else { "" };
-            format!(
-                "<tr{class}><td><a href=\"#{prefix}e{0}\">#e{0}</a></td><td \
-                 class=\"time\">{1}</td><td>{2}</td><td>{3}</td><td>{evidence}</td></tr>",
-                entry.sequence,
-                entry.time_us,
-                entry.process,
-                escaped(&entry.text)
-            )
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
+/// The whole history is in the picture and in the JSON; a table of it would be the larger half of
+/// the page.
+pub(super) fn events(run: &RunReport, index: usize) -> Markup {
+    if run.timeline.is_empty() {
+        return Markup::default();
     }
-    format!(
-        "<details open><summary>Events around the violations</summary><div class=\"scroll\" \
-         tabindex=\"0\" role=\"group\" aria-label=\"Events\"><table><caption>Events in the order \
-         in which they happened</caption><thead><tr><th scope=\"col\">event</th><th \
-         scope=\"col\">time</th><th scope=\"col\">where</th><th scope=\"col\">what \
-         happened</th><th \
-         scope=\"col\">role</th></tr></thead><tbody>{}</tbody></table></div></details>",
-        rows.concat()
-    )
+    let prefix = prefix(index);
+    html! {
+        details open {
+            summary { "Events around the violations" }
+            div.scroll tabindex="0" role="group" aria-label="Events" {
+                table {
+                    caption { "Events in the order in which they happened" }
+                    (heads(&["event", "time", "where", "what happened", "role"]))
+                    tbody { @for entry in &run.timeline { (event(entry, &prefix)) } }
+                }
+            }
+        }
+    }
+}
+
+fn event(entry: &TimelineEntry, prefix: &str) -> Markup {
+    html! {
+        tr.witness[entry.witness] {
+            td { a href={ "#" (prefix) "e" (entry.sequence) } { "#e" (entry.sequence) } }
+            td.time { (maud::display(entry.time_us)) }
+            td { (maud::display(&entry.process)) }
+            td { (entry.text) }
+            td { @if entry.witness { "evidence" } }
+        }
+    }
 }
 
 /// A table with a caption; nothing if it would be empty.
-fn table(caption: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
+fn table(caption: &str, names: &[&str], rows: &[Vec<String>]) -> Markup {
     if rows.is_empty() {
-        return String::new();
+        return Markup::default();
     }
-    let heads: String = match heads.iter().all(|head| head.is_empty()) {
-        true => String::new(),
-        false => {
-            let cells = heads.iter().map(|head| match head.is_empty() {
-                true => "<td></td>".to_owned(),
-                false => format!("<th scope=\"col\">{head}</th>"),
-            });
-            format!("<thead><tr>{}</tr></thead>", cells.collect::<String>())
+    html! {
+        div.scroll {
+            table {
+                caption { (caption) }
+                @if names.iter().any(|name| !name.is_empty()) { (heads(names)) }
+                tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
+            }
         }
-    };
-    let body: String = rows
-        .iter()
-        .map(|row| {
-            let cells: String =
-                row.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
-            format!("<tr>{cells}</tr>")
-        })
-        .collect();
-    format!(
-        "<div class=\"scroll\"><table><caption>{}</caption>{heads}<tbody>{body}</tbody></table></div>",
-        escaped(caption)
-    )
+    }
 }
