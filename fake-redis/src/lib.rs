@@ -28,6 +28,8 @@ mod outgoing;
 mod output_limit;
 mod parameters;
 mod persistence;
+#[cfg(feature = "planted-leak")]
+pub mod planted;
 mod pubsub;
 mod random;
 mod rdb;

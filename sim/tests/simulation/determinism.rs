@@ -284,19 +284,36 @@ mod scripted {
     }
 }
 
+/// The digests of four runs that each have a thread of their own, as with as many jobs, and of the
+/// same runs that share one, as with one job. Each thread begins with `prepare`.
+fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
+    let client = scripted::definition();
+    let on_a_thread = move |seeds: std::ops::Range<u64>| {
+        let run = move |seed| {
+            let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
+            let spec = RunSpec::draw(Seed(seed), client, &"none".parse().unwrap(), scenario);
+            digest(&spec.run(Engine::Fast).unwrap().history)
+        };
+        let runs = move || {
+            prepare();
+            seeds.map(run).collect::<Vec<_>>()
+        };
+        std::thread::spawn(runs).join().unwrap()
+    };
+    [(0..4).flat_map(|seed| on_a_thread(seed..seed + 1)).collect(), on_a_thread(0..4)]
+}
+
 #[test]
 fn what_scripts_leave_on_a_thread_does_not_reach_the_next_run() {
-    let client = scripted::definition();
-    let told = move |seed| {
-        let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
-        let spec = RunSpec::draw(Seed(seed), client, &"none".parse().unwrap(), scenario);
-        digest(&spec.run(Engine::Fast).unwrap().history)
-    };
-    // As with as many jobs as there are runs, and as with one.
-    let apart: Vec<_> =
-        (0..4).map(|seed| std::thread::spawn(move || told(seed)).join().unwrap()).collect();
-    let together: Vec<_> = (0..4).map(told).collect();
+    let [apart, together] = apart_and_together(|| {});
     assert_eq!(apart, together, "a run depends on those before it on its thread");
+}
+
+#[test]
+fn a_planted_leak_between_scripts_is_caught() {
+    let [apart, together] = apart_and_together(fake_redis::planted::let_scripts_share_tables);
+    assert_eq!(apart[0], together[0], "nothing ran before the first run");
+    assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
 /// The digests of `--seed 7 --fault failover`, one line per lock. `.ci/run` holds another build
