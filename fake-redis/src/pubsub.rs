@@ -8,7 +8,8 @@ use crate::server::Server;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Listeners of each name, in the order in which they came.
+/// Listeners of each name, in the order in which they came. The names have no order: each is removed
+/// in constant time, since one client may bring and take thousands.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 /// Three kinds of subscription.
@@ -54,7 +55,7 @@ impl PubSub {
         let Some(clients) = listeners.get_mut(name) else { return };
         clients.retain(|listener| *listener != client);
         if clients.is_empty() {
-            listeners.shift_remove(name);
+            listeners.swap_remove(name);
         }
     }
 

@@ -28,13 +28,13 @@ impl Watches {
 impl Server {
     /// Watches a key for a client that does not yet.
     pub(crate) fn watch(&mut self, client: ClientKey, db: usize, key: &[u8]) {
-        let is_known = |watch: &Watch| watch.db == db && *watch.key == *key;
-        if self.client(client).watching.iter().any(is_known) {
+        let place = (db, key.into());
+        if self.watches.by_key.get(&place).is_some_and(|clients| clients.contains(&client)) {
             return;
         }
         let was_expired = self.database(db).get(key).is_some_and(|entry| self.is_expired(entry));
         self.client_mut(client).watching.push(Watch { db, key: key.into(), was_expired });
-        self.watches.by_key.entry((db, key.into())).or_default().push(client);
+        self.watches.by_key.entry(place).or_default().push(client);
     }
 
     /// Forgets all that a client watches.

@@ -98,7 +98,7 @@ fn unsubscribe(call: &mut Call<'_>, kind: Kind) -> CommandResult {
         confirm(call.reply, word, None, count);
     }
     for name in names {
-        if names_of(call.server, call.client, kind).shift_remove(&name) {
+        if names_of(call.server, call.client, kind).swap_remove(&name) {
             call.server.pubsub.remove(kind, &name, call.client);
         }
         let count = count_of(call.server, call.client, kind);

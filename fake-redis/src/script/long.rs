@@ -8,11 +8,11 @@ use std::time::Duration;
 /// A script that was looked at so often is stopped if there is nobody who could look after others:
 /// about a second. A machine that is a function of its input cannot let a script run until somebody
 /// kills it.
-const LOOKS_MAX: u32 = if cfg!(test) { 100 } else { 1_000 };
+const LOOKS_MAX: u32 = if cfg!(any(test, fuzzing)) { 100 } else { 1_000 };
 
 /// How many bytes a script may use, with all that is compiled beside it. Redis has no such bound.
-/// Unit tests make do with less, and sooner.
-pub(super) const MEMORY_MAX: usize = if cfg!(test) { 32 << 20 } else { 256 << 20 };
+/// Unit tests and fuzz targets make do with less, and sooner.
+pub(super) const MEMORY_MAX: usize = if cfg!(any(test, fuzzing)) { 32 << 20 } else { 256 << 20 };
 
 /// Why a script has to end before it does by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

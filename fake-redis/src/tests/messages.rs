@@ -1,6 +1,7 @@
 //! Channels, and keyspace events that use them.
 
 use crate::testing::{Bench, check, check_on};
+use fencepost_machine::{ConnectionId, Input};
 
 #[test]
 fn messages_reach_those_who_listen_once_for_each_subscription() {
@@ -94,4 +95,25 @@ fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
         format!("*4|$8|pmessage|$1|*|${}|__keyevent@0__:{name}|$3|foo", 15 + name.len())
     };
     assert_eq!(bench.heard(1), [event("new"), event("set"), event("set")].join("|"));
+}
+
+/// It is a matter of seconds if each removal moves all the names that are left.
+#[test]
+fn thousands_of_channels_end_with_their_client_and_leave_those_of_others() {
+    let mut bench = Bench::new();
+    let names: Vec<String> = (0..20_000).map(|number| format!("c{number}")).collect();
+    let words: Vec<&[u8]> = std::iter::once("SUBSCRIBE")
+        .chain(names.iter().map(String::as_str))
+        .map(str::as_bytes)
+        .collect();
+    bench.words(1, &words);
+    bench.run("SUBSCRIBE mine c7");
+    bench.words(1, &[b"UNSUBSCRIBE", b"c3"]);
+    bench.input(Input::Closed { connection: ConnectionId(1) });
+    bench.type_at(2, "PING");
+    assert_eq!(
+        bench.type_at(2, "PUBSUB NUMSUB c3 c7 c19999 mine"),
+        "*8|$2|c3|:0|$2|c7|:1|$6|c19999|:0|$4|mine|:1"
+    );
+    assert!(bench.type_at(2, "PUBSUB CHANNELS").starts_with("*2|"));
 }

@@ -122,3 +122,21 @@ fn nobody_gets_in_between_the_commands_of_a_transaction() {
     assert_eq!(bench.type_at(1, "GET n"), "$1|2");
     assert_eq!(bench.propagated(), "MULTI | INCR n | INCR n | EXEC");
 }
+
+/// It is a matter of seconds if each key is looked for among all the others.
+#[test]
+fn thousands_of_keys_are_watched_once_each() {
+    let mut bench = Bench::new();
+    let names: Vec<String> = (0..20_000).map(|number| format!("k{}", number % 10_000)).collect();
+    let words: Vec<&[u8]> = std::iter::once("WATCH")
+        .chain(names.iter().map(String::as_str))
+        .map(str::as_bytes)
+        .collect();
+    bench.words(1, &words);
+    bench.run("SET k9999 v");
+    assert_eq!(bench.type_at(1, "MULTI"), "+OK");
+    assert_eq!(bench.type_at(1, "PING"), "+QUEUED");
+    assert_eq!(bench.type_at(1, "EXEC"), "*-1");
+    bench.run("SET k1 v");
+    check_on(&mut bench, &[("1>MULTI", "+OK"), ("1>PING", "+QUEUED"), ("1>EXEC", "*1|+PONG")]);
+}
