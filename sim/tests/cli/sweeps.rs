@@ -51,6 +51,9 @@ fn a_sweep_that_was_killed_goes_on_and_ends_as_if_it_had_not_been() {
     let at = json(&std::fs::read_to_string(&checkpoint).unwrap());
     let runs = at["sum"]["cells"][0]["runs"].as_u64().unwrap();
     assert!((1..145).contains(&runs), "it was killed midway: {runs}");
+    let starved =
+        sweep(folder.path(), &[&checkpointed[..], &["--resume", "--max-memory", "1mb"]].concat());
+    assert_eq!(starved.status, 2, "the checkpoint outlives want of memory too");
     let resumed = sweep(folder.path(), &[&checkpointed[..], &["--resume", "--jobs", "1"]].concat());
     assert_eq!(resumed.stderr, "");
     assert_eq!(without_measured(&resumed.stdout), without_measured(&whole.stdout));
@@ -349,6 +352,30 @@ fn what_a_killed_run_left_half_written_is_removed_by_the_next() {
 }
 
 #[test]
+fn a_run_that_is_killed_while_it_writes_leaves_whole_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args([SWEEP, &["--seeds", "0..30", "--fault", "pause", "--no-shrink"]].concat())
+        .args(["--out", "out"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let files = || std::fs::read_dir(&out).into_iter().flatten().map(|file| file.unwrap().path());
+    let is_whole = |path: &std::path::PathBuf| !path.to_string_lossy().contains("/.tmp-fencepost-");
+    while files().filter(is_whole).count() == 0 && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(files().filter(is_whole).count() > 0);
+    for path in files().filter(is_whole) {
+        json(&std::fs::read_to_string(&path).unwrap());
+    }
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     for format in ["text", "json", "html"] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
@@ -364,7 +391,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// The limit of the size of a file stands for a full disk: writing fails in the middle.
+/// The limit of the size of a file stands for a full disk, which only root can make: writing fails in
+/// the middle.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -395,6 +423,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
+/// A file in the place of the folder stands for one that is read-only: root, as whom CI runs tests,
+/// may write to those all the same.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();
