@@ -17,9 +17,17 @@ def arguments(about, **sizes):
     parser = argparse.ArgumentParser(description=about)
     for name, (default, words) in sizes.items():
         parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{words} [{default}]")
+    if "seconds" not in sizes:
+        about_minutes = "stop after so long, whatever is left; 0 is never [0]"
+        parser.add_argument("--minutes", type=float, default=0, help=about_minutes)
     if not Path(PROGRAM).exists():
         sys.exit(f"{PROGRAM} is not there: build it, or name it in FENCEPOST")
     return parser.parse_args()
+
+
+def is_time_left(sizes, began):
+    """Whether to go on: what was done until then counts, and is told."""
+    return not sizes.minutes or time.monotonic() - began < 60 * sizes.minutes
 
 
 def run(*words, **options):

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import arguments, run, tell
+from common import arguments, is_time_left, run, tell
 
 sizes = arguments(
     __doc__,
@@ -114,7 +114,11 @@ with tempfile.TemporaryDirectory() as folder:
         if status == 2:
             failures.append(f"{path.name} is refused as it is: {err.decode(errors='replace')}")
     kept = Path("mutated")
+    tried = 0
     for number in range(sizes.files):
+        if not is_time_left(sizes, began):
+            break
+        tried += 1
         path, words = kinds[number % len(kinds)]
         changed = Path(folder, "changed" + path.suffix)
         changed.write_bytes(mutated(path.read_bytes()))
@@ -129,4 +133,4 @@ with tempfile.TemporaryDirectory() as folder:
             (kept / f"{number}-{path.name}").write_bytes(changed.read_bytes())
             failures.append(f"{number}: {' '.join(map(str, words(path.name)))}: {why}; see mutated/{number}-{path.name}")
 told = ", ".join(f"{count} with {status}" for status, count in sorted(answers.items(), key=str))
-tell("mutate", began, failures, files=sizes.files, seed=sizes.seed, answers=f"({told})")
+tell("mutate", began, failures, files=f"{tried} of {sizes.files}", seed=sizes.seed, answers=f"({told})")

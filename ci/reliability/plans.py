@@ -5,7 +5,7 @@ tells. A plan is one lock under one family of faults with one seed."""
 import json
 import time
 
-from common import arguments, run, tell
+from common import arguments, is_time_left, run, tell
 
 sizes = arguments(
     __doc__,
@@ -18,7 +18,7 @@ began = time.monotonic()
 _, out, _ = run("list", "faults", "--format", "json")
 faults = ",".join(row["name"].split(",")[0] for row in json.loads(out))
 failures, compared, violated, seed = [], 0, 0, sizes.first
-while compared < sizes.plans and len(failures) < 20:
+while compared < sizes.plans and len(failures) < 20 and is_time_left(sizes, began):
     told = []
     for engine in ("fast", "turmoil"):
         status, out, err = run(
@@ -36,6 +36,6 @@ while compared < sizes.plans and len(failures) < 20:
         violated += sum(1 for one in told[0] if one[2] == "violated")
     seed += 1
 tell(
-    "plans", began, failures, plans=compared, seeds=f"{sizes.first}..{seed}", cycles=sizes.cycles,
+    "plans", began, failures, plans=f"{compared} of {sizes.plans}", seeds=f"{sizes.first}..{seed}", cycles=sizes.cycles,
     violated=violated,
 )

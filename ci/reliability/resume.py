@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import PROGRAM, arguments, result, run, tell
+from common import PROGRAM, arguments, is_time_left, result, run, tell
 
 sizes = arguments(
     __doc__,
@@ -44,7 +44,7 @@ whole, failures = (status, result(out)), []
 killed = ended = refused = same = 0
 with tempfile.TemporaryDirectory() as folder:
     checkpoint, copy = Path(folder, "at"), Path(folder, "corrupt")
-    while killed < sizes.rounds and len(failures) < 20:
+    while killed < sizes.rounds and len(failures) < 20 and is_time_left(sizes, began):
         printed = Path(folder, "printed")
         with printed.open("wb") as stdout:
             child = subprocess.Popen(
@@ -84,6 +84,6 @@ with tempfile.TemporaryDirectory() as folder:
         if len(left) > 1:
             failures.append(f"round {killed}: left half-written: {left}")
 tell(
-    "resume", began, failures, kills=killed, sweeps_ended=ended, corrupted_refused=refused,
+    "resume", began, failures, kills=f"{killed} of {sizes.rounds}", sweeps_ended=ended, corrupted_refused=refused,
     corrupted_same_result=same,
 )
