@@ -12,6 +12,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("coordinators/memcached", &["fencepost-machine"]),
     ("serve", &["fencepost-machine"]),
     ("fake-redis", &["fencepost-machine", "fencepost-serve"]),
+    ("coordinators/zookeeper", &["fencepost-machine"]),
     ("clients", &[]),
     ("reports", &["fencepost-faults"]),
     ("programs", &[]),

@@ -1,0 +1,314 @@
+//! Clients: their frames, their sessions and their requests, up to the point where a request waits
+//! for its turn.
+
+use crate::acl;
+use crate::code::{Operation, Refusal};
+use crate::connection::{Client, Connection, Cut, Party, Stage, cut};
+use crate::jute::{Read, Reader};
+use crate::password;
+use crate::pipeline::{Waiting, What};
+use crate::prepare::{Kind, Request};
+use crate::reply::{self, Granted};
+use crate::server::{Role, ZooKeeper};
+use crate::words::{self, About};
+use bytes::Bytes;
+use fencepost_machine::{ConnectionId, Output};
+use std::ops::Bound;
+
+/// What `srvr` counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) received: u64,
+    pub(crate) sent: u64,
+}
+
+/// A client asks for a session, or for the one that it had.
+struct ConnectRequest {
+    last_zxid: i64,
+    timeout_ms: i32,
+    session: i64,
+    password: Option<Bytes>,
+    is_told_read_only: bool,
+}
+
+impl ConnectRequest {
+    fn read(frame: &[u8]) -> Read<ConnectRequest> {
+        let reader = &mut Reader::new(frame);
+        reader.int()?;
+        Ok(ConnectRequest {
+            last_zxid: reader.long()?,
+            timeout_ms: reader.int()?,
+            session: reader.long()?,
+            password: reader.buffer()?.map(Bytes::copy_from_slice),
+            // Old clients do not say whether a server that cannot write would do.
+            is_told_read_only: reader.bool().is_ok(),
+        })
+    }
+}
+
+impl ZooKeeper {
+    pub(crate) fn client(&self, connection: ConnectionId) -> Option<&Client> {
+        match &self.connections.get(&connection)?.party {
+            Party::Client(client) => Some(client),
+            Party::Unknown | Party::Peer(_) => None,
+        }
+    }
+
+    fn client_mut(&mut self, connection: ConnectionId) -> Option<&mut Client> {
+        match &mut self.connections.get_mut(&connection)?.party {
+            Party::Client(client) => Some(client),
+            Party::Unknown | Party::Peer(_) => None,
+        }
+    }
+
+    /// The connection on which a session speaks to this server.
+    pub(crate) fn connection_of(&self, session: i64) -> Option<ConnectionId> {
+        let mut connections = self.connections.keys();
+        connections
+            .find(|connection| {
+                let client = self.client(**connection);
+                session != 0 && client.is_some_and(|client| client.session == session)
+            })
+            .copied()
+    }
+
+    /// Somebody who is no member of the ensemble has begun to speak.
+    pub(crate) fn greet(&mut self, connection: ConnectionId) {
+        let about = self.about();
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        let word = open.input.get(..4).unwrap_or_default();
+        if let Some(answer) = words::answer(word, about) {
+            self.send(connection, answer.into());
+            self.hang_up(connection);
+        } else {
+            open.party = Party::Client(Client::new());
+        }
+    }
+
+    fn about(&self) -> About {
+        let mode = match &self.role {
+            _ if !self.is_serving() => None,
+            Role::Leading(_) if self.config.is_alone() => Some("standalone"),
+            Role::Leading(_) => Some("leader"),
+            Role::Following(_) | Role::Looking => Some("follower"),
+        };
+        About {
+            mode,
+            zxid: self.store.tree.zxid,
+            node_count: self.store.tree.node_count(),
+            connections: self.connections.len(),
+            received: self.counts.received,
+            sent: self.counts.sent,
+            outstanding: self.queues.len(),
+        }
+    }
+
+    /// Ends a connection from this side.
+    pub(crate) fn hang_up(&mut self, connection: ConnectionId) {
+        if self.connections.remove(&connection).is_some() {
+            self.watches.forget(connection);
+            self.out.list.push(Output::Close { connection });
+        }
+    }
+
+    /// Whether something whole that a client sent waits to be served.
+    pub(crate) fn has_more(&self) -> bool {
+        self.next_ready().is_some()
+    }
+
+    /// The next client in turn that has sent something whole.
+    fn next_ready(&self) -> Option<ConnectionId> {
+        let is_ready =
+            |entry: &(&ConnectionId, &Connection)| entry.1.is_ready(self.config.frame_max);
+        let after = (Bound::Excluded(self.last_served), Bound::Unbounded);
+        let mut rotated = self.connections.range(after).chain(&self.connections);
+        rotated.find(is_ready).map(|(connection, _)| *connection)
+    }
+
+    /// Serves one frame of one client.
+    pub(crate) fn serve_next(&mut self) {
+        let Some(connection) = self.next_ready() else { return };
+        self.last_served = connection;
+        let (is_serving, frame_max) = (self.is_serving(), self.config.frame_max);
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        let frame = match cut(&mut open.input, frame_max) {
+            Cut::Frame(frame) if is_serving => frame,
+            Cut::Incomplete => return,
+            Cut::Frame(_) | Cut::Oversized => return self.hang_up(connection),
+        };
+        self.out.commands += 1;
+        self.counts.received += 1;
+        match self.client(connection).map(|client| client.stage) {
+            Some(Stage::Connecting) => self.ask_for_session(connection, &frame),
+            Some(Stage::Established) => self.take_request(connection, &frame),
+            Some(Stage::Establishing) | None => {}
+        }
+    }
+
+    fn ask_for_session(&mut self, connection: ConnectionId, frame: &[u8]) {
+        let asked = ConnectRequest::read(frame);
+        let Some(asked) = asked.ok().filter(|asked| asked.last_zxid <= self.store.tree.zxid) else {
+            // A client that has seen more than this server has to go to another one.
+            return self.hang_up(connection);
+        };
+        let timeout_ms = self.config.session_timeout(asked.timeout_ms);
+        let session = if asked.session == 0 { self.new_session() } else { asked.session };
+        if asked.session != 0
+            && let Some(earlier) = self.connection_of(session)
+        {
+            self.hang_up(earlier);
+        }
+        let Some(client) = self.client_mut(connection) else { return };
+        (client.session, client.timeout_ms) = (session, timeout_ms);
+        client.is_told_read_only = asked.is_told_read_only;
+        client.stage = Stage::Establishing;
+        if asked.session == 0 {
+            let waiting = Waiting { connection, cxid: 0, what: What::OpenSession };
+            self.submit(session, waiting, Kind::OpenSession { timeout_ms });
+        } else if asked.password.as_deref() == Some(&password::of(session)) {
+            self.revalidate(connection, session, timeout_ms);
+        } else {
+            self.establish(connection, false);
+        }
+    }
+
+    fn new_session(&mut self) -> i64 {
+        while self.store.tree.sessions.contains_key(&self.next_session) {
+            self.next_session += 1;
+        }
+        self.next_session += 1;
+        self.next_session - 1
+    }
+
+    /// A client is back with its session: the leader knows whether that still lives.
+    fn revalidate(&mut self, connection: ConnectionId, session: i64, timeout_ms: i32) {
+        let (now_ms, me) = (self.now_ms(), self.config.me);
+        match &mut self.role {
+            Role::Leading(leader) => {
+                let is_valid = leader.revalidate(session, (timeout_ms, now_ms), me);
+                self.establish(connection, is_valid);
+            }
+            Role::Following(_) => self.ask_leader_to_revalidate(connection, session, timeout_ms),
+            Role::Looking => self.hang_up(connection),
+        }
+    }
+
+    /// Tells a client whether it has its session.
+    pub(crate) fn establish(&mut self, connection: ConnectionId, is_valid: bool) {
+        let Some(client) = self.client_mut(connection) else { return };
+        client.stage = Stage::Established;
+        let granted = Granted { session: client.session, timeout_ms: client.timeout_ms };
+        let answer = reply::session(is_valid.then_some(granted), client.is_told_read_only);
+        self.send_to_client(connection, answer);
+        if !is_valid {
+            self.hang_up(connection);
+        }
+    }
+
+    /// Sends a client something, if it is still there.
+    pub(crate) fn send_to_client(&mut self, connection: ConnectionId, bytes: Bytes) {
+        let now_ms = self.now_ms();
+        if let Some(open) = self.connections.get_mut(&connection) {
+            open.touch(now_ms);
+            self.counts.sent += 1;
+            self.send(connection, bytes);
+        }
+    }
+
+    fn take_request(&mut self, connection: ConnectionId, frame: &Bytes) {
+        let mut reader = Reader::new(frame);
+        let (Ok(cxid), Ok(number)) = (reader.int(), reader.int()) else {
+            return self.hang_up(connection);
+        };
+        let body = frame.slice_ref(reader.rest());
+        let operation = Operation::of(number);
+        if operation == Some(Operation::Auth) {
+            return self.authenticate(connection, cxid, &body);
+        }
+        let Some((session, timeout_ms)) =
+            self.client(connection).map(|client| (client.session, client.timeout_ms))
+        else {
+            return;
+        };
+        // Whoever speaks too late is not answered: the connection ends with the session.
+        if !self.touch(session, timeout_ms) {
+            return;
+        }
+        let Some(operation) = operation else {
+            self.send_to_client(connection, reply::refusal(cxid, -1, Refusal::Unimplemented));
+            return self.hang_up(connection);
+        };
+        let (what, kind) = sort(operation, body);
+        self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
+    }
+
+    /// A session was heard of. Returns whether it lives, as far as this server knows.
+    fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
+        let now_ms = self.now_ms();
+        match &mut self.role {
+            Role::Leading(leader) => leader.touch(session, timeout_ms, now_ms),
+            Role::Following(follower) => {
+                follower.touch(session, timeout_ms);
+                true
+            }
+            Role::Looking => false,
+        }
+    }
+
+    /// A client shows who it is. `digest` is all that there is to show here.
+    fn authenticate(&mut self, connection: ConnectionId, cxid: i32, body: &[u8]) {
+        let reader = &mut Reader::new(body);
+        let shown = (|| {
+            reader.int()?;
+            Ok((reader.string()?, reader.buffer()?))
+        })();
+        let Read::Ok((scheme, credentials)) = shown else { return self.hang_up(connection) };
+        match scheme.as_deref() {
+            Some("digest") => {
+                let identity = acl::identity(credentials.unwrap_or_default());
+                if let Some(client) = self.client_mut(connection) {
+                    client.identities.push(identity);
+                }
+                self.send_to_client(connection, reply::empty(cxid, 0));
+            }
+            Some("ip") => self.send_to_client(connection, reply::empty(cxid, 0)),
+            _ => {
+                let refusal = reply::refusal(cxid, 0, Refusal::AuthFailed);
+                self.send_to_client(connection, refusal);
+                self.hang_up(connection);
+            }
+        }
+    }
+
+    /// A request as it goes to the leader.
+    pub(crate) fn request(
+        &self,
+        session: i64,
+        (connection, cxid): (ConnectionId, i32),
+        kind: Kind,
+    ) -> Request {
+        let identities =
+            self.client(connection).map(|client| client.identities.clone()).unwrap_or_default();
+        Request { session, cxid, kind, identities }
+    }
+}
+
+/// Whether a request waits for the leader, and with what the leader is asked then.
+fn sort(operation: Operation, body: Bytes) -> (What, Option<Kind>) {
+    match operation {
+        Operation::Create
+        | Operation::Create2
+        | Operation::CreateContainer
+        | Operation::CreateTtl
+        | Operation::Delete
+        | Operation::DeleteContainer
+        | Operation::SetData
+        | Operation::SetAcl
+        | Operation::Check
+        | Operation::Multi
+        | Operation::Reconfig => (What::Change, Some(Kind::Client(operation, body))),
+        Operation::CloseSession => (What::CloseSession, Some(Kind::CloseSession)),
+        Operation::Sync => (What::Sync(body), None),
+        _ => (What::Read(operation, body), None),
+    }
+}

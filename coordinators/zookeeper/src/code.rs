@@ -1,0 +1,162 @@
+//! The numbers of ZooKeeper's protocol: operations, errors, and the xids that mean something.
+
+/// An operation that a client can ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Operation {
+    Create,
+    Delete,
+    Exists,
+    GetData,
+    SetData,
+    GetAcl,
+    SetAcl,
+    GetChildren,
+    Sync,
+    Ping,
+    GetChildren2,
+    Check,
+    Multi,
+    Create2,
+    Reconfig,
+    CheckWatches,
+    RemoveWatches,
+    CreateContainer,
+    DeleteContainer,
+    CreateTtl,
+    MultiRead,
+    Auth,
+    SetWatches,
+    GetEphemerals,
+    GetAllChildrenNumber,
+    SetWatches2,
+    AddWatch,
+    WhoAmI,
+    CloseSession,
+}
+
+const OPERATIONS: [(Operation, i32); 29] = [
+    (Operation::Create, 1),
+    (Operation::Delete, 2),
+    (Operation::Exists, 3),
+    (Operation::GetData, 4),
+    (Operation::SetData, 5),
+    (Operation::GetAcl, 6),
+    (Operation::SetAcl, 7),
+    (Operation::GetChildren, 8),
+    (Operation::Sync, 9),
+    (Operation::Ping, 11),
+    (Operation::GetChildren2, 12),
+    (Operation::Check, 13),
+    (Operation::Multi, 14),
+    (Operation::Create2, 15),
+    (Operation::Reconfig, 16),
+    (Operation::CheckWatches, 17),
+    (Operation::RemoveWatches, 18),
+    (Operation::CreateContainer, 19),
+    (Operation::DeleteContainer, 20),
+    (Operation::CreateTtl, 21),
+    (Operation::MultiRead, 22),
+    (Operation::Auth, 100),
+    (Operation::SetWatches, 101),
+    (Operation::GetEphemerals, 103),
+    (Operation::GetAllChildrenNumber, 104),
+    (Operation::SetWatches2, 105),
+    (Operation::AddWatch, 106),
+    (Operation::WhoAmI, 107),
+    (Operation::CloseSession, -11),
+];
+
+impl Operation {
+    /// The operation of a number; `None` if the server has none of that number.
+    pub(crate) fn of(number: i32) -> Option<Operation> {
+        OPERATIONS.iter().find(|(_, known)| *known == number).map(|(operation, _)| *operation)
+    }
+
+    pub(crate) fn number(self) -> i32 {
+        let known = OPERATIONS.iter().find(|(operation, _)| *operation == self);
+        known.map_or(0, |(_, number)| *number)
+    }
+}
+
+/// The types that replies to a multi are headed with.
+pub(crate) mod result {
+    pub(crate) const CREATE: i32 = 1;
+    pub(crate) const DELETE: i32 = 2;
+    pub(crate) const GET_DATA: i32 = 4;
+    pub(crate) const SET_DATA: i32 = 5;
+    pub(crate) const GET_CHILDREN: i32 = 8;
+    pub(crate) const CHECK: i32 = 13;
+    pub(crate) const CREATE2: i32 = 15;
+    pub(crate) const ERROR: i32 = -1;
+}
+
+/// What a request is refused with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// An operation of a multi that came after the one that failed.
+    RuntimeInconsistency,
+    Marshalling,
+    Unimplemented,
+    BadArguments,
+    UnknownSession,
+    NoNode,
+    NoAuth,
+    BadVersion,
+    NoChildrenForEphemerals,
+    NodeExists,
+    NotEmpty,
+    SessionExpired,
+    InvalidAcl,
+    AuthFailed,
+    SessionMoved,
+    NoWatcher,
+    ReconfigDisabled,
+}
+
+const NUMBERS: [(Refusal, i32); 17] = [
+    (Refusal::RuntimeInconsistency, -2),
+    (Refusal::Marshalling, -5),
+    (Refusal::Unimplemented, -6),
+    (Refusal::BadArguments, -8),
+    (Refusal::UnknownSession, -12),
+    (Refusal::NoNode, -101),
+    (Refusal::NoAuth, -102),
+    (Refusal::BadVersion, -103),
+    (Refusal::NoChildrenForEphemerals, -108),
+    (Refusal::NodeExists, -110),
+    (Refusal::NotEmpty, -111),
+    (Refusal::SessionExpired, -112),
+    (Refusal::InvalidAcl, -114),
+    (Refusal::AuthFailed, -115),
+    (Refusal::SessionMoved, -118),
+    (Refusal::NoWatcher, -121),
+    (Refusal::ReconfigDisabled, -123),
+];
+
+impl Refusal {
+    pub(crate) fn number(self) -> i32 {
+        let known = NUMBERS.iter().find(|(refusal, _)| *refusal == self);
+        known.map_or(0, |(_, number)| *number)
+    }
+
+    pub(crate) fn of(number: i32) -> Option<Refusal> {
+        NUMBERS.iter().find(|(_, known)| *known == number).map(|(refusal, _)| *refusal)
+    }
+}
+
+/// The xid of a watch event.
+pub(crate) const NOTIFICATION_XID: i32 = -1;
+/// The xid of a ping and of its answer.
+pub(crate) const PING_XID: i32 = -2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_has_a_number_of_its_own() {
+        for (refusal, number) in NUMBERS {
+            assert_eq!((refusal.number(), Refusal::of(number)), (number, Some(refusal)));
+        }
+    }
+}

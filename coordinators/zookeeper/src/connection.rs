@@ -1,0 +1,161 @@
+//! A connection that somebody opened to the server: who it turned out to be, and what of its frames
+//! has arrived.
+
+use crate::config::MemberId;
+use bytes::{Buf, Bytes, BytesMut};
+
+/// What a member of the ensemble says first. No client begins like this: as the length of a frame
+/// it would be far too long.
+pub(crate) const PEER_GREETING: &[u8; 4] = b"fpzk";
+
+/// How often the real server looks for connections that are idle, in milliseconds.
+const IDLE_STEP_MS: u64 = 10_000;
+
+/// A connection that was accepted.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) input: BytesMut,
+    pub(crate) party: Party,
+    /// Until when it may be silent, in milliseconds.
+    idle_until_ms: u64,
+}
+
+/// Who is at the other end.
+#[derive(Debug, Default)]
+pub(crate) enum Party {
+    /// Has not said enough yet.
+    #[default]
+    Unknown,
+    Client(Client),
+    /// Another member, once it has said which.
+    Peer(Option<MemberId>),
+}
+
+/// A client.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) stage: Stage,
+    pub(crate) session: i64,
+    pub(crate) timeout_ms: i32,
+    /// The users that it has shown to be.
+    pub(crate) identities: Vec<String>,
+    /// Whether it expects to be told if the server is read-only.
+    pub(crate) is_told_read_only: bool,
+}
+
+/// How far a client's session has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// It has to ask for a session first.
+    Connecting,
+    /// It has asked; nothing else is read until it is answered.
+    Establishing,
+    Established,
+}
+
+/// What stands first in a client's buffer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Cut {
+    Incomplete,
+    Frame(Bytes),
+    /// A length that no frame has: negative, or more than the server takes.
+    Oversized,
+}
+
+/// Cuts the next frame off.
+pub(crate) fn cut(input: &mut BytesMut, frame_max: usize) -> Cut {
+    match peek(input, frame_max) {
+        Peeked::Incomplete => Cut::Incomplete,
+        Peeked::Oversized => Cut::Oversized,
+        Peeked::Whole(length) => {
+            input.advance(4);
+            Cut::Frame(input.split_to(length).freeze())
+        }
+    }
+}
+
+enum Peeked {
+    Incomplete,
+    Oversized,
+    Whole(usize),
+}
+
+fn peek(input: &BytesMut, frame_max: usize) -> Peeked {
+    let Some((length, rest)) = input.split_first_chunk() else { return Peeked::Incomplete };
+    match usize::try_from(i32::from_be_bytes(*length)) {
+        Ok(length) if length > frame_max => Peeked::Oversized,
+        Ok(length) if rest.len() >= length => Peeked::Whole(length),
+        Ok(_) => Peeked::Incomplete,
+        Err(_) => Peeked::Oversized,
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(idle_until_ms: u64) -> Connection {
+        Connection { input: BytesMut::new(), party: Party::Unknown, idle_until_ms }
+    }
+
+    /// Something was heard from it, or sent to it.
+    pub(crate) fn touch(&mut self, now_ms: u64) {
+        let timeout_ms = match &self.party {
+            Party::Client(client) => client.timeout_ms,
+            Party::Unknown | Party::Peer(_) => 0,
+        };
+        self.idle_until_ms = idle_until(timeout_ms, now_ms);
+    }
+
+    /// When it will have been silent for too long. Other members may be silent.
+    pub(crate) fn idle_due(&self) -> Option<u64> {
+        (!matches!(self.party, Party::Peer(_))).then_some(self.idle_until_ms)
+    }
+
+    pub(crate) fn is_idle(&self, now_ms: u64) -> bool {
+        self.idle_due().is_some_and(|due| due <= now_ms)
+    }
+
+    /// Whether a client has sent something that can be served now.
+    pub(crate) fn is_ready(&self, frame_max: usize) -> bool {
+        let Party::Client(client) = &self.party else { return false };
+        client.stage != Stage::Establishing
+            && !matches!(peek(&self.input, frame_max), Peeked::Incomplete)
+    }
+}
+
+impl Client {
+    pub(crate) fn new() -> Client {
+        Client {
+            stage: Stage::Connecting,
+            session: 0,
+            timeout_ms: 0,
+            identities: Vec::new(),
+            is_told_read_only: false,
+        }
+    }
+}
+
+/// Until when a connection may be silent, in milliseconds.
+pub(crate) fn idle_until(timeout_ms: i32, now_ms: u64) -> u64 {
+    let timeout = u64::try_from(timeout_ms).ok().filter(|timeout| *timeout > 0);
+    ((now_ms + timeout.unwrap_or(IDLE_STEP_MS)) / IDLE_STEP_MS + 1) * IDLE_STEP_MS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_cut_off_one_by_one() {
+        let mut input = BytesMut::from(&b"\0\0\0\x02ab\0\0\0\x01"[..]);
+        assert_eq!(cut(&mut input, 9), Cut::Frame(Bytes::from_static(b"ab")));
+        assert_eq!(cut(&mut input, 9), Cut::Incomplete);
+        input.extend_from_slice(b"c");
+        assert_eq!(cut(&mut input, 9), Cut::Frame(Bytes::from_static(b"c")));
+    }
+
+    #[test]
+    fn lengths_that_no_frame_has_are_seen_at_once() {
+        for length in [[0, 0, 0, 10], [255; 4]] {
+            assert_eq!(cut(&mut BytesMut::from(&length[..]), 9), Cut::Oversized);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Following: a member calls the leader that was elected, comes level with it, and then serves its
+//! clients from its own tree, which may be behind the leader's.
+
+use super::FRAME_MAX;
+use super::links;
+use super::message::{Message, Progress, Vote};
+use crate::config::MemberId;
+use crate::connection::{Cut, cut};
+use crate::jute::Reader;
+use crate::prepare::Request;
+use crate::server::{Role, ZooKeeper};
+use crate::store::{Epochs, Replaced};
+use crate::transaction::Transaction;
+use crate::tree::Tree;
+use bytes::{Bytes, BytesMut};
+use fencepost_machine::ConnectionId;
+use std::collections::BTreeMap;
+
+/// How often a leader that does not answer is called.
+const CALLS_MAX: u32 = 5;
+/// How long to wait until it is called again, in milliseconds.
+const CALL_AGAIN_MS: u64 = 100;
+
+/// How far a follower has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// The leader does not answer yet.
+    Calling,
+    /// The leader has still to say which epoch it opens.
+    Informed,
+    /// What the leader has is on its way.
+    Receiving,
+    /// All of it is here; the disk has still to make it safe.
+    Securing {
+        epoch: u32,
+        zxid: i64,
+    },
+    /// The leader has still to say that a majority has it.
+    Level,
+    Serving,
+}
+
+/// What a follower knows.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    leader: MemberId,
+    link: ConnectionId,
+    stage: Stage,
+    input: BytesMut,
+    calls: u32,
+    call_again_at: Option<u64>,
+    /// When the leader will have been silent for too long, in milliseconds.
+    give_up_at: u64,
+    acked: i64,
+    /// Sessions that were heard of since the leader asked last, with their timeouts.
+    touched: BTreeMap<i64, i32>,
+    /// Clients that are back with their sessions and wait for the leader's word.
+    revalidating: BTreeMap<i64, ConnectionId>,
+}
+
+impl Follower {
+    pub(crate) fn is_serving(&self) -> bool {
+        self.stage == Stage::Serving
+    }
+
+    pub(super) fn link(&self) -> ConnectionId {
+        self.link
+    }
+
+    pub(crate) fn touch(&mut self, session: i64, timeout_ms: i32) {
+        self.touched.insert(session, timeout_ms);
+    }
+
+    pub(crate) fn next_due(&self) -> u64 {
+        self.call_again_at.map_or(self.give_up_at, |at| at.min(self.give_up_at))
+    }
+}
+
+impl ZooKeeper {
+    /// Follows the leader that was elected.
+    pub(super) fn follow(&mut self, leader: MemberId) {
+        let Some(link) = self.links.dial(&self.config, leader, &mut self.out.list) else {
+            // Nobody of that number is a member: the vote was no member's.
+            return self.look_for_leader();
+        };
+        self.role = Role::Following(Follower {
+            leader,
+            link,
+            stage: Stage::Calling,
+            input: BytesMut::new(),
+            calls: 1,
+            call_again_at: None,
+            give_up_at: self.now_ms() + self.config.init_ms(),
+            acked: -1,
+            touched: BTreeMap::new(),
+            revalidating: BTreeMap::new(),
+        });
+    }
+
+    fn following(&mut self) -> Option<&mut Follower> {
+        match &mut self.role {
+            Role::Following(follower) => Some(follower),
+            Role::Looking | Role::Leading(_) => None,
+        }
+    }
+
+    fn tell_leader(&mut self, message: &Message) {
+        if let Some(link) = self.following().map(|follower| follower.link) {
+            self.send(link, message.encode());
+        }
+    }
+
+    /// The leader takes the call.
+    pub(super) fn leader_reached(&mut self, connection: ConnectionId) {
+        let Some(follower) = self.following().filter(|one| one.link == connection) else { return };
+        follower.stage = Stage::Informed;
+        self.send(connection, links::greeting(self.config.me));
+        let accepted = self.store.epochs().accepted;
+        self.tell_leader(&Message::FollowerInfo { accepted });
+    }
+
+    /// The connection to the leader is gone, or could not be opened. It may not have found out yet
+    /// that it leads, so that it is called again.
+    pub(crate) fn leader_lost(&mut self, connection: ConnectionId) {
+        let now_ms = self.now_ms();
+        let Some(follower) = self.following().filter(|one| one.link == connection) else { return };
+        let is_early = matches!(follower.stage, Stage::Calling | Stage::Informed);
+        if is_early && follower.calls < CALLS_MAX {
+            follower.stage = Stage::Calling;
+            follower.input.clear();
+            follower.call_again_at = Some(now_ms + CALL_AGAIN_MS);
+        } else {
+            self.look_for_leader();
+        }
+    }
+
+    pub(crate) fn wake_follower(&mut self) {
+        let now_ms = self.now_ms();
+        let Some(follower) = self.following() else { return };
+        if follower.give_up_at <= now_ms {
+            return self.look_for_leader();
+        }
+        if follower.call_again_at.is_none_or(|at| at > now_ms) {
+            return;
+        }
+        let leader = follower.leader;
+        let link = self.links.dial(&self.config, leader, &mut self.out.list);
+        if let (Some(follower), Some(link)) = (self.following(), link) {
+            follower.call_again_at = None;
+            follower.calls += 1;
+            follower.link = link;
+        }
+    }
+
+    /// Bytes of the leader.
+    pub(crate) fn leader_said(&mut self, connection: ConnectionId, bytes: &[u8]) {
+        let (now_ms, init_ms, sync_ms) =
+            (self.now_ms(), self.config.init_ms(), self.config.sync_ms());
+        let Some(follower) = self.following().filter(|one| one.link == connection) else { return };
+        follower.input.extend_from_slice(bytes);
+        let limit = if follower.is_serving() { sync_ms } else { init_ms };
+        follower.give_up_at = now_ms + limit;
+        while let Some(follower) = self.following().filter(|one| one.link == connection) {
+            let message = match cut(&mut follower.input, FRAME_MAX) {
+                Cut::Incomplete => return,
+                Cut::Frame(frame) => Message::decode(&frame).ok(),
+                Cut::Oversized => None,
+            };
+            let is_understood = message.is_some_and(|message| self.obey(message));
+            if !is_understood {
+                return self.look_for_leader();
+            }
+        }
+    }
+
+    /// Does what the leader says. Returns whether that was to be expected of it.
+    fn obey(&mut self, message: Message) -> bool {
+        let Some(follower) = self.following() else { return false };
+        let stage = follower.stage;
+        match (message, stage) {
+            (Message::LeaderInfo { epoch }, Stage::Informed) => return self.accept_epoch(epoch),
+            (Message::Truncate { zxid }, Stage::Receiving) => {
+                let replaced = self.store.truncate(zxid, &mut self.out.list);
+                self.look_at_replaced(&replaced);
+                return self.store.last_logged() == zxid;
+            }
+            (Message::Snapshot(bytes), Stage::Receiving) => return self.install(bytes),
+            (Message::Committed(transaction), Stage::Receiving) => {
+                let zxid = transaction.zxid;
+                return self.log(transaction) && {
+                    self.apply(zxid);
+                    true
+                };
+            }
+            (Message::Proposal(transaction), stage) if stage != Stage::Informed => {
+                return self.log(transaction);
+            }
+            (Message::NewLeader { epoch }, Stage::Receiving) => {
+                let zxid = self.store.last_logged();
+                follower_stage(&mut self.role, Stage::Securing { epoch, zxid });
+                self.store.sync(&mut self.out.list);
+                self.follower_synced();
+            }
+            (Message::UpToDate, Stage::Level) => self.serve_as_follower(),
+            (Message::Commit { zxid }, stage) if stage != Stage::Informed => self.apply(zxid),
+            (Message::Ping, _) => {
+                let touched = std::mem::take(&mut follower.touched).into_iter().collect();
+                self.tell_leader(&Message::Pong { touched });
+            }
+            (Message::Synced { session, cxid }, Stage::Serving) => self.finish_sync(session, cxid),
+            (Message::Revalidated { session, is_valid }, Stage::Serving) => {
+                if let Some(connection) = follower.revalidating.remove(&session) {
+                    self.establish(connection, is_valid);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn accept_epoch(&mut self, epoch: u32) -> bool {
+        let own = self.store.epochs();
+        if epoch < own.accepted {
+            return false;
+        }
+        let is_new = epoch > own.accepted;
+        if is_new {
+            self.store.set_epochs(Epochs { accepted: epoch, ..own }, &mut self.out.list);
+        }
+        follower_stage(&mut self.role, Stage::Receiving);
+        let progress = Progress { last: self.store.last_logged(), base: self.store.base_zxid() };
+        self.tell_leader(&Message::AckEpoch { current: own.current, is_new, progress });
+        true
+    }
+
+    /// Writes what the leader sent to the log, where it must come next.
+    fn log(&mut self, transaction: Transaction) -> bool {
+        if transaction.zxid <= self.store.last_logged() {
+            return false;
+        }
+        self.store.append(transaction, &mut self.out.list);
+        let is_secured = !matches!(
+            self.following().map(|follower| follower.stage),
+            Some(Stage::Calling | Stage::Informed | Stage::Receiving)
+        );
+        if is_secured {
+            self.store.sync(&mut self.out.list);
+        }
+        true
+    }
+
+    fn install(&mut self, bytes: Bytes) -> bool {
+        let Ok(tree) = Tree::read(&mut Reader::new(&bytes)) else { return false };
+        let replaced = self.store.install(tree, bytes, &mut self.out.list);
+        self.look_at_replaced(&replaced);
+        true
+    }
+
+    fn look_at_replaced(&mut self, replaced: &Replaced) {
+        let told = self.heads.look_again(Some(&replaced.before), &self.store.tree);
+        self.tell(told, None);
+    }
+
+    /// Tells the leader what is safe on the disk now.
+    pub(super) fn follower_synced(&mut self) {
+        let synced = self.store.synced();
+        let Some(follower) = self.following() else { return };
+        if let Stage::Securing { epoch, zxid } = follower.stage
+            && synced >= zxid
+        {
+            follower.stage = Stage::Level;
+            let leader = follower.leader;
+            self.election.settle(Vote { epoch, zxid, leader });
+            self.store.set_epochs(Epochs { accepted: epoch, current: epoch }, &mut self.out.list);
+            self.tell_leader(&Message::AckNewLeader);
+        }
+        let Some(follower) = self.following() else { return };
+        let may_ack = matches!(follower.stage, Stage::Level | Stage::Serving);
+        if may_ack && synced > follower.acked {
+            follower.acked = synced;
+            self.tell_leader(&Message::Ack { zxid: synced });
+        }
+    }
+
+    fn serve_as_follower(&mut self) {
+        let give_up_at = self.now_ms() + self.config.sync_ms();
+        if let Some(follower) = self.following() {
+            follower.stage = Stage::Serving;
+            follower.give_up_at = give_up_at;
+        }
+    }
+
+    /// Sends a client's request on to the leader.
+    pub(crate) fn forward(&mut self, request: Request) {
+        self.tell_leader(&Message::Forward(request));
+    }
+
+    /// A client wants to see what the leader has committed.
+    pub(crate) fn ask_for_sync(&mut self, session: i64, cxid: i32) {
+        match &self.role {
+            Role::Leading(_) => self.take_sync(self.config.me, session, cxid),
+            Role::Following(_) => self.tell_leader(&Message::Sync { session, cxid }),
+            Role::Looking => {}
+        }
+    }
+
+    /// A client is back: the leader knows whether its session lives.
+    pub(crate) fn ask_leader_to_revalidate(
+        &mut self,
+        connection: ConnectionId,
+        session: i64,
+        timeout_ms: i32,
+    ) {
+        if let Some(follower) = self.following() {
+            follower.revalidating.insert(session, connection);
+        }
+        self.tell_leader(&Message::Revalidate { session, timeout_ms });
+    }
+}
+
+fn follower_stage(role: &mut Role, stage: Stage) {
+    if let Role::Following(follower) = role {
+        follower.stage = stage;
+    }
+}

@@ -1,0 +1,229 @@
+//! The followers as their leader sees them: how far each has come, and what it says.
+
+use super::leader::Stage as LeaderStage;
+use super::message::{Message, Progress};
+use crate::config::{Config, MemberId};
+use crate::server::{Role, ZooKeeper};
+use fencepost_machine::{ConnectionId, Output, Outputs};
+use std::collections::BTreeMap;
+
+/// How far a follower has come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Stage {
+    /// Has told which epoch it knows.
+    Informed,
+    /// Has accepted the leader's epoch.
+    Confirmed,
+    /// The leader's history is on its way to it, and all that is proposed since.
+    Sent,
+    /// Has the leader's history on disk.
+    Level,
+    /// Was told to serve.
+    Admitted,
+}
+
+/// A follower.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Learner {
+    pub(super) id: MemberId,
+    pub(super) stage: Stage,
+    accepted: u32,
+    /// Whether it accepted this epoch from this leader now, and not before.
+    is_new: bool,
+    progress: Progress,
+    /// Up to which proposal it has all on disk.
+    pub(super) acked: i64,
+    heard_at: u64,
+}
+
+impl Learner {
+    /// Whether it counts for the majority that accepts an epoch.
+    pub(super) fn counts(&self) -> bool {
+        self.stage >= Stage::Confirmed && self.is_new
+    }
+}
+
+/// All followers of a leader, by their connections.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Learners {
+    learners: BTreeMap<ConnectionId, Learner>,
+}
+
+impl Learners {
+    pub(super) fn connections(&self) -> Vec<ConnectionId> {
+        self.learners.keys().copied().collect()
+    }
+
+    pub(super) fn count(&self, is_counted: impl Fn(&Learner) -> bool) -> usize {
+        self.learners.values().filter(|learner| is_counted(learner)).count()
+    }
+
+    pub(super) fn accepted_max(&self) -> u32 {
+        self.learners.values().map(|learner| learner.accepted).max().unwrap_or(0)
+    }
+
+    /// Those that have come just so far.
+    pub(super) fn at(&self, stage: Stage) -> Vec<ConnectionId> {
+        let there = self.learners.iter().filter(|(_, learner)| learner.stage == stage);
+        there.map(|(connection, _)| *connection).collect()
+    }
+
+    pub(super) fn tell(
+        &self,
+        is_told: impl Fn(&Learner) -> bool,
+        message: &Message,
+        out: &mut Outputs,
+    ) {
+        let told = self.learners.iter().filter(|(_, learner)| is_told(learner));
+        let bytes = message.encode();
+        out.list.extend(
+            told.map(|(connection, _)| Output::Send {
+                connection: *connection,
+                bytes: bytes.clone(),
+            }),
+        );
+    }
+
+    /// Lets those serve that have come level.
+    pub(super) fn admit(&mut self, out: &mut Outputs) {
+        self.tell(|learner| learner.stage == Stage::Level, &Message::UpToDate, out);
+        let level = self.learners.values_mut().filter(|learner| learner.stage == Stage::Level);
+        level.for_each(|learner| learner.stage = Stage::Admitted);
+    }
+
+    /// Those that have not been heard of for too long.
+    pub(super) fn silent(&self, config: &Config, now_ms: u64) -> Vec<ConnectionId> {
+        let limit = |learner: &Learner| match learner.stage {
+            Stage::Admitted => config.sync_ms(),
+            _ => config.init_ms(),
+        };
+        let silent = self.learners.iter();
+        let silent = silent.filter(|(_, one)| one.heard_at + limit(one) <= now_ms);
+        silent.map(|(connection, _)| *connection).collect()
+    }
+}
+
+impl ZooKeeper {
+    /// A connection that another member had opened is gone.
+    pub(crate) fn learner_lost(&mut self, connection: ConnectionId) {
+        if let Role::Leading(leader) = &mut self.role {
+            leader.learners.learners.remove(&connection);
+        }
+    }
+
+    /// Returns whether the message was one that a leader can take.
+    pub(super) fn learner_said(
+        &mut self,
+        connection: ConnectionId,
+        from: MemberId,
+        message: Message,
+    ) -> bool {
+        let now_ms = self.now_ms();
+        if let Message::FollowerInfo { accepted } = message {
+            return self.learner_came(connection, from, accepted);
+        }
+        let Role::Leading(leader) = &mut self.role else { return false };
+        let Some(learner) = leader.learners.learners.get_mut(&connection) else { return false };
+        learner.heard_at = now_ms;
+        match (message, learner.stage) {
+            (Message::AckEpoch { current, is_new, progress }, Stage::Informed) => {
+                (learner.is_new, learner.progress) = (is_new, progress);
+                learner.stage = Stage::Confirmed;
+                self.epoch_accepted(connection, current, progress);
+            }
+            (Message::AckNewLeader, Stage::Sent) => {
+                learner.stage = Stage::Level;
+                self.establish_epoch();
+            }
+            (Message::Ack { zxid }, Stage::Level | Stage::Admitted) => {
+                learner.acked = learner.acked.max(zxid);
+                self.commit();
+            }
+            (Message::Pong { touched }, Stage::Sent | Stage::Level | Stage::Admitted) => {
+                for (session, timeout_ms) in touched {
+                    leader.touch(session, timeout_ms, now_ms);
+                }
+            }
+            (Message::Forward(request), Stage::Admitted) => self.take(&request, from),
+            (Message::Sync { session, cxid }, Stage::Admitted) => {
+                self.take_sync(from, session, cxid);
+            }
+            (Message::Revalidate { session, timeout_ms }, Stage::Admitted) => {
+                let is_valid = leader.revalidate(session, (timeout_ms, now_ms), from);
+                let answer = Message::Revalidated { session, is_valid };
+                self.send(connection, answer.encode());
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// A member wants to follow. One that had another connection has given that up.
+    fn learner_came(&mut self, connection: ConnectionId, id: MemberId, accepted: u32) -> bool {
+        let heard_at = self.now_ms();
+        let Role::Leading(leader) = &mut self.role else { return false };
+        let earlier = leader.learners.learners.iter().find(|(_, learner)| learner.id == id);
+        let earlier = earlier.map(|(connection, _)| *connection);
+        let progress = Progress { last: 0, base: 0 };
+        let stage = Stage::Informed;
+        let learner = Learner { id, stage, accepted, is_new: false, progress, acked: -1, heard_at };
+        leader.learners.learners.insert(connection, learner);
+        if let Some(earlier) = earlier.filter(|earlier| *earlier != connection) {
+            leader.learners.learners.remove(&earlier);
+            self.hang_up(earlier);
+        }
+        let Role::Leading(leader) = &self.role else { return false };
+        if leader.stage() == LeaderStage::Inviting {
+            self.open_epoch();
+        } else {
+            let message = Message::LeaderInfo { epoch: leader.epoch() };
+            self.send(connection, message.encode());
+        }
+        true
+    }
+
+    /// A follower has accepted the epoch. If it knows more than this leader, this is not the one to
+    /// lead.
+    fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
+        let Role::Leading(leader) = &self.role else { return };
+        match leader.stage() {
+            LeaderStage::Inviting => {}
+            LeaderStage::Confirming => {
+                let own = (self.store.epochs().current, self.store.last_logged());
+                if (current, progress.last) > own {
+                    return self.look_for_leader();
+                }
+                self.synchronise();
+            }
+            LeaderStage::Synchronising | LeaderStage::Serving => self.bring_level(connection),
+        }
+    }
+
+    /// Sends a follower what it lacks, and from here on all that is proposed.
+    pub(super) fn bring_level(&mut self, connection: ConnectionId) {
+        let Role::Leading(leader) = &mut self.role else { return };
+        let epoch = leader.epoch();
+        let Some(learner) = leader.learners.learners.get_mut(&connection) else { return };
+        learner.stage = Stage::Sent;
+        let Progress { last, base } = learner.progress;
+        let common = self.store.last_up_to(last).filter(|common| *common >= base);
+        let mut messages = Vec::new();
+        let history = common.and_then(|common| self.store.logged_after(common));
+        let committed = self.store.tree.zxid;
+        match (history, common) {
+            (Some(history), Some(common)) if common <= committed => {
+                if common < last {
+                    messages.push(Message::Truncate { zxid: common });
+                }
+                let history = history.iter().filter(|one| one.zxid <= committed);
+                messages.extend(history.cloned().map(Message::Committed));
+            }
+            _ => messages.push(Message::Snapshot(self.store.snapshot())),
+        }
+        messages.extend(self.proposed().iter().cloned().map(Message::Proposal));
+        messages.push(Message::NewLeader { epoch });
+        for message in messages {
+            self.send(connection, message.encode());
+        }
+    }
+}

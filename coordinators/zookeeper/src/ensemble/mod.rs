@@ -1,0 +1,155 @@
+//! How the members of an ensemble agree: they elect a leader, which proposes transactions; what a
+//! majority has on its disks is committed, in the same order everywhere.
+//!
+//! A member that looks for a leader takes part in an [`election`]. Who is elected waits for a
+//! majority to follow ([`leader`]); the others call it and come level with it ([`follower`]). All
+//! of that begins anew when either hears nothing of the other for too long. Members speak through
+//! the port that clients use, and say so first ([`links`]).
+
+pub(crate) mod election;
+pub(crate) mod follower;
+pub(crate) mod leader;
+mod learners;
+pub(crate) mod links;
+pub(crate) mod message;
+
+use crate::config::MemberId;
+use crate::connection::{Cut, Party, cut};
+use crate::server::{Role, ZooKeeper};
+use crate::watches::Watches;
+use election::Step;
+use fencepost_machine::{ConnectionId, Output};
+use message::{Message, State, Vote};
+
+/// The longest message between members: a snapshot can be long.
+const FRAME_MAX: usize = 1 << 30;
+
+impl ZooKeeper {
+    /// Begins to look for a leader. Who is no part of an established ensemble serves nobody.
+    pub(crate) fn look_for_leader(&mut self) {
+        let before = std::mem::replace(&mut self.role, Role::Looking);
+        let links: Vec<ConnectionId> = match &before {
+            Role::Looking => Vec::new(),
+            Role::Following(follower) => vec![follower.link()],
+            Role::Leading(leader) => leader.links(),
+        };
+        for connection in links {
+            self.connections.remove(&connection);
+            self.out.list.push(Output::Abort { connection });
+        }
+        self.dismiss_clients();
+        // What was logged counts from here on, committed or not: who leads next decides.
+        self.apply(i64::MAX);
+        let epoch = self.store.epochs().current;
+        let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };
+        self.election.begin(own, self.now_ms());
+        self.tell_vote_to_all();
+    }
+
+    fn dismiss_clients(&mut self) {
+        let clients = self.connections.iter();
+        let clients = clients.filter(|(_, open)| matches!(open.party, Party::Client(_)));
+        let clients: Vec<ConnectionId> = clients.map(|(connection, _)| *connection).collect();
+        clients.into_iter().for_each(|connection| self.hang_up(connection));
+        self.queues.clear();
+        self.watches = Watches::default();
+    }
+
+    fn state(&self) -> State {
+        match &self.role {
+            Role::Looking => State::Looking,
+            Role::Following(_) => State::Following,
+            Role::Leading(_) => State::Leading,
+        }
+    }
+
+    fn tell_vote(&mut self, to: MemberId) {
+        let message = Message::Notification(self.election.notification(self.state()));
+        self.links.tell(&self.config, to, &message, &mut self.out.list);
+    }
+
+    fn tell_vote_to_all(&mut self) {
+        let others: Vec<MemberId> = self.config.others().map(|member| member.id).collect();
+        others.into_iter().for_each(|member| self.tell_vote(member));
+    }
+
+    pub(crate) fn wake_election(&mut self) {
+        let step = self.election.wake(self.now_ms());
+        self.go_on(step);
+    }
+
+    fn go_on(&mut self, step: Step) {
+        match step {
+            Step::Nothing => {}
+            Step::TellAll => self.tell_vote_to_all(),
+            Step::Tell(member) => self.tell_vote(member),
+            Step::Elected(leader) if leader == self.config.me => self.lead(),
+            Step::Elected(leader) => self.follow(leader),
+        }
+    }
+
+    /// A connection that this server opened is open.
+    pub(crate) fn connected(&mut self, connection: ConnectionId) {
+        if let Some(member) = self.links.connected(connection) {
+            self.send(connection, links::greeting(self.config.me));
+            self.tell_vote(member);
+        } else {
+            self.leader_reached(connection);
+        }
+    }
+
+    /// Another member has said something on a connection that it opened.
+    pub(crate) fn peer_said(&mut self, connection: ConnectionId) {
+        while let Some(open) = self.connections.get_mut(&connection) {
+            let Party::Peer(from) = open.party else { return };
+            let message = match cut(&mut open.input, FRAME_MAX) {
+                Cut::Incomplete => return,
+                Cut::Frame(frame) => Message::decode(&frame).ok(),
+                Cut::Oversized => None,
+            };
+            let is_understood = match (message, from) {
+                (Some(Message::Hello(id)), None) => self.introduce(connection, id),
+                (Some(message), Some(from)) => self.hear(connection, from, message),
+                _ => false,
+            };
+            if !is_understood {
+                self.hang_up(connection);
+                self.learner_lost(connection);
+            }
+        }
+    }
+
+    /// A member says which it is. Returns whether there is such a member.
+    fn introduce(&mut self, connection: ConnectionId, id: MemberId) -> bool {
+        let is_known = self.config.others().any(|member| member.id == id);
+        if let Some(open) = self.connections.get_mut(&connection)
+            && is_known
+        {
+            open.party = Party::Peer(Some(id));
+        }
+        is_known
+    }
+
+    /// Returns whether the message was one that this server, being what it is, can take.
+    fn hear(&mut self, connection: ConnectionId, from: MemberId, message: Message) -> bool {
+        let Message::Notification(heard) = message else {
+            return self.learner_said(connection, from, message);
+        };
+        if matches!(self.role, Role::Looking) {
+            let step = self.election.hear(from, heard, self.now_ms());
+            self.go_on(step);
+        } else if heard.state == State::Looking {
+            self.tell_vote(from);
+        }
+        true
+    }
+
+    /// The disk has made safe what was written.
+    pub(crate) fn synced(&mut self) {
+        match &self.role {
+            Role::Looking => {}
+            Role::Following(_) => self.follower_synced(),
+            Role::Leading(_) => self.leader_synced(),
+        }
+    }
+}

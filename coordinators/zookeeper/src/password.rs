@@ -1,0 +1,18 @@
+//! The password of a session, which follows from its id: any member of an ensemble can check it.
+
+/// What the real server mixes into the seed.
+const SECRET: i64 = 0xB341_5C00;
+const MULTIPLIER: u64 = 0x5_DEEC_E66D;
+const MASK: u64 = (1 << 48) - 1;
+
+/// The password of a session: the first 16 bytes of `java.util.Random` with this seed.
+pub(crate) fn of(session: i64) -> [u8; 16] {
+    let mut state = ((session ^ SECRET).cast_unsigned() ^ MULTIPLIER) & MASK;
+    let mut password = [0; 16];
+    for four in password.chunks_exact_mut(4) {
+        state = state.wrapping_mul(MULTIPLIER).wrapping_add(11) & MASK;
+        let number = u32::try_from(state >> 16).unwrap_or_default();
+        four.copy_from_slice(&number.to_le_bytes());
+    }
+    password
+}

@@ -1,0 +1,245 @@
+//! The way of a request through the server. What changes something goes to the leader and comes
+//! back as a committed transaction; what a session asks after that waits until then, so that each
+//! session sees its requests answered in order. What others ask does not wait.
+
+use crate::code::{Operation, PING_XID, Refusal};
+use crate::jute::{Reader, Writer};
+use crate::prepare::Kind;
+use crate::reading::Reading;
+use crate::reply;
+use crate::server::{Role, ZooKeeper};
+use crate::transaction::{Change, Transaction};
+use crate::tree::{Happening, Outcome};
+use crate::watches::Notice;
+use bytes::Bytes;
+use fencepost_machine::{ConnectionId, KeyChange};
+use std::collections::VecDeque;
+
+/// A request that has not been answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) connection: ConnectionId,
+    pub(crate) cxid: i32,
+    pub(crate) what: What,
+}
+
+/// What a request waits for.
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    /// Its turn.
+    Read(Operation, Bytes),
+    /// Its transaction.
+    Change,
+    /// Its transaction.
+    OpenSession,
+    /// Its transaction.
+    CloseSession,
+    /// The leader's word.
+    Sync(Bytes),
+}
+
+impl ZooKeeper {
+    /// Takes a client's request: sends it to the leader, answers it, or lets it wait.
+    pub(crate) fn submit_or_read(&mut self, session: i64, waiting: Waiting, kind: Option<Kind>) {
+        match (&waiting.what, kind) {
+            (_, Some(kind)) => self.submit(session, waiting, kind),
+            (What::Sync(_), None) => {
+                let cxid = waiting.cxid;
+                self.queues.entry(session).or_default().push_back(waiting);
+                self.ask_for_sync(session, cxid);
+            }
+            _ if self.queues.contains_key(&session) => {
+                self.queues.entry(session).or_default().push_back(waiting);
+            }
+            _ => self.read(session, waiting),
+        }
+    }
+
+    /// Sends a request to the leader and keeps in mind who waits for it.
+    pub(crate) fn submit(&mut self, session: i64, waiting: Waiting, kind: Kind) {
+        let request = self.request(session, (waiting.connection, waiting.cxid), kind);
+        self.queues.entry(session).or_default().push_back(waiting);
+        match &self.role {
+            Role::Leading(_) => self.take(&request, self.config.me),
+            Role::Following(_) => self.forward(request),
+            Role::Looking => {}
+        }
+    }
+
+    /// Applies what is committed up to a zxid.
+    pub(crate) fn apply(&mut self, zxid: i64) {
+        let mut happenings = Vec::new();
+        while let Some((transaction, outcome)) = self.store.apply_next(zxid, &mut happenings) {
+            if let Role::Leading(leader) = &mut self.role {
+                leader.applied(&transaction);
+            }
+            self.spread(&transaction, &happenings);
+            happenings.clear();
+            self.conclude(&transaction, &outcome);
+        }
+        self.store.tidy(&mut self.out.list);
+    }
+
+    /// Tells watchers and the judge of what has happened, before who asked for it is answered.
+    pub(crate) fn spread(&mut self, transaction: &Transaction, happenings: &[Happening]) {
+        let mut notices = Vec::new();
+        happenings.iter().for_each(|happening| self.watches.trigger(happening, &mut notices));
+        self.notify(notices);
+        let is_expiry = transaction.cxid == 0;
+        let left = match transaction.change {
+            Change::CloseSession { .. } if is_expiry => KeyChange::Expired,
+            _ => KeyChange::Removed,
+        };
+        let paths = happenings.iter().filter_map(|happening| match happening {
+            Happening::Created(path) | Happening::Deleted(path) => Some(path.as_str()),
+            Happening::DataChanged(_) => None,
+        });
+        let told = self.heads.look(&self.store.tree, paths, left);
+        if !told.is_empty() {
+            let by = self.connection_of(transaction.session).filter(|_| !is_expiry);
+            self.tell(told, by);
+        }
+    }
+
+    fn notify(&mut self, notices: Vec<Notice>) {
+        for (connection, event, path) in notices {
+            self.send_to_client(connection, reply::event(event, &path));
+        }
+    }
+
+    /// Answers who waits for a transaction.
+    fn conclude(&mut self, transaction: &Transaction, outcome: &Outcome) {
+        let (session, cxid) = (transaction.session, transaction.cxid);
+        let first = self.queues.get_mut(&session).and_then(|queue| {
+            take_first(queue, |first| {
+                let is_opening = matches!(transaction.change, Change::OpenSession { .. });
+                let is_it = matches!(
+                    (&first.what, is_opening),
+                    (What::OpenSession, true) | (What::Change | What::CloseSession, false)
+                );
+                is_it && first.cxid == cxid
+            })
+        });
+        if let Some(waiting) = first {
+            self.answer(&waiting, outcome);
+            self.resume(session);
+        } else if matches!(transaction.change, Change::CloseSession { .. }) {
+            // The session is over without its client's doing.
+            self.queues.remove(&session);
+            if let Some(connection) = self.connection_of(session) {
+                self.hang_up(connection);
+            }
+        }
+    }
+
+    fn answer(&mut self, waiting: &Waiting, outcome: &Outcome) {
+        let connection = waiting.connection;
+        let moved = Outcome::Refused(Refusal::SessionMoved.number());
+        let is_moved = match outcome {
+            Outcome::Many(parts) => parts.contains(&moved),
+            one => *one == moved,
+        };
+        if is_moved {
+            return self.hang_up(connection);
+        }
+        if matches!(waiting.what, What::OpenSession) {
+            return self.establish(connection, *outcome == Outcome::SessionOpened);
+        }
+        if *outcome == Outcome::Checked {
+            // The real server cannot put into bytes what it found, and never answers.
+            return;
+        }
+        let bytes = reply::outcome(waiting.cxid, self.store.tree.zxid, outcome);
+        self.send_to_client(connection, bytes);
+        if matches!(waiting.what, What::CloseSession) {
+            self.hang_up(connection);
+        }
+    }
+
+    /// Serves what a session asked for after the request that is answered now.
+    fn resume(&mut self, session: i64) {
+        while let Some(queue) = self.queues.get_mut(&session) {
+            match take_first(queue, |next| matches!(next.what, What::Read(..))) {
+                Some(waiting) => self.read(session, waiting),
+                None => {
+                    if queue.is_empty() {
+                        self.queues.remove(&session);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The leader has said that everything a session could have heard of is applied here.
+    pub(crate) fn finish_sync(&mut self, session: i64, cxid: i32) {
+        let first = self.queues.get_mut(&session).and_then(|queue| {
+            take_first(queue, |first| matches!(first.what, What::Sync(_)) && first.cxid == cxid)
+        });
+        let Some(Waiting { connection, what: What::Sync(body), .. }) = first else { return };
+        let path = Reader::new(&body).string().map_err(Refusal::from);
+        let record = path.map(|path| {
+            move |writer: &mut Writer| {
+                match &path {
+                    Some(path) => writer.java_string(path),
+                    None => writer.buffer(None),
+                };
+            }
+        });
+        let bytes = reply::reply(cxid, self.store.tree.zxid, record);
+        self.send_to_client(connection, bytes);
+        self.resume(session);
+    }
+
+    /// Answers a request from this server's own tree.
+    fn read(&mut self, session: i64, waiting: Waiting) {
+        let Waiting { connection, cxid, what } = waiting;
+        let What::Read(operation, body) = what else { return };
+        let zxid = self.store.tree.zxid;
+        match self.check_session(session) {
+            Ok(()) => {}
+            Err(Refusal::SessionMoved) => return self.hang_up(connection),
+            Err(refusal) => {
+                return self.send_to_client(connection, reply::refusal(cxid, zxid, refusal));
+            }
+        }
+        if operation == Operation::Ping {
+            return self.send_to_client(connection, reply::empty(PING_XID, zxid));
+        }
+        let Some(client) = self.client(connection) else { return };
+        let identities = client.identities.clone();
+        let mut notices = Vec::new();
+        let mut reading = Reading {
+            tree: &self.store.tree,
+            watches: &mut self.watches,
+            connection,
+            session,
+            identities: &identities,
+            notices: &mut notices,
+        };
+        let answer = reading.answer(operation, &body);
+        self.notify(notices);
+        let record = answer.map(|record| {
+            move |writer: &mut Writer| {
+                writer.raw(&record.into_bytes());
+            }
+        });
+        self.send_to_client(connection, reply::reply(cxid, zxid, record));
+    }
+
+    /// Only the leader knows whether a session still lives, and where.
+    fn check_session(&mut self, session: i64) -> Result<(), Refusal> {
+        let me = self.config.me;
+        match &mut self.role {
+            Role::Leading(leader) => leader.check_session(session, me),
+            Role::Following(_) | Role::Looking => Ok(()),
+        }
+    }
+}
+
+fn take_first(
+    queue: &mut VecDeque<Waiting>,
+    is_it: impl FnOnce(&Waiting) -> bool,
+) -> Option<Waiting> {
+    if queue.front().is_some_and(is_it) { queue.pop_front() } else { None }
+}

@@ -1,0 +1,315 @@
+//! From a request to the transaction that it becomes: the leader checks it against what all
+//! proposals before it will have done.
+
+use crate::acl::{self, Acl, Permission};
+use crate::code::{Operation, Refusal};
+use crate::foreseen::{Foreseen, Record};
+use crate::jute::{Malformed, Reader};
+use crate::path;
+use crate::stat::{CONTAINER_OWNER, Kept};
+use crate::transaction::{Change, Creation};
+use crate::tree::Tree;
+use bytes::Bytes;
+
+impl From<Malformed> for Refusal {
+    fn from(_: Malformed) -> Refusal {
+        Refusal::Marshalling
+    }
+}
+
+/// A request that may change something, as it goes to the leader.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Request {
+    pub(crate) session: i64,
+    pub(crate) cxid: i32,
+    pub(crate) kind: Kind,
+    /// Who the client has shown to be.
+    pub(crate) identities: Vec<String>,
+}
+
+/// What is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// An operation of a client, with its record as it came.
+    Client(Operation, Bytes),
+    OpenSession {
+        timeout_ms: i32,
+    },
+    CloseSession,
+    /// The server itself removes a container.
+    DeleteContainer(String),
+}
+
+/// The state that a request is checked against, and the transaction that it is to become.
+pub(crate) struct Preparation<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) foreseen: &'a mut Foreseen,
+    pub(crate) zxid: i64,
+    pub(crate) time_ms: i64,
+    pub(crate) session: i64,
+    pub(crate) identities: &'a [String],
+}
+
+/// What is wanted of a new node.
+struct Wanted {
+    path: String,
+    data: Option<Bytes>,
+    acl: Option<Vec<Option<Acl>>>,
+    flags: i32,
+    is_told_stat: bool,
+    is_container: bool,
+}
+
+/// One part of a multi.
+enum Part {
+    Create(Wanted),
+    Delete(String, i32),
+    SetData(String, Option<Bytes>, i32),
+    Check(String, i32),
+    /// A kind of node that is switched off.
+    Unimplemented,
+}
+
+impl Preparation<'_> {
+    /// The change that comes of an operation. Only [`Foreseen`] is changed, and only if nothing is
+    /// refused.
+    pub(crate) fn operation(
+        &mut self,
+        operation: Operation,
+        body: &[u8],
+    ) -> Result<Change, Refusal> {
+        let mut reader = Reader::new(body);
+        match operation {
+            Operation::SetAcl => self.set_acl(&mut reader),
+            Operation::Multi => self.multi(&mut reader),
+            Operation::Reconfig => Err(Refusal::ReconfigDisabled),
+            // Its path would be read out of the frame's header, and that is no path.
+            Operation::DeleteContainer => Err(Refusal::BadArguments),
+            _ => {
+                let part = read_part(operation, &mut reader)?;
+                self.part(part)
+            }
+        }
+    }
+
+    fn part(&mut self, part: Part) -> Result<Change, Refusal> {
+        match part {
+            Part::Create(wanted) => self.create(wanted),
+            Part::Delete(path, version) => self.delete(path, version),
+            Part::SetData(path, data, version) => self.set_data(path, data, version),
+            Part::Check(path, version) => self.check(&path, version),
+            Part::Unimplemented => Err(Refusal::Unimplemented),
+        }
+    }
+
+    fn record(&self, path: &str) -> Result<Record, Refusal> {
+        self.foreseen.get(self.tree, path)
+    }
+
+    fn permitted(&self, record: &Record, permission: Permission) -> Result<(), Refusal> {
+        acl::check(&record.acl, permission as i32, self.identities)
+    }
+
+    fn create(&mut self, wanted: Wanted) -> Result<Change, Refusal> {
+        let Wanted { mut path, data, acl, flags, is_told_stat, is_container } = wanted;
+        let (is_ephemeral, is_sequential) = match flags {
+            0 | 4 => (false, false),
+            1 => (true, false),
+            2 => (false, true),
+            3 => (true, true),
+            5 | 6 => return Err(Refusal::Unimplemented),
+            _ => return Err(Refusal::BadArguments),
+        };
+        let parent_path = path::split(&path)?.0.to_owned();
+        let acl = acl::fix(acl.as_ref(), self.identities)?;
+        let mut parent = self.record(&parent_path)?;
+        self.permitted(&parent, Permission::Create)?;
+        if is_sequential {
+            path = format!("{path}{:010}", parent.kept.created);
+        }
+        path::validate(&path)?;
+        if self.record(&path).is_ok() {
+            return Err(Refusal::NodeExists);
+        }
+        if parent.kept.is_ephemeral() {
+            return Err(Refusal::NoChildrenForEphemerals);
+        }
+        let owner = match flags {
+            4 => CONTAINER_OWNER,
+            _ if is_ephemeral => self.session,
+            _ => 0,
+        };
+        // What is logged is the operation's own idea of the owner, not that of the flags.
+        let logged_owner = match owner {
+            CONTAINER_OWNER if !is_container => 0,
+            _ if is_container => CONTAINER_OWNER,
+            owner => owner,
+        };
+        let kept = Kept::new(self.zxid, self.time_ms, owner);
+        parent.children += 1;
+        parent.kept.created = parent.kept.created.wrapping_add(1);
+        parent.kept.pzxid = self.zxid;
+        let parent_created = parent.kept.created;
+        self.foreseen.put(self.zxid, &parent_path, Some(parent));
+        let record = Record { kept, children: 0, acl: acl.clone() };
+        self.foreseen.put(self.zxid, &path, Some(record));
+        let owner = logged_owner;
+        Ok(Change::Create(Creation { path, data, acl, owner, parent_created, is_told_stat }))
+    }
+
+    fn delete(&mut self, path: String, version: i32) -> Result<Change, Refusal> {
+        let parent = path::split_deletable(&path)?.0.to_owned();
+        let record = self.record(&parent)?;
+        self.permitted(&record, Permission::Delete)?;
+        let node = self.record(&path)?;
+        next_version(node.kept.version, version)?;
+        if node.children > 0 {
+            return Err(Refusal::NotEmpty);
+        }
+        self.remove(&path, &parent, record);
+        Ok(Change::Delete { path })
+    }
+
+    fn remove(&mut self, path: &str, parent: &str, mut record: Record) {
+        record.children = record.children.saturating_sub(1);
+        record.kept.pzxid = self.zxid;
+        self.foreseen.put(self.zxid, parent, Some(record));
+        self.foreseen.put(self.zxid, path, None);
+    }
+
+    /// The server's own removal of a container that has no children.
+    pub(crate) fn delete_container(&mut self, path: &str) -> Result<Change, Refusal> {
+        let parent = path::split_deletable(path)?.0.to_owned();
+        let node = self.record(path)?;
+        if node.children > 0 {
+            return Err(Refusal::NotEmpty);
+        }
+        let record = self.record(&parent)?;
+        self.remove(path, &parent, record);
+        Ok(Change::Delete { path: path.to_owned() })
+    }
+
+    fn set_data(
+        &mut self,
+        path: String,
+        data: Option<Bytes>,
+        version: i32,
+    ) -> Result<Change, Refusal> {
+        path::validate(&path)?;
+        let mut record = self.record(&path)?;
+        self.permitted(&record, Permission::Write)?;
+        let version = next_version(record.kept.version, version)?;
+        (record.kept.version, record.kept.mzxid) = (version, self.zxid);
+        self.foreseen.put(self.zxid, &path, Some(record));
+        Ok(Change::SetData { path, data, version })
+    }
+
+    fn set_acl(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
+        let (path, acl) = (reader.text()?, reader.list(Acl::read)?);
+        let version = reader.int()?;
+        path::validate(&path)?;
+        let acl = acl::fix(acl.as_ref(), self.identities)?;
+        let mut record = self.record(&path)?;
+        self.permitted(&record, Permission::Admin)?;
+        let version = next_version(record.kept.aversion, version)?;
+        record.kept.aversion = version;
+        record.acl.clone_from(&acl);
+        self.foreseen.put(self.zxid, &path, Some(record));
+        Ok(Change::SetAcl { path, acl, version })
+    }
+
+    fn check(&mut self, path: &str, version: i32) -> Result<Change, Refusal> {
+        path::validate(path)?;
+        let record = self.record(path)?;
+        self.permitted(&record, Permission::Read)?;
+        next_version(record.kept.version, version)?;
+        Ok(Change::Check)
+    }
+
+    /// All parts, or none: then the parts before the one that was refused are told nothing, and
+    /// those after it that they were not tried.
+    fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
+        let parts = read_multi(reader)?;
+        let before = self.foreseen.clone();
+        let (count, mut changes) = (parts.len(), Vec::with_capacity(parts.len()));
+        for (place, part) in parts.into_iter().enumerate() {
+            match self.part(part) {
+                Ok(change) => changes.push(change),
+                Err(refusal) => {
+                    *self.foreseen = before;
+                    let mut told = vec![Change::Refused(0); place];
+                    told.push(Change::Refused(refusal.number()));
+                    told.resize(count, Change::Refused(Refusal::RuntimeInconsistency.number()));
+                    return Ok(Change::Multi(told));
+                }
+            }
+        }
+        Ok(Change::Multi(changes))
+    }
+
+    /// The end of a session. Its nodes' parents keep their number of children until it is
+    /// committed: a request to delete such a parent that is checked before that is refused.
+    pub(crate) fn close_session(&mut self) -> Change {
+        let paths = self.foreseen.ephemerals(self.tree, self.session);
+        for path in &paths {
+            self.foreseen.put(self.zxid, path, None);
+        }
+        Change::CloseSession { paths: paths.into_iter().collect() }
+    }
+}
+
+fn next_version(current: i32, expected: i32) -> Result<i32, Refusal> {
+    let is_expected = expected == -1 || expected == current;
+    if is_expected { Ok(current.wrapping_add(1)) } else { Err(Refusal::BadVersion) }
+}
+
+/// The parts of a multi. One that reads only is no transaction.
+fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Part>, Refusal> {
+    let mut parts = Vec::new();
+    loop {
+        let (kind, is_last) = (reader.int()?, reader.bool()?);
+        reader.int()?;
+        if is_last {
+            return Ok(parts);
+        }
+        let operation = Operation::of(kind).ok_or(Refusal::Marshalling)?;
+        let part = match read_part(operation, reader)? {
+            // Within a multi the flags decide what is made.
+            Part::Create(wanted) => {
+                let is_container = wanted.flags == 4;
+                Part::Create(Wanted { is_container, is_told_stat: is_container, ..wanted })
+            }
+            part => part,
+        };
+        parts.push(part);
+    }
+}
+
+fn read_part(operation: Operation, reader: &mut Reader<'_>) -> Result<Part, Refusal> {
+    let data =
+        |reader: &mut Reader<'_>| reader.buffer().map(|data| data.map(Bytes::copy_from_slice));
+    Ok(match operation {
+        Operation::Create | Operation::Create2 | Operation::CreateContainer => {
+            Part::Create(Wanted {
+                path: reader.text()?,
+                data: data(reader)?,
+                acl: reader.list(Acl::read)?,
+                flags: reader.int()?,
+                is_told_stat: operation != Operation::Create,
+                is_container: operation == Operation::CreateContainer,
+            })
+        }
+        Operation::CreateTtl => {
+            reader.text()?;
+            data(reader)?;
+            reader.list(Acl::read)?;
+            reader.int()?;
+            reader.long()?;
+            Part::Unimplemented
+        }
+        Operation::Delete => Part::Delete(reader.text()?, reader.int()?),
+        Operation::SetData => Part::SetData(reader.text()?, data(reader)?, reader.int()?),
+        Operation::Check => Part::Check(reader.text()?, reader.int()?),
+        _ => return Err(Refusal::Marshalling),
+    })
+}

@@ -1,0 +1,238 @@
+//! The server as a machine: which input goes where, and when it wants to be woken.
+
+use crate::clients::Counts;
+use crate::config::Config;
+use crate::connection::{Connection, PEER_GREETING, Party, idle_until};
+use crate::ensemble::election::Election;
+use crate::ensemble::follower::Follower;
+use crate::ensemble::leader::Leader;
+use crate::ensemble::links::Links;
+use crate::pipeline::Waiting;
+use crate::store::Store;
+use crate::tap::{Heads, Told};
+use crate::watches::Watches;
+use crate::wording;
+use bytes::Bytes;
+use fencepost_machine::wording::Wording;
+use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A ZooKeeper server: alone, or a member of an ensemble. The driver sends [`Input::Timer`] when it
+/// boots. A restart is a new server with what the disk held.
+#[derive(Debug)]
+pub struct ZooKeeper {
+    pub(crate) config: Config,
+    pub(crate) now: Now,
+    pub(crate) out: Outputs,
+    pub(crate) store: Store,
+    pub(crate) connections: BTreeMap<ConnectionId, Connection>,
+    pub(crate) watches: Watches,
+    /// For each session, the requests that wait for an earlier one of the same session.
+    pub(crate) queues: BTreeMap<i64, VecDeque<Waiting>>,
+    pub(crate) role: Role,
+    pub(crate) election: Election,
+    pub(crate) links: Links,
+    pub(crate) heads: Heads,
+    pub(crate) next_session: i64,
+    pub(crate) counts: Counts,
+    /// Whose request was served last: the others come first now.
+    pub(crate) last_served: ConnectionId,
+    has_booted: bool,
+    /// When the driver will wake the server, in milliseconds.
+    armed: Option<u64>,
+}
+
+/// What a server is in its ensemble. One that stands alone is its own leader.
+#[derive(Debug)]
+pub(crate) enum Role {
+    Looking,
+    Following(Follower),
+    Leading(Leader),
+}
+
+impl ZooKeeper {
+    /// A server that is about to boot with what its disk holds.
+    pub fn new(config: Config, disk: &DiskImage, now: Now) -> ZooKeeper {
+        let now_ms = now.monotonic.0 / 1_000;
+        let started = (now_ms << 24) >> 8;
+        ZooKeeper {
+            store: Store::load(disk),
+            connections: BTreeMap::new(),
+            watches: Watches::default(),
+            queues: BTreeMap::new(),
+            role: Role::Looking,
+            election: Election::new(config.me, config.majority()),
+            links: Links::new(),
+            heads: Heads::new(config.tap_prefix.clone()),
+            next_session: (started | u64::from(config.me) << 56).cast_signed(),
+            counts: Counts::default(),
+            last_served: ConnectionId(0),
+            out: Outputs::default(),
+            has_booted: false,
+            armed: None,
+            config,
+            now,
+        }
+    }
+
+    /// The monotonic clock, in milliseconds.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.now.monotonic.0 / 1_000
+    }
+
+    /// Whether clients are served.
+    pub(crate) fn is_serving(&self) -> bool {
+        match &self.role {
+            Role::Looking => false,
+            Role::Following(follower) => follower.is_serving(),
+            Role::Leading(leader) => leader.is_serving(),
+        }
+    }
+
+    pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
+        self.out.list.push(Output::Send { connection, bytes });
+    }
+
+    fn boot(&mut self) {
+        self.has_booted = true;
+        let told = self.heads.look_again(None, &self.store.tree);
+        self.tell(told, None);
+        self.store.sync(&mut self.out.list);
+        if self.config.is_alone() {
+            self.lead();
+        } else {
+            self.look_for_leader();
+        }
+    }
+
+    /// Tells the judge. `by` is the connection that did it; who gets a lock does it by itself.
+    pub(crate) fn tell(&mut self, told: Vec<Told>, by: Option<ConnectionId>) {
+        let is_primary = matches!(&self.role, Role::Leading(leader) if leader.is_serving());
+        for one in told {
+            let by = if one.is_grant() { self.connection_of(one.session()) } else { by };
+            self.out.list.push(Output::Tap(one.event(by, is_primary)));
+        }
+    }
+
+    fn dispatch(&mut self, input: Input<'_>) {
+        match input {
+            Input::Timer => {
+                self.armed = None;
+                if self.has_booted {
+                    self.wake();
+                } else {
+                    self.boot();
+                }
+            }
+            Input::Accepted { connection, .. } => {
+                let idle_until_ms = idle_until(0, self.now_ms());
+                self.connections.insert(connection, Connection::new(idle_until_ms));
+            }
+            Input::Received { connection, bytes } => self.received(connection, bytes),
+            Input::Continue => {}
+            Input::Closed { connection } | Input::ConnectFailed { connection } => {
+                self.lost(connection);
+            }
+            Input::Connected { connection } => self.connected(connection),
+            Input::DiskSynced => {
+                self.store.disk_synced(&mut self.out.list);
+                self.synced();
+            }
+            Input::Unsent { .. } | Input::Operator { .. } => {}
+        }
+    }
+
+    fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
+        if !connection.was_accepted() {
+            return self.leader_said(connection, bytes);
+        }
+        let now_ms = self.now_ms();
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        open.input.extend_from_slice(bytes);
+        open.touch(now_ms);
+        if matches!(open.party, Party::Unknown) {
+            self.recognise(connection);
+        }
+        if let Some(Connection { party: Party::Peer(_), .. }) = self.connections.get(&connection) {
+            self.peer_said(connection);
+        }
+    }
+
+    /// Finds out from its first bytes who has connected.
+    fn recognise(&mut self, connection: ConnectionId) {
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        let Some(first) = open.input.first_chunk::<4>() else { return };
+        if first == PEER_GREETING && !self.config.is_alone() {
+            open.party = Party::Peer(None);
+            let _ = open.input.split_to(4);
+        } else {
+            self.greet(connection);
+        }
+    }
+
+    /// A connection is gone.
+    fn lost(&mut self, connection: ConnectionId) {
+        if connection.was_accepted() {
+            self.connections.remove(&connection);
+            self.watches.forget(connection);
+            self.learner_lost(connection);
+        } else {
+            self.links.lost(connection);
+            self.leader_lost(connection);
+        }
+    }
+
+    /// Does what is due by the clock.
+    fn wake(&mut self) {
+        match &self.role {
+            Role::Looking => self.wake_election(),
+            Role::Following(_) => self.wake_follower(),
+            Role::Leading(_) => self.wake_leader(),
+        }
+        let now_ms = self.now_ms();
+        let idle = self.connections.iter().filter(|(_, open)| open.is_idle(now_ms));
+        let idle: Vec<ConnectionId> = idle.map(|(connection, _)| *connection).collect();
+        idle.into_iter().for_each(|connection| self.hang_up(connection));
+    }
+
+    fn next_due(&self) -> Option<u64> {
+        let idle = self.connections.values().filter_map(Connection::idle_due).min();
+        let role = match &self.role {
+            Role::Looking => Some(self.election.next_due()),
+            Role::Following(follower) => Some(follower.next_due()),
+            Role::Leading(leader) => leader.next_due(),
+        };
+        role.into_iter().chain(idle).min()
+    }
+
+    fn arm(&mut self) {
+        let due = self.next_due();
+        if !self.has_booted || due == self.armed {
+            return;
+        }
+        self.armed = due;
+        if let Some(due) = due {
+            let micros = (due * 1_000).saturating_sub(self.now.monotonic.0);
+            self.out.list.push(Output::WakeAfter { micros });
+        }
+    }
+}
+
+impl Machine for ZooKeeper {
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        std::mem::swap(&mut self.out, out);
+        self.now = now;
+        let is_service = matches!(input, Input::Received { .. } | Input::Continue);
+        self.dispatch(input);
+        if is_service {
+            self.serve_next();
+        }
+        self.out.more = self.has_more();
+        self.arm();
+        std::mem::swap(&mut self.out, out);
+    }
+
+    fn wording(&self) -> Wording {
+        wording::zookeeper
+    }
+}

@@ -1,0 +1,309 @@
+//! What a server remembers: its tree, the log that led there, and how much of both its disk is
+//! known to keep.
+//!
+//! The append-only file is the log since the snapshot. The configuration file holds the epochs. A
+//! transaction is written, then synced together with all that were written meanwhile, and only then
+//! acknowledged.
+
+use crate::jute::{Reader, Writer};
+use crate::transaction::Transaction;
+use crate::tree::{Happening, Outcome, Tree};
+use bytes::Bytes;
+use fencepost_machine::{DiskImage, Output};
+use std::collections::VecDeque;
+
+/// How many transactions are logged before a snapshot is taken (`snapCount`).
+const LOG_MAX: usize = 100_000;
+
+/// Which epochs a member has taken part in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Epochs {
+    /// The latest whose leader it has promised to follow.
+    pub(crate) accepted: u32,
+    /// The latest whose history it has.
+    pub(crate) current: u32,
+}
+
+/// The memory of a server.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    /// As of the last transaction that was applied.
+    pub(crate) tree: Tree,
+    /// The tree at the beginning of the log.
+    base: Bytes,
+    base_zxid: i64,
+    log: Vec<Transaction>,
+    /// How much of the log has been applied.
+    applied: usize,
+    epochs: Epochs,
+    /// The last transaction that is safe from power loss.
+    synced: i64,
+    /// For each sync that is under way, what it makes safe.
+    syncing: VecDeque<i64>,
+}
+
+/// What becomes of a tree that is replaced by another.
+pub(crate) struct Replaced {
+    pub(crate) before: Tree,
+}
+
+impl Store {
+    /// What the disk of an earlier life holds. All that was logged counts, as in the real server;
+    /// an incomplete transaction at the end does not.
+    pub(crate) fn load(disk: &DiskImage) -> Store {
+        let base = disk.snapshot.clone().filter(|base| Tree::read(&mut Reader::new(base)).is_ok());
+        let base = base.unwrap_or_else(|| encode(&Tree::default()));
+        let tree = Tree::read(&mut Reader::new(&base)).unwrap_or_default();
+        let base_zxid = tree.zxid;
+        let log = read_log(&disk.append_only, base_zxid);
+        let epochs = disk.config.as_deref().and_then(read_epochs).unwrap_or_default();
+        let (applied, syncing) = (0, VecDeque::new());
+        let mut store =
+            Store { tree, base, base_zxid, log, applied, epochs, synced: base_zxid, syncing };
+        store.apply_all(&mut Vec::new());
+        store
+    }
+
+    pub(crate) fn epochs(&self) -> Epochs {
+        self.epochs
+    }
+
+    /// The last transaction that is logged, applied or not.
+    pub(crate) fn last_logged(&self) -> i64 {
+        self.log.last().map_or(self.base_zxid, |last| last.zxid)
+    }
+
+    /// The earliest transaction up to which the log can be cut.
+    pub(crate) fn base_zxid(&self) -> i64 {
+        self.base_zxid
+    }
+
+    pub(crate) fn synced(&self) -> i64 {
+        self.synced
+    }
+
+    /// The logged transactions after one, if the log reaches back to it.
+    pub(crate) fn logged_after(&self, zxid: i64) -> Option<&[Transaction]> {
+        let start = self.log.partition_point(|transaction| transaction.zxid <= zxid);
+        let follows = match start.checked_sub(1) {
+            Some(last) => self.log[last].zxid == zxid,
+            None => self.base_zxid == zxid,
+        };
+        follows.then(|| &self.log[start..])
+    }
+
+    /// The last logged transaction that is not after one.
+    pub(crate) fn last_up_to(&self, zxid: i64) -> Option<i64> {
+        let start = self.log.partition_point(|transaction| transaction.zxid <= zxid);
+        match start.checked_sub(1) {
+            Some(last) => Some(self.log[last].zxid),
+            None => (self.base_zxid <= zxid).then_some(self.base_zxid),
+        }
+    }
+
+    /// Writes a transaction to the log. [`Store::sync`] makes it safe.
+    pub(crate) fn append(&mut self, transaction: Transaction, out: &mut Vec<Output>) {
+        let mut writer = Writer::frame();
+        transaction.write(&mut writer);
+        out.push(Output::DiskAppend { bytes: writer.framed() });
+        self.log.push(transaction);
+    }
+
+    /// Begins to make all that is logged safe, unless a sync is under way: then what was written
+    /// meanwhile goes together after it.
+    pub(crate) fn sync(&mut self, out: &mut Vec<Output>) {
+        let last = self.last_logged();
+        if self.syncing.is_empty() && self.synced < last {
+            self.syncing.push_back(last);
+            out.push(Output::DiskSync);
+        }
+    }
+
+    /// A sync is done; what was written meanwhile is synced next.
+    pub(crate) fn disk_synced(&mut self, out: &mut Vec<Output>) {
+        let reached = self.syncing.pop_front().unwrap_or(self.synced);
+        self.synced = self.synced.max(reached.min(self.last_logged()));
+        self.sync(out);
+    }
+
+    /// Applies the next logged transaction, if there is one up to this zxid.
+    pub(crate) fn apply_next(
+        &mut self,
+        zxid: i64,
+        happenings: &mut Vec<Happening>,
+    ) -> Option<(Transaction, Outcome)> {
+        let next = self.log.get(self.applied).filter(|next| next.zxid <= zxid)?.clone();
+        self.applied += 1;
+        let outcome = self.tree.apply(&next, happenings);
+        Some((next, outcome))
+    }
+
+    /// Applies all that is logged.
+    pub(crate) fn apply_all(&mut self, happenings: &mut Vec<Happening>) {
+        while self.apply_next(i64::MAX, happenings).is_some() {}
+    }
+
+    /// Cuts the log after a transaction, and goes back to the tree as it was then.
+    pub(crate) fn truncate(&mut self, zxid: i64, out: &mut Vec<Output>) -> Replaced {
+        self.log.retain(|transaction| transaction.zxid <= zxid);
+        let rebuilt = Tree::read(&mut Reader::new(&self.base)).unwrap_or_default();
+        let before = std::mem::replace(&mut self.tree, rebuilt);
+        self.applied = 0;
+        self.apply_all(&mut Vec::new());
+        self.replace_disk(out);
+        Replaced { before }
+    }
+
+    /// Takes another member's tree over.
+    pub(crate) fn install(
+        &mut self,
+        tree: Tree,
+        snapshot: Bytes,
+        out: &mut Vec<Output>,
+    ) -> Replaced {
+        (self.base, self.base_zxid) = (snapshot, tree.zxid);
+        let before = std::mem::replace(&mut self.tree, tree);
+        self.log.clear();
+        self.applied = 0;
+        self.replace_disk(out);
+        Replaced { before }
+    }
+
+    /// Takes a snapshot once the log has grown long and all of it is applied.
+    pub(crate) fn tidy(&mut self, out: &mut Vec<Output>) {
+        if self.log.len() >= LOG_MAX && self.applied == self.log.len() {
+            (self.base, self.base_zxid) = (encode(&self.tree), self.tree.zxid);
+            self.log.clear();
+            self.applied = 0;
+            self.replace_disk(out);
+        }
+    }
+
+    /// What the disk holds is replaced as a whole, which makes it safe.
+    fn replace_disk(&mut self, out: &mut Vec<Output>) {
+        let mut writer = Writer::default();
+        for transaction in &self.log {
+            let mut frame = Writer::frame();
+            transaction.write(&mut frame);
+            writer.raw(&frame.framed());
+        }
+        let append_only = writer.into_bytes().into();
+        let image = DiskImage { snapshot: Some(self.base.clone()), append_only, config: None };
+        out.push(Output::DiskReplace { image });
+        self.synced = self.last_logged();
+        self.syncing.iter_mut().for_each(|reached| *reached = 0);
+    }
+
+    /// The tree as it is, for a member that is too far behind.
+    pub(crate) fn snapshot(&self) -> Bytes {
+        encode(&self.tree)
+    }
+
+    pub(crate) fn set_epochs(&mut self, epochs: Epochs, out: &mut Vec<Output>) {
+        self.epochs = epochs;
+        let text = format!("acceptedEpoch={}\ncurrentEpoch={}\n", epochs.accepted, epochs.current);
+        out.push(Output::DiskConfig { config: text.into() });
+    }
+}
+
+fn encode(tree: &Tree) -> Bytes {
+    let mut writer = Writer::default();
+    tree.write(&mut writer);
+    writer.into_bytes().into()
+}
+
+fn read_log(bytes: &[u8], base_zxid: i64) -> Vec<Transaction> {
+    let (mut reader, mut log) = (Reader::new(bytes), Vec::new());
+    let mut last = base_zxid;
+    while let Ok(Some(record)) = reader.buffer() {
+        let Ok(transaction) = Transaction::read(&mut Reader::new(record)) else { break };
+        if transaction.zxid <= last {
+            continue;
+        }
+        last = transaction.zxid;
+        log.push(transaction);
+    }
+    log
+}
+
+fn read_epochs(config: &[u8]) -> Option<Epochs> {
+    let text = std::str::from_utf8(config).ok()?;
+    let number = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.and_then(|number| number.parse().ok())
+    };
+    Some(Epochs { accepted: number("acceptedEpoch")?, current: number("currentEpoch")? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transaction::Change;
+    use fencepost_machine::Disk;
+
+    fn transaction(zxid: i64) -> Transaction {
+        let change = Change::OpenSession { timeout_ms: 1 };
+        Transaction { zxid, session: zxid, cxid: 0, time_ms: 0, change }
+    }
+
+    fn sessions(store: &Store) -> Vec<i64> {
+        store.tree.sessions.keys().copied().collect()
+    }
+
+    /// A store that has logged three transactions, of which the first is synced.
+    fn written() -> (Store, Disk) {
+        let (mut store, mut disk, mut out) =
+            (Store::load(&DiskImage::default()), Disk::default(), Vec::new());
+        for zxid in 1..=3 {
+            store.append(transaction(zxid), &mut out);
+            store.sync(&mut out);
+        }
+        out.drain(..).for_each(|output| {
+            disk.apply(&output);
+        });
+        (store, disk)
+    }
+
+    #[test]
+    fn what_is_written_while_a_sync_is_under_way_goes_with_the_next() {
+        let (mut store, mut disk) = written();
+        let mut out = Vec::new();
+        disk.finish_sync();
+        store.disk_synced(&mut out);
+        assert_eq!((store.synced(), out.as_slice()), (1, [Output::DiskSync].as_slice()));
+        store.disk_synced(&mut Vec::new());
+        assert_eq!(store.synced(), 3);
+    }
+
+    #[test]
+    fn a_restart_finds_what_was_logged_and_a_power_loss_leaves_what_was_synced() {
+        let (_, mut disk) = written();
+        disk.finish_sync();
+        assert_eq!(sessions(&Store::load(&disk.image())), [1, 2, 3]);
+        disk.power_loss();
+        assert_eq!(sessions(&Store::load(&disk.image())), [1]);
+    }
+
+    #[test]
+    fn an_incomplete_transaction_at_the_end_of_the_log_does_not_count() {
+        let (_, disk) = written();
+        let mut image = disk.image();
+        for length in 0..image.append_only.len() {
+            image.append_only = disk.image().append_only.slice(..length);
+            assert!(sessions(&Store::load(&image)).len() < 3);
+        }
+    }
+
+    #[test]
+    fn a_log_that_is_cut_leads_back_to_the_tree_of_then() {
+        let (mut store, mut disk) = written();
+        store.apply_all(&mut Vec::new());
+        let mut out = Vec::new();
+        store.truncate(2, &mut out);
+        disk.apply(&out[0]);
+        assert_eq!((sessions(&store), store.last_logged(), store.synced()), (vec![1, 2], 2, 2));
+        assert_eq!(sessions(&Store::load(&disk.image())), [1, 2]);
+        assert_eq!(store.logged_after(1).map(<[_]>::len), Some(1));
+        assert_eq!(store.logged_after(7), None);
+    }
+}

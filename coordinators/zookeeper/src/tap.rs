@@ -1,0 +1,151 @@
+//! What the judge is told: who stands first in the queues that locks keep as children of a node.
+//!
+//! A lock is called by the path of its node without the slash at its beginning. The contenders for
+//! it are the node's children whose names end in a sequence number, in the order of these numbers.
+//! An ephemeral node of that path is a lock by itself. A semaphore's leases are below `leases`; what
+//! it keeps below `locks` only puts those in order.
+
+use crate::tree::{Node, Tree};
+use bytes::Bytes;
+use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many digits a sequence number has.
+const DIGITS: usize = 10;
+
+/// Who holds a lock, as the tree says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Head {
+    /// The holder's node.
+    path: String,
+    /// The name of the node, which tells its owner from all others.
+    value: Bytes,
+    /// The zxid that made it.
+    token: i64,
+    /// Whose node it is.
+    pub(crate) session: i64,
+}
+
+/// The head of every queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heads {
+    prefix: Option<String>,
+    heads: BTreeMap<String, Head>,
+}
+
+/// Someone who got a lock, or no longer has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Told {
+    key: String,
+    change: KeyChange,
+    head: Head,
+}
+
+impl Told {
+    pub(crate) fn session(&self) -> i64 {
+        self.head.session
+    }
+
+    pub(crate) fn is_grant(&self) -> bool {
+        self.change == KeyChange::Granted
+    }
+
+    pub(crate) fn event(self, by: Option<ConnectionId>, primary: bool) -> TapEvent {
+        let Told { key, change, head } = self;
+        let is_there = matches!(change, KeyChange::Granted | KeyChange::Restored);
+        let token = u64::try_from(head.token).ok().filter(|_| is_there);
+        let (key, value) = (key.into(), Some(head.value));
+        TapEvent { key, change, value, by, expires_at_ms: None, primary, token }
+    }
+}
+
+impl Heads {
+    pub(crate) fn new(prefix: Option<String>) -> Heads {
+        Heads { prefix, heads: BTreeMap::new() }
+    }
+
+    /// The lock that a node is about, if it is a contender's.
+    fn key(&self, path: &str) -> Option<String> {
+        let below = path.strip_prefix('/')?;
+        if !below.starts_with(self.prefix.as_deref()?) {
+            return None;
+        }
+        let contended = below.rsplit_once('/').filter(|(_, name)| sequence(name).is_some());
+        let lock = contended.map_or(below, |(lock, _)| lock);
+        let is_order = contended.is_some() && lock.ends_with("/locks");
+        (!is_order).then(|| lock.strip_suffix("/leases").unwrap_or(lock).to_owned())
+    }
+
+    /// Looks at the queues of these nodes again, and says what is different now. Who is no longer
+    /// first left in the way that `left` says.
+    pub(crate) fn look<'a>(
+        &mut self,
+        tree: &Tree,
+        paths: impl Iterator<Item = &'a str>,
+        left: KeyChange,
+    ) -> Vec<Told> {
+        let keys: BTreeSet<String> = paths.filter_map(|path| self.key(path)).collect();
+        let mut told = Vec::new();
+        for key in keys {
+            let now = self.head(tree, &key);
+            let before = match &now {
+                Some(head) => self.heads.insert(key.clone(), head.clone()),
+                None => self.heads.remove(&key),
+            };
+            if before != now {
+                tell_both(key, (before, left), (now, KeyChange::Granted), &mut told);
+            }
+        }
+        told
+    }
+
+    /// The tree was replaced by another, or read from the disk.
+    pub(crate) fn look_again(&mut self, before: Option<&Tree>, tree: &Tree) -> Vec<Told> {
+        let trees = before.into_iter().chain([tree]);
+        let paths = trees.flat_map(Tree::nodes).map(|(path, _)| path.as_str());
+        let mut told = self.look(tree, paths, KeyChange::Discarded);
+        for one in &mut told {
+            if one.is_grant() {
+                one.change = KeyChange::Restored;
+            }
+        }
+        told
+    }
+
+    fn head(&self, tree: &Tree, key: &str) -> Option<Head> {
+        let lock = format!("/{key}");
+        if let Some(node) = tree.get(&lock)
+            && node.kept.is_ephemeral()
+        {
+            return Some(head(lock, node));
+        }
+        let queues = [lock.clone(), format!("{lock}/leases")];
+        let contenders = queues.iter().filter_map(|path| Some((path, tree.get(path)?)));
+        let contenders = contenders.flat_map(|(path, node)| {
+            node.children.iter().filter_map(move |name| Some((sequence(name)?, path, name)))
+        });
+        let (_, queue, name) = contenders.min()?;
+        let path = format!("{queue}/{name}");
+        tree.get(&path).map(|node| head(path.clone(), node))
+    }
+}
+
+fn head(path: String, node: &Node) -> Head {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let value = Bytes::copy_from_slice(name.as_bytes());
+    Head { value, token: node.kept.czxid, session: node.kept.owner, path }
+}
+
+/// The number that a contender's name ends in.
+fn sequence(name: &str) -> Option<u64> {
+    let digits = name.get(name.len().checked_sub(DIGITS)?..)?;
+    digits.parse().ok().filter(|_| digits.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+type Turn = (Option<Head>, KeyChange);
+
+fn tell_both(key: String, before: Turn, now: Turn, told: &mut Vec<Told>) {
+    for (head, change) in [before, now] {
+        told.extend(head.map(|head| Told { key: key.clone(), change, head }));
+    }
+}

@@ -1,0 +1,8 @@
+//! Tests of whole servers: alone, in an ensemble under faults, and under bytes that make no sense.
+
+mod anything;
+mod client;
+mod ensemble;
+mod sessions;
+mod taps;
+mod world;

@@ -1,0 +1,60 @@
+//! What the judge is told: who is first in a lock's queue, with the zxid that made its node.
+
+use super::client::{Client, DELETE};
+use super::world::World;
+use crate::jute::{Reader, Writer};
+use fencepost_machine::{KeyChange, TapEvent};
+
+fn contend(world: &mut World, client: &mut Client) -> String {
+    let path = "/orders/lock-";
+    let reply = client.ask(world, super::client::CREATE, super::client::creation(path, 3)).unwrap();
+    Reader::new(&reply.record).text().unwrap()
+}
+
+fn told(taps: Vec<TapEvent>) -> Vec<(KeyChange, String, bool)> {
+    let value = |tap: &TapEvent| String::from_utf8_lossy(tap.value.as_ref().unwrap()).into_owned();
+    let is_whole = |tap: &TapEvent| {
+        tap.key == "orders" && tap.token.is_some() == (tap.change == KeyChange::Granted)
+    };
+    assert!(taps.iter().all(is_whole), "{taps:?}");
+    taps.iter().map(|tap| (tap.change, value(tap), tap.primary)).collect()
+}
+
+fn two_contenders(world: &mut World, leader: usize) -> (Client, Client, String) {
+    let (mut first, mut second) = (Client::enter(world, leader), Client::enter(world, leader));
+    assert_eq!(first.create(world, "/orders", 0), Some(0));
+    let path = contend(world, &mut first);
+    contend(world, &mut second);
+    (first, second, path)
+}
+
+#[test]
+fn the_first_in_the_queue_is_granted_the_lock() {
+    let mut world = World::new(3);
+    let leader = world.settle(3);
+    let (mut first, _, path) = two_contenders(&mut world, leader);
+    let granted = (KeyChange::Granted, "lock-0000000000".to_owned(), true);
+    assert_eq!(told(world.taps(leader)), [granted]);
+    let mut body = Writer::default();
+    body.string(&path).int(-1);
+    assert_eq!(first.ask(&mut world, DELETE, body).map(|reply| reply.code), Some(0));
+    let removed = (KeyChange::Removed, "lock-0000000000".to_owned(), true);
+    let granted = (KeyChange::Granted, "lock-0000000001".to_owned(), true);
+    assert_eq!(told(world.taps(leader)), [removed.clone(), granted.clone()]);
+    world.run(10);
+    let follower = told(world.taps((leader + 1) % 3));
+    let as_follower = |(change, value, _): (KeyChange, String, bool)| (change, value, false);
+    assert_eq!(follower[1..], [as_follower(removed), as_follower(granted)]);
+}
+
+#[test]
+fn who_is_silent_loses_the_lock_to_the_next() {
+    let mut world = World::new(1);
+    world.settle(1);
+    let (_, mut second, _) = two_contenders(&mut world, 0);
+    world.taps(0);
+    second.live(&mut world, 12_000);
+    let expired = (KeyChange::Expired, "lock-0000000000".to_owned(), true);
+    let granted = (KeyChange::Granted, "lock-0000000001".to_owned(), true);
+    assert_eq!(told(world.taps(0)), [expired, granted]);
+}

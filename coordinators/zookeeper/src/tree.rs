@@ -1,0 +1,297 @@
+//! The tree of nodes, and the sessions that are open: what all members of an ensemble have in
+//! common once they have applied the same transactions.
+
+use crate::acl::Acl;
+use crate::jute::{Malformed, Read, Reader, Writer};
+use crate::path;
+use crate::stat::{CONTAINER_OWNER, Kept, Stat};
+use crate::transaction::{Change, Creation, Transaction, read_acl, write_acl};
+use bytes::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A node. The tree knows it by its path, the root by the empty one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Node {
+    pub(crate) data: Option<Bytes>,
+    /// Empty for the nodes that the server itself made, which everybody may do anything with.
+    pub(crate) acl: Vec<Acl>,
+    pub(crate) kept: Kept,
+    /// The names of the children.
+    pub(crate) children: BTreeSet<String>,
+}
+
+/// All nodes and sessions, after the transactions up to one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Tree {
+    nodes: BTreeMap<String, Node>,
+    /// Each open session with its timeout in milliseconds.
+    pub(crate) sessions: BTreeMap<i64, i32>,
+    ephemerals: BTreeMap<i64, BTreeSet<String>>,
+    containers: BTreeSet<String>,
+    /// The last transaction that was applied.
+    pub(crate) zxid: i64,
+}
+
+/// Something that happened to a node, of which watchers are told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Happening {
+    Created(String),
+    Deleted(String),
+    DataChanged(String),
+}
+
+/// What came of a transaction, for who asked for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    Refused(i32),
+    Created { path: String, stat: Option<Stat> },
+    Deleted,
+    Changed(Stat),
+    Checked,
+    Many(Vec<Outcome>),
+    SessionOpened,
+    SessionClosed,
+}
+
+impl Node {
+    pub(crate) fn stat(&self) -> Stat {
+        let length = self.data.as_ref().map_or(0, Bytes::len);
+        let clamp = |number| i32::try_from(number).unwrap_or(i32::MAX);
+        Stat { kept: self.kept, data_length: clamp(length), children: clamp(self.children.len()) }
+    }
+}
+
+impl Default for Tree {
+    /// A tree as a new server has it.
+    fn default() -> Tree {
+        let mut tree = Tree {
+            nodes: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            ephemerals: BTreeMap::new(),
+            containers: BTreeSet::new(),
+            zxid: 0,
+        };
+        let empty = || Node { data: Some(Bytes::new()), ..Node::default() };
+        tree.nodes.insert(String::new(), empty());
+        for path in ["/zookeeper", "/zookeeper/quota"] {
+            tree.insert(path.to_owned(), empty());
+        }
+        let config = Node { acl: vec![Acl::world(1)], ..empty() };
+        tree.insert("/zookeeper/config".to_owned(), config);
+        tree
+    }
+}
+
+impl Tree {
+    /// The node of a path as clients write it.
+    pub(crate) fn get(&self, path: &str) -> Option<&Node> {
+        self.nodes.get(path::key(path))
+    }
+
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The nodes that a session owns.
+    pub(crate) fn ephemerals(&self, session: i64) -> BTreeSet<String> {
+        self.ephemerals.get(&session).cloned().unwrap_or_default()
+    }
+
+    /// How many nodes are below one.
+    pub(crate) fn descendants(&self, path: &str) -> usize {
+        let prefix = format!("{}/", path::key(path));
+        self.nodes.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix)).count()
+    }
+
+    /// Containers that had children and have none any more.
+    pub(crate) fn deserted(&self) -> impl Iterator<Item = &String> {
+        self.containers.iter().filter(|path| {
+            let node = self.nodes.get(*path);
+            node.is_some_and(|node| node.children.is_empty() && node.kept.created > 0)
+        })
+    }
+
+    /// All nodes with their paths.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (&String, &Node)> {
+        self.nodes.iter()
+    }
+
+    /// Does what a transaction says.
+    pub(crate) fn apply(
+        &mut self,
+        transaction: &Transaction,
+        happenings: &mut Vec<Happening>,
+    ) -> Outcome {
+        self.zxid = transaction.zxid;
+        self.change(transaction, &transaction.change, happenings)
+    }
+
+    fn change(
+        &mut self,
+        transaction: &Transaction,
+        change: &Change,
+        happenings: &mut Vec<Happening>,
+    ) -> Outcome {
+        match change {
+            Change::Create(creation) => self.create(transaction, creation, happenings),
+            Change::Delete { path } => {
+                self.delete(path, transaction.zxid, happenings);
+                Outcome::Deleted
+            }
+            Change::SetData { path, data, version } => {
+                happenings.push(Happening::DataChanged(path.clone()));
+                self.modify(path, |node| {
+                    node.data.clone_from(data);
+                    node.kept.version = *version;
+                    (node.kept.mtime_ms, node.kept.mzxid) = (transaction.time_ms, transaction.zxid);
+                })
+            }
+            Change::SetAcl { path, acl, version } => self.modify(path, |node| {
+                node.acl.clone_from(acl);
+                node.kept.aversion = *version;
+            }),
+            Change::Check => Outcome::Checked,
+            Change::Multi(changes) => Outcome::Many(
+                changes.iter().map(|change| self.change(transaction, change, happenings)).collect(),
+            ),
+            Change::Refused(code) => Outcome::Refused(*code),
+            Change::OpenSession { timeout_ms } => {
+                self.sessions.insert(transaction.session, *timeout_ms);
+                Outcome::SessionOpened
+            }
+            Change::CloseSession { paths } => {
+                self.sessions.remove(&transaction.session);
+                paths.iter().for_each(|path| self.delete(path, transaction.zxid, happenings));
+                Outcome::SessionClosed
+            }
+        }
+    }
+
+    fn create(
+        &mut self,
+        transaction: &Transaction,
+        creation: &Creation,
+        happenings: &mut Vec<Happening>,
+    ) -> Outcome {
+        let Creation { path, data, acl, owner, parent_created, is_told_stat } = creation;
+        let kept = Kept::new(transaction.zxid, transaction.time_ms, *owner);
+        let node = Node { data: data.clone(), acl: acl.clone(), kept, children: BTreeSet::new() };
+        let stat = is_told_stat.then(|| node.stat());
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        if let Some(parent) = self.nodes.get_mut(parent) {
+            (parent.kept.created, parent.kept.pzxid) = (*parent_created, transaction.zxid);
+        }
+        self.insert(path.clone(), node);
+        happenings.push(Happening::Created(path.clone()));
+        Outcome::Created { path: path.clone(), stat }
+    }
+
+    fn modify(&mut self, path: &str, change: impl FnOnce(&mut Node)) -> Outcome {
+        match self.nodes.get_mut(path::key(path)) {
+            Some(node) => {
+                change(node);
+                Outcome::Changed(node.stat())
+            }
+            None => Outcome::Refused(crate::code::Refusal::NoNode.number()),
+        }
+    }
+
+    /// Puts a node into the tree, and into what leads to it.
+    fn insert(&mut self, path: String, node: Node) {
+        if let Some((parent, name)) = path.rsplit_once('/')
+            && let Some(parent) = self.nodes.get_mut(parent)
+        {
+            parent.children.insert(name.to_owned());
+        }
+        if node.kept.owner == CONTAINER_OWNER {
+            self.containers.insert(path.clone());
+        } else if node.kept.is_ephemeral() {
+            self.ephemerals.entry(node.kept.owner).or_default().insert(path.clone());
+        }
+        self.nodes.insert(path, node);
+    }
+
+    fn delete(&mut self, path: &str, zxid: i64, happenings: &mut Vec<Happening>) {
+        let Some(node) = self.nodes.remove(path) else { return };
+        if let Some((parent, name)) = path.rsplit_once('/')
+            && let Some(parent) = self.nodes.get_mut(parent)
+        {
+            parent.children.remove(name);
+            parent.kept.pzxid = parent.kept.pzxid.max(zxid);
+        }
+        self.containers.remove(path);
+        if let Some(owned) = self.ephemerals.get_mut(&node.kept.owner) {
+            owned.remove(path);
+            if owned.is_empty() {
+                self.ephemerals.remove(&node.kept.owner);
+            }
+        }
+        happenings.push(Happening::Deleted(path.to_owned()));
+    }
+
+    /// Everything, for a snapshot.
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        writer.long(self.zxid).list(self.sessions.iter(), |writer, (id, timeout)| {
+            writer.long(*id).int(*timeout);
+        });
+        writer.list(self.nodes.iter(), |writer, (path, node)| {
+            writer.string(path).buffer(node.data.as_deref());
+            write_acl(&node.acl, writer);
+            node.kept.write(writer);
+        });
+    }
+
+    /// A tree from a snapshot. Parents come before their children there.
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Read<Tree> {
+        let mut tree = Tree { nodes: BTreeMap::new(), ..Tree::default() };
+        tree.zxid = reader.long()?;
+        let sessions = reader.list(|reader| Ok((reader.long()?, reader.int()?)))?;
+        tree.sessions = sessions.ok_or(Malformed)?.into_iter().collect();
+        let nodes = reader.list(|reader| {
+            let (path, data) = (reader.text()?, reader.buffer()?.map(Bytes::copy_from_slice));
+            let (acl, kept) = (read_acl(reader)?, Kept::read(reader)?);
+            Ok((path, Node { data, acl, kept, children: BTreeSet::new() }))
+        })?;
+        nodes.ok_or(Malformed)?.into_iter().for_each(|(path, node)| tree.insert(path, node));
+        if tree.nodes.contains_key("") { Ok(tree) } else { Err(Malformed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_what_its_snapshot_says() {
+        let mut tree = Tree::default();
+        let creation = |path: &str, owner| {
+            Change::Create(Creation {
+                path: path.to_owned(),
+                data: None,
+                acl: vec![Acl::world(31)],
+                owner,
+                parent_created: 1,
+                is_told_stat: false,
+            })
+        };
+        let changes = [
+            Change::OpenSession { timeout_ms: 4_000 },
+            creation("/c", CONTAINER_OWNER),
+            creation("/c/e", 5),
+        ];
+        for (zxid, change) in (1..).zip(changes) {
+            let transaction = Transaction { zxid, session: 5, cxid: 0, time_ms: 1, change };
+            tree.apply(&transaction, &mut Vec::new());
+        }
+        let mut writer = Writer::default();
+        tree.write(&mut writer);
+        assert_eq!(Tree::read(&mut Reader::new(&writer.into_bytes())), Ok(tree.clone()));
+        assert_eq!(tree.ephemerals(5), BTreeSet::from(["/c/e".to_owned()]));
+        assert_eq!(tree.descendants("/"), 5);
+        let delete = Change::CloseSession { paths: vec!["/c/e".to_owned()] };
+        let closing = Transaction { zxid: 4, session: 5, cxid: 0, time_ms: 1, change: delete };
+        tree.apply(&closing, &mut Vec::new());
+        assert_eq!(tree.deserted().collect::<Vec<_>>(), ["/c"]);
+        assert!(tree.sessions.is_empty() && tree.ephemerals(5).is_empty());
+    }
+}

@@ -1,0 +1,203 @@
+//! Who watches what. A watch belongs to a connection: it goes with it, and is set anew by the
+//! client when it is back.
+
+use crate::path;
+use crate::tree::Happening;
+use fencepost_machine::ConnectionId;
+use std::collections::BTreeMap;
+
+/// What a watcher is told that happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    Created = 1,
+    Deleted = 2,
+    DataChanged = 3,
+    ChildrenChanged = 4,
+}
+
+/// How long a watch lasts, and what it covers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// One event.
+    Once,
+    /// Every event, until it is removed.
+    Persistent,
+    /// Every event of the node and all below it.
+    Recursive,
+}
+
+/// Which of a node's two kinds of watches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Of {
+    /// Set by `exists` and `getData`.
+    Data,
+    /// Set by `getChildren`.
+    Children,
+}
+
+type Table = BTreeMap<String, BTreeMap<ConnectionId, Mode>>;
+
+/// All watches at one server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watches {
+    data: Table,
+    children: Table,
+}
+
+/// An event on its way to a watcher.
+pub(crate) type Notice = (ConnectionId, Event, String);
+
+impl Watches {
+    fn table(&mut self, of: Of) -> &mut Table {
+        match of {
+            Of::Data => &mut self.data,
+            Of::Children => &mut self.children,
+        }
+    }
+
+    /// Sets a watch, in place of one that the connection has there.
+    pub(crate) fn add(&mut self, of: Of, path: &str, connection: ConnectionId, mode: Mode) {
+        self.table(of).entry(path.to_owned()).or_default().insert(connection, mode);
+    }
+
+    /// Removes one watch; whether it was there.
+    pub(crate) fn remove(&mut self, of: Of, path: &str, connection: ConnectionId) -> bool {
+        let table = self.table(of);
+        let Some(watchers) = table.get_mut(path) else { return false };
+        let was_there = watchers.remove(&connection).is_some();
+        if watchers.is_empty() {
+            table.remove(path);
+        }
+        was_there
+    }
+
+    /// Whether anybody at all watches a node: which connection it is does not count, in the real
+    /// server either.
+    pub(crate) fn any(&self, of: Of, path: &str) -> bool {
+        match of {
+            Of::Data => self.data.contains_key(path),
+            Of::Children => self.children.contains_key(path),
+        }
+    }
+
+    /// Forgets a connection that is gone.
+    pub(crate) fn forget(&mut self, connection: ConnectionId) {
+        for table in [&mut self.data, &mut self.children] {
+            table.retain(|_, watchers| {
+                watchers.remove(&connection);
+                !watchers.is_empty()
+            });
+        }
+    }
+
+    /// Who is to be told of something, in order.
+    pub(crate) fn trigger(&mut self, happening: &Happening, notices: &mut Vec<Notice>) {
+        match happening {
+            Happening::Created(path) => {
+                fire(&mut self.data, path, Event::Created, &[], notices);
+                let parent = parent(path);
+                fire(&mut self.children, parent, Event::ChildrenChanged, &[], notices);
+            }
+            Happening::Deleted(path) => {
+                let told = fire(&mut self.data, path, Event::Deleted, &[], notices);
+                fire(&mut self.children, path, Event::Deleted, &told, notices);
+                let parent = parent(path);
+                fire(&mut self.children, parent, Event::ChildrenChanged, &[], notices);
+            }
+            Happening::DataChanged(path) => {
+                fire(&mut self.data, path, Event::DataChanged, &[], notices);
+            }
+        }
+    }
+}
+
+fn parent(path: &str) -> &str {
+    path::shown(path.rsplit_once('/').map_or("", |(parent, _)| parent))
+}
+
+/// Takes the watches of one event out of a table and tells their watchers, except those that were
+/// told already. Returns whom it concerned.
+fn fire(
+    table: &mut Table,
+    path: &str,
+    event: Event,
+    told: &[ConnectionId],
+    notices: &mut Vec<Notice>,
+) -> Vec<ConnectionId> {
+    let mut concerned: Vec<ConnectionId> = Vec::new();
+    if let Some(watchers) = table.get_mut(path) {
+        watchers.retain(|connection, mode| {
+            if *mode != Mode::Recursive {
+                concerned.push(*connection);
+            }
+            *mode != Mode::Once
+        });
+        if watchers.is_empty() {
+            table.remove(path);
+        }
+    }
+    if event != Event::ChildrenChanged {
+        let above = table.iter().filter(|(watched, _)| is_at_or_below(path, watched));
+        let recursive = above.flat_map(|(_, watchers)| watchers);
+        let recursive = recursive.filter(|(_, mode)| **mode == Mode::Recursive);
+        concerned.extend(recursive.map(|(connection, _)| *connection));
+    }
+    concerned.sort_unstable();
+    concerned.dedup();
+    let news = concerned.iter().filter(|connection| !told.contains(connection));
+    notices.extend(news.map(|connection| (*connection, event, path.to_owned())));
+    concerned
+}
+
+fn is_at_or_below(path: &str, watched: &str) -> bool {
+    let below = path.strip_prefix(path::key(watched));
+    below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLIENT: ConnectionId = ConnectionId(1);
+
+    fn events(watches: &mut Watches, happening: &Happening) -> Vec<(Event, String)> {
+        let mut notices = Vec::new();
+        watches.trigger(happening, &mut notices);
+        notices.into_iter().map(|(_, event, path)| (event, path)).collect()
+    }
+
+    #[test]
+    fn a_watch_is_told_once_and_a_deletion_not_twice() {
+        let mut watches = Watches::default();
+        watches.add(Of::Data, "/a", CLIENT, Mode::Once);
+        watches.add(Of::Children, "/a", CLIENT, Mode::Once);
+        watches.add(Of::Children, "/", CLIENT, Mode::Once);
+        let deleted = Happening::Deleted("/a".to_owned());
+        let expected =
+            [(Event::Deleted, "/a".to_owned()), (Event::ChildrenChanged, "/".to_owned())];
+        assert_eq!(events(&mut watches, &deleted), expected);
+        assert_eq!(events(&mut watches, &deleted), []);
+    }
+
+    #[test]
+    fn a_recursive_watch_covers_what_is_below_and_stays() {
+        let mut watches = Watches::default();
+        watches.add(Of::Data, "/a", CLIENT, Mode::Recursive);
+        watches.add(Of::Children, "/a", CLIENT, Mode::Recursive);
+        for _ in 0..2 {
+            let created = Happening::Created("/a/b".to_owned());
+            assert_eq!(events(&mut watches, &created), [(Event::Created, "/a/b".to_owned())]);
+        }
+        let elsewhere = Happening::Created("/ab".to_owned());
+        assert_eq!(events(&mut watches, &elsewhere), []);
+    }
+
+    #[test]
+    fn a_connection_that_is_gone_is_told_nothing() {
+        let mut watches = Watches::default();
+        watches.add(Of::Data, "/a", CLIENT, Mode::Persistent);
+        watches.forget(CLIENT);
+        assert_eq!(events(&mut watches, &Happening::DataChanged("/a".to_owned())), []);
+        assert!(!watches.any(Of::Data, "/a"));
+    }
+}

@@ -1,0 +1,14 @@
+//! Comparison with a real ZooKeeper 3.8.0: random requests, odd frames, and an ensemble in trouble.
+//!
+//! Runs if Java and Debian's `zookeeper.jar` are found; `FENCEPOST_REAL_ZOOKEEPER=1` demands them.
+//! `FENCEPOST_DIFFERENTIAL_CASES` is the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies
+//! them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fake;
+mod frames;
+mod protocol;
+mod real;
+mod sequences;
+mod shown;

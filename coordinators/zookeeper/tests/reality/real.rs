@@ -1,0 +1,155 @@
+//! Real servers: Debian's ZooKeeper, each in a folder and on ports of its own, ended by its process
+//! id.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const JAR: &str = "/usr/share/java/zookeeper.jar";
+/// How often a condition is looked at before it is given up, and how long is waited in between: two
+/// minutes, since machines may be busy.
+const LOOKS_MAX: usize = 2_400;
+const LOOK_PAUSE: Duration = Duration::from_millis(50);
+
+/// Waits until `look` finds something.
+#[track_caller]
+pub(crate) fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
+    for _ in 0..LOOKS_MAX {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::park_timeout(LOOK_PAUSE);
+    }
+    panic!("waited in vain: {what}");
+}
+
+/// Whether real servers can be started here; fails if they must be and cannot.
+pub(crate) fn is_there() -> bool {
+    let java =
+        Command::new("java").arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let has_java = java.is_ok_and(|status| status.success());
+    let is_there = has_java && std::path::Path::new(JAR).exists();
+    if !is_there {
+        let is_demanded = std::env::var_os("FENCEPOST_REAL_ZOOKEEPER").is_some();
+        assert!(!is_demanded, "FENCEPOST_REAL_ZOOKEEPER demands java and {JAR}");
+        eprintln!("SKIPPED: install libzookeeper-java and a Java runtime to compare with them");
+    }
+    is_there
+}
+
+/// A port that nobody listens at just now.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// A real server.
+pub(crate) struct Real {
+    process: Child,
+    /// Where clients reach it.
+    pub(crate) port: u16,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Real {
+    /// A server that stands alone and serves.
+    pub(crate) fn alone(tick_ms: u32) -> Real {
+        let real = Real::start(free_port(), 1, tick_ms, "");
+        real.wait_until_it_serves();
+        real
+    }
+
+    /// A server with these lines in its configuration.
+    pub(crate) fn start(port: u16, id: u8, tick_ms: u32, more: &str) -> Real {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().display();
+        let config = format!(
+            "tickTime={tick_ms}\ninitLimit=10\nsyncLimit=5\ndataDir={data}\nclientPort={port}\n\
+             maxClientCnxns=0\nadmin.enableServer=false\n{more}"
+        );
+        let file = folder.path().join("zoo.cfg");
+        std::fs::write(&file, config).unwrap();
+        std::fs::write(folder.path().join("myid"), id.to_string()).unwrap();
+        let process = Command::new("java")
+            .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"])
+            .args(["-Dzookeeper.forceSync=no", "-cp", JAR])
+            .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
+            .arg(file)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Real { process, port, _folder: folder }
+    }
+
+    pub(crate) fn wait_until_it_serves(&self) {
+        wait_for("the server serves", || {
+            self.mode()?;
+            Some(())
+        });
+    }
+
+    /// What `srvr` says that the server is; `None` while it does not serve.
+    pub(crate) fn mode(&self) -> Option<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream.write_all(b"srvr").ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let mode = answer.lines().find_map(|line| line.strip_prefix("Mode: "));
+        mode.map(str::to_owned)
+    }
+
+    pub(crate) fn connect(&self) -> RealConnection {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        RealConnection { stream }
+    }
+}
+
+/// A connection to a real server.
+pub(crate) struct RealConnection {
+    stream: TcpStream,
+}
+
+impl RealConnection {
+    /// Sends bytes; that the server has hung up is seen when its answer is read.
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes);
+    }
+
+    /// The next frame; `None` once the server has closed the connection.
+    pub(crate) fn frame(&mut self) -> Option<Vec<u8>> {
+        let mut length = [0; 4];
+        self.fill(&mut length)?;
+        let mut frame = vec![0; u32::from_be_bytes(length) as usize];
+        self.fill(&mut frame)?;
+        Some(frame)
+    }
+
+    fn fill(&mut self, buffer: &mut [u8]) -> Option<()> {
+        match self.stream.read_exact(buffer) {
+            Ok(()) => Some(()),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                panic!("the real server does not answer")
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Everything up to the end of the connection.
+    pub(crate) fn rest(&mut self) -> Vec<u8> {
+        let mut rest = Vec::new();
+        // A reset ends the connection as well.
+        let _ = self.stream.read_to_end(&mut rest);
+        rest
+    }
+}
