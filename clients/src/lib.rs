@@ -28,6 +28,7 @@ pub mod redisson;
 pub mod redlock;
 pub mod single_node;
 pub mod spring_registry;
+pub mod zookeeper;
 
 pub mod table;
 

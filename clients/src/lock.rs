@@ -150,11 +150,14 @@ pub struct Usage {
     pub checks: bool,
     /// It extends its lease when little time is left: see [`Lock::extend`].
     pub extends: bool,
+    /// It leaves its section when the lock's code says that the lock may be lost: see
+    /// [`Lock::lost`].
+    pub leaves: bool,
 }
 
 impl Usage {
     /// Acquire and release, and nothing else.
-    pub const PLAIN: Usage = Usage { nests: false, checks: false, extends: false };
+    pub const PLAIN: Usage = Usage { nests: false, checks: false, extends: false, leaves: false };
 }
 
 /// A distributed lock, as one process of an application holds it in its hands.
@@ -204,6 +207,16 @@ pub trait Lock {
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
+    /// Returns once the lock's code says that the lock may be lost; never, where it says nothing.
+    ///
+    /// **Left** ([`Usage::leaves`]): the application works until its hold is over or this returns.
+    /// Then it leaves the section at once: it writes nothing more and releases. Operations: acquire,
+    /// read, write, release, or fewer.
+    fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
+        let _ = lease;
+        Box::pin(std::future::pending())
+    }
+
     /// The lock as another thread of the same process has it in its hands, made for the `env` of
     /// that thread ([`Env::thread`]). `None`: the library has no threads of one process.
     fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
@@ -226,6 +239,8 @@ pub enum Deployment {
     Independent,
     /// One memcached.
     Memcached,
+    /// An ensemble of ZooKeeper.
+    ZooKeeper,
 }
 
 /// What keeps the lock.
@@ -235,6 +250,8 @@ pub enum Coordinator {
     Redis,
     /// memcached.
     Memcached,
+    /// ZooKeeper, as an ensemble. No server of it is simulated yet.
+    ZooKeeper,
 }
 
 impl Deployment {
@@ -243,12 +260,13 @@ impl Deployment {
         match self {
             Deployment::Primary | Deployment::Independent => Coordinator::Redis,
             Deployment::Memcached => Coordinator::Memcached,
+            Deployment::ZooKeeper => Coordinator::ZooKeeper,
         }
     }
 }
 
 impl Coordinator {
-    /// Every coordinator, in the order in which they are listed for people.
+    /// Every coordinator that can be simulated, in the order in which they are listed for people.
     pub const ALL: &'static [Coordinator] = &[Coordinator::Redis, Coordinator::Memcached];
 
     /// What `--coordinator` takes.
@@ -256,6 +274,7 @@ impl Coordinator {
         match self {
             Coordinator::Redis => "redis",
             Coordinator::Memcached => "memcached",
+            Coordinator::ZooKeeper => "zookeeper",
         }
     }
 }

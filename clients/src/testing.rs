@@ -4,6 +4,7 @@
 //! Every message takes half a millisecond, so a reply comes one millisecond after its command. All
 //! that the client does on the wire is written down, for snapshots: see [`TestWorld::trace`].
 
+mod keeper;
 mod server;
 mod world;
 
@@ -12,6 +13,7 @@ pub(crate) use world::TestWorld;
 
 use crate::env::Address;
 use crate::lock::{Acquisition, Lease, Lock, Servers, Settings};
+use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
 use std::task::Poll;
@@ -42,6 +44,27 @@ pub(crate) fn one() -> Servers {
 /// Five masters, `m1` to `m5`.
 pub(crate) fn five() -> Servers {
     Servers::Independent(["m1", "m2", "m3", "m4", "m5"].map(at).to_vec())
+}
+
+/// An ensemble of three, `zk1` to `zk3`.
+pub(crate) fn ensemble() -> Servers {
+    let member = |host: &str| Address { host: host.to_owned(), port: keeper::KEEPER_PORT };
+    Servers::Ensemble(["zk1", "zk2", "zk3"].map(member).to_vec())
+}
+
+/// A world with three members of an ensemble, and the lock of that name. All members answer alike.
+pub(crate) fn three_keepers(
+    name: &str,
+    mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
+) -> (Rc<TestWorld>, Box<dyn Lock>) {
+    let world = TestWorld::new();
+    let mishaps = Rc::new(RefCell::new(mishaps));
+    for host in ["zk1", "zk2", "zk3"] {
+        let mishaps = mishaps.clone();
+        world.serve_keeper(host, move |call| (mishaps.borrow_mut())(call));
+    }
+    let lock = world.lock(name, &ensemble(), &settings());
+    (world, lock)
 }
 
 /// Two Sentinels, `s1` and `s2`, that watch `mymaster`.

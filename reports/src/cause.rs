@@ -5,6 +5,7 @@ mod classify;
 mod early_loss;
 mod overrun;
 mod release;
+mod session;
 mod stuck;
 mod takeover;
 #[cfg(test)]
@@ -86,6 +87,14 @@ pub enum Cause {
     Interleaving,
     /// Threads of one process have one owner value, and a server took the one for the other.
     SharedOwner,
+    /// The session of the holder ended, and its node went, while the holder was in its section.
+    SessionExpired,
+    /// A server that was behind told a process that it holds the lock.
+    StaleRead,
+    /// A node that no process knows of is the first of the queue.
+    OrphanNode,
+    /// The node of a process that waits is the first of the queue, and nothing tells the process.
+    LostWatch,
     /// The rules do not decide it.
     Unexplained,
 }

@@ -136,6 +136,24 @@ impl<'t, 'h> Scene<'t, 'h> {
                 "{holder} and {taker} have one owner value, and the server took the one for the \
                  other."
             ),
+            Cause::SessionExpired => format!(
+                "The servers ended the session of {holder}, and its node with it, while {holder} \
+                 was in its section; so {taker} became the first of the queue."
+            ),
+            Cause::StaleRead => format!(
+                "A server that was behind told {holder} that it was the first of the queue, when \
+                 its node was already gone."
+            ),
+            Cause::OrphanNode => {
+                "The first node of the queue belongs to a live session, and no process takes it \
+                 for its own."
+                    .to_owned()
+            }
+            Cause::LostWatch => {
+                "The process whose node is the first of the queue is still waiting: nothing told \
+                 it that its turn had come."
+                    .to_owned()
+            }
             Cause::Unexplained => UNEXPLAINED.to_owned(),
         }
     }

@@ -62,6 +62,10 @@ pub struct Header {
     /// renews for ever breaks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_bound_us: Option<Micros>,
+    /// Whether a lock lives as long as the session of its process, which the servers end when they
+    /// have not heard of it for the ttl, rather than for a ttl from when it was taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lives_with_session: bool,
 }
 
 /// Something that happened.

@@ -39,6 +39,7 @@ impl Story {
             progress_bound_us: Micros::from_millis(1_000),
             faults_planned: 0,
             held_bound_us: None,
+            lives_with_session: false,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Story { header, events: Vec::new(), operations: 0, open, held, held_before }
@@ -54,6 +55,13 @@ impl Story {
     pub(crate) fn of_workload(workload: &str) -> Story {
         let mut story = Story::new();
         story.header.workload = workload.parse().expect("a workload");
+        story
+    }
+
+    pub(crate) fn with_sessions() -> Story {
+        let mut story = Story::new();
+        story.header.lives_with_session = true;
+        story.header.client = "curator-mutex".to_owned();
         story
     }
 

@@ -54,6 +54,7 @@ pub fn entry(coordinator: Coordinator) -> &'static Entry {
     match coordinator {
         Coordinator::Redis => &redis::ENTRY,
         Coordinator::Memcached => &memcached::ENTRY,
+        Coordinator::ZooKeeper => unreachable!("no lock of the table runs on ZooKeeper"),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::scenario::Scenario;
 use crate::world::{network, node_clock};
-use fencepost_clients::Definition;
+use fencepost_clients::{Coordinator, Definition};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, FaultPlan, Micros, Node, Seed, SimTime, generate};
 use fencepost_reports::history::{FORMAT, VERSION};
@@ -223,6 +223,7 @@ impl RunSpec {
             progress_bound_us: self.progress_bound(),
             faults_planned: self.plan.faults.len() as u32,
             held_bound_us: self.scenario.held_bound.map(|bound| bound.0),
+            lives_with_session: self.client.deployment.coordinator() == Coordinator::ZooKeeper,
         }
     }
 }

@@ -2,27 +2,41 @@
 //! lock is.
 
 use super::at;
+use super::keeper::{Asked, ForSocket, KEEPER_PORT, Keeper, describe};
 use super::server::{Answer, Call, EPOCH, Store, scripts};
 use crate::env::{
     Address, BoxFuture, Caller, Draw, Env, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey,
     WallClock, World,
 };
-use crate::lock::{Lock, Servers, Settings};
+use crate::lock::{Definition, Lock, Servers, Settings};
 use crate::reply::Reply;
 use crate::table;
+use crate::zookeeper;
 use bytes::BytesMut;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 /// One way, in microseconds.
 const LATENCY: u64 = 500;
 /// A test that needs more events than that does not end by itself.
 const EVENTS_MAX: usize = 100_000;
+
+/// Whether a task woke another in this instant.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 pub(crate) struct TestWorld {
     state: RefCell<State>,
@@ -37,6 +51,7 @@ struct State {
     timers: BTreeMap<u64, u64>,
     sockets: Vec<TestSocket>,
     servers: BTreeMap<Address, Server>,
+    keeper: Keeper,
     draws: [u64; 2],
     /// How far the wall clock of a host is ahead, in microseconds; of those named here.
     wall_ahead: BTreeMap<HostKey, i64>,
@@ -59,6 +74,8 @@ struct TestSocket {
     subscribed: bool,
     closed: bool,
     limit: Option<TimerKey>,
+    /// How many frames were sent and read; ZooKeeper's only.
+    frames: [usize; 2],
 }
 
 enum Event {
@@ -67,6 +84,7 @@ enum Event {
     Connected(usize, Result<(), io::ErrorKind>),
     AtServer(usize, Vec<u8>),
     Apply(Address, Vec<String>),
+    Asked(usize, Asked),
     AtClient(usize, Vec<u8>),
     Reset(usize),
 }
@@ -92,6 +110,37 @@ impl TestWorld {
         let old = state.servers.remove(&at(host));
         let store = old.map(|server| server.store).unwrap_or_default();
         state.servers.insert(at(host), Server { store, mishaps: Box::new(mishaps), calls: 0 });
+    }
+
+    /// Adds a member of the ensemble, which is asked as [`TestWorld::serve`] says.
+    pub(crate) fn serve_keeper(
+        &self,
+        host: &str,
+        mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
+    ) {
+        let address = Address { host: host.to_owned(), port: KEEPER_PORT };
+        let server = Server { store: Store::default(), mishaps: Box::new(mishaps), calls: 0 };
+        self.state.borrow_mut().servers.insert(address, server);
+    }
+
+    /// The names of the nodes below `parent`.
+    pub(crate) fn children(&self, parent: &str) -> Vec<String> {
+        self.state.borrow().keeper.children(parent)
+    }
+
+    /// Which session a node goes with.
+    pub(crate) fn owner_of(&self, path: &str) -> i64 {
+        self.state.borrow().keeper.owner_of(path)
+    }
+
+    /// The ensemble ends a session, and closes its connection.
+    pub(crate) fn expire(&self, session: i64) {
+        let mut state = self.state.borrow_mut();
+        let (notices, sockets) = state.keeper.expire(session);
+        state.tell(notices, 0);
+        for socket in sockets {
+            state.after(LATENCY, Event::Reset(socket));
+        }
     }
 
     /// Looks at, or changes, the keys of a server.
@@ -121,7 +170,7 @@ impl TestWorld {
     pub(crate) fn reset_connections(&self, host: &str) {
         let mut state = self.state.borrow_mut();
         let keys: Vec<usize> = (0..state.sockets.len())
-            .filter(|key| state.sockets[*key].address == at(host))
+            .filter(|key| state.sockets[*key].address.host == host)
             .collect();
         for key in keys {
             state.after(LATENCY, Event::Reset(key));
@@ -145,7 +194,7 @@ impl TestWorld {
         servers: &Servers,
         settings: &Settings,
     ) -> Box<dyn Lock> {
-        (table::find(name).unwrap().build)(Env::new(self.clone(), HostKey(host)), servers, settings)
+        (definition(name).build)(Env::new(self.clone(), HostKey(host)), servers, settings)
     }
 
     /// Microseconds since the start.
@@ -161,13 +210,17 @@ impl TestWorld {
     /// Runs until the future is done. Everything is polled after every event.
     pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
-        let mut context = Context::from_waker(Waker::noop());
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(woken.clone());
+        let mut context = Context::from_waker(&waker);
         for _ in 0..EVENTS_MAX {
             if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
                 return value;
             }
             self.poll_tasks(&mut context);
-            self.next_event();
+            if !woken.0.swap(false, Ordering::Relaxed) {
+                self.next_event();
+            }
         }
         panic!("no end after {EVENTS_MAX} events: {}", self.trace());
     }
@@ -209,6 +262,12 @@ impl TestWorld {
     }
 }
 
+/// The lock with that name, of the table or of those that are yet to enter it.
+fn definition(name: &str) -> &'static Definition {
+    let waiting = zookeeper::LOCKS.iter().find(|one| one.name == name);
+    table::find(name).or(waiting).unwrap()
+}
+
 /// Replaces runs of 40 hexadecimal digits by `owner-1`, `owner-2`, ...
 fn number_owners(mut text: String) -> String {
     for number in 1.. {
@@ -240,7 +299,9 @@ impl State {
         match event {
             Event::Timer => {}
             Event::Connected(key, result) => self.sockets[key].connected = Some(result),
+            Event::AtServer(key, bytes) if self.is_keeper(key) => self.frame_arrives(key, &bytes),
             Event::AtServer(key, bytes) => self.arrive(key, &bytes),
+            Event::Asked(key, asked) => drop(self.keeper.carry_out(key, &asked)),
             Event::Apply(address, words) => {
                 let now = self.now;
                 self.servers.get_mut(&address).unwrap().store.run(&words, now);
@@ -249,10 +310,18 @@ impl State {
                 self.sockets[key].to_client.extend_from_slice(&bytes)
             }
             Event::Reset(key) if !self.sockets[key].closed => {
+                self.keeper.hang_up(key);
                 self.sockets[key].end = Some(Err(io::ErrorKind::ConnectionReset));
             }
             Event::AtClient(..) | Event::Reset(_) => {}
         }
+    }
+
+    /// Whether nothing was sent (0) or read (1) at a socket before.
+    fn is_first(&mut self, key: usize, direction: usize) -> bool {
+        let frames = &mut self.sockets[key].frames[direction];
+        *frames += 1;
+        *frames == 1
     }
 
     fn arrive(&mut self, key: usize, bytes: &[u8]) {
@@ -261,6 +330,43 @@ impl State {
             let words = words_of(&command);
             let answer = self.ask(key, &words);
             self.answer(key, words, answer);
+        }
+    }
+
+    fn is_keeper(&self, key: usize) -> bool {
+        self.sockets[key].address.port == KEEPER_PORT
+    }
+
+    fn frame_arrives(&mut self, key: usize, frame: &[u8]) {
+        let is_first = self.sockets[key].to_server.is_empty();
+        self.sockets[key].to_server.extend_from_slice(b"connected");
+        let asked = Asked::read(frame, is_first);
+        match self.ask(key, &asked.words()) {
+            Answer::Normal => {
+                let replies = self.keeper.carry_out(key, &asked);
+                self.tell(replies, 0);
+            }
+            Answer::Late(ms) => {
+                let replies = self.keeper.carry_out(key, &asked);
+                self.tell(replies, ms * 1_000);
+            }
+            Answer::Says(text) => {
+                self.after(LATENCY, Event::AtClient(key, text.as_bytes().to_vec()));
+            }
+            Answer::AppliedLate(ms) => self.after(ms * 1_000, Event::Asked(key, asked)),
+            Answer::ResetAfter | Answer::Lost => {
+                let replies = self.keeper.carry_out(key, &asked);
+                self.tell(replies.into_iter().filter(|(to, _)| *to != key).collect(), 0);
+                self.after(LATENCY, Event::Reset(key));
+            }
+            Answer::ResetBefore => self.after(LATENCY, Event::Reset(key)),
+            Answer::Dropped => {}
+        }
+    }
+
+    fn tell(&mut self, replies: Vec<ForSocket>, delay: u64) {
+        for (key, bytes) in replies {
+            self.after(LATENCY + delay, Event::AtClient(key, bytes));
         }
     }
 
@@ -363,6 +469,7 @@ impl World for TestWorld {
             subscribed: false,
             closed: false,
             limit: None,
+            frames: [0; 2],
         });
         state.log(key, "connect");
         match state.ask(key, &["CONNECT".to_owned()]) {
@@ -408,10 +515,11 @@ impl World for TestWorld {
         let arrived = std::mem::take(&mut state.sockets[key].to_client);
         if !arrived.is_empty() {
             buffer.extend_from_slice(&arrived);
-            state.log(
-                key,
-                &format!("> {}", String::from_utf8_lossy(&arrived).trim_end().replace("\r\n", " ")),
-            );
+            let text = match state.is_keeper(key) {
+                true => describe(&arrived, state.is_first(key, 1)),
+                false => String::from_utf8_lossy(&arrived).trim_end().replace("\r\n", " "),
+            };
+            state.log(key, &format!("> {text}"));
             return Poll::Ready(Ok(arrived.len()));
         }
         match state.sockets[key].end {
@@ -439,9 +547,14 @@ impl World for TestWorld {
         if let Some(Err(kind)) = state.sockets[key].end {
             return Poll::Ready(Err(kind.into()));
         }
-        let command =
-            Reply::take_from(&mut BytesMut::from(bytes)).unwrap().expect("a command is one write");
-        state.log(key, &format!("< {}", words_of(&command).join(" ").escape_debug()));
+        let words = match state.is_keeper(key) {
+            true => Asked::read(bytes, state.is_first(key, 0)).words(),
+            false => {
+                let command = Reply::take_from(&mut BytesMut::from(bytes)).unwrap();
+                words_of(&command.expect("a command is one write"))
+            }
+        };
+        state.log(key, &format!("< {}", words.join(" ").escape_debug()));
         state.after(LATENCY, Event::AtServer(key, bytes.to_vec()));
         Poll::Ready(Ok(bytes.len()))
     }
@@ -456,6 +569,7 @@ impl World for TestWorld {
         if let Some(limit) = state.sockets[key].limit {
             state.timers.remove(&limit.0);
         }
+        state.keeper.hang_up(key);
         state.log(key, "close");
     }
 

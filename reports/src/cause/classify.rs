@@ -6,14 +6,15 @@
 //! two acquisitions that stood against each other:
 //! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the
 //!    way (`storage-delay`, `holder-pause`).
-//! 2. The later one was granted before the earlier lease was over: how the earlier lock was lost at
+//! 2. Where a lock lives as long as a session: that the session ended (see `session`).
+//! 3. The later one was granted before the earlier lease was over: how the earlier lock was lost at
 //!    the servers (see `early_loss`).
-//! 3. The earlier lease was over: why its holder was still there (see `overrun`).
-//! 4. Of a foreign release that none of these explains: where the release had been (see `release`).
+//! 4. The earlier lease was over: why its holder was still there (see `overrun`).
+//! 5. Of a foreign release that none of these explains: where the release had been (see `release`).
 //!
 //! Why nobody gets in is told by `stuck`.
 
-use super::{Cause, early_loss, overrun, release, stuck, takeover};
+use super::{Cause, early_loss, overrun, release, session, stuck, takeover};
 use crate::finding::{Clash, Finding, Kind};
 use crate::history::{Change, What};
 use crate::timeline::{FaultSpan, SectionEnd, Timeline};
@@ -30,6 +31,7 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
         (Kind::TokenRegression | Kind::FencedOut, Some(clash)) => counter_loss(timeline, clash),
         (kind, Some(clash)) => {
             let cause = in_flight(timeline, clash)
+                .or_else(|| session::of_clash(timeline, clash))
                 .or_else(|| early_loss::cause(timeline, clash))
                 .or_else(|| overrun::cause(timeline, clash))
                 .filter(|cause| *cause != Cause::Unexplained);

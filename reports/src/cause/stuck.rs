@@ -4,7 +4,7 @@
 //! died or does not know of it, or whose release was lost; a server that followed another never
 //! received a release; nothing stands, and a process died while it waited.
 
-use super::{Cause, release};
+use super::{Cause, release, session};
 use crate::finding::Finding;
 use crate::history::{Change, What};
 use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline};
@@ -17,6 +17,9 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let standing = timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some());
     let reason = match standing {
         _ if votes_are_split(timeline, span) => Some(Cause::Interleaving),
+        Some(standing) if timeline.history.header.lives_with_session => {
+            session::of_queue(timeline, standing).or_else(|| of_owner(timeline, standing))
+        }
         Some(standing) => {
             let absent = of_absent(timeline, span).filter(|cause| *cause == Cause::OrphanRenewal);
             absent.or_else(|| of_owner(timeline, standing))

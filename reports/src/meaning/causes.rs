@@ -31,6 +31,10 @@ pub fn of_cause(cause: Cause) -> Meaning {
         Cause::WaiterCrash => WAITER_CRASH,
         Cause::Interleaving => INTERLEAVING,
         Cause::SharedOwner => SHARED_OWNER,
+        Cause::SessionExpired => SESSION_EXPIRED,
+        Cause::StaleRead => STALE_READ,
+        Cause::OrphanNode => ORPHAN_NODE,
+        Cause::LostWatch => LOST_WATCH,
         Cause::Unexplained => UNEXPLAINED,
     }
 }
@@ -212,6 +216,40 @@ const SHARED_OWNER: Meaning = Meaning {
            other.",
     how: "The value names the process or the host and not the acquisition.",
     helps: "A random value for each acquisition, or one for each thread.",
+};
+
+const SESSION_EXPIRED: Meaning = Meaning {
+    what: "The session of the holder ended, and its node went, while the holder was in its \
+           section.",
+    how: "The servers had not heard of the holder for the timeout of its session: its process \
+          stood still, or the network was cut. The client learns of it only from a server.",
+    helps: "Show the storage the czxid of the node as a fencing token. Leaving the section when \
+            the connection is suspended helps against a cut network, not against a process that \
+            stands still.",
+};
+
+const STALE_READ: Meaning = Meaning {
+    what: "A server that was behind told a process that it holds the lock.",
+    how: "A follower answers reads from what it knows, which may be less than what the leader \
+          has decided.",
+    helps: "A sync before the read, or a fencing token that the storage checks.",
+};
+
+const ORPHAN_NODE: Meaning = Meaning {
+    what: "A node that no process knows of is the first of the queue.",
+    how: "The reply to the create was lost, and the client created a second node. The first one \
+          lives as long as the session, which goes on.",
+    helps: "A name that the client chooses and looks for before it creates again (Curator's \
+            protection mode).",
+};
+
+const LOST_WATCH: Meaning = Meaning {
+    what: "The node of a process that waits is the first of the queue, and nothing tells the \
+           process.",
+    how: "A watch fires once, at the server where it was set. A client that changes its server \
+          and does not set its watches again misses what happens meanwhile.",
+    helps: "Set watches again after each reconnect, as the Java client does unless told not to; \
+            look at the queue again when the connection comes back; wait with a timeout.",
 };
 
 const UNEXPLAINED: Meaning = Meaning {

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
 use fake_redis::serve::ServeOptions;
 use fencepost_clients::Coordinator;
+use fencepost_serve::ServeError;
 
 /// Serves until SIGINT or SIGTERM. The ready line goes to stdout: `ready`, then each server as
 /// `role=address`.
@@ -25,6 +26,9 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
         Coordinator::Memcached => {
             memcached::serve(arguments.bind, port, arguments.nodes, arguments.maxmemory)
         }
+        Coordinator::ZooKeeper => Err(ServeError::Options(
+            "zookeeper is not served: expected redis or memcached".to_owned(),
+        )),
     };
     fencepost_serve::serve(start, |serving| printed = print(&format!("{serving}\n")))
         .map_err(Failure::wrong)?;
@@ -41,7 +45,7 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
     }
     let or_password = match coordinator {
         Coordinator::Redis => ", or --requirepass PASSWORD",
-        Coordinator::Memcached => "",
+        Coordinator::Memcached | Coordinator::ZooKeeper => "",
     };
     Err(Failure::wrong(format!(
         "--bind '{}': expected a loopback address{or_password}: these servers are for tests, and \

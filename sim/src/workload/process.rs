@@ -146,7 +146,12 @@ impl Process {
     /// Works for a span; a lock that can be extended is, when little time is left. False if the
     /// lock turned out to be lost.
     async fn works(&mut self, lease: &mut Lease, span: Duration) -> bool {
-        if !self.lock.usage().extends {
+        let usage = self.lock.usage();
+        if usage.leaves {
+            let env = self.env.clone();
+            return env.timeout(span, self.lock.lost(lease)).await.is_none();
+        }
+        if !usage.extends {
             self.env.sleep(span).await;
             return true;
         }

@@ -1,0 +1,276 @@
+//! Curator's client: retries, a new session for one that is over, and the state of the connection
+//! that listeners hear of.
+//!
+//! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
+//! `RetryLoop`, `ExponentialBackoffRetry`). What matters to a lock:
+//!
+//! - An operation waits until a server is connected, at most for the connection timeout, and is
+//!   tried again three times after a connection loss or the end of a session
+//!   (`RetryLoop.callWithRetry`).
+//! - SUSPENDED when the connection is lost, LOST when the session is over. A session that has been
+//!   SUSPENDED for as long as its timeout is taken for expired **without asking a server**
+//!   (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` 100 as by default), and a
+//!   new one begins. At the servers the old one may live on, and so do its nodes.
+//! - Spans are measured by `System.currentTimeMillis`, the wall clock.
+//!
+//! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s);
+//! the retry policy is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay of the
+//! settings as base. Watchers that an operation leaves behind are not removed: they fire later, and
+//! nobody listens (`removeWatchers` in the library).
+
+pub mod create;
+pub mod lock_internals;
+pub mod mutex;
+pub mod semaphore;
+
+use super::ensemble::Ensemble;
+use super::protocol::ZooKeeperError;
+use super::session::Session;
+use super::watches::{WatchedEvent, Watcher};
+use crate::env::{Draw, Env, Spawned, WallClock};
+use crate::lock::Settings;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// What its locks model.
+pub const MODELS: Option<&str> = Some("Curator 5.4.0 on the Java client of ZooKeeper 3.8");
+
+/// How often an operation is tried again.
+const RETRIES: u32 = 3;
+
+/// The base of the delays if the settings have none, so that time passes between two tries.
+const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
+
+/// What becomes of a node whose deletion no server confirmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deletion {
+    /// It stays.
+    Once,
+    /// It is deleted in the background, sooner or later (`delete().guaranteed()`).
+    Guaranteed,
+}
+
+/// What listeners hear of the connection (`ConnectionState`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConnectionState {
+    /// The first connection has yet to be made.
+    Latent,
+    /// A server is connected (CONNECTED, RECONNECTED).
+    Connected,
+    /// No server is connected, and the session may go on or not.
+    Suspended,
+    /// The session is over, or taken for it.
+    Lost,
+}
+
+/// The client of one process. Clones are the same.
+#[derive(Clone)]
+pub struct Curator(Rc<Owner>);
+
+struct Owner {
+    core: Rc<Core>,
+    manager: Option<Spawned>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if let Some(manager) = self.manager.take() {
+            manager.abort();
+        }
+    }
+}
+
+/// What the client and its manager have in common.
+struct Core {
+    env: Env,
+    ensemble: Ensemble,
+    connection_timeout: Duration,
+    retry_base: Duration,
+    watcher: Rc<Watcher>,
+    session: RefCell<Session>,
+    state: Cell<ConnectionState>,
+    suspended_since: Cell<Option<WallClock>>,
+    /// How often the state was SUSPENDED or LOST.
+    interruptions: Cell<u64>,
+    /// Of those who wait for a change of the state.
+    wakers: RefCell<Vec<Waker>>,
+}
+
+impl Curator {
+    /// Begins a session, and manages it from now on.
+    pub fn start(env: &Env, ensemble: Ensemble, settings: &Settings) -> Curator {
+        let watcher = Rc::<Watcher>::default();
+        let core = Rc::new(Core {
+            env: env.clone(),
+            session: RefCell::new(ensemble.open(watcher.clone())),
+            ensemble,
+            connection_timeout: settings.ttl / 4,
+            retry_base: (*settings.retry.start()).max(RETRY_BASE_MIN),
+            watcher,
+            state: Cell::new(ConnectionState::Latent),
+            suspended_since: Cell::new(None),
+            interruptions: Cell::new(0),
+            wakers: RefCell::default(),
+        });
+        let manager = Some(env.spawn(manage(core.clone())));
+        Curator(Rc::new(Owner { core, manager }))
+    }
+
+    /// The host on which it runs.
+    pub fn env(&self) -> &Env {
+        &self.0.core.env
+    }
+
+    /// The session that there is now.
+    pub fn session(&self) -> Session {
+        self.0.core.session.borrow().clone()
+    }
+
+    /// Carries an operation out, each time with the session that there is then, until it ends
+    /// otherwise than by a lost connection or session, or the retries are spent.
+    pub async fn call<T>(
+        &self,
+        mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
+    ) -> Result<T, ZooKeeperError> {
+        self.wait_until_connected().await;
+        let mut retries = 0;
+        loop {
+            match operation(self.session()).await {
+                Err(error) if is_retryable(&error) && self.allows_retry(retries).await => {
+                    retries += 1;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Whether something may be tried again that often; sleeps if so
+    /// (`SleepingRetry.allowRetry`).
+    pub async fn allows_retry(&self, retries: u32) -> bool {
+        if retries >= RETRIES {
+            return false;
+        }
+        let core = &self.0.core;
+        let bits = core.env.random(Draw::Jitter) >> (64 - (retries + 1));
+        core.env.sleep(core.retry_base * u32::try_from(bits).unwrap_or(1).max(1)).await;
+        true
+    }
+
+    /// Deletes a node; false if it was gone already. If no server confirms that, the node stays, or
+    /// is deleted in the background.
+    pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
+        match self.call(async |session: Session| session.delete(path).await).await {
+            Ok(()) => Ok(true),
+            Err(ZooKeeperError::NoNode) => Ok(false),
+            Err(error) => {
+                if is_retryable(&error) && deletion == Deletion::Guaranteed {
+                    self.delete_in_background(path);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Deletes a node, for as long as the host runs (`FailedDeleteManager`).
+    pub fn delete_in_background(&self, path: &str) {
+        let (client, path) = (self.clone(), path.to_owned());
+        self.env().spawn(async move {
+            let deletes = async |session: Session| session.delete(&path).await;
+            while client.call(deletes).await.is_err_and(|error| is_retryable(&error)) {}
+        });
+    }
+
+    /// How often the connection was lost so far, or the session.
+    pub fn interruptions(&self) -> u64 {
+        self.0.core.interruptions.get()
+    }
+
+    /// Returns once the connection was lost more often than that: what a `ConnectionStateListener`
+    /// hears of.
+    pub async fn interrupted_since(&self, interruptions: u64) {
+        self.until(|core| core.interruptions.get() > interruptions).await;
+    }
+
+    /// `internalBlockUntilConnectedOrTimedOut`.
+    async fn wait_until_connected(&self) {
+        let connected = self.until(|core| core.state.get() == ConnectionState::Connected);
+        self.env().timeout(self.0.core.connection_timeout, connected).await;
+    }
+
+    async fn until(&self, is_so: impl Fn(&Core) -> bool) {
+        let core = &self.0.core;
+        std::future::poll_fn(|context| {
+            if is_so(core) {
+                return Poll::Ready(());
+            }
+            let mut wakers = core.wakers.borrow_mut();
+            if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+                wakers.push(context.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// What the retry policy tries again (`RetryPolicy.allowRetry`).
+pub fn is_retryable(error: &ZooKeeperError) -> bool {
+    match error {
+        ZooKeeperError::ConnectionLoss
+        | ZooKeeperError::SessionExpired
+        | ZooKeeperError::SessionMoved => true,
+        ZooKeeperError::NoNode | ZooKeeperError::NodeExists | ZooKeeperError::Server(_) => false,
+    }
+}
+
+/// Follows what happens to the session (`ConnectionStateManager.processEvents`).
+async fn manage(core: Rc<Core>) {
+    loop {
+        let event = match core.patience() {
+            Some(patience) => core.env.timeout(patience, core.watcher.next()).await,
+            None => Some(core.watcher.next().await),
+        };
+        match event {
+            Some(WatchedEvent::Connected) => core.enter(ConnectionState::Connected),
+            Some(WatchedEvent::Disconnected) => core.suspend(),
+            Some(WatchedEvent::Expired) => core.begin_anew(),
+            Some(WatchedEvent::Node(_)) => {}
+            None => core.session.borrow().give_up(),
+        }
+    }
+}
+
+impl Core {
+    /// How long the session may stay SUSPENDED from now on.
+    fn patience(&self) -> Option<Duration> {
+        let since = self.suspended_since.get()?;
+        let suspended_us = self.env.wall_clock().0 - since.0;
+        let suspended = Duration::from_micros(u64::try_from(suspended_us).unwrap_or(0));
+        Some(self.session.borrow().timeout().saturating_sub(suspended))
+    }
+
+    fn suspend(&self) {
+        if !matches!(self.state.get(), ConnectionState::Suspended | ConnectionState::Lost) {
+            self.enter(ConnectionState::Suspended);
+            self.suspended_since.set(Some(self.env.wall_clock()));
+        }
+    }
+
+    /// `handleExpiredSession`.
+    fn begin_anew(&self) {
+        self.enter(ConnectionState::Lost);
+        let session = self.ensemble.open(self.watcher.clone());
+        drop(self.session.replace(session));
+    }
+
+    fn enter(&self, state: ConnectionState) {
+        self.state.set(state);
+        self.suspended_since.set(None);
+        if matches!(state, ConnectionState::Suspended | ConnectionState::Lost) {
+            self.interruptions.set(self.interruptions.get() + 1);
+        }
+        self.wakers.take().into_iter().for_each(Waker::wake);
+    }
+}

@@ -1,0 +1,131 @@
+//! How Curator creates a node: with a name by which it finds it again if the reply is lost.
+//!
+//! Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`, `findProtectedNodeInForeground`,
+//! `protectedPathInForeground`), `ProtectedMode`, `FindAndDeleteProtectedNodeInBackground` and
+//! `ZKPaths.mkdirs`.
+
+use super::Curator;
+use crate::env::{Draw, Env};
+use crate::zookeeper::protocol::{CreateMode, ZooKeeperError};
+use crate::zookeeper::session::Session;
+
+/// What protects the creation of a sequential node from a lost reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protection {
+    /// Nothing: the node is created once more.
+    None,
+    /// A GUID in the name; a node that bears it is taken for the one that was created.
+    AnySession,
+    /// The same, and a node that another session created is deleted instead
+    /// (`ProtectedMode.validateFoundNode`).
+    SameSession,
+}
+
+/// Creates an ephemeral sequential node whose name ends in `name` and its number; its parent is
+/// created as a container if need be. Returns the path.
+pub async fn create_sequential(
+    curator: &Curator,
+    parent: &str,
+    name: &str,
+    protection: Protection,
+) -> Result<String, ZooKeeperError> {
+    let prefix = match protection {
+        Protection::None => String::new(),
+        Protection::AnySession | Protection::SameSession => {
+            format!("_c_{}-", fresh_guid(curator.env()))
+        }
+    };
+    let path = format!("{parent}/{prefix}{name}");
+    let (mut is_first, mut first_session) = (true, 0);
+    let outcome = curator
+        .call(async |mut session: Session| {
+            if first_session == 0 {
+                first_session = session.id();
+            }
+            if !std::mem::take(&mut is_first) && protection != Protection::None {
+                let mut found = find(curator, parent, &prefix).await?;
+                // Looking may have taken another session than the one that it began with.
+                session = curator.session();
+                if protection == Protection::SameSession && session.id() != first_session {
+                    found.into_iter().for_each(|found| curator.delete_in_background(&found));
+                    (found, first_session) = (None, session.id());
+                }
+                if let Some(found) = found {
+                    return Ok(found);
+                }
+            }
+            create_with_parent(&session, parent, &path).await
+        })
+        .await;
+    if outcome == Err(ZooKeeperError::ConnectionLoss) && protection != Protection::None {
+        find_and_delete_in_background(curator, parent, &prefix);
+    }
+    outcome
+}
+
+async fn create_with_parent(
+    session: &Session,
+    parent: &str,
+    path: &str,
+) -> Result<String, ZooKeeperError> {
+    match session.create(path, CreateMode::EphemeralSequential).await {
+        Err(ZooKeeperError::NoNode) => {
+            make_directories(session, parent).await?;
+            session.create(path, CreateMode::EphemeralSequential).await
+        }
+        outcome => outcome,
+    }
+}
+
+/// Creates each level of a path that does not exist.
+async fn make_directories(session: &Session, path: &str) -> Result<(), ZooKeeperError> {
+    let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+    for level in ends.map(|end| &path[..end]) {
+        if session.exists(level, None).await?.is_none() {
+            match session.create(level, CreateMode::Container).await {
+                Ok(_) | Err(ZooKeeperError::NodeExists) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The path of the child whose name begins like that.
+async fn find(
+    curator: &Curator,
+    parent: &str,
+    prefix: &str,
+) -> Result<Option<String>, ZooKeeperError> {
+    let children = async |session: Session| session.get_children(parent, None).await;
+    match curator.call(children).await {
+        Ok(names) => Ok(names
+            .iter()
+            .find(|name| name.starts_with(prefix))
+            .map(|name| format!("{parent}/{name}"))),
+        Err(ZooKeeperError::NoNode) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn find_and_delete_in_background(curator: &Curator, parent: &str, prefix: &str) {
+    let (curator, parent, prefix) = (curator.clone(), parent.to_owned(), prefix.to_owned());
+    curator.env().clone().spawn(async move {
+        loop {
+            match find(&curator, &parent, &prefix).await {
+                Ok(found) => {
+                    return found.into_iter().for_each(|path| curator.delete_in_background(&path));
+                }
+                Err(error) if super::is_retryable(&error) => {}
+                Err(_) => return,
+            }
+        }
+    });
+}
+
+/// A GUID, as 36 characters.
+fn fresh_guid(env: &Env) -> String {
+    let [high, low] = env.randoms(Draw::Owner);
+    let digits = format!("{high:016x}{low:016x}");
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}

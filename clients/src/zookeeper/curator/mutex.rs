@@ -1,0 +1,233 @@
+//! `curator-mutex` and its relatives: Curator's reentrant lock.
+//!
+//! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
+//! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the timeout of the acquire and
+//! `release()`. As in the library, **nothing tells the holder that its session is over**: the lock
+//! reads `isAcquiredInThisProcess() = true` until it is released.
+//!
+//! - `curator-mutex`: as it comes.
+//! - `curator-suspended`: the application has a `ConnectionStateListener`, as Curator's documentation
+//!   demands, and leaves its section at SUSPENDED and at LOST.
+//! - `curator-fencing`: the application reads its node once it has the lock, and shows the czxid to
+//!   the storage as a fencing token.
+//! - `curator-unprotected`: the node is created without `withProtection()`, so a create whose reply
+//!   is lost is made once more. **Planted**: Curator's locks are protected.
+//! - `curator-any-session`: protection that does not look at the session (Curator before 4.3.0,
+//!   CURATOR-498): a node that an earlier session created is taken for one's own.
+//! - `curator-unguaranteed`: the release deletes without `guaranteed()`. **Planted**: after a
+//!   connection loss the thread's data are cleared and the node stays.
+//!
+//! A release that finds no node is reported as not held; the library ignores that.
+
+use super::create::Protection;
+use super::lock_internals::LockInternals;
+use super::{Curator, Deletion};
+use crate::env::{BoxFuture, Env, Note};
+use crate::lock::{
+    Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, Servers, Settings,
+    Usage,
+};
+use crate::zookeeper::ensemble::Ensemble;
+use crate::zookeeper::protocol::ZooKeeperError;
+use crate::zookeeper::session::{Habits, Session};
+use crate::zookeeper::{failed, lease_of, parent_of, released};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "curator-mutex",
+    about: "Curator's InterProcessMutex: ephemeral sequential nodes with a GUID, each waiter \
+     watches its predecessor",
+    deployment: Deployment::ZooKeeper,
+    has_tokens: false,
+    models: super::MODELS,
+    build: |env, servers, settings| build(env, servers, settings, Traits::CURATOR),
+};
+
+/// The entry of the lock whose holder leaves when the connection is lost.
+pub const SUSPENDED: Definition = Definition {
+    name: "curator-suspended",
+    about: "curator-mutex whose holder leaves when the connection is suspended or lost",
+    build: |env, servers, settings| {
+        build(env, servers, settings, Traits { leaves: true, ..Traits::CURATOR })
+    },
+    ..DEFINITION
+};
+
+/// The entry of the lock with a fencing token.
+pub const FENCING: Definition = Definition {
+    name: "curator-fencing",
+    about: "curator-mutex with the czxid of the holder's node as fencing token",
+    has_tokens: true,
+    build: |env, servers, settings| {
+        build(env, servers, settings, Traits { fences: true, ..Traits::CURATOR })
+    },
+    ..DEFINITION
+};
+
+/// The entry of the lock whose nodes have no GUID.
+pub const UNPROTECTED: Definition = Definition {
+    name: "curator-unprotected",
+    about: "curator-mutex without protection: a create whose reply is lost is made once more",
+    build: |env, servers, settings| {
+        build(env, servers, settings, Traits { protection: Protection::None, ..Traits::CURATOR })
+    },
+    ..DEFINITION
+};
+
+/// The entry of the lock that takes any node with its GUID.
+pub const ANY_SESSION: Definition = Definition {
+    name: "curator-any-session",
+    about: "curator-mutex that takes a node which an earlier session created for its own",
+    models: Some("Curator 4.2.0 in how it finds a protected node, else Curator 5.4.0"),
+    build: |env, servers, settings| {
+        let traits = Traits { protection: Protection::AnySession, ..Traits::CURATOR };
+        build(env, servers, settings, traits)
+    },
+    ..DEFINITION
+};
+
+/// The entry of the lock that deletes its node once.
+pub const UNGUARANTEED: Definition = Definition {
+    name: "curator-unguaranteed",
+    about: "curator-mutex whose release gives up when the connection is lost; the node stays",
+    build: |env, servers, settings| {
+        build(env, servers, settings, Traits { deletion: Deletion::Once, ..Traits::CURATOR })
+    },
+    ..DEFINITION
+};
+
+/// What differs between the locks of this file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Traits {
+    protection: Protection,
+    deletion: Deletion,
+    leaves: bool,
+    fences: bool,
+}
+
+impl Traits {
+    const CURATOR: Traits = Traits {
+        protection: Protection::SameSession,
+        deletion: Deletion::Guaranteed,
+        leaves: false,
+        fences: false,
+    };
+}
+
+fn build(env: Env, servers: &Servers, settings: &Settings, traits: Traits) -> Box<dyn Lock> {
+    let ensemble = Ensemble::new(&env, servers, settings, Habits::JAVA);
+    let curator = Curator::start(&env, ensemble, settings);
+    let wait = settings.acquire_timeout;
+    Box::new(Mutex { env, curator, traits, wait, queues: BTreeMap::new(), held: None })
+}
+
+struct Mutex {
+    env: Env,
+    curator: Curator,
+    traits: Traits,
+    wait: Duration,
+    /// The queue of each resource (`LockInternals`).
+    queues: BTreeMap<String, LockInternals>,
+    /// The data of the thread that holds the lock (`threadData`).
+    held: Option<Held>,
+}
+
+struct Held {
+    lease: Lease,
+    path: String,
+    /// How many acquires have not been released; at least one.
+    count: usize,
+    /// How often the connection had been lost by then.
+    interruptions: u64,
+}
+
+impl Mutex {
+    async fn acquire_or_reenter(&mut self, resource: &str) -> Acquisition {
+        if let Some(held) = &mut self.held {
+            held.count += 1;
+            return Acquisition::Granted(held.lease.clone());
+        }
+        let wait = self.wait;
+        match self.queue(resource).attempt_lock(wait).await {
+            Ok(Some(path)) => self.enter(resource, path).await,
+            Ok(None) => Acquisition::Refused("held by another".into()),
+            Err(error) => failed(&error),
+        }
+    }
+
+    fn queue(&mut self, resource: &str) -> &LockInternals {
+        let Mutex { curator, traits, .. } = self;
+        self.queues.entry(resource.to_owned()).or_insert_with(|| {
+            let Traits { protection, deletion, .. } = *traits;
+            LockInternals::new(curator.clone(), parent_of(resource), protection, deletion)
+        })
+    }
+
+    async fn enter(&mut self, resource: &str, path: String) -> Acquisition {
+        let interruptions = self.curator.interruptions();
+        let token = match self.token(&path).await {
+            Ok(token) => token,
+            Err(error) => return self.give_back(resource, &path, &error).await,
+        };
+        let lease = lease_of(resource, &parent_of(resource), &path, token);
+        self.held = Some(Held { lease: lease.clone(), path, count: 1, interruptions });
+        Acquisition::Granted(lease)
+    }
+
+    async fn token(&self, path: &str) -> Result<Option<FencingToken>, ZooKeeperError> {
+        if !self.traits.fences {
+            return Ok(None);
+        }
+        let stat =
+            self.curator.call(async |session: Session| session.get_data(path, None).await).await?;
+        Ok(Some(FencingToken(stat.czxid.unsigned_abs())))
+    }
+
+    async fn give_back(
+        &mut self,
+        resource: &str,
+        path: &str,
+        error: &ZooKeeperError,
+    ) -> Acquisition {
+        match self.queue(resource).delete(path).await {
+            Ok(_) => Acquisition::Refused(format!("no token: {error}").into()),
+            Err(error) => failed(&error),
+        }
+    }
+
+    async fn release_one(&mut self) -> Release {
+        let Some(held) = &mut self.held else { return Release::NotHeld };
+        held.count -= 1;
+        if held.count > 0 {
+            return Release::Released;
+        }
+        let Some(Held { lease, path, .. }) = self.held.take() else { return Release::NotHeld };
+        released(self.queue(&lease.resource).delete(&path).await)
+    }
+}
+
+impl Lock for Mutex {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.acquire_or_reenter(resource))
+    }
+
+    fn release<'a>(&'a mut self, _: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(self.release_one())
+    }
+
+    fn lost<'a>(&'a mut self, _: &'a Lease) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let Some(held) = self.held.as_ref().filter(|_| self.traits.leaves) else {
+                return std::future::pending().await;
+            };
+            self.curator.interrupted_since(held.interruptions).await;
+            self.env.note(Note::LockLost);
+        })
+    }
+
+    fn usage(&self) -> Usage {
+        Usage { nests: true, leaves: self.traits.leaves, ..Usage::PLAIN }
+    }
+}

@@ -1,0 +1,160 @@
+//! `zookeeper-semaphore`: Curator's lock that is not reentrant, a semaphore with one lease.
+//!
+//! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
+//! (`internalAcquire1Lease`). A process takes a mutex first; holding that, it adds its lease to the
+//! others, and waits until there are no more of them than may be (here: one). Everybody but the one
+//! who waits for leases waits in the queue of the mutex.
+//!
+//! A semaphore with more leases excludes nobody, so this testbed has it with one. A second acquire
+//! of a process that holds the lease waits, and is refused when its time is over.
+
+use super::create::{Protection, create_sequential};
+use super::lock_internals::LockInternals;
+use super::{Curator, Deletion};
+use crate::env::{BoxFuture, WallClock};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::zookeeper::ensemble::Ensemble;
+use crate::zookeeper::protocol::ZooKeeperError;
+use crate::zookeeper::session::{Habits, Session};
+use crate::zookeeper::watches::Watcher;
+use crate::zookeeper::{failed, lease_of, parent_of, released};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What every lease's name has before its number.
+const LEASE_BASE_NAME: &str = "lease-";
+/// How many leases there are.
+const LEASES_MAX: usize = 1;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "zookeeper-semaphore",
+    about: "Curator's InterProcessSemaphoreMutex: one lease, added under a mutex; not reentrant",
+    deployment: Deployment::ZooKeeper,
+    has_tokens: false,
+    models: super::MODELS,
+    build: |env, servers, settings| {
+        let ensemble = Ensemble::new(&env, servers, settings, Habits::JAVA);
+        let curator = Curator::start(&env, ensemble, settings);
+        Box::new(Semaphore { curator, wait: settings.acquire_timeout, watcher: Rc::default() })
+    },
+};
+
+struct Semaphore {
+    curator: Curator,
+    wait: Duration,
+    watcher: Rc<Watcher>,
+}
+
+/// How an attempt to get a lease ended (`InternalAcquireResult`).
+enum Attempt {
+    Acquired(String),
+    TooLate,
+    /// The node of the lease is not there any more.
+    NodeMissing,
+}
+
+impl Semaphore {
+    async fn acquire_lease(&self, resource: &str) -> Result<Option<String>, ZooKeeperError> {
+        let began = self.curator.env().wall_clock();
+        let mut retries = 0;
+        loop {
+            match self.attempt(resource, began).await? {
+                Attempt::Acquired(path) => return Ok(Some(path)),
+                Attempt::TooLate => return Ok(None),
+                Attempt::NodeMissing if self.curator.allows_retry(retries).await => retries += 1,
+                Attempt::NodeMissing => return Err(ZooKeeperError::NoNode),
+            }
+        }
+    }
+
+    async fn attempt(&self, resource: &str, began: WallClock) -> Result<Attempt, ZooKeeperError> {
+        let lock = LockInternals::new(
+            self.curator.clone(),
+            format!("{}/locks", parent_of(resource)),
+            Protection::SameSession,
+            Deletion::Guaranteed,
+        );
+        let Some(turn) = lock.attempt_lock(self.left(began)).await? else {
+            return Ok(Attempt::TooLate);
+        };
+        let outcome = self.add_lease(&leases_of(resource), began).await;
+        // An exception of the release takes the place of the other; the lease stays then.
+        lock.delete(&turn).await?;
+        outcome
+    }
+
+    /// Adds a lease and waits until it is the only one. If it does not come to that, gives it back.
+    async fn add_lease(&self, parent: &str, began: WallClock) -> Result<Attempt, ZooKeeperError> {
+        let path =
+            create_sequential(&self.curator, parent, LEASE_BASE_NAME, Protection::SameSession)
+                .await?;
+        let outcome = self.wait_for_others(parent, path.clone(), began).await;
+        if !matches!(outcome, Ok(Attempt::Acquired(_))) {
+            // `returnLease` closes quietly.
+            let _ = self.curator.delete(&path, Deletion::Guaranteed).await;
+        }
+        outcome
+    }
+
+    async fn wait_for_others(
+        &self,
+        parent: &str,
+        path: String,
+        began: WallClock,
+    ) -> Result<Attempt, ZooKeeperError> {
+        let own = &path[parent.len() + 1..];
+        loop {
+            self.watcher.clear();
+            let children =
+                async |session: Session| session.get_children(parent, Some(&self.watcher)).await;
+            let leases = self.curator.call(children).await?;
+            if !leases.iter().any(|name| name == own) {
+                return Ok(Attempt::NodeMissing);
+            }
+            if leases.len() <= LEASES_MAX {
+                return Ok(Attempt::Acquired(path));
+            }
+            let left = self.left(began);
+            if left.is_zero() {
+                return Ok(Attempt::TooLate);
+            }
+            self.curator.env().timeout(left, self.watcher.next()).await;
+        }
+    }
+
+    /// How long an acquire that began then still waits, by the wall clock (`getThisWaitMs`).
+    fn left(&self, began: WallClock) -> Duration {
+        let passed_us = self.curator.env().wall_clock().0 - began.0;
+        let span = Duration::from_micros(passed_us.unsigned_abs());
+        if passed_us < 0 { self.wait + span } else { self.wait.saturating_sub(span) }
+    }
+}
+
+/// The parent of the leases.
+fn leases_of(resource: &str) -> String {
+    format!("{}/leases", parent_of(resource))
+}
+
+impl Lock for Semaphore {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(async move {
+            match self.acquire_lease(resource).await {
+                Ok(Some(path)) => {
+                    let parent = leases_of(resource);
+                    Acquisition::Granted(lease_of(resource, &parent, &path, None))
+                }
+                Ok(None) => Acquisition::Refused("held by another".into()),
+                Err(error) => failed(&error),
+            }
+        })
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move {
+            let node = String::from_utf8_lossy(&lease.owner);
+            let path = format!("{}/{node}", leases_of(&lease.resource));
+            released(self.curator.delete(&path, Deletion::Guaranteed).await)
+        })
+    }
+}

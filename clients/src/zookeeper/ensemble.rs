@@ -1,0 +1,56 @@
+//! The client of one process: a session, and a new one when that is over.
+
+use super::session::{Habits, Session};
+use super::watches::Watcher;
+use crate::env::{Address, Env};
+use crate::lock::{Servers, Settings};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Where the members of an ensemble are, and how a client speaks to them.
+#[derive(Clone)]
+pub struct Ensemble {
+    env: Env,
+    members: Vec<Address>,
+    timeout: Duration,
+    habits: Habits,
+}
+
+impl Ensemble {
+    /// The session's timeout is the ttl of the settings. Panics if the servers are no ensemble.
+    pub fn new(env: &Env, servers: &Servers, settings: &Settings, habits: Habits) -> Ensemble {
+        let Servers::Ensemble(members) = servers else {
+            panic!("an ensemble is needed, but the servers are {servers:?}")
+        };
+        Ensemble { env: env.clone(), members: members.clone(), timeout: settings.ttl, habits }
+    }
+
+    /// Begins a session that tells `watcher` what happens to it.
+    pub fn open(&self, watcher: Rc<Watcher>) -> Session {
+        Session::open(&self.env, &self.members, self.timeout, self.habits, watcher)
+    }
+}
+
+/// A client that begins a new session when somebody needs one and the last is over.
+pub struct Client {
+    ensemble: Ensemble,
+    current: RefCell<Session>,
+}
+
+impl Client {
+    /// Begins the first session.
+    pub fn open(ensemble: Ensemble) -> Client {
+        let current = RefCell::new(ensemble.open(Rc::default()));
+        Client { ensemble, current }
+    }
+
+    /// A session that is not over, as far as the client knows.
+    pub fn session(&self) -> Session {
+        let mut current = self.current.borrow_mut();
+        if current.is_over() {
+            *current = self.ensemble.open(Rc::default());
+        }
+        current.clone()
+    }
+}

@@ -1,0 +1,52 @@
+//! Which server a client tries next.
+//!
+//! Source: `StaticHostProvider` of ZooKeeper 3.8: the list is shuffled once; each attempt goes to the
+//! next server of it; a client that has been all the way round waits for a second.
+
+use crate::env::{Address, Draw, Env};
+use std::time::Duration;
+
+/// How long a client waits before it begins the list again (`hostProvider.next(1000)`).
+const ROUND_DELAY: Duration = Duration::from_secs(1);
+
+/// The servers of an ensemble, in the order in which one client tries them.
+pub struct Hosts {
+    servers: Vec<Address>,
+    current: Option<usize>,
+    /// Where the client was connected last; the first server before it ever was.
+    last: Option<usize>,
+}
+
+impl Hosts {
+    /// Shuffles the list with the process's own random numbers. Panics if it is empty.
+    pub fn shuffled(env: &Env, servers: &[Address]) -> Hosts {
+        assert!(!servers.is_empty(), "an ensemble has a server");
+        let mut servers = servers.to_vec();
+        for place in (1..servers.len()).rev() {
+            let other = (u128::from(env.random(Draw::Jitter)) * (place as u128 + 1)) >> 64;
+            servers.swap(place, other as usize);
+        }
+        Hosts { servers, current: None, last: None }
+    }
+
+    /// How many servers there are.
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.servers.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The server to try now, after a pause if all have been tried.
+    pub async fn next(&mut self, env: &Env) -> Address {
+        let next = self.current.map_or(0, |current| (current + 1) % self.servers.len());
+        self.current = Some(next);
+        if self.last == Some(next) {
+            env.sleep(ROUND_DELAY).await;
+        }
+        self.last.get_or_insert(0);
+        self.servers[next].clone()
+    }
+
+    /// The server that was tried has accepted the session.
+    pub fn connected(&mut self) {
+        self.last = self.current;
+    }
+}

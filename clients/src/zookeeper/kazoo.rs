@@ -1,0 +1,283 @@
+//! `kazoo-lock`: the lock of the Python library kazoo.
+//!
+//! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` (`acquire`, `_inner_acquire`, `_find_node`,
+//! `_get_predecessor`, `_best_effort_cleanup`, `release`) and `kazoo.retry.KazooRetry`. The calls are
+//! `acquire(timeout=...)` with the timeout of the acquire, and `release()`, on one `Lock` object for
+//! the life of the process.
+//!
+//! - A node's name begins with a uuid that **the object has for life**, so a create whose reply was
+//!   lost is found again; which session created the node is not looked at.
+//! - kazoo does not set watches again after a reconnect. It tells its watchers that the connection is
+//!   lost, and a lock that waits has a listener too, so it looks at the queue again.
+//! - While no server is connected, requests wait: no connection loss ends them.
+//! - `release` tries for ever. Until it has succeeded, `is_acquired` is true, whatever has become of
+//!   the session.
+//! - A wait for the predecessor lasts up to the whole timeout, each time anew
+//!   (`wake_event.wait(timeout)`).
+//!
+//! A release that finds no node is reported as not held; the library ignores that.
+
+use super::ensemble::{Client, Ensemble};
+use super::protocol::{CreateMode, ZooKeeperError};
+use super::session::{Habits, Session};
+use super::watches::Watcher;
+use super::{lease_of, parent_of, released};
+use crate::env::{BoxFuture, Draw, Env, Monotonic};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What every node's name has between the uuid and its number (`_NODE_NAME`).
+const NODE_NAME: &str = "__lock__";
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "kazoo-lock",
+    about: "kazoo's Lock: ephemeral sequential nodes with a uuid, each waiter watches its \
+     predecessor",
+    deployment: Deployment::ZooKeeper,
+    has_tokens: false,
+    models: Some("kazoo 2.11.0"),
+    build: |env, servers, settings| {
+        let client = Client::open(Ensemble::new(&env, servers, settings, Habits::KAZOO));
+        let [high, low] = env.randoms(Draw::Owner);
+        let prefix = format!("{high:016x}{low:016x}{NODE_NAME}");
+        let (timeout, watcher) = (settings.acquire_timeout, Rc::default());
+        let state =
+            State { create_tried: false, is_acquired: false, assured_path: false, node: None };
+        Box::new(KazooLock { env, client, prefix, timeout, watcher, state })
+    },
+};
+
+struct KazooLock {
+    env: Env,
+    client: Client,
+    prefix: String,
+    timeout: Duration,
+    watcher: Rc<Watcher>,
+    state: State,
+}
+
+/// The attributes of the library's object.
+struct State {
+    create_tried: bool,
+    is_acquired: bool,
+    assured_path: bool,
+    /// The name of the node.
+    node: Option<String>,
+}
+
+/// Why `_inner_acquire` did not return.
+enum Exception {
+    /// One that the retry takes for a reason to call again (`ForceRetryError` too).
+    Retryable(String),
+    /// Any other.
+    Final(String),
+}
+
+impl From<ZooKeeperError> for Exception {
+    fn from(error: ZooKeeperError) -> Exception {
+        match error {
+            ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired => {
+                Exception::Retryable(error.to_string())
+            }
+            error => Exception::Final(error.to_string()),
+        }
+    }
+}
+
+/// `KazooRetry`: 0.1 s, each time twice as long, give or take 40 %.
+struct KazooRetry {
+    env: Env,
+    delay: Duration,
+    delay_max: Duration,
+    deadline: Option<Monotonic>,
+}
+
+impl KazooRetry {
+    fn new(env: &Env, delay_max: Duration, deadline: Option<Monotonic>) -> KazooRetry {
+        KazooRetry { env: env.clone(), delay: Duration::from_millis(100), delay_max, deadline }
+    }
+
+    /// Sleeps before another call; false if that would pass the deadline.
+    async fn again(&mut self) -> bool {
+        let sleep = self.env.jitter(&(self.delay * 3 / 5..=self.delay * 7 / 5));
+        let until = self.env.monotonic_clock().plus(sleep);
+        if self.deadline.is_some_and(|deadline| until >= deadline) {
+            return false;
+        }
+        self.env.sleep(sleep).await;
+        self.delay = (sleep * 2).min(self.delay_max);
+        true
+    }
+}
+
+impl KazooLock {
+    /// `acquire(timeout)`.
+    async fn acquire_node(&mut self, resource: &str) -> Acquisition {
+        let parent = parent_of(resource);
+        let already_acquired = self.state.is_acquired;
+        let deadline = self.env.monotonic_clock().plus(self.timeout);
+        // The delay of the lock's own retry is at most a minute.
+        let mut retry = KazooRetry::new(&self.env, Duration::from_secs(60), Some(deadline));
+        let reason = loop {
+            match self.inner_acquire(&parent).await {
+                Ok(node) => {
+                    self.state.is_acquired = true;
+                    let path = format!("{parent}/{node}");
+                    return Acquisition::Granted(lease_of(resource, &parent, &path, None));
+                }
+                Err(Exception::Final(reason)) => break reason,
+                Err(Exception::Retryable(_)) if retry.again().await => {}
+                Err(Exception::Retryable(reason)) => break reason,
+            }
+        };
+        if already_acquired {
+            return Acquisition::Refused("this process has not released it yet".into());
+        }
+        match self.best_effort_cleanup(&parent).await {
+            Ok(()) | Err(ZooKeeperError::NoNode) => Acquisition::Refused(reason.into()),
+            Err(error) => Acquisition::Unknown(error.to_string()),
+        }
+    }
+
+    /// `_inner_acquire`: the name of the node that is the head of the queue.
+    async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
+        if self.state.is_acquired {
+            return Err(Exception::Retryable("this process holds it".to_owned()));
+        }
+        let session = self.client.session();
+        if !self.state.assured_path {
+            ensure_path(&session, parent).await?;
+            self.state.assured_path = true;
+        }
+        let found = match std::mem::replace(&mut self.state.create_tried, true) {
+            true => self.find_node(&session, parent).await?,
+            false => None,
+        };
+        let node = match found {
+            Some(node) => node,
+            None => self.create(&session, parent).await?,
+        };
+        self.state.node = Some(node.clone());
+        self.wait_for_turn(&session, parent, &node).await?;
+        Ok(node)
+    }
+
+    async fn create(&self, session: &Session, parent: &str) -> Result<String, ZooKeeperError> {
+        let path = format!("{parent}/{}", self.prefix);
+        let path = session.create(&path, CreateMode::EphemeralSequential).await?;
+        Ok(path[parent.len() + 1..].to_owned())
+    }
+
+    async fn wait_for_turn(
+        &self,
+        session: &Session,
+        parent: &str,
+        node: &str,
+    ) -> Result<(), Exception> {
+        loop {
+            self.watcher.clear();
+            let Some(predecessor) = self.predecessor(session, parent, node).await? else {
+                return Ok(());
+            };
+            let path = format!("{parent}/{predecessor}");
+            match session.get_data(&path, Some(&self.watcher)).await {
+                Err(ZooKeeperError::NoNode) => continue,
+                outcome => outcome?,
+            };
+            if self.env.timeout(self.timeout, self.watcher.next()).await.is_none() {
+                return Err(Exception::Final("held by another".to_owned()));
+            }
+        }
+    }
+
+    /// `_get_predecessor`: the contender with the next lower number.
+    async fn predecessor(
+        &self,
+        session: &Session,
+        parent: &str,
+        node: &str,
+    ) -> Result<Option<String>, Exception> {
+        let children = session.get_children(parent, None).await?;
+        if !children.iter().any(|child| child == node) {
+            return Err(Exception::Retryable("the node is gone".to_owned()));
+        }
+        let before = |child: &String| number_of(child).is_some_and(|it| Some(it) < number_of(node));
+        let contenders = children.into_iter().filter(before);
+        Ok(contenders.max_by(|one, other| number_of(one).cmp(&number_of(other))))
+    }
+
+    /// `_find_node`.
+    async fn find_node(
+        &self,
+        session: &Session,
+        parent: &str,
+    ) -> Result<Option<String>, ZooKeeperError> {
+        let children = session.get_children(parent, None).await?;
+        Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
+    }
+
+    /// `_best_effort_cleanup`, whose errors the library ignores.
+    async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
+        let session = self.client.session();
+        let node = match &self.state.node {
+            Some(node) => Some(node.clone()),
+            None => self.find_node(&session, parent).await?,
+        };
+        match node {
+            Some(node) => session.delete(&format!("{parent}/{node}")).await,
+            None => Ok(()),
+        }
+    }
+
+    /// `release`, by way of `client.retry`.
+    async fn delete_node(&mut self, resource: &str) -> Release {
+        let (true, Some(node)) = (self.state.is_acquired, self.state.node.clone()) else {
+            return Release::NotHeld;
+        };
+        let path = format!("{}/{node}", parent_of(resource));
+        let mut retry = KazooRetry::new(&self.env, Duration::from_secs(3_600), None);
+        let outcome = loop {
+            match self.client.session().delete(&path).await {
+                Ok(()) => break Ok(true),
+                Err(ZooKeeperError::NoNode) => break Ok(false),
+                Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired) => {
+                    retry.again().await;
+                }
+                Err(error) => break Err(error),
+            }
+        };
+        if outcome.is_ok() {
+            (self.state.is_acquired, self.state.node) = (false, None);
+        }
+        released(outcome)
+    }
+}
+
+/// `KazooClient.ensure_path`, for a path of one level.
+async fn ensure_path(session: &Session, path: &str) -> Result<(), ZooKeeperError> {
+    if session.exists(path, None).await?.is_some() {
+        return Ok(());
+    }
+    match session.create(path, CreateMode::Persistent).await {
+        Ok(_) | Err(ZooKeeperError::NodeExists) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The ten digits behind the name of a contender.
+fn number_of(name: &str) -> Option<&str> {
+    let number = &name[name.rfind(NODE_NAME)? + NODE_NAME.len()..];
+    (number.len() == 10).then_some(number)
+}
+
+impl Lock for KazooLock {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.acquire_node(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.delete_node(&lease.resource).await })
+    }
+}

@@ -1,0 +1,254 @@
+//! `zookeeper-naive` and its relatives: the lock as articles and the documentation's recipe give it,
+//! on the plain client.
+//!
+//! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of those
+//! who wait"; article 002 has the nodes deleted "when the client disconnects". The steps are those of
+//! the ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks":
+//!
+//! ```text
+//! acquire: 1. create /lock/node- with the sequence and the ephemeral flag
+//!          2. getChildren /lock, without a watch
+//!          3. if the own node is the lowest one: acquired
+//!          4. exists, with a watch, of the node that comes next before the own one
+//!          5. if that is gone: back to 2, else wait for its notification, then back to 2
+//! release: delete the own node
+//! ```
+//!
+//! Mistakes, kept: a create that ended in a connection loss **is made again without looking whether
+//! the node is there**, so that two may stand, one of them nobody's (the recipe's note on recoverable
+//! errors and a GUID is not followed); a release that ends in a connection loss **leaves the node**,
+//! which lives as long as the session, behind which this process queues too; nobody looks whether
+//! the session ended under the holder.
+//!
+//! - `zookeeper-naive`: these steps.
+//! - `zookeeper-herd`: steps 4 and 5 watch the children of `/lock`, so that every change wakes
+//!   everybody.
+//! - `zookeeper-lost-watch`: the client does not set its watches again at another server
+//!   (`zookeeper.disableAutoWatchReset`), and the waiter waits **for the notification of the deletion
+//!   alone, and for as long as it takes** (a latch that a watcher counts down).
+
+use super::ensemble::{Client, Ensemble};
+use super::protocol::{CreateMode, NodeChange, ZooKeeperError};
+use super::session::{AfterLoss, Habits, Session};
+use super::watches::{WatchedEvent, Watcher};
+use super::{lease_of, parent_of, released};
+use crate::env::{BoxFuture, Env, Monotonic};
+use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What every node's name has before its number.
+const NODE_NAME: &str = "node-";
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "zookeeper-naive",
+    about: "ephemeral sequential nodes, each waiter watches its predecessor; a create whose reply \
+     is lost is made again",
+    deployment: Deployment::ZooKeeper,
+    has_tokens: false,
+    models: None,
+    build: |env, servers, settings| build(env, servers, settings, Wait::Predecessor),
+};
+
+/// The entry of the lock whose waiters all watch the same.
+pub const HERD: Definition = Definition {
+    name: "zookeeper-herd",
+    about: "zookeeper-naive whose waiters watch the whole queue, so that each change wakes them all",
+    build: |env, servers, settings| build(env, servers, settings, Wait::AllChildren),
+    ..DEFINITION
+};
+
+/// The entry of the lock whose watches get lost.
+pub const LOST_WATCH: Definition = Definition {
+    name: "zookeeper-lost-watch",
+    about: "zookeeper-naive whose watches are not set again at another server, and which waits \
+     for nothing else",
+    build: |env, servers, settings| build(env, servers, settings, Wait::DeletionOnly),
+    ..DEFINITION
+};
+
+/// What a waiter waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Wait {
+    /// Its predecessor, or anything about the session, for as long as the acquire lasts.
+    Predecessor,
+    /// Any change of the queue, or of the session, for as long as the acquire lasts.
+    AllChildren,
+    /// The deletion of its predecessor, for ever.
+    DeletionOnly,
+}
+
+fn build(env: Env, servers: &Servers, settings: &Settings, wait: Wait) -> Box<dyn Lock> {
+    let habits = match wait {
+        Wait::Predecessor | Wait::AllChildren => Habits::JAVA,
+        Wait::DeletionOnly => Habits { after_loss: AfterLoss::Forget, ..Habits::JAVA },
+    };
+    let client = Client::open(Ensemble::new(&env, servers, settings, habits));
+    Box::new(Naive { env, client, wait, settings: settings.clone(), watcher: Rc::default() })
+}
+
+struct Naive {
+    env: Env,
+    client: Client,
+    wait: Wait,
+    settings: Settings,
+    watcher: Rc<Watcher>,
+}
+
+/// How an attempt to be the head of the queue ended.
+enum Turn {
+    First,
+    TooLate,
+    /// The own node is not in the queue any more.
+    Gone,
+}
+
+impl Naive {
+    async fn acquire_node(&self, resource: &str) -> Acquisition {
+        let parent = parent_of(resource);
+        let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
+        loop {
+            let path = match self.create(&parent, deadline).await {
+                Ok(path) => path,
+                Err(error) => return super::failed(&error),
+            };
+            match self.wait_for_turn(&parent, &path, deadline).await {
+                Ok(Turn::First) => {
+                    return Acquisition::Granted(lease_of(resource, &parent, &path, None));
+                }
+                Ok(Turn::TooLate) => return self.leave(&path).await,
+                Ok(Turn::Gone) => {}
+                Err(error) => {
+                    let _ = self.client.session().delete(&path).await;
+                    return super::failed(&error);
+                }
+            }
+        }
+    }
+}
+
+impl Naive {
+    /// Step 1, as often as it takes: the mistake.
+    async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
+        let path = format!("{parent}/{NODE_NAME}");
+        self.until_answered(deadline, async |session: Session| {
+            match session.create(&path, CreateMode::EphemeralSequential).await {
+                Err(ZooKeeperError::NoNode) => {}
+                outcome => return outcome,
+            }
+            match session.create(parent, CreateMode::Persistent).await {
+                Ok(_) | Err(ZooKeeperError::NodeExists) => {
+                    session.create(&path, CreateMode::EphemeralSequential).await
+                }
+                outcome => outcome,
+            }
+        })
+        .await
+    }
+
+    /// Steps 2 to 5.
+    async fn wait_for_turn(
+        &self,
+        parent: &str,
+        path: &str,
+        deadline: Monotonic,
+    ) -> Result<Turn, ZooKeeperError> {
+        let own = &path[parent.len() + 1..];
+        loop {
+            self.watcher.clear();
+            let queue = self.queue(parent, deadline).await?;
+            let Some(place) = queue.iter().position(|name| name == own) else {
+                return Ok(Turn::Gone);
+            };
+            let Some(before) = place.checked_sub(1) else { return Ok(Turn::First) };
+            let left = deadline.since(self.env.monotonic_clock());
+            if left.is_zero() && self.wait != Wait::DeletionOnly {
+                return Ok(Turn::TooLate);
+            }
+            let predecessor = format!("{parent}/{}", queue[before]);
+            self.wait_for_change(&predecessor, deadline).await?;
+        }
+    }
+
+    /// The names of all nodes, in the order of their numbers.
+    async fn queue(
+        &self,
+        parent: &str,
+        deadline: Monotonic,
+    ) -> Result<Vec<String>, ZooKeeperError> {
+        let watcher = (self.wait == Wait::AllChildren).then_some(&self.watcher);
+        let children = async |session: Session| session.get_children(parent, watcher).await;
+        let mut names = self.until_answered(deadline, children).await?;
+        names.sort();
+        Ok(names)
+    }
+
+    async fn wait_for_change(
+        &self,
+        predecessor: &str,
+        deadline: Monotonic,
+    ) -> Result<(), ZooKeeperError> {
+        if self.wait != Wait::AllChildren {
+            let watches =
+                async |session: Session| session.exists(predecessor, Some(&self.watcher)).await;
+            if self.until_answered(deadline, watches).await?.is_none() {
+                return Ok(());
+            }
+        }
+        let is_deletion = |event| event == WatchedEvent::Node(NodeChange::Deleted);
+        if self.wait == Wait::DeletionOnly {
+            while !is_deletion(self.watcher.next().await) {}
+        } else {
+            let left = deadline.since(self.env.monotonic_clock());
+            self.env.timeout(left, self.watcher.next()).await;
+        }
+        Ok(())
+    }
+
+    /// Asks again after a lost connection, or with a new session, until the acquire is over.
+    async fn until_answered<T>(
+        &self,
+        deadline: Monotonic,
+        mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
+    ) -> Result<T, ZooKeeperError> {
+        loop {
+            let outcome = operation(self.client.session()).await;
+            let is_over = self.env.monotonic_clock() >= deadline;
+            match outcome {
+                Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired)
+                    if !is_over =>
+                {
+                    let delay = self.env.jitter(&self.settings.retry);
+                    self.env.sleep(delay.max(Duration::from_millis(1))).await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn leave(&self, path: &str) -> Acquisition {
+        match self.client.session().delete(path).await {
+            Ok(()) | Err(ZooKeeperError::NoNode) => Acquisition::Refused("held by another".into()),
+            Err(error) => Acquisition::Unknown(error.to_string()),
+        }
+    }
+}
+
+impl Lock for Naive {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.acquire_node(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move {
+            let node = String::from_utf8_lossy(&lease.owner);
+            let path = format!("{}/{node}", parent_of(&lease.resource));
+            match self.client.session().delete(&path).await {
+                Ok(()) => released(Ok(true)),
+                Err(ZooKeeperError::NoNode) => released(Ok(false)),
+                Err(error) => released(Err(error)),
+            }
+        })
+    }
+}

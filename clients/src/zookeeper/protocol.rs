@@ -1,0 +1,324 @@
+//! The records that a client exchanges with a ZooKeeper server.
+//!
+//! Source: `zookeeper.jute`, `ZooDefs.OpCode`, `CreateMode`, `KeeperException.Code` and
+//! `Watcher.Event.EventType` of ZooKeeper 3.8.
+
+use super::jute::{Decoder, Encoder, Malformed};
+use bytes::Bytes;
+use std::time::Duration;
+
+/// The xid of a notification of a watch (`ClientCnxn.NOTIFICATION_XID`).
+pub const NOTIFICATION_XID: i32 = -1;
+/// The xid of a ping (`ClientCnxn.PING_XID`).
+pub const PING_XID: i32 = -2;
+
+/// Why a request brought no result.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ZooKeeperError {
+    /// The connection was lost while the request was on its way, or could not be made.
+    #[error("connection loss")]
+    ConnectionLoss,
+    /// The session is over, and with it its ephemeral nodes.
+    #[error("session expired")]
+    SessionExpired,
+    /// The session has moved to another server.
+    #[error("session moved")]
+    SessionMoved,
+    /// No such node.
+    #[error("no node")]
+    NoNode,
+    /// The node exists.
+    #[error("node exists")]
+    NodeExists,
+    /// Any other error code of the server.
+    #[error("the server answered error {0}")]
+    Server(i32),
+}
+
+impl ZooKeeperError {
+    fn of_code(code: i32) -> ZooKeeperError {
+        match code {
+            -4 => ZooKeeperError::ConnectionLoss,
+            -101 => ZooKeeperError::NoNode,
+            -110 => ZooKeeperError::NodeExists,
+            -112 => ZooKeeperError::SessionExpired,
+            -118 => ZooKeeperError::SessionMoved,
+            code => ZooKeeperError::Server(code),
+        }
+    }
+}
+
+/// What kind of node is created.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CreateMode {
+    /// Stays until it is deleted.
+    Persistent,
+    /// Goes with its session; its name ends in the next number of its parent.
+    EphemeralSequential,
+    /// Is deleted by the server some time after its last child.
+    Container,
+}
+
+impl CreateMode {
+    /// `CreateMode.toFlag`.
+    fn flag(self) -> i32 {
+        match self {
+            CreateMode::Persistent => 0,
+            CreateMode::EphemeralSequential => 3,
+            CreateMode::Container => 4,
+        }
+    }
+}
+
+/// A request of a client within its session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Request {
+    /// Creates a node without data that the world may do everything with.
+    Create {
+        /// Its path, without the number of a sequential one.
+        path: String,
+        /// Its kind.
+        mode: CreateMode,
+    },
+    /// Deletes a node of any version.
+    Delete {
+        /// Its path.
+        path: String,
+    },
+    /// Asks for the stat of a node.
+    Exists {
+        /// Its path.
+        path: String,
+        /// Whether a watch stays behind.
+        watch: bool,
+    },
+    /// Asks for the data and the stat of a node.
+    GetData {
+        /// Its path.
+        path: String,
+        /// Whether a watch stays behind, if the node exists.
+        watch: bool,
+    },
+    /// Asks for the names of a node's children.
+    GetChildren {
+        /// Its path.
+        path: String,
+        /// Whether a watch stays behind, if the node exists.
+        watch: bool,
+    },
+    /// Says that the client is alive.
+    Ping,
+    /// Sets watches at a server that did not have them, and has those answered for which something
+    /// has happened since.
+    SetWatches {
+        /// What the client had seen when it lost the other server.
+        relative_zxid: i64,
+        /// Paths with a watch of data.
+        data: Vec<String>,
+        /// Paths of nodes that did not exist.
+        exist: Vec<String>,
+        /// Paths with a watch of children.
+        child: Vec<String>,
+    },
+}
+
+impl Request {
+    /// The frame of the request.
+    pub fn encode(&self, xid: i32) -> Vec<u8> {
+        let header = Encoder::frame().int(xid).int(self.code());
+        match self {
+            // One ACL: all permissions (31) for the world (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
+            Request::Create { path, mode } => header
+                .string(path)
+                .buffer(b"")
+                .int(1)
+                .int(31)
+                .string("world")
+                .string("anyone")
+                .int(mode.flag()),
+            Request::Delete { path } => header.string(path).int(-1),
+            Request::Exists { path, watch }
+            | Request::GetData { path, watch }
+            | Request::GetChildren { path, watch } => header.string(path).boolean(*watch),
+            Request::Ping => header,
+            Request::SetWatches { relative_zxid, data, exist, child } => {
+                header.long(*relative_zxid).strings(data).strings(exist).strings(child)
+            }
+        }
+        .finish()
+    }
+
+    /// `ZooDefs.OpCode`.
+    fn code(&self) -> i32 {
+        match self {
+            Request::Create { mode: CreateMode::Container, .. } => 19,
+            Request::Create { .. } => 1,
+            Request::Delete { .. } => 2,
+            Request::Exists { .. } => 3,
+            Request::GetData { .. } => 4,
+            Request::GetChildren { .. } => 8,
+            Request::Ping => 11,
+            Request::SetWatches { .. } => 101,
+        }
+    }
+
+    /// Reads what the server answers to this request if it was carried out.
+    pub fn decode(&self, reply: &mut Decoder) -> Result<Response, Malformed> {
+        match self {
+            Request::Create { .. } => {
+                let path = reply.string()?;
+                // A container is answered as `create2` is, whose stat nobody here needs.
+                Ok(Response::Path(path))
+            }
+            Request::Exists { .. } => Ok(Response::Stat(Stat::decode(reply)?)),
+            Request::GetData { .. } => {
+                reply.buffer()?;
+                Ok(Response::Stat(Stat::decode(reply)?))
+            }
+            Request::GetChildren { .. } => Ok(Response::Children(reply.strings()?)),
+            Request::Delete { .. } | Request::Ping | Request::SetWatches { .. } => {
+                Ok(Response::Nothing)
+            }
+        }
+    }
+}
+
+/// What a server answers to a request that it carried out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Response {
+    /// Where the node was created.
+    Path(String),
+    /// What is known of the node.
+    Stat(Stat),
+    /// The names of the children, in no order.
+    Children(Vec<String>),
+    /// That it was done.
+    Nothing,
+}
+
+/// What is known of a node; fields that no lock looks at are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stat {
+    /// The transaction that created it. Transactions are numbered in the order in which all servers
+    /// apply them, so it is a fencing token.
+    pub czxid: i64,
+    /// The session that it goes with; 0 for a node that stays.
+    pub ephemeral_owner: i64,
+}
+
+impl Stat {
+    fn decode(reply: &mut Decoder) -> Result<Stat, Malformed> {
+        let czxid = reply.long()?;
+        let (_mzxid, _ctime, _mtime) = (reply.long()?, reply.long()?, reply.long()?);
+        let (_version, _cversion, _aversion) = (reply.int()?, reply.int()?, reply.int()?);
+        let ephemeral_owner = reply.long()?;
+        let (_data_length, _children, _pzxid) = (reply.int()?, reply.int()?, reply.long()?);
+        Ok(Stat { czxid, ephemeral_owner })
+    }
+}
+
+/// The first thing that every reply says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReplyHeader {
+    /// Which request it answers.
+    pub xid: i32,
+    /// The last transaction that the server had applied; 0 or less if it does not say.
+    pub zxid: i64,
+    /// Why the request was not carried out, if it was not.
+    pub error: Option<ZooKeeperError>,
+}
+
+impl ReplyHeader {
+    /// Reads the header of a reply.
+    pub fn decode(reply: &mut Decoder) -> Result<ReplyHeader, Malformed> {
+        let (xid, zxid, code) = (reply.int()?, reply.long()?, reply.int()?);
+        Ok(ReplyHeader { xid, zxid, error: (code != 0).then(|| ZooKeeperError::of_code(code)) })
+    }
+}
+
+/// A session as its client knows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Credentials {
+    /// Its number; 0 before the first server has answered.
+    pub session: i64,
+    /// What proves that it is ours.
+    pub password: Bytes,
+}
+
+impl Credentials {
+    /// Of a client that asks for a new session.
+    pub fn none() -> Credentials {
+        Credentials { session: 0, password: Bytes::from_static(&[0; 16]) }
+    }
+}
+
+/// The first frame on a connection. `readOnly` is always false.
+pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -> Vec<u8> {
+    let timeout_ms = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
+    Encoder::frame()
+        .int(0)
+        .long(last_zxid)
+        .int(timeout_ms)
+        .long(known.session)
+        .buffer(&known.password)
+        .boolean(false)
+        .finish()
+}
+
+/// What a server answers to a connect request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ConnectResponse {
+    /// The session goes on, or has begun.
+    Accepted {
+        /// How long the session outlives its last sign of life.
+        timeout: Duration,
+        /// Which session.
+        credentials: Credentials,
+    },
+    /// The session is over.
+    Expired,
+}
+
+impl ConnectResponse {
+    /// Reads the answer. What follows the password (`readOnly`, which servers before 3.4 left out) is
+    /// not looked at.
+    pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
+        let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
+        let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };
+        match u64::try_from(timeout_ms) {
+            Ok(ms) if ms > 0 => {
+                Ok(ConnectResponse::Accepted { timeout: Duration::from_millis(ms), credentials })
+            }
+            _ => Ok(ConnectResponse::Expired),
+        }
+    }
+}
+
+/// What happened to a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeChange {
+    /// It was created.
+    Created,
+    /// It was deleted.
+    Deleted,
+    /// Its data were set.
+    Data,
+    /// A child came or went.
+    Children,
+}
+
+/// Reads a notification: what happened, and to which node.
+pub fn notification(reply: &mut Decoder) -> Result<(NodeChange, String), Malformed> {
+    let (kind, _state) = (reply.int()?, reply.int()?);
+    let change = match kind {
+        1 => NodeChange::Created,
+        2 => NodeChange::Deleted,
+        3 => NodeChange::Data,
+        4 => NodeChange::Children,
+        other => return Err(Malformed(format!("an event of type {other}"))),
+    };
+    Ok((change, reply.string()?))
+}
+
+#[cfg(test)]
+mod tests;

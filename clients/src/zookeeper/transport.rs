@@ -1,0 +1,277 @@
+//! The task that keeps a session's connection: it connects, sends, reads, pings, and goes to another
+//! server when one falls silent.
+//!
+//! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, in whose terms:
+//!
+//! - `connectTimeout = sessionTimeout / number of servers` bounds an attempt, from its beginning to
+//!   the server's answer to the connect request;
+//! - `readTimeout = sessionTimeout * 2 / 3` without a word from the server, and the connection is
+//!   given up;
+//! - a ping goes out when nothing was sent for `readTimeout / 2`, a third of the session's timeout
+//!   (a second earlier if that is more than a second ago), and after 10 s at the latest;
+//! - before every attempt but those until the first connection, up to a second passes at random.
+//!
+//! The client never decides by itself that its session is over: only a server says so.
+//!
+//! kazoo 2.11 (`ConnectionHandler`) has the same timeouts; it pings up to 0.4 s earlier, at random,
+//! gives up a connection whose ping was not answered when the next one is due, and waits 0.1 s,
+//! doubling, before it begins the list of servers again. No lock depends on these, so kazoo's lock
+//! keeps the times of the Java client here.
+
+use super::hosts::Hosts;
+use super::jute::{Decoder, Malformed};
+use super::protocol::{
+    ConnectResponse, NOTIFICATION_XID, PING_XID, ReplyHeader, Request, ZooKeeperError,
+    connect_request, notification,
+};
+use super::session::{Shared, Status};
+use crate::env::{Address, Env, Monotonic, Socket};
+use bytes::BytesMut;
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// No client stays silent for longer (`MAX_SEND_PING_INTERVAL`).
+const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
+/// How much earlier a ping goes out if there was no other in that time.
+const PING_MARGIN: Duration = Duration::from_secs(1);
+/// The longest pause before an attempt (`Thread.sleep(nextLong(1000))`).
+const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
+
+/// A part of a timeout, in whole milliseconds as in the library. What is left of it is never less
+/// than the clock can show, so that waiting for it takes time.
+fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {
+    let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    Duration::from_millis(ms.saturating_mul(numerator.into()) / u64::from(denominator))
+}
+
+/// The task.
+pub(super) struct Transport {
+    env: Env,
+    hosts: Hosts,
+    shared: Rc<Shared>,
+    /// The timeout that is asked for.
+    requested: Duration,
+    was_connected: bool,
+}
+
+/// Why a connection ended.
+enum End {
+    /// It broke, fell silent, or brought nonsense: another server may do.
+    Lost,
+    /// The session is over.
+    Expired,
+}
+
+impl From<io::Error> for End {
+    fn from(_: io::Error) -> End {
+        End::Lost
+    }
+}
+
+impl From<Malformed> for End {
+    fn from(_: Malformed) -> End {
+        End::Lost
+    }
+}
+
+/// An open connection.
+struct Link {
+    socket: Socket,
+    input: BytesMut,
+    /// What has yet to be sent, and how much of it was.
+    output: Vec<u8>,
+    sent: usize,
+    last_heard: Monotonic,
+    last_sent: Monotonic,
+}
+
+impl Transport {
+    pub(super) fn new(
+        env: Env,
+        hosts: Hosts,
+        shared: Rc<Shared>,
+        requested: Duration,
+    ) -> Transport {
+        Transport { env, hosts, shared, requested, was_connected: false }
+    }
+
+    /// Runs until the session is over.
+    pub(super) async fn run(mut self) {
+        while !self.is_closed() {
+            let address = self.hosts.next(&self.env).await;
+            if self.was_connected {
+                self.env.sleep(self.env.jitter(&(Duration::ZERO..=RECONNECT_DELAY_MAX))).await;
+            }
+            match self.keep_connected(&address).await {
+                End::Lost => self.shared.lose(),
+                End::Expired => self.shared.close(),
+            }
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.shared.state.borrow().status == Status::Closed
+    }
+
+    fn timeout(&self) -> Duration {
+        self.shared.state.borrow().timeout
+    }
+
+    async fn keep_connected(&mut self, address: &Address) -> End {
+        let env = self.env.clone();
+        let limit = fraction(self.timeout(), 1, self.hosts.count());
+        match env.timeout(limit, self.establish(address)).await {
+            Some(Ok(link)) => self.carry(link).await,
+            Some(Err(end)) => end,
+            None => End::Lost,
+        }
+    }
+
+    /// Connects, and has the session accepted.
+    async fn establish(&mut self, address: &Address) -> Result<Link, End> {
+        let socket = self.env.connect(address).await?;
+        self.was_connected = true;
+        let now = self.env.monotonic_clock();
+        let mut link = Link {
+            socket,
+            input: BytesMut::new(),
+            output: Vec::new(),
+            sent: 0,
+            last_heard: now,
+            last_sent: now,
+        };
+        link.socket.write_all(&self.connect_request()).await?;
+        let mut reply = loop {
+            if let Some(reply) = Decoder::take_from(&mut link.input)? {
+                break reply;
+            }
+            if link.socket.read(&mut link.input).await? == 0 {
+                return Err(End::Lost);
+            }
+        };
+        match ConnectResponse::decode(&mut reply)? {
+            _ if self.is_closed() => Err(End::Expired),
+            ConnectResponse::Expired => Err(End::Expired),
+            ConnectResponse::Accepted { timeout, credentials } => {
+                self.shared.connect(timeout, credentials);
+                self.hosts.connected();
+                (link.last_heard, link.last_sent) =
+                    (self.env.monotonic_clock(), self.env.monotonic_clock());
+                Ok(link)
+            }
+        }
+    }
+
+    fn connect_request(&self) -> Vec<u8> {
+        let state = self.shared.state.borrow();
+        connect_request(state.last_zxid, self.requested, &state.credentials)
+    }
+
+    /// Sends and reads until the connection ends.
+    async fn carry(&self, mut link: Link) -> End {
+        loop {
+            if self.is_closed() {
+                return End::Expired;
+            }
+            let Some(patience) = self.patience(&mut link) else { return End::Lost };
+            let step = std::future::poll_fn(|context| self.poll_step(&mut link, context));
+            if let Some(Err(end)) = self.env.timeout(patience, step).await {
+                return end;
+            }
+        }
+    }
+
+    /// How long to wait for something to do; nothing if the server was silent for too long. Pings
+    /// if that is due.
+    fn patience(&self, link: &mut Link) -> Option<Duration> {
+        let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
+        let left = read_timeout.checked_sub(now.since(link.last_heard))?;
+        if left.is_zero() {
+            return None;
+        }
+        let idle = now.since(link.last_sent);
+        let margin = if idle > PING_MARGIN { PING_MARGIN } else { Duration::ZERO };
+        let to_next_ping = (read_timeout / 2).saturating_sub(idle + margin);
+        if !to_next_ping.is_zero() && idle <= PING_INTERVAL_MAX {
+            return Some(left.min(to_next_ping));
+        }
+        link.output.extend_from_slice(&Request::Ping.encode(PING_XID));
+        link.last_sent = now;
+        Some(left)
+    }
+
+    /// Ready once something was sent or read.
+    fn poll_step(&self, link: &mut Link, context: &mut Context<'_>) -> Poll<Result<(), End>> {
+        let has_sent = self.send(link, context)?;
+        let has_read = match link.socket.poll_read(context, &mut link.input) {
+            Poll::Ready(Ok(0)) => return Poll::Ready(Err(End::Lost)),
+            Poll::Ready(read) => read? > 0,
+            Poll::Pending => false,
+        };
+        while let Some(frame) = Decoder::take_from(&mut link.input)? {
+            self.receive(frame)?;
+            link.last_heard = self.env.monotonic_clock();
+        }
+        let state = &mut *self.shared.state.borrow_mut();
+        if has_sent || has_read || state.status == Status::Closed {
+            return Poll::Ready(Ok(()));
+        }
+        state.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Sends what can be sent, each frame by itself. True if any bytes left.
+    fn send(&self, link: &mut Link, context: &mut Context<'_>) -> Result<bool, End> {
+        let mut has_sent = false;
+        loop {
+            if link.sent == link.output.len() {
+                link.sent = 0;
+                link.output.clear();
+                let Some(frame) = self.shared.state.borrow_mut().next_frame() else {
+                    return Ok(has_sent);
+                };
+                link.output = frame;
+            }
+            match link.socket.poll_write(context, &link.output[link.sent..]) {
+                Poll::Ready(written) => link.sent += written?,
+                Poll::Pending => return Ok(has_sent),
+            }
+            has_sent = true;
+            link.last_sent = self.env.monotonic_clock();
+        }
+    }
+
+    /// Takes a frame of the server (`SendThread.readResponse`).
+    fn receive(&self, mut frame: Decoder) -> Result<(), End> {
+        let header = ReplyHeader::decode(&mut frame)?;
+        let state = &mut *self.shared.state.borrow_mut();
+        match header.xid {
+            PING_XID => return Ok(()),
+            NOTIFICATION_XID => {
+                let (change, path) = notification(&mut frame)?;
+                state.fire(change, &path);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let (xid, packet) = state.next_pending().ok_or(End::Lost)?;
+        let outcome = match header.error {
+            _ if xid != header.xid => Err(Malformed("an answer out of order".to_owned())),
+            Some(error) => Ok(Err(error)),
+            None => packet.request.decode(&mut frame).map(Ok),
+        };
+        match outcome {
+            Ok(outcome) => {
+                state.last_zxid = if header.zxid > 0 { header.zxid } else { state.last_zxid };
+                state.answer(packet, outcome);
+                Ok(())
+            }
+            Err(malformed) => {
+                state.answer(packet, Err(ZooKeeperError::ConnectionLoss));
+                Err(malformed.into())
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Watches as a client keeps them: whom to tell of what.
+//!
+//! Source: `ZKWatchManager` (`materialize`) and `ZooKeeper.WatchRegistration` of ZooKeeper 3.8: a
+//! watch of a node fires once, and every watcher hears of the session too.
+
+use super::protocol::{NodeChange, Request};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+/// What a watcher is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WatchedEvent {
+    /// The session goes on at a server (`SyncConnected`).
+    Connected,
+    /// No server answers at present (`Disconnected`).
+    Disconnected,
+    /// The session is over.
+    Expired,
+    /// Something happened to the node.
+    Node(NodeChange),
+}
+
+/// Where events wait until somebody looks at them. One task listens at a time.
+#[derive(Default, Debug)]
+pub struct Watcher {
+    events: RefCell<VecDeque<WatchedEvent>>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Watcher {
+    /// The next event, in the order in which they happened.
+    pub async fn next(&self) -> WatchedEvent {
+        std::future::poll_fn(|context| match self.events.borrow_mut().pop_front() {
+            Some(event) => Poll::Ready(event),
+            None => {
+                *self.waker.borrow_mut() = Some(context.waker().clone());
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
+    /// Forgets what has happened so far.
+    pub fn clear(&self) {
+        self.events.borrow_mut().clear();
+    }
+
+    /// Tells it.
+    pub fn tell(&self, event: WatchedEvent) {
+        self.events.borrow_mut().push_back(event);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+type Watchers = BTreeMap<String, Vec<Rc<Watcher>>>;
+
+/// The watches of one session.
+#[derive(Default, Debug)]
+pub struct Watches {
+    data: Watchers,
+    exist: Watchers,
+    child: Watchers,
+}
+
+impl Watches {
+    /// Keeps the watcher of a request that was answered; the server keeps a watch in these cases
+    /// only.
+    pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
+        let (watchers, path) = match (request, exists) {
+            (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {
+                (&mut self.data, path)
+            }
+            (Request::Exists { path, .. }, false) => (&mut self.exist, path),
+            (Request::GetChildren { path, .. }, true) => (&mut self.child, path),
+            _ => return,
+        };
+        let watchers = watchers.entry(path.clone()).or_default();
+        if !watchers.iter().any(|known| Rc::ptr_eq(known, &watcher)) {
+            watchers.push(watcher);
+        }
+    }
+
+    /// Tells those who watch the node, and forgets their watches.
+    pub fn fire(&mut self, change: NodeChange, path: &str) {
+        let kinds: &mut [&mut Watchers] = match change {
+            NodeChange::Created | NodeChange::Data => &mut [&mut self.data, &mut self.exist],
+            NodeChange::Deleted => &mut [&mut self.data, &mut self.exist, &mut self.child],
+            NodeChange::Children => &mut [&mut self.child],
+        };
+        for watcher in kinds.iter_mut().filter_map(|kind| kind.remove(path)).flatten() {
+            watcher.tell(WatchedEvent::Node(change));
+        }
+    }
+
+    /// Tells every watcher about the session.
+    pub fn tell_all(&self, event: WatchedEvent) {
+        for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
+        {
+            watcher.iter().for_each(|watcher| watcher.tell(event));
+        }
+    }
+
+    /// Forgets all of them.
+    pub fn forget(&mut self) {
+        *self = Watches::default();
+    }
+
+    /// What sets them at another server; nothing if there are none.
+    pub fn set_again(&self, relative_zxid: i64) -> Option<Request> {
+        let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
+        let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));
+        let is_empty = data.is_empty() && exist.is_empty() && child.is_empty();
+        (!is_empty).then_some(Request::SetWatches { relative_zxid, data, exist, child })
+    }
+}
