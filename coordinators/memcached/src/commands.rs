@@ -43,8 +43,8 @@ impl Memcached {
         let Some((name, arguments)) = words.split_first() else { return say(ERROR) };
         let quiet = arguments.last() == Some(&b"noreply".as_slice());
         match (*name, arguments.len()) {
-            (b"get" | b"bget", 1..) => self.get(arguments, Shown::Value),
-            (b"gets", 1..) => self.get(arguments, Shown::Cas),
+            (b"get" | b"bget", 1..) => self.get(arguments, Shown::Value, None),
+            (b"gets", 1..) => self.get(arguments, Shown::Cas, None),
             (b"gat", 1..) => self.get_and_touch(arguments, Shown::Value),
             (b"gats", 1..) => self.get_and_touch(arguments, Shown::Cas),
             (b"set", 4 | 5) => self.begin(Mode::Set, arguments, quiet),
@@ -66,7 +66,8 @@ impl Memcached {
         }
     }
 
-    fn get(&mut self, keys: &[&[u8]], shown: Shown) -> Then {
+    /// Shows items; each then expires anew, if an expiry is given.
+    fn get(&mut self, keys: &[&[u8]], shown: Shown, expiry: Option<i64>) -> Then {
         if keys.iter().any(|key| key.len() > KEY_MAX) {
             return say(BAD_LINE);
         }
@@ -85,6 +86,9 @@ impl Memcached {
                 }
                 self.counts.hits += 1;
             }
+            if let Some(expiry) = expiry {
+                self.extend(key, expiry);
+            }
         }
         said.extend_from_slice(b"END\r\n");
         Then::Reply(said)
@@ -93,11 +97,7 @@ impl Memcached {
     fn get_and_touch(&mut self, arguments: &[&[u8]], shown: Shown) -> Then {
         let (given, keys) = (arguments[0], &arguments[1..]);
         let Some(expiry) = number::expiry(given) else { return say(BAD_EXPIRY) };
-        let said = self.get(keys, shown);
-        for key in keys.iter().filter(|key| key.len() <= KEY_MAX) {
-            self.extend(key, expiry);
-        }
-        said
+        self.get(keys, shown, Some(expiry))
     }
 
     /// Moves the expiry of a key; whether it is there.

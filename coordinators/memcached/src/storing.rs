@@ -79,8 +79,6 @@ impl Memcached {
         let old = self.cache.get(key).cloned();
         match (mode, old) {
             (Mode::Cas(_), None) => return "NOT_FOUND",
-            // No number is 0: there is nothing to compare.
-            (Mode::Cas(0), Some(_)) => return "NOT_FOUND",
             (Mode::Cas(number), Some(old)) if old.cas != *number => return "EXISTS",
             (Mode::Add, Some(_)) | (Mode::Replace | Mode::Append | Mode::Prepend, None) => {
                 return "NOT_STORED";
