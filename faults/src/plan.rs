@@ -19,6 +19,10 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
+/// Every fault is over by then, and no clock is stepped by more: a hundred days. What is beyond would
+/// fit neither the agenda of a run nor the clocks of its nodes.
+pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
+
 /// Everything that will go wrong in one run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FaultPlan {
@@ -33,6 +37,17 @@ impl TimedFault {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
             (_, duration) => Some(self.at_us + duration.unwrap_or_default()),
         }
+    }
+
+    /// When the last that comes of it is over, with the step of a clock or the delay of a command
+    /// counted as a span; no span overflows.
+    fn reaches(&self) -> SimTime {
+        let step = match self.fault {
+            Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),
+            Fault::SlowServer { extra_us, .. } => extra_us,
+            _ => Micros::ZERO,
+        };
+        self.ends_at().unwrap_or(self.at_us) + self.fault.linger() + step
     }
 }
 
@@ -76,6 +91,11 @@ impl FaultPlan {
         back.into_values().max().unwrap_or_default()
     }
 
+    /// The id of the first fault that reaches beyond [`LATEST`].
+    pub fn beyond(&self) -> Option<u32> {
+        self.faults.iter().find(|timed| timed.reaches() > LATEST).map(|timed| timed.id)
+    }
+
     /// The first node named by the plan that is not in the deployment, with the id of the fault
     /// that names it.
     pub fn stranger(&self, deployment: &[Node]) -> Option<(u32, Node)> {
@@ -83,5 +103,26 @@ impl FaultPlan {
             let node = timed.fault.nodes().into_iter().find(|node| !deployment.contains(node))?;
             Some((timed.id, node))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reaches_beyond_the_latest_instant_is_named() {
+        let node = Node::Client(1);
+        let at = |id, at_us, fault| TimedFault { id, at_us: SimTime(at_us), fault };
+        let pause = |duration_us| Fault::Pause { node, duration_us: Micros(duration_us) };
+        let jump = |offset_us| Fault::ClockJump { node, offset_us };
+        let fine = at(1, LATEST.0 - 5, pause(5));
+        for (id, at_us, fault) in
+            [(2, u64::MAX, pause(u64::MAX)), (3, 0, pause(LATEST.0 + 1)), (4, 0, jump(i64::MIN))]
+        {
+            let plan = FaultPlan::new(vec![fine.clone(), at(id, at_us, fault)]);
+            assert_eq!(plan.beyond(), Some(id));
+        }
+        assert_eq!(FaultPlan::new(vec![fine]).beyond(), None);
     }
 }

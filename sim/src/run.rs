@@ -78,6 +78,12 @@ pub enum InvalidRun {
         /// The nodes that there are.
         valid: String,
     },
+    /// A fault of the plan comes too late, or lasts too long.
+    #[error("fault {fault} of the plan is not over after 100 days: expected less")]
+    Beyond {
+        /// The id of the fault.
+        fault: u32,
+    },
     /// Two faults of the plan hold the same thing at once.
     #[error(
         "faults {earlier} and {later} of the plan do the same to the same node at once: expected \
@@ -110,6 +116,9 @@ impl RunSpec {
     /// or the fault and the node.
     pub fn validate(&self) -> Result<(), InvalidRun> {
         fits(&self.scenario, self.client, &self.families)?;
+        if let Some(fault) = self.plan.beyond() {
+            return Err(InvalidRun::Beyond { fault });
+        }
         let targets = self.scenario.setting(self.topology()).targets();
         if let Some((fault, node)) = self.plan.stranger(&targets) {
             let names: Vec<String> = targets.iter().map(ToString::to_string).collect();

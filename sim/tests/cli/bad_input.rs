@@ -150,6 +150,9 @@ fn reports_that_are_none_are_refused() {
     let mut stranger = whole.clone();
     stranger["runs"][0]["plan"]["faults"][0]["fault"] =
         serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
+    // A time that no run reaches: it was a panic, and in a release build a garbled order of events.
+    let mut late = whole.clone();
+    late["runs"][0]["plan"]["faults"][0]["at_us"] = u64::MAX.into();
     let mut threaded = whole.clone();
     threaded["config"]["scenario"]["threads"] = 2.into();
     let cases = [
@@ -158,6 +161,7 @@ fn reports_that_are_none_are_refused() {
         (newer.to_string(), "version 3"),
         (other.to_string(), "fencepost.recipe"),
         (stranger.to_string(), "client-99"),
+        (late.to_string(), "is not over after 100 days"),
         (threaded.to_string(), "threads '2'"),
     ];
     for (content, says) in cases {
