@@ -6,16 +6,84 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Outputs, WallTime};
+use fake_redis::{
+    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Outputs, WallTime,
+};
 use libfuzzer_sys::fuzz_target;
 
 const NAMES: &[&str] = &[
-    "GET", "SET", "GETEX", "GETSET", "APPEND", "SETRANGE", "GETRANGE", "INCRBY", "INCRBYFLOAT", "MSET", "DEL", "RENAME", "COPY",
-    "EXPIRE", "PEXPIREAT", "TTL", "PERSIST", "SCAN", "KEYS", "OBJECT", "HSET", "HGETALL", "HSCAN", "HRANDFIELD", "HINCRBYFLOAT", "LPUSH",
-    "LPOP", "LRANGE", "LPOS", "LINSERT", "LTRIM", "LMOVE", "BLPOP", "SADD", "SPOP", "SSCAN", "ZADD", "ZRANGE", "ZRANGESTORE",
-    "ZREMRANGEBYLEX", "ZPOPMIN", "MULTI", "EXEC", "WATCH", "DISCARD", "EVAL", "EVALSHA", "SCRIPT", "SUBSCRIBE", "PSUBSCRIBE", "PUBLISH",
-    "PUBSUB", "CLIENT", "CONFIG", "DEBUG", "HELLO", "RESET", "SELECT", "SWAPDB", "FLUSHALL", "WAIT", "REPLICAOF", "REPLCONF", "PSYNC",
-    "INFO", "COMMAND", "MONITOR", "MEMORY", "BGREWRITEAOF", "SAVE", "ROLE", "AUTH",
+    "GET",
+    "SET",
+    "GETEX",
+    "GETSET",
+    "APPEND",
+    "SETRANGE",
+    "GETRANGE",
+    "INCRBY",
+    "INCRBYFLOAT",
+    "MSET",
+    "DEL",
+    "RENAME",
+    "COPY",
+    "EXPIRE",
+    "PEXPIREAT",
+    "TTL",
+    "PERSIST",
+    "SCAN",
+    "KEYS",
+    "OBJECT",
+    "HSET",
+    "HGETALL",
+    "HSCAN",
+    "HRANDFIELD",
+    "HINCRBYFLOAT",
+    "LPUSH",
+    "LPOP",
+    "LRANGE",
+    "LPOS",
+    "LINSERT",
+    "LTRIM",
+    "LMOVE",
+    "BLPOP",
+    "SADD",
+    "SPOP",
+    "SSCAN",
+    "ZADD",
+    "ZRANGE",
+    "ZRANGESTORE",
+    "ZREMRANGEBYLEX",
+    "ZPOPMIN",
+    "MULTI",
+    "EXEC",
+    "WATCH",
+    "DISCARD",
+    "EVAL",
+    "EVALSHA",
+    "SCRIPT",
+    "SUBSCRIBE",
+    "PSUBSCRIBE",
+    "PUBLISH",
+    "PUBSUB",
+    "CLIENT",
+    "CONFIG",
+    "DEBUG",
+    "HELLO",
+    "RESET",
+    "SELECT",
+    "SWAPDB",
+    "FLUSHALL",
+    "WAIT",
+    "REPLICAOF",
+    "REPLCONF",
+    "PSYNC",
+    "INFO",
+    "COMMAND",
+    "MONITOR",
+    "MEMORY",
+    "BGREWRITEAOF",
+    "SAVE",
+    "ROLE",
+    "AUTH",
 ];
 
 #[derive(Arbitrary, Debug)]
@@ -28,11 +96,48 @@ enum Argument {
 }
 
 const WORDS: &[&str] = &[
-    "NX", "XX", "GT", "LT", "CH", "INCR", "EX", "PX", "EXAT", "PXAT", "KEEPTTL", "GET", "MATCH", "COUNT", "TYPE", "LIMIT", "BYSCORE",
-    "BYLEX", "REV", "WITHSCORES", "LEFT", "RIGHT", "BEFORE", "RANK", "+inf", "(1", "[a", "-", "*", "LOAD", "KILL", "PAUSE", "KILL", "NO",
-    "ONE", "return redis.call(ARGV[1], KEYS[1])", "return cjson.decode(ARGV[1])", "return \
+    "NX",
+    "XX",
+    "GT",
+    "LT",
+    "CH",
+    "INCR",
+    "EX",
+    "PX",
+    "EXAT",
+    "PXAT",
+    "KEEPTTL",
+    "GET",
+    "MATCH",
+    "COUNT",
+    "TYPE",
+    "LIMIT",
+    "BYSCORE",
+    "BYLEX",
+    "REV",
+    "WITHSCORES",
+    "LEFT",
+    "RIGHT",
+    "BEFORE",
+    "RANK",
+    "+inf",
+    "(1",
+    "[a",
+    "-",
+    "*",
+    "LOAD",
+    "KILL",
+    "PAUSE",
+    "KILL",
+    "NO",
+    "ONE",
+    "return redis.call(ARGV[1], KEYS[1])",
+    "return cjson.decode(ARGV[1])",
+    "return \
      {cmsgpack.unpack(ARGV[1])}",
-    "return {struct.unpack(ARGV[1], ARGV[2])}", "return struct.pack(ARGV[1], ARGV[2])", "return \
+    "return {struct.unpack(ARGV[1], ARGV[2])}",
+    "return struct.pack(ARGV[1], ARGV[2])",
+    "return \
      bit.tohex(ARGV[1], ARGV[2])",
 ];
 
@@ -58,7 +163,8 @@ struct Step {
 
 fn request(step: &Step) -> Vec<u8> {
     let name = NAMES[usize::from(step.name) % NAMES.len()].as_bytes().to_vec();
-    let words: Vec<Vec<u8>> = std::iter::once(name).chain(step.arguments.iter().map(Argument::bytes)).collect();
+    let words: Vec<Vec<u8>> =
+        std::iter::once(name).chain(step.arguments.iter().map(Argument::bytes)).collect();
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {
         bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
@@ -74,19 +180,35 @@ fuzz_target!(|steps: Vec<Step>| {
     let mut out = Outputs::default();
     node.handle(Input::Timer, Now::unstepped(now), &mut out);
     for connection in 0..2 {
-        node.handle(Input::Accepted { connection: ConnectionId(connection), peer: "127.0.0.1:50000" }, Now::unstepped(now), &mut out);
+        node.handle(
+            Input::Accepted { connection: ConnectionId(connection), peer: "127.0.0.1:50000" },
+            Now::unstepped(now),
+            &mut out,
+        );
     }
     for step in &steps {
         now.0 += i64::from(step.millis) * 1_000;
         node.handle(Input::Timer, Now::unstepped(now), &mut out);
         let bytes = request(step);
-        node.handle(Input::Received { connection: ConnectionId(step.connection.into()), bytes: &bytes }, Now::unstepped(now), &mut out);
+        node.handle(
+            Input::Received { connection: ConnectionId(step.connection.into()), bytes: &bytes },
+            Now::unstepped(now),
+            &mut out,
+        );
         out.clear();
     }
     // A month later every pause and sleep is over.
     now.0 += 2_600_000_000_000;
     node.handle(Input::Timer, Now::unstepped(now), &mut out);
-    node.handle(Input::Accepted { connection: ConnectionId(2), peer: "127.0.0.1:50001" }, Now::unstepped(now), &mut out);
+    node.handle(
+        Input::Accepted { connection: ConnectionId(2), peer: "127.0.0.1:50001" },
+        Now::unstepped(now),
+        &mut out,
+    );
     out.clear();
-    node.handle(Input::Received { connection: ConnectionId(2), bytes: b"QUIT\r\n" }, Now::unstepped(now), &mut out);
+    node.handle(
+        Input::Received { connection: ConnectionId(2), bytes: b"QUIT\r\n" },
+        Now::unstepped(now),
+        &mut out,
+    );
 });

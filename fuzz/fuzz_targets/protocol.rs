@@ -5,7 +5,9 @@
 
 #![no_main]
 
-use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime};
+use fake_redis::{
+    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
+};
 use libfuzzer_sys::fuzz_target;
 
 /// 2023-11-14.
@@ -19,7 +21,21 @@ fn handle(node: &mut Node, input: Input<'_>) {
     for _ in 0..ROUNDS_MAX {
         for output in out.list.drain(..) {
             if let Output::Send { bytes, .. } = output {
-                assert!(matches!(bytes[0], b'+' | b'-' | b':' | b'$' | b'*' | b'%' | b'~' | b'>' | b'_' | b',' | b'#' | b'=' | b'('));
+                assert!(matches!(
+                    bytes[0],
+                    b'+' | b'-'
+                        | b':'
+                        | b'$'
+                        | b'*'
+                        | b'%'
+                        | b'~'
+                        | b'>'
+                        | b'_'
+                        | b','
+                        | b'#'
+                        | b'='
+                        | b'('
+                ));
             }
         }
         if !out.more {
@@ -35,9 +51,15 @@ fuzz_target!(|pieces: Vec<(u8, Vec<u8>)>| {
     let mut node = Node::new(NodeConfig::default(), DiskImage::default(), 1, START);
     handle(&mut node, Input::Timer);
     for connection in 0..3 {
-        handle(&mut node, Input::Accepted { connection: ConnectionId(connection), peer: "127.0.0.1:50000" });
+        handle(
+            &mut node,
+            Input::Accepted { connection: ConnectionId(connection), peer: "127.0.0.1:50000" },
+        );
     }
     for (connection, bytes) in &pieces {
-        handle(&mut node, Input::Received { connection: ConnectionId(u32::from(connection % 3)), bytes });
+        handle(
+            &mut node,
+            Input::Received { connection: ConnectionId(u32::from(connection % 3)), bytes },
+        );
     }
 });

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# What takes hours: each fuzz target for an hour (or SECONDS), and generated scripts beside a real redis-server. Says what it found; exit
+# status 1 if that is anything. What crashed a target is in fuzz/found/crash-*; `fuzz/run.sh minimise` adds what reached something new to
+# the corpora.
+#   ci/nightly.sh [SECONDS [SCRIPTS]]
+set -uo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-3600}
+scripts=${2:-100000}
+failed=0
+echo "on $(git rev-parse --short HEAD), $(date -u +%FT%TZ), $seconds s for each target"
+nice -n 15 fuzz/run.sh fuzz "$seconds" || failed=1
+nice -n 15 fuzz/run.sh beside "$scripts" "$(date +%s)" || failed=1
+found=$(find fuzz/found -name 'crash-*' -type f)
+if [ -n "$found" ]; then
+  failed=1
+  printf 'crashes:\n%s\n' "$found"
+fi
+[ "$failed" -eq 0 ] && echo "nothing was found"
+exit "$failed"

@@ -1,0 +1,27 @@
+//! Any bytes as an append-only file: the server starts with what it can read of them, and the file
+//! that it rewrites is read back as the same.
+
+#![no_main]
+
+use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};
+use fencepost_fuzz::bench::Bench;
+use libfuzzer_sys::fuzz_target;
+
+fn load(image: DiskImage) -> Bench<Node> {
+    let persistence = Persistence::Aof { fsync: Fsync::Always };
+    Bench::server(NodeConfig { persistence, ..NodeConfig::default() }, image)
+}
+
+/// What it makes of its file.
+fn rewritten(mut server: Bench<Node>) -> DiskImage {
+    assert_eq!(server.ask(&[b"PING"]), b"+PONG\r\n");
+    server.ask(&[b"BGREWRITEAOF"]);
+    server.pass(10_000);
+    server.image.expect("the file was rewritten")
+}
+
+fuzz_target!(|file: &[u8]| {
+    let append_only = file.to_vec().into();
+    let image = rewritten(load(DiskImage { append_only, ..DiskImage::default() }));
+    assert_eq!(image, rewritten(load(image.clone())));
+});

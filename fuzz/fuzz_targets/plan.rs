@@ -1,0 +1,36 @@
+//! Any text as a fault plan: it is refused, or both engines run it to the same history.
+
+#![no_main]
+
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_clients::find;
+use fencepost_faults::{FaultPlan, Seed};
+use fencepost_reports::digest;
+use libfuzzer_sys::fuzz_target;
+use std::rc::Rc;
+
+fn check(client: &str, families: &str, plan: &FaultPlan) {
+    let scenario = Rc::new(Scenario { processes: 2, cycles: 1, ..Scenario::default() });
+    let spec = RunSpec {
+        seed: Seed(3),
+        client: find(client).expect("a lock of that name"),
+        families: families.parse().expect("families of that name"),
+        scenario,
+        plan: plan.clone(),
+    };
+    if spec.validate().is_err() {
+        return;
+    }
+    let digests = [Engine::Fast, Engine::Turmoil]
+        .map(|engine| spec.run(engine).map(|outcome| digest(&outcome.history)));
+    match digests {
+        [Ok(fast), Ok(turmoil)] => assert_eq!(fast, turmoil),
+        [fast, turmoil] => panic!("{fast:?} and {turmoil:?}"),
+    }
+}
+
+fuzz_target!(|text: &str| {
+    let Ok(plan) = serde_json::from_str::<FaultPlan>(text) else { return };
+    check("single-node", "pause", &plan);
+    check("redlock", "partition", &plan);
+});

@@ -1,0 +1,45 @@
+//! A replica whose primary says anything, and a primary whose replica does. Parts of the input that
+//! begin with `T` let time pass, with `R` are a snapshot, with `F` begin one, with `P` come from
+//! our own replica, with `C` end the connection; all others come from the primary as they are.
+
+#![no_main]
+
+use fake_redis::{ConnectionId, DiskImage, Input, Node, NodeConfig};
+use fencepost_fuzz::bench::Bench;
+use fencepost_fuzz::parts;
+use libfuzzer_sys::fuzz_target;
+
+fn step(server: &mut Bench<Node>, replica: ConnectionId, kind: u8, rest: &[u8]) {
+    let Some(primary) = server.opened.last().copied() else {
+        return server.pass(1_000);
+    };
+    let mut say = |bytes: &[u8]| server.receive(primary, bytes);
+    match kind {
+        b'T' => server.pass(rest.iter().map(|byte| u64::from(*byte)).sum::<u64>() * 100),
+        b'R' => {
+            say(format!("${}\r\n", rest.len()).as_bytes());
+            say(rest);
+        }
+        b'F' => say(format!("+FULLRESYNC {} 1000\r\n", "a1b2".repeat(10)).as_bytes()),
+        b'P' => server.receive(replica, rest),
+        b'C' => {
+            server.opened.pop();
+            server.input(Input::Closed { connection: primary });
+        }
+        _ => say(&[&[kind], rest].concat()),
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let replica_of = Some(("primary".to_owned(), 6379));
+    let mut server =
+        Bench::server(NodeConfig { replica_of, ..NodeConfig::default() }, DiskImage::default());
+    server.pass(1_000);
+    let replica = server.accept();
+    for (kind, rest) in parts(input) {
+        step(&mut server, replica, kind, rest);
+    }
+    server.pass(100_000);
+    let answer = server.ask(&[b"PING"]);
+    assert!(answer == b"+PONG\r\n" || answer.starts_with(b"-MASTERDOWN"), "{answer:?}");
+});

@@ -1,0 +1,33 @@
+//! Any bytes as a snapshot: the server starts with what it can read of them, and what it saves then
+//! is read back as the same.
+
+#![no_main]
+
+use fake_redis::{DiskImage, NodeConfig, Persistence};
+use fencepost_fuzz::bench::Bench;
+use libfuzzer_sys::fuzz_target;
+
+fn load(snapshot: &[u8]) -> Bench<fake_redis::Node> {
+    let config = NodeConfig { persistence: Persistence::Rdb, ..NodeConfig::default() };
+    let snapshot = Some(snapshot.to_vec().into());
+    Bench::server(config, DiskImage { snapshot, ..DiskImage::default() })
+}
+
+fn saved(mut server: Bench<fake_redis::Node>) -> Vec<u8> {
+    assert_eq!(server.ask(&[b"PING"]), b"+PONG\r\n");
+    assert_eq!(server.ask(&[b"SAVE"]), b"+OK\r\n");
+    server.image.and_then(|image| image.snapshot).expect("a snapshot was saved").to_vec()
+}
+
+fn check(snapshot: &[u8]) {
+    let content = saved(load(snapshot));
+    assert_eq!(content, saved(load(&content)));
+}
+
+fuzz_target!(|snapshot: &[u8]| {
+    check(snapshot);
+    // A checksum of 0 says that there is none; no mutation hits the right one.
+    if let Some((content, _)) = snapshot.split_last_chunk::<8>() {
+        check(&[content, &[0; 8]].concat());
+    }
+});

@@ -1,0 +1,55 @@
+//! Any text as a report, a sweep summary or a matrix: it is refused, or every format can write it.
+
+#![no_main]
+
+use fencepost_reports::format::FORMATS;
+use fencepost_reports::matrix::{html, markdown, text};
+use fencepost_reports::read::{Document, read_any, read_matrix};
+use fencepost_reports::sweep::{Gaps, Sweep, merge};
+use fencepost_reports::{Report, judge, validate};
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+
+/// The document without its checksum, which would catch nearly every change before anything else
+/// looks.
+fn unsealed(document: &str) -> Option<String> {
+    let mut value: Value = serde_json::from_str(document).ok()?;
+    value.as_object_mut()?.remove("checksum")?;
+    Some(value.to_string())
+}
+
+fn write(report: &Report) {
+    for format in FORMATS {
+        format.write_run(report, &mut Vec::new()).expect("memory takes everything");
+    }
+    for history in report.runs.iter().filter_map(|run| run.history.as_ref()) {
+        if validate(history).is_ok() {
+            judge(history);
+        }
+    }
+}
+
+fn write_sweep(sweep: &Sweep) {
+    let Ok(sum) = merge(std::slice::from_ref(sweep), Gaps::Allowed) else { return };
+    for format in FORMATS.iter().filter(|format| format.tells_of_sweeps()) {
+        format.write_sweep(&sum, &mut Vec::new()).expect("memory takes everything");
+    }
+}
+
+fn check(document: &str) {
+    match read_any(document) {
+        Ok(Document::Report(report)) => write(&report),
+        Ok(Document::Sweep(sweep)) => write_sweep(&sweep),
+        _ => {}
+    }
+    if let Ok(matrix) = read_matrix(document) {
+        let _ = (html(&matrix), markdown(&matrix), text(&matrix));
+    }
+}
+
+fuzz_target!(|document: &str| {
+    check(document);
+    if let Some(document) = unsealed(document) {
+        check(&document);
+    }
+});

@@ -1,0 +1,24 @@
+//! Any text as a scenario: it is refused, or makes sense, and plans are drawn for it.
+
+#![no_main]
+
+use fencepost::{RunSpec, Scenario};
+use fencepost_clients::CLIENTS;
+use fencepost_faults::{Families, Seed};
+use libfuzzer_sys::fuzz_target;
+use std::rc::Rc;
+
+fuzz_target!(|text: &str| {
+    let Ok(table) = text.parse::<toml::Table>() else { return };
+    let Ok(scenario) = table.try_into::<Scenario>() else { return };
+    if scenario.validate().is_err() {
+        return;
+    }
+    let (scenario, families) =
+        (Rc::new(scenario), "all".parse::<Families>().expect("all families"));
+    let _ = scenario.deviations();
+    for client in CLIENTS {
+        let spec = RunSpec::draw(Seed(7), client, &families, scenario.clone());
+        let _ = spec.validate();
+    }
+});

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets and runs them, with nothing but the stable compiler, a C and a C++ compiler.
+#   fuzz/run.sh replay             every input of the corpora once
+#   fuzz/run.sh fuzz SECONDS [TARGET...]   each target for so long, two at a time; what is new goes to fuzz/found
+#   fuzz/run.sh minimise [TARGET...]       the corpora and what was found, as few inputs as reach as much
+#   fuzz/run.sh beside COUNT [SEED]        generated scripts beside a real redis-server
+set -euo pipefail
+cd "$(dirname "$0")"
+mode=${1:?replay, fuzz, minimise or beside}
+shift
+all=(protocol commands scripts rdb aof psync hello scenario plan history report)
+host=x86_64-unknown-linux-gnu
+out=${CARGO_TARGET_DIR:-target}/$host/debug
+
+# Coverage of Rust code is a matter of flags that every compiler takes. The address sanitizer is that of the C compiler: Lua's C code is
+# instrumented, and the heap is watched for all. For Rust code it is no stable flag: SANITIZE_RUST=1 has the compiler take it all the same.
+export FENCEPOST_LUA_SANITIZER=1 CARGO_INCREMENTAL=0
+flags=(--cfg fuzzing -Cpasses=sancov-module)
+for flag in level=3 inline-8bit-counters pc-table; do flags+=("-Cllvm-args=-sanitizer-coverage-$flag"); done
+if [ -n "${SANITIZE_RUST:-}" ]; then
+  export RUSTC_BOOTSTRAP=1
+  flags+=(-Zsanitizer=address)
+fi
+export RUSTFLAGS="${flags[*]}"
+# Leaks are not looked for: a thread keeps its Lua state until it ends.
+export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0:abort_on_error=1
+cargo build --quiet --target "$host"
+
+# Each line of output names its target.
+run() {
+  local target=$1
+  shift
+  "$out/$target" -rss_limit_mb=4096 -timeout=60 -print_final_stats=0 -verbosity="${VERBOSITY:-0}" \
+    -artifact_prefix="found/crash-$target-" "$@" 2>&1 | sed "s/^/$target: /"
+}
+# Two targets at a time.
+each() {
+  local failed=0 running=()
+  for target in "${targets[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do sleep 0.2; done
+    "$@" "$target" & running+=($!)
+  done
+  for pid in "${running[@]}"; do wait "$pid" || failed=1; done
+  return "$failed"
+}
+replay() { run "$1" -runs=0 "corpus/$1" && echo "$1: $(find "corpus/$1" -type f | wc -l) inputs, no failure"; }
+fuzz() {
+  mkdir -p "found/$1"
+  run "$1" -max_total_time="$seconds" -max_len="${MAX_LEN:-16384}" -len_control=20 "found/$1" "corpus/$1" \
+    && echo "$1: $seconds s, no failure, $(find "found/$1" -type f | wc -l) inputs reach something new"
+}
+minimise() {
+  mkdir -p "found/$1" "least/$1"
+  run "$1" -merge=1 "least/$1" "corpus/$1" "found/$1"
+  rm -r "corpus/$1" "found/$1" && mv "least/$1" "corpus/$1"
+  echo "$1: $(find "corpus/$1" -type f | wc -l) inputs"
+}
+beside() {
+  local folder server port=7901 status=0
+  folder=$(mktemp -d)
+  redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$folder" >"$folder/log" & server=$!
+  until redis-cli -p "$port" ping >/dev/null 2>&1; do sleep 0.1; done
+  "$out/beside" "$port" "$1" "${2:-1}" || status=$?
+  kill "$server" && wait "$server" || true
+  rm -r "$folder"
+  return "$status"
+}
+
+mkdir -p found least
+case $mode in
+  replay) targets=("${all[@]}"); each replay ;;
+  fuzz) seconds=${1:?how many seconds}; shift; targets=("${@:-${all[@]}}"); each fuzz ;;
+  minimise) targets=("${@:-${all[@]}}"); each minimise ;;
+  beside) beside "$@" ;;
+  *) echo "unknown mode $mode: expected replay, fuzz, minimise or beside" >&2; exit 2 ;;
+esac

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""First inputs of the corpora: what the program and a real redis-server write, and dialogues. After
+that `run.sh minimise` keeps what reaches more."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROGRAM = os.environ.get("FENCEPOST", str(HERE.parent / "target" / "debug" / "fencepost"))
+FILL = """SET a 1|SET b text EX 100000|SET c 12345678901|APPEND b more|LPUSH l 1 2 3 four|RPUSH l2 x|HSET h f v g w|SADD s 1 2 3
+SADD s2 a b c|ZADD z 1 a 2.5 b inf c|EXPIRE z 100000|SELECT 3|SET k v|SETRANGE r 100 x|HSET h2 f 1|SELECT 0|DEL a|MULTI|SET m 1|EXEC
+EVAL "return redis.call('SET',KEYS[1],'v')" 1 e""".replace("\n", "|").split("|")
+
+
+def keep(target, name, content):
+    folder = HERE / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def fencepost(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True).stdout
+
+
+def of_real_server():
+    for name, options in {"plain": [], "uncompressed": ["--rdbcompression", "no"],
+                          "large": ["--hash-max-listpack-entries", "0", "--zset-max-listpack-entries", "0",
+                                    "--set-max-intset-entries", "0", "--list-max-listpack-size", "1"]}.items():
+        with tempfile.TemporaryDirectory() as folder:
+            server = subprocess.Popen(
+                ["redis-server", "--port", "7902", "--dir", folder, "--appendonly", "yes", "--save", "",
+                 "--aof-use-rdb-preamble", "no", *options], stdout=subprocess.DEVNULL)
+            ask = lambda *words, **more: subprocess.run(["redis-cli", "-p", "7902", *words], capture_output=True, **more)
+            while b"PONG" not in ask("ping").stdout:
+                time.sleep(0.05)
+            ask(input="\n".join(FILL).encode())
+            ask("save")
+            for number, path in enumerate(sorted(Path(folder).rglob("*.incr.aof"))):
+                keep("aof", f"{name}-{number}", path.read_bytes())
+            dump = Path(folder, "dump.rdb").read_bytes()
+            keep("rdb", name, dump)
+            keep("psync", f"snapshot-{name}", b"\xff".join(
+                [b"+PONG\r\n", *[b"+OK\r\n"] * 4, b"F", b"R" + dump.replace(b"\xff", b"\xfe"), b"T\x20", b"*1\r\n$4\r\nPING\r\n"]))
+            ask("bgrewriteaof")
+            time.sleep(0.5)
+            for number, path in enumerate(sorted(Path(folder).rglob("*.base.aof"))):
+                keep("aof", f"{name}-base-{number}", path.read_bytes())
+            server.terminate()
+            server.wait()
+
+
+def of_program():
+    small = ["--client", "single-node", "--cycles", "1", "--processes", "2"]
+    for number, fault in enumerate(["pause", "clock-jump", "restart", "partition", "failover", "evict", "loss"]):
+        text = fencepost("run", "--seed", number, "--fault", fault, *small, "--no-shrink", "--format", "json", "--with-history")
+        if not text:
+            continue
+        report = json.loads(text)
+        run = report["runs"][0]
+        keep("report", f"run-{fault}", text)
+        keep("history", fault, json.dumps(run["history"]))
+        keep("plan", fault, json.dumps(run["plan"]))
+    shown = fencepost("run", "--seed", 3, "--client", "single-node", "--fault", "pause", "--cycles", "2", "--format", "json")
+    keep("report", "minimal", shown)
+    with tempfile.TemporaryDirectory() as folder:
+        sweep = fencepost("sweep", "--seeds", "0..10", *small, "--fault", "pause", "--quiet", "--format", "json")
+        keep("report", "sweep", sweep)
+        path = Path(folder, "sweep")
+        path.write_bytes(sweep)
+        keep("report", "matrix", fencepost("matrix", "--from", path, "--format", "json"))
+    keep("plan", "none", '{"faults": []}')
+    for number, path in enumerate(sorted(HERE.parent.glob("examples/**/*.toml"))):
+        keep("scenario", f"example-{number}", path.read_bytes())
+    keep("scenario", "times", 'ttl = "9s"\nprocesses = 2\ncycles = 2\nhold = "10ms..1s"\nlatency = "1ms..2ms"\nretry = "50ms"\n')
+    keep("scenario", "servers", 'processes = 3\nthreads = 2\ncycles = 4\nttl = "2s"\nhold = "1ms..40ms"\nretry = "10ms..20ms"\n'
+         'replicas = 2\nsentinels = 3\ndown-after = "500ms"\nquantum = "100us"\nacquire-timeout = "1m"\n')
+
+
+def of_hand():
+    hello = "10.0.0.2,26379,%s,%d,mymaster,redis-1,6379,%d"
+    run_id = "ab" * 20
+    info = ("# Server\r\nrun_id:%s\r\n# Replication\r\nrole:master\r\nconnected_slaves:1\r\n"
+            "slave0:ip=10.0.0.9,port=6379,state=online,offset=5,lag=0\r\nmaster_repl_offset:5\r\n" % run_id)
+    slave = ("run_id:%s\r\nrole:slave\r\nmaster_host:redis-1\r\nmaster_port:6379\r\nmaster_link_status:up\r\n"
+             "slave_priority:100\r\nslave_repl_offset:5\r\n" % ("cd" * 20))
+    join = lambda *parts: b"\xff".join(part.encode() if isinstance(part, str) else part for part in parts)
+    keep("hello", "meeting", join("i" + info, "h" + hello % (run_id, 0, 0), "t\x64", "h" + hello % ("ef" * 20, 3, 2)))
+    keep("hello", "switch", join("h" + hello % (run_id, 7, 0), "h" + hello.replace("redis-1", "redis-2") % (run_id, 7, 7), "t\x64"))
+    keep("hello", "down", join("i" + info, "i" + slave, "t\xc8".encode("latin1"), "x", "t\xc8".encode("latin1"), "cSENTINEL FAILOVER mymaster"))
+    keep("hello", "asked", join("cSENTINEL IS-MASTER-DOWN-BY-ADDR redis-1 6379 5 " + run_id, "cSENTINEL MASTERS",
+                                "cSENTINEL REPLICAS mymaster", "cPUBLISH __sentinel__:hello " + hello % (run_id, 1, 1)))
+    keep("hello", "said", join("r+PONG\r\n", "r-ERR no\r\n", "r*2\r\n:1\r\n$1\r\nx\r\n", "s+x\r\n"))
+    keep("hello", "set", join("cSENTINEL SET mymaster down-after-milliseconds 1", "cSENTINEL RESET *", "cSENTINEL CKQUORUM mymaster",
+                              "cSENTINEL MONITOR other 10.0.0.5 6379 2", "cSENTINEL REMOVE mymaster"))
+    keep("psync", "handshake", join("+PONG\r\n", "+OK\r\n", "+OK\r\n", "+OK\r\n", "+FULLRESYNC " + run_id + " 0\r\n"))
+    keep("psync", "continued", join("+PONG\r\n", "-ERR\r\n", "+OK\r\n", "+CONTINUE " + run_id + "\r\n", "*1\r\n$4\r\nPING\r\n"))
+    keep("psync", "eof", join("+PONG\r\n", "+OK\r\n", "+OK\r\n", "F", "$EOF:" + run_id + "\r\n", "REDIS0009", run_id))
+    keep("psync", "below", join("PPSYNC ? -1\r\n", "PREPLCONF capa eof\r\n", "PREPLCONF ACK 5\r\n", "T\x0a", "PPSYNC " + run_id + " 1\r\n"))
+    keep("psync", "lost", join("-NOAUTH\r\n", "C", "T\x20", "+PONG\r\n", "-NOMASTERLINK\r\n", "T\x20"))
+    for number in range(40):
+        keep("scripts", f"program-{number}", bytes((number * 37 + at * (number + 11) * 7 + at * at) % 256 for at in range(64 + number * 4)))
+    lines = [line for line in (HERE.parent / "fake-redis/src/script/library/answers.txt").read_text().splitlines() if line.strip()]
+    for number, line in enumerate(lines[:60:2]):
+        keep("scripts", f"text-{number}", "#" + line)
+    keep("protocol", "ping", b"\x00\x00\x01\x01\x04*1\r\n$4\r\nPING\r\nPING\r\n")
+    keep("commands", "none", b"\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09")
+
+
+of_real_server()
+of_program()
+of_hand()

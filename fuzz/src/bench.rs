@@ -1,0 +1,121 @@
+//! A machine with the clock and the network in the target's hand.
+
+use fake_redis::{
+    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
+};
+
+/// 2023-11-14.
+pub const START: WallTime = WallTime(1_700_000_000_000_000);
+/// No input makes a server serve more commands than it has bytes.
+const ROUNDS_MAX: usize = 1_000_000;
+
+/// A machine, and what it did.
+pub struct Bench<M> {
+    machine: M,
+    /// The wall clock.
+    pub now: WallTime,
+    /// What it sent since this was last taken.
+    pub sent: Vec<(ConnectionId, Vec<u8>)>,
+    /// The connections that it opened, in their order, and has not closed.
+    pub opened: Vec<ConnectionId>,
+    /// The last image that it put in the place of what its disk held.
+    pub image: Option<DiskImage>,
+    accepted: u32,
+}
+
+impl Bench<Node> {
+    /// A server that has booted.
+    pub fn server(config: NodeConfig, disk: DiskImage) -> Bench<Node> {
+        Bench::of(Node::new(config, disk, 1, START))
+    }
+}
+
+impl<M: Machine> Bench<M> {
+    /// A machine that has booted.
+    pub fn of(machine: M) -> Bench<M> {
+        let (sent, opened) = (Vec::new(), Vec::new());
+        let mut bench = Bench { machine, now: START, sent, opened, image: None, accepted: 0 };
+        bench.input(Input::Timer);
+        bench
+    }
+
+    /// A client connects.
+    pub fn accept(&mut self) -> ConnectionId {
+        let connection = ConnectionId(self.accepted);
+        self.accepted += 1;
+        self.input(Input::Accepted { connection, peer: "127.0.0.1:50000" });
+        connection
+    }
+
+    /// Bytes arrive.
+    pub fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
+        self.input(Input::Received { connection, bytes });
+    }
+
+    /// Time passes.
+    pub fn pass(&mut self, millis: u64) {
+        self.now.0 += i64::try_from(millis).unwrap_or(0) * 1_000;
+        self.input(Input::Timer);
+    }
+
+    /// What a new client is answered.
+    pub fn ask(&mut self, words: &[&[u8]]) -> Vec<u8> {
+        let connection = self.accept();
+        self.sent.clear();
+        self.receive(connection, &encode(words));
+        let answers = self.sent.iter().filter(|(to, _)| *to == connection);
+        answers.flat_map(|(_, bytes)| bytes.clone()).collect()
+    }
+
+    /// Something happens to the machine; every connection that it asks for opens at once.
+    pub fn input(&mut self, input: Input<'_>) {
+        let mut out = Outputs::default();
+        self.machine.handle(input, Now::unstepped(self.now), &mut out);
+        for _ in 0..ROUNDS_MAX {
+            let connects = self.look_at(&mut out);
+            let more = out.more;
+            out.clear();
+            for connection in &connects {
+                self.machine.handle(
+                    Input::Connected { connection: *connection },
+                    Now::unstepped(self.now),
+                    &mut out,
+                );
+            }
+            if more {
+                self.machine.handle(Input::Continue, Now::unstepped(self.now), &mut out);
+            } else if connects.is_empty() {
+                return;
+            }
+        }
+        panic!("the machine never runs out of commands");
+    }
+
+    fn look_at(&mut self, out: &mut Outputs) -> Vec<ConnectionId> {
+        let mut connects = Vec::new();
+        for output in out.list.drain(..) {
+            match output {
+                Output::Send { connection, bytes } => self.sent.push((connection, bytes.to_vec())),
+                Output::Connect { connection, .. } => connects.push(connection),
+                Output::Close { connection } | Output::Abort { connection } => {
+                    self.opened.retain(|open| *open != connection);
+                }
+                Output::DiskReplace { image } => self.image = Some(image),
+                _ => {}
+            }
+        }
+        self.opened.extend(&connects);
+        connects
+    }
+}
+
+/// A command as a client sends it.
+pub fn encode(words: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+    for word in words {
+        bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
+        bytes.extend_from_slice(word);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes
+}
