@@ -26,6 +26,7 @@ pub const DEFINITION: Definition = Definition {
     about: "single-node with a fencing token, counted up by the script that takes the lock",
     deployment: Deployment::Primary,
     has_tokens: true,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| {
         Box::new(Fencing {

@@ -325,6 +325,8 @@ pub struct Definition {
     pub deployment: Deployment,
     /// Whether its leases carry a fencing token.
     pub has_tokens: bool,
+    /// Whether it promises to serve those who wait in the order in which they came.
+    pub is_fair: bool,
     /// The library and version that it models, if any.
     pub models: Option<&'static str>,
     /// Makes the lock of one process, in the hands of its first thread. Panics if the servers are

@@ -48,6 +48,7 @@ pub const DEFINITION: Definition = Definition {
      third of its time",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: MODELS,
     build: |env, servers, settings| build(env, servers, settings, Habits::default()),
 };

@@ -39,6 +39,7 @@ pub const DEFINITION: Definition = Definition {
     about: "the Redlock algorithm: a majority of independent masters within the validity time",
     deployment: Deployment::Independent,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| lock(env, servers, settings, Habits::default()),
 };

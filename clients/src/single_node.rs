@@ -23,6 +23,7 @@ pub const DEFINITION: Definition = Definition {
     about: "SET key owner NX PX ttl on one Redis, released by a Lua compare-and-delete",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| {
         Box::new(SingleNode {

@@ -44,6 +44,7 @@ pub const DEFINITION: Definition = Definition {
      without renewal",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: Some("Spring Integration RedisLockRegistry 7.x (2026), spin lock"),
     build: |env, servers, settings| {
         let registry = Registry::new(&env);

@@ -104,6 +104,10 @@ impl Machine for Node {
         true
     }
 
+    fn will_send(&self) -> bool {
+        self.server.answers_later() || self.server.tells_of_expiry()
+    }
+
     fn wording(&self) -> Wording {
         wording::resp
     }

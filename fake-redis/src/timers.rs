@@ -60,6 +60,11 @@ impl Timers {
         }
     }
 
+    /// Whether a deadline is set.
+    pub(crate) fn is_set(&self, timer: Timer) -> bool {
+        self.due[timer as usize].is_some()
+    }
+
     /// Whether any deadline has come.
     pub(crate) fn any_due(&self, now: WallTime) -> bool {
         self.soonest.is_some_and(|due| due <= now)

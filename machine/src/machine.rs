@@ -62,6 +62,13 @@ pub trait Machine {
         false
     }
 
+    /// Whether an instant lies ahead at which the server sends something to a client though nobody
+    /// asks it again: a blocking command whose time runs out, the expiry of a key that somebody is
+    /// told of. What servers send each other does not count.
+    fn will_send(&self) -> bool {
+        false
+    }
+
     /// How the bytes of its connections are put into words, for pictures.
     fn wording(&self) -> Wording {
         wording::lines

@@ -1,6 +1,7 @@
 //! Why it happened, decided from what the servers did and which faults acted. Must never know how a
 //! cause is worded.
 
+mod asleep;
 mod classify;
 mod early_loss;
 mod overrun;
@@ -83,6 +84,10 @@ pub enum Cause {
     HolderCrash,
     /// A process that waited for the lock died, and its place in the queue was kept for it.
     WaiterCrash,
+    /// The lock became free, and nothing woke a process that waited for it.
+    MissedWakeup,
+    /// A lock that serves its waiters in order did not keep the place of one.
+    LostPlace,
     /// The steps of two processes interleaved in an order that the protocol does not survive.
     Interleaving,
     /// Threads of one process have one owner value, and a server took the one for the other.

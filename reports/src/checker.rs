@@ -3,6 +3,7 @@
 //!
 //! One invariant is one file. A new checker is a file and a line in [`CHECKERS`].
 
+mod deadlock;
 mod duplicate_number;
 mod fenced_out;
 mod foreign_release;
@@ -11,6 +12,7 @@ mod lost_update;
 mod overlap;
 mod oversold;
 mod stale_write;
+mod starved;
 pub(crate) mod stuck;
 mod token_missing;
 mod token_regression;
@@ -46,6 +48,8 @@ pub const CHECKERS: &[Checker] = &[
     fenced_out::CHECKER,
     foreign_release::CHECKER,
     stuck::CHECKER,
+    deadlock::CHECKER,
+    starved::CHECKER,
     held_forever::CHECKER,
 ];
 

@@ -60,6 +60,8 @@ const LOST_REPLY: &str = "A server applied a command whose sender never heard of
 const HOLDER_CRASH: &str = "The process that holds the lock died, and nothing frees it.";
 const WAITER_CRASH: &str = "A process that waited for the lock died, and those behind it waited \
                             until its place in the queue ran out.";
+const MISSED_WAKEUP: &str = "The lock became free while the process waited, and nothing woke it.";
+const LOST_PLACE: &str = "The lock did not keep the place of one that waited.";
 const UNEXPLAINED: &str = "The recorded events do not say why.";
 
 impl<'t, 'h> Scene<'t, 'h> {
@@ -129,6 +131,8 @@ impl<'t, 'h> Scene<'t, 'h> {
             ),
             Cause::HolderCrash => HOLDER_CRASH.to_owned(),
             Cause::WaiterCrash => WAITER_CRASH.to_owned(),
+            Cause::MissedWakeup => MISSED_WAKEUP.to_owned(),
+            Cause::LostPlace => LOST_PLACE.to_owned(),
             Cause::Interleaving => {
                 format!("The steps of {holder} and {taker} interleaved; no fault was needed.")
             }

@@ -46,6 +46,11 @@ pub enum Kind {
     ForeignRelease,
     /// Nobody holds the lock and nobody gets it.
     Stuck,
+    /// Somebody waits for a free lock, and nothing lies ahead that could wake anybody.
+    Deadlock,
+    /// A process that waits is not served: it sleeps on a free lock, or one that asked later gets a
+    /// fair lock before it.
+    Starved,
     /// A live holder keeps the lock beyond the stated bound.
     HeldForever,
 }
@@ -128,7 +133,9 @@ impl Kind {
             | Kind::DuplicateNumber
             | Kind::NumberRegression
             | Kind::FencedOut
-            | Kind::Stuck => Severity::Harm,
+            | Kind::Stuck
+            | Kind::Deadlock
+            | Kind::Starved => Severity::Harm,
         }
     }
 }

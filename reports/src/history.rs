@@ -66,6 +66,10 @@ pub struct Header {
     /// have not heard of it for the ttl, rather than for a ttl from when it was taken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
+    /// The lock serves those who wait in the order in which they came: nobody who asked later than
+    /// another by more than this gets it before. Absent for locks that promise no order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_bound_us: Option<Micros>,
 }
 
 /// Something that happened.
@@ -129,6 +133,19 @@ pub enum What {
     },
     /// The lock's own code noticed that this thread lost the lock.
     Lost,
+    /// This thread waits for the lock and has sent nothing to a server for a while. Told when that
+    /// ends or when the run does: of a silence beyond the bound after healing, and of all who wait
+    /// when a run ends with nothing ahead of it. Not part of the digest.
+    Silent {
+        /// When it sent something last; when it began to wait, if it has sent nothing since.
+        since_us: SimTime,
+        /// A thread that waits for a free lock sends something within this span.
+        bound_us: Micros,
+        /// False if the run is over and nothing lay ahead that could wake any process: no timer of
+        /// a process, no message from or to one, no fault, and nothing that a server will send by
+        /// itself. What Sentinels and servers do among themselves does not count.
+        ahead: bool,
+    },
     /// The process, with all its threads, or the server died (as a crash or by power loss).
     Crashed,
     /// The process or server was started again after a crash.
@@ -263,8 +280,11 @@ pub enum Change {
 
 impl What {
     /// Whether the event takes part in the history digest: operations, servers and storage do,
-    /// faults and phases do not.
+    /// faults, phases and silences do not.
     pub fn is_digested(&self) -> bool {
-        !matches!(self, What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed)
+        !matches!(
+            self,
+            What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed | What::Silent { .. }
+        )
     }
 }

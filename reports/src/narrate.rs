@@ -127,6 +127,7 @@ fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
         | What::FaultBegan { .. }
         | What::FaultEnded { .. } => true,
         What::Lost
+        | What::Silent { .. }
         | What::Ok { owner: Some(_), .. }
         | What::Invoke { action: Action::Release, .. } => involved(event.node),
         What::Invoke { .. } | What::Ok { .. } | What::Fail { .. } | What::Info { .. } => false,
@@ -153,6 +154,12 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Fail { reason, .. } => format!("fails: {reason}"),
         What::Info { reason, .. } => format!("does not know the outcome: {reason}"),
         What::Lost => "notices that it lost the lock".to_owned(),
+        What::Silent { since_us, ahead: true, .. } => {
+            format!("waits, and has sent nothing since {since_us}")
+        }
+        What::Silent { since_us, ahead: false, .. } => {
+            format!("waits, has sent nothing since {since_us}, and nothing ahead could wake it")
+        }
         What::Crashed => "crashes".to_owned(),
         What::Started => "starts again".to_owned(),
         What::Server { .. } => server(history, event),

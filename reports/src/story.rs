@@ -40,6 +40,7 @@ impl Story {
             faults_planned: 0,
             held_bound_us: None,
             lives_with_session: false,
+            order_bound_us: None,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Story { header, events: Vec::new(), operations: 0, open, held, held_before }
@@ -93,6 +94,12 @@ impl Story {
 
     pub(crate) fn held_bound(mut self, ms: u64) -> Story {
         self.header.held_bound_us = Some(Micros::from_millis(ms));
+        self
+    }
+
+    /// A lock that serves those who wait in the order in which they came.
+    pub(crate) fn order_bound(mut self, ms: u64) -> Story {
+        self.header.order_bound_us = Some(Micros::from_millis(ms));
         self
     }
 
@@ -220,6 +227,12 @@ impl Story {
 
     pub(crate) fn loses(self, ms: u64, client: impl Who) -> Story {
         self.event(ms, client.node(), What::Lost)
+    }
+
+    /// A process that waits has sent nothing since an instant; the bound is 20 ms.
+    pub(crate) fn silent(self, ms: u64, client: impl Who, since_ms: u64, ahead: bool) -> Story {
+        let (since_us, bound_us) = (SimTime(since_ms * 1_000), Micros::from_millis(20));
+        self.event(ms, client.node(), What::Silent { since_us, bound_us, ahead })
     }
 
     pub(crate) fn probe_acquires(self, ms: u64) -> Story {

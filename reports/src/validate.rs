@@ -136,6 +136,7 @@ impl<'h> Past<'h> {
                 self.complete(event.node, *operation).map(|_| ())
             }
             What::Lost => process(event.node, "notices a loss"),
+            What::Silent { .. } => process(event.node, "waits in silence"),
             What::Crashed => machine(event.node, "crashes").and_then(|()| self.crash(event.node)),
             What::Started => match self.down.remove(&event.node) {
                 true => Ok(()),

@@ -21,6 +21,7 @@ const YOUR_LOCK: Definition = Definition {
     about: "SET key value NX PX ttl; GET, compare, DEL",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| {
         let redis = Session::primary(&env, servers, settings);

@@ -1,8 +1,11 @@
 //! Writes down what happens, in true time. Must never know what it means.
 
-use fencepost_faults::{FaultKind, Node, SimTime};
+mod silence;
+
+use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use fencepost_machine::{KeyChange, TapEvent};
 use fencepost_reports::{Action, Change, Event, What};
+use silence::{Silence, Waiting};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -12,6 +15,8 @@ pub(crate) struct Recorder {
     now: Cell<SimTime>,
     events: RefCell<Vec<Event>>,
     operations: Cell<u64>,
+    /// Who waits for the lock, and since when in silence.
+    waiting: RefCell<Waiting>,
     /// What each server holds, to notice what it no longer has after a restart.
     held: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
     /// The latest value that a server granted to each process.
@@ -41,8 +46,42 @@ impl Recorder {
         self.granted.borrow_mut().remove(&node.machine());
     }
 
+    /// Silences of threads that wait are told if they are longer than this.
+    pub(crate) fn tell_silences_beyond(&self, bound: Micros) {
+        self.waiting.borrow_mut().bound = Some(bound);
+    }
+
+    /// Whether any thread waits for the lock.
+    pub(crate) fn anybody_waits(&self) -> bool {
+        self.waiting.borrow().is_any()
+    }
+
+    /// A thread has sent something to a server of the lock.
+    pub(crate) fn sends(&self, node: Node) {
+        let silence = self.waiting.borrow_mut().sends(node, self.now.get());
+        self.tell(silence, true);
+    }
+
+    /// The run is over; `ahead` says whether anything lay ahead of any process.
+    pub(crate) fn run_ends(&self, ahead: bool) {
+        let silences = self.waiting.borrow_mut().end(self.now.get(), ahead);
+        silences.into_iter().for_each(|silence| self.tell(Some(silence), ahead));
+    }
+
+    fn tell(&self, silence: Option<Silence>, ahead: bool) {
+        if let Some(Silence { node, since_us, bound_us }) = silence {
+            self.write(node, What::Silent { since_us, bound_us, ahead });
+        }
+    }
+
     /// Writes one event down.
     pub(crate) fn record(&self, node: Node, what: What) {
+        let silence = self.waiting.borrow_mut().follow(node, &what, self.now.get());
+        self.tell(silence, true);
+        self.write(node, what);
+    }
+
+    fn write(&self, node: Node, what: What) {
         let mut events = self.events.borrow_mut();
         let sequence = events.len() as u64;
         events.push(Event { sequence, time_us: self.now.get(), node, what });

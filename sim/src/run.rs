@@ -150,6 +150,7 @@ impl RunSpec {
         recording: Recording,
     ) -> Result<RunOutcome, EngineError> {
         let recorder = Rc::new(Recorder::default());
+        recorder.tell_silences_beyond(self.silence_bound());
         let roster =
             Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
         let healed_at = network::align_up(self.plan.heals_at(), self.scenario.quantum.0);
@@ -208,6 +209,23 @@ impl RunSpec {
             + scenario.retry.max.0
     }
 
+    /// Whoever asks for a fair lock has its place within this span: a command timeout and a retry.
+    /// After faults a server has to be found again first, and until the lock can be had nobody has
+    /// a place.
+    fn order_bound(&self) -> Micros {
+        match self.plan.faults.is_empty() {
+            true => self.scenario.command_timeout.0 + self.scenario.retry.max.0,
+            false => self.progress_bound(),
+        }
+    }
+
+    /// A process that waits for a free lock sends something within this span: what it waits for is
+    /// over after a lease, a command timeout and a retry.
+    fn silence_bound(&self) -> Micros {
+        let scenario = &self.scenario;
+        scenario.ttl.0 + scenario.command_timeout.0 + scenario.retry.max.0
+    }
+
     /// The key of the lock at the servers.
     fn lock_key(&self) -> String {
         let program = self.scenario.program(self.client);
@@ -233,6 +251,7 @@ impl RunSpec {
             faults_planned: self.plan.faults.len() as u32,
             held_bound_us: self.scenario.held_bound.map(|bound| bound.0),
             lives_with_session: self.client.deployment.coordinator() == Coordinator::ZooKeeper,
+            order_bound_us: self.client.is_fair.then(|| self.order_bound()),
         }
     }
 }

@@ -22,6 +22,7 @@ pub const DEFINITION: Definition = Definition {
     about: "single-node, with a GET and a comparison just before the guarded write",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| {
         let ttl_ms = settings.ttl.as_millis().to_string();

@@ -46,6 +46,7 @@ pub const DEFINITION: Definition = Definition {
      between attempts, DEL",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: Some("the class JedisLock of article 000"),
     build: |env, servers, settings| {
         Box::new(JedisGetset { base: Base::new(env, servers, settings), value: Value::Bare })

@@ -34,6 +34,7 @@ pub const DEFINITION: Definition = Definition {
      compare-and-expire",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| lock(Base::new(env, servers, settings), Way::IfOwned),
 };

@@ -32,6 +32,7 @@ pub const DEFINITION: Definition = Definition {
      counts the releases",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| {
         let my_random_value = fresh_owner(&env);

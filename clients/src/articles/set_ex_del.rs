@@ -20,6 +20,7 @@ pub const DEFINITION: Definition = Definition {
     about: "SET key 1 NX EX ttl, released by DEL without looking whose it is",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| Box::new(SetExDel(Base::new(env, servers, settings))),
 };

@@ -28,6 +28,7 @@ pub const DEFINITION: Definition = Definition {
     about: "SET key owner NX PX ttl, released by GET, a comparison in the client, and DEL",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| {
         Box::new(SetPxGetDel { base: Base::new(env, servers, settings), owner: Owner::Random })

@@ -19,6 +19,7 @@ pub const DEFINITION: Definition = Definition {
     about: "SETNX key time, released by DEL, without any expiry",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| Box::new(Setnx(Base::new(env, servers, settings))),
 };

@@ -26,6 +26,7 @@ pub const DEFINITION: Definition = Definition {
     about: "SETNX key 1, then EXPIRE as a second command, released by DEL",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| Box::new(SetnxExpire(Base::new(env, servers, settings))),
 };

@@ -48,6 +48,7 @@ pub const DEFINITION: Definition = Definition {
      value; released by DEL",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| lock(Base::new(env, servers, settings), AS_WRITTEN),
 };

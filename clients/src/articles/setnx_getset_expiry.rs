@@ -45,6 +45,7 @@ pub const DEFINITION: Definition = Definition {
      the end lies ahead",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| {
         Box::new(SetnxGetsetExpiry { base: base(env, servers, settings), value: Value::Bare })

@@ -30,6 +30,7 @@ pub const DEFINITION: Definition = Definition {
     about: "SETNX key time; a waiter that finds the time too old sends DEL, then SETNX",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| {
         Box::new(SetnxStaleDel { base: Base::new(env, servers, settings), removal: Removal::Blind })

@@ -47,6 +47,7 @@ pub const DEFINITION: Definition = Definition {
      released",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| lock(env, servers, settings, careful(settings.ttl)),
 };

@@ -19,6 +19,7 @@ pub const DEFINITION: Definition = Definition {
     about: "memcached: add key owner ttl, released by delete without looking whose it is",
     deployment: Deployment::Memcached,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| Box::new(Add(Base::new(env, servers, settings))),
 };

@@ -26,6 +26,7 @@ pub const DEFINITION: Definition = Definition {
      id is the token",
     deployment: Deployment::Memcached,
     has_tokens: true,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| Box::new(Cas(Base::new(env, servers, settings))),
 };

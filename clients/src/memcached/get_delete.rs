@@ -18,6 +18,7 @@ pub const DEFINITION: Definition = Definition {
     about: "memcached: add key owner ttl, released by get, a comparison in the client, and delete",
     deployment: Deployment::Memcached,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| Box::new(GetDelete(Base::new(env, servers, settings))),
 };

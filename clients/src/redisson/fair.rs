@@ -12,7 +12,8 @@
 //!
 //! Oddities of the library, kept. A newcomer's time is that of the last plus a `wait`, and each
 //! grant takes a `wait` off everybody's, so in a queue that is never empty the times stand still
-//! while the clock goes on, and **after a `wait` and a lease live waiters are removed**. A waiter
+//! while the clock goes on, and **after a `wait` and a lease live waiters are removed**
+//! (so its definition promises no order, and none is demanded of it). A waiter
 //! behind a dead one **asks again and again without a pause** while the lock is free (the script
 //! then says that nothing is left of it). The release of a lock that had expired **counts as
 //! released**. A waiter listens to a channel of its own.

@@ -1,6 +1,7 @@
 //! What happens by itself when its time comes. Must never know commands.
 
 use super::{Pause, PauseScope, Server};
+use crate::notify::EventClass;
 use crate::timers::Timer;
 use fencepost_machine::WallTime;
 
@@ -45,6 +46,19 @@ impl Server {
         if self.timers.take_if_due(Timer::Persistence, self.now) {
             self.persistence_cron();
         }
+    }
+
+    /// Whether the time of a client that is held back or blocked will run out.
+    pub(crate) fn answers_later(&self) -> bool {
+        [Timer::BlockedClient, Timer::PauseEnd, Timer::SleepEnd]
+            .into_iter()
+            .any(|timer| self.timers.is_set(timer))
+    }
+
+    /// Whether keys will expire, and clients may hear of that.
+    pub(crate) fn tells_of_expiry(&self) -> bool {
+        let is_told = self.events.has(EventClass::Expired) || self.tracking.clients() > 0;
+        is_told && self.keyspace.iter().any(|(_, _, entry)| entry.expires_at_ms().is_some())
     }
 
     /// Begins CLIENT PAUSE, or makes it longer and wider: the more severe of what was asked for is

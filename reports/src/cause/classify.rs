@@ -12,9 +12,9 @@
 //! 4. The earlier lease was over: why its holder was still there (see `overrun`).
 //! 5. Of a foreign release that none of these explains: where the release had been (see `release`).
 //!
-//! Why nobody gets in is told by `stuck`.
+//! Why nobody gets in is told by `stuck`, and why one that waits is not woken by `asleep`.
 
-use super::{Cause, early_loss, overrun, release, session, stuck, takeover};
+use super::{Cause, asleep, early_loss, overrun, release, session, stuck, takeover};
 use crate::finding::{Clash, Finding, Kind};
 use crate::history::{Change, What};
 use crate::timeline::{FaultSpan, SectionEnd, Timeline};
@@ -24,6 +24,9 @@ use fencepost_faults::{FaultKind, Impact, Micros, Node};
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     match (finding.kind, finding.clash) {
         (Kind::Stuck, _) => stuck::cause(timeline, finding),
+        (Kind::Deadlock, _) => asleep::cause(timeline, finding),
+        (Kind::Starved, _) if finding.processes.len() > 1 => Cause::LostPlace,
+        (Kind::Starved, _) => asleep::cause(timeline, finding),
         (Kind::HeldForever, _) => held_forever(timeline, finding),
         (_, Some(clash)) if shares_owner(timeline, clash) => Cause::SharedOwner,
         (Kind::ForeignRelease, _) if was_takeover(timeline, finding) => Cause::StaleTakeover,

@@ -2,9 +2,10 @@
 //!
 //! In this order: processes divide the servers among them; a lock stands at a server whose owner
 //! died or does not know of it, or whose release was lost; a server that followed another never
-//! received a release; nothing stands, and a process died while it waited.
+//! received a release; nothing stands, and all who wait sleep on; nothing stands, and a process died
+//! while it waited.
 
-use super::{Cause, release, session};
+use super::{Cause, asleep, release, session};
 use crate::finding::Finding;
 use crate::history::{Change, What};
 use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline};
@@ -27,6 +28,7 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
         None => of_absent(timeline, span)
             .or_else(|| unheard_release(timeline))
             .or_else(|| lost_release(timeline))
+            .or_else(|| asleep::slept_on(timeline, finding).then_some(Cause::MissedWakeup))
             .or_else(|| waiter_died(timeline, span).then_some(Cause::WaiterCrash)),
     };
     reason.unwrap_or(Cause::Unexplained)
@@ -38,13 +40,26 @@ fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
         let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by, .. }) if by == span.by);
-        from <= span.from.time && span.to.is_some_and(|end| end.0.time <= until && removed(end))
+        from <= span.from.time
+            && span.to.is_some_and(|end| {
+                end.0.time <= until && removed(end) && is_attempt(timeline, span, end.0)
+            })
     };
     let votes: Vec<&KeySpan<'_>> =
         timeline.keys.iter().filter(|span| span.by.is_some()).filter(given_back).collect();
     let processes: BTreeSet<Option<Node>> = votes.iter().map(|span| span.by).collect();
     let servers: BTreeSet<Node> = votes.iter().map(|span| span.node).collect();
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
+}
+
+/// Whether a process was granted this and gave it back in the course of one acquire. What happens in
+/// the course of a release is none: some locks count down there what they had counted up.
+fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
+    timeline.acquisitions.iter().any(|one| {
+        Some(one.process) == span.by
+            && one.invoked < span.from
+            && one.completed.is_none_or(|completed| ended < completed)
+    })
 }
 
 /// What became of the process whose lock still stands: of its acquires, the last that had begun

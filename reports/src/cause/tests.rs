@@ -659,6 +659,15 @@ fn processes_that_divide_the_servers_among_them_are_in_each_others_way() {
 }
 
 #[test]
+fn what_a_server_tells_of_a_release_is_no_attempt_to_get_the_lock() {
+    let story = Story::with_quorum(2).progress_bound(100).takes(1, 2, "b").healed(20);
+    let story = story.probe_acquires(21).acquires(22, 1).grants_at(30, 1, 1, "a");
+    let story = story.removed_at(32, 1, "a", 1).leaves(25, 2).removed_at(26, 1, "b", 2);
+    let story = story.grants_at(30, 2, 2, "b").removed_at(31, 2, "b", 2).left(33, 2);
+    assert_ne!(cause(Kind::Stuck, story.probe_fails(140)), Cause::Interleaving);
+}
+
+#[test]
 fn a_copy_of_an_earlier_lock_of_its_own_lets_a_process_in_after_a_failover() {
     let story = |copied: bool| {
         let story = Story::new().takes(1, 1, "one");
@@ -762,4 +771,21 @@ fn a_lock_that_is_renewed_by_nobody_in_its_section_is_an_orphan_renewal() {
     };
     assert_eq!(nobody(story(true)), Cause::OrphanRenewal);
     assert_eq!(nobody(story(false)), Cause::LostRelease);
+}
+
+#[test]
+fn one_that_slept_while_the_lock_became_free_missed_its_wakeup() {
+    let waits = || Story::new().healed(0).takes(1, 1, "a").acquires(2, 2).leaves(5, 1);
+    let freed = waits().removed(5, "a", 1).left(6, 1);
+    assert_eq!(cause(Kind::Deadlock, freed.clone().silent(9, 2, 2, false)), Cause::MissedWakeup);
+    assert_eq!(cause(Kind::Starved, freed.silent(99, 2, 2, true)), Cause::MissedWakeup);
+    let stands = waits().info(6, 1).silent(9, 2, 2, false);
+    assert_eq!(cause(Kind::Deadlock, stands), Cause::LostRelease);
+}
+
+#[test]
+fn one_that_was_passed_over_lost_its_place() {
+    let story = Story::new().order_bound(10).healed(0).takes(1, 1, "a").acquires(2, 2);
+    let story = story.releases(15, 1).removed(15, "a", 1);
+    assert_eq!(cause(Kind::Starved, story.takes(20, 3, "c").releases(22, 3)), Cause::LostPlace);
 }

@@ -1,15 +1,16 @@
-//! Progress: after everything is healed, somebody acquires the lock within the stated bound. Must
+//! Progress: after everything is healed, somebody acquires a free lock within the stated bound, each
+//! time that it becomes free. Must
 //! never know what is in the way.
 //!
 //! A fresh probe process tries. While somebody holds the lock the bound does not run: it begins
 //! again when the last holder leaves, or when its lock has gone from the servers although it stays.
 
-use super::Checker;
 use super::held_forever::kept_until;
+use super::{Checker, deadlock};
 use crate::finding::{Finding, Kind};
-use crate::timeline::{Acquisition, Moment, Section, Timeline};
+use crate::timeline::{Acquisition, Moment, Outcome, Section, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "stuck",
@@ -32,46 +33,72 @@ pub(crate) enum Progress {
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     match progress(timeline) {
-        Progress::Stuck(finding) => vec![finding],
+        // One in which nothing can happen any more is told as such.
+        Progress::Stuck(finding) if deadlock::check(timeline).is_empty() => vec![finding],
         _ => Vec::new(),
     }
 }
 
-/// Judges progress after healing.
+/// Judges progress after healing: every time in which nobody kept the others out.
 pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
     let Some(healed) = timeline.healed else { return Progress::NotDemanded };
-    let before = || timeline.sections.iter().filter(|section| section.from < healed);
-    let mut free_from = healed.time;
-    for section in before() {
-        match kept(timeline, section, healed) {
-            // A holder that never leaves, and whose lock stands, is held-forever, not stuck.
-            None => return Progress::Made,
-            Some(until) => free_from = free_from.max(until),
-        }
-    }
     let bound = timeline.history.header.progress_bound_us;
-    let entered = timeline.sections.iter().map(|section| section.from).find(|from| healed < *from);
-    if entered.is_some_and(|at| at.time <= free_from + bound) {
-        return Progress::Made;
+    let (gaps, is_kept) = gaps(timeline, healed);
+    let waits: Vec<Waiting<'_, '_>> = gaps
+        .iter()
+        .map(|gap| Waiting { timeline, free_from: gap.from, entered: gap.entered, healed })
+        .collect();
+    let late = |wait: &&Waiting<'_, '_>| {
+        wait.entered.is_none_or(|entered| wait.free_from + bound < entered.time)
+    };
+    let stuck = waits.iter().filter(late).find(|wait| wait.longest() >= bound || wait.is_used_up());
+    if let Some(wait) = stuck {
+        return Progress::Stuck(wait.finding(bound));
     }
-    let waiting = Waiting { timeline, healed, free_from, entered };
-    match waiting.longest() >= bound {
-        true => Progress::Stuck(waiting.finding(bound)),
+    let entered = timeline.sections.iter().find(|section| healed < section.from);
+    let in_time = waits.first().is_none_or(|wait| wait.entered.is_some() && !late(&wait));
+    match is_kept || (entered.is_some() && in_time) {
+        true => Progress::Made,
         false => Progress::Unjudged,
     }
 }
 
-/// Until when a process that was in its section when everything was healed kept the others out:
-/// until it left or its lock went, whichever came first; `None` if it did to the end.
+/// A time after healing in which nobody kept the others out.
+struct Gap {
+    from: SimTime,
+    /// The entry that ended it, if one did.
+    entered: Option<Moment>,
+}
+
+/// Every such time, and whether somebody keeps the others out to the end: that one is held-forever,
+/// not stuck.
+fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
+    let mut gaps = Vec::new();
+    let mut free_from = healed.time;
+    for section in &timeline.sections {
+        if free_from < section.from.time && healed < section.from {
+            gaps.push(Gap { from: free_from, entered: Some(section.from) });
+        }
+        match kept(timeline, section, healed) {
+            None => return (gaps, true),
+            Some(until) => free_from = free_from.max(until),
+        }
+    }
+    gaps.push(Gap { from: free_from, entered: None });
+    (gaps, false)
+}
+
+/// Until when a process in its section kept the others out after healing: until it left or its lock
+/// went, whichever came first; `None` if it did to the end.
 fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<SimTime> {
     if section.to.is_some_and(|to| to < healed) {
         return section.to.map(|to| to.time);
     }
-    let until = kept_until(timeline, section, healed.time);
+    let until = kept_until(timeline, section, healed.time.max(section.from.time));
     (until < timeline.end || section.to.is_some()).then_some(until)
 }
 
-/// The time after healing in which nobody held the lock.
+/// A time after healing in which nobody held the lock.
 struct Waiting<'t, 'h> {
     timeline: &'t Timeline<'h>,
     healed: Moment,
@@ -83,8 +110,10 @@ impl Waiting<'_, '_> {
     /// The attempts that were open after healing, up to the one that got in.
     fn attempts(&self) -> impl Iterator<Item = &Acquisition<'_>> {
         let all = self.timeline.acquisitions.iter();
-        all.filter(|one| one.completed.is_none_or(|end| self.healed < end))
-            .filter(|one| self.entered.is_none_or(|entered| one.invoked < entered))
+        all.filter(|one| {
+            one.completed.is_none_or(|end| self.healed < end && self.free_from <= end.time)
+        })
+        .filter(|one| self.entered.is_none_or(|entered| one.invoked < entered))
     }
 
     fn end_of(&self, attempt: &Acquisition<'_>) -> SimTime {
@@ -102,13 +131,57 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
+    /// Whether two processes or more used up their attempts, at least two each, although no quorum of
+    /// servers had the lock for anybody, and nobody got in to the end. Where there were faults, only
+    /// what they tried a bound after healing counts.
+    fn is_used_up(&self) -> bool {
+        let settled = match self.timeline.faults.is_empty() {
+            true => self.free_from,
+            false => {
+                let bound = self.timeline.history.header.progress_bound_us;
+                self.free_from.max(self.healed.time + bound)
+            }
+        };
+        let tried: Vec<&Acquisition<'_>> =
+            self.attempts().filter(|one| settled <= one.invoked.time).collect();
+        let mut times: BTreeMap<Node, usize> = BTreeMap::new();
+        for one in &tried {
+            *times.entry(one.process).or_default() += 1;
+        }
+        let in_vain =
+            |one: &&Acquisition<'_>| one.outcome == Outcome::Refused && !self.is_taken_during(one);
+        self.entered.is_none()
+            && times.values().filter(|times| **times >= 2).count() >= 2
+            && tried.iter().all(in_vain)
+    }
+
+    /// Whether the lock stood for one owner at a quorum of servers at any time of an attempt.
+    fn is_taken_during(&self, attempt: &Acquisition<'_>) -> bool {
+        let mut servers: BTreeMap<Option<&str>, BTreeSet<Node>> = BTreeMap::new();
+        let until = self.end_of(attempt);
+        let stood = self.timeline.keys.iter().filter(|span| {
+            span.from.time <= until && span.to.is_none_or(|(to, _)| attempt.invoked < to)
+        });
+        for span in stood {
+            servers.entry(span.value).or_default().insert(span.node);
+        }
+        let quorum = usize::from(self.timeline.history.header.quorum.max(1));
+        servers.values().any(|servers| servers.len() >= quorum)
+    }
+
     fn finding(&self, bound: Micros) -> Finding {
         let until = self.entered.map_or(self.timeline.end, |at| at.time);
         let duration = until.since(self.free_from);
-        let what = format!(
-            "For {duration} after everything was healed nobody got the lock, and nobody held it; \
-             the bound is {bound}."
-        );
+        let what = match duration >= bound {
+            true => format!(
+                "For {duration} after everything was healed nobody got the lock, and nobody held \
+                 it; the bound is {bound}."
+            ),
+            false => format!(
+                "Everything was healed and nobody held the lock, but in {duration} all who wanted \
+                 it used up their attempts, and nobody got it."
+            ),
+        };
         let mut processes: Vec<Node> = self.attempts().map(|attempt| attempt.process).collect();
         processes.sort();
         processes.dedup();
@@ -195,6 +268,32 @@ mod tests {
     #[test]
     fn an_attempt_that_ended_in_a_crash_waits_no_longer() {
         assert_eq!(stuck(healed().acquires(11, 2).crashes(12, 2).loses(500, 1)), []);
+    }
+
+    #[test]
+    fn rejects_a_later_time_in_which_nobody_gets_in_though_somebody_did_at_first() {
+        let story = || healed().takes(20, 2, "b").releases(22, 2).removed(22, "b", 2);
+        assert_eq!(stuck(story().acquires(30, 3).fails(131, 3)).len(), 1);
+        assert_eq!(stuck(story().acquires(30, 3).takes(90, 1, "c").fails(131, 3)), []);
+    }
+
+    #[test]
+    fn rejects_processes_that_use_up_their_attempts_on_a_free_lock() {
+        let tie = |times: u64| {
+            let mut story = Story::with_quorum(2).progress_bound(1_000).healed(0);
+            for ms in (1..=times).map(|round| round * 10) {
+                for client in 1..=2 {
+                    story = story.grants_at(ms, client, client, &format!("{client}-{ms}"));
+                    story = story.removed_at(ms + 2, client, &format!("{client}-{ms}"), client);
+                    story = story.fails(ms + 3, client);
+                }
+            }
+            story
+        };
+        assert_eq!(stuck(tie(2)).len(), 1);
+        assert_eq!(stuck(tie(1)), [], "one attempt each tells nothing");
+        let taken = tie(2).acquires(40, 3).grants_at(41, 3, 1, "c").grants_at(42, 3, 2, "c");
+        assert_eq!(stuck(taken.hears(43, 3, "c")), [], "somebody got in");
     }
 
     #[test]

@@ -108,7 +108,8 @@ pub(super) fn often(kind: Kind, count: u64) -> String {
     match kind {
         Kind::Stuck => "stuck: nobody gets the lock any more".to_owned(),
         Kind::Oversold => format!("{} too many", counted(count, "sale")),
-        Kind::FencedOut | Kind::HeldForever => format!("{name} ({count}x)"),
+        Kind::Deadlock => "deadlock: nobody will get the lock any more".to_owned(),
+        Kind::FencedOut | Kind::HeldForever | Kind::Starved => format!("{name} ({count}x)"),
         _ => counted(count, &name),
     }
 }

@@ -160,7 +160,8 @@ fn harm(kind: Kind, count: u64) -> String {
         Kind::DuplicateNumber => format!("{} issued again", counted(count, "number")),
         Kind::NumberRegression => format!("{} issued out of order", counted(count, "number")),
         Kind::FencedOut => format!("the rightful holder rejected {}", times(count)),
-        Kind::Stuck => "everybody: nobody gets the lock any more".to_owned(),
+        Kind::Stuck | Kind::Deadlock => "everybody: nobody gets the lock any more".to_owned(),
+        Kind::Starved => format!("somebody who waits is not served {}", times(count)),
         other => format!("{other} {}", times(count)),
     }
 }

@@ -30,6 +30,8 @@ pub fn of_cause(cause: Cause) -> Meaning {
         Cause::HolderCrash => HOLDER_CRASH,
         Cause::WaiterCrash => WAITER_CRASH,
         Cause::Interleaving => INTERLEAVING,
+        Cause::MissedWakeup => MISSED_WAKEUP,
+        Cause::LostPlace => LOST_PLACE,
         Cause::SharedOwner => SHARED_OWNER,
         Cause::SessionExpired => SESSION_EXPIRED,
         Cause::StaleRead => STALE_READ,
@@ -201,6 +203,19 @@ const WAITER_CRASH: Meaning = Meaning {
     what: "A process that waited for the lock died, and its place in the queue was kept for it.",
     how: "A fair queue gives the lock to its head, whoever that is.",
     helps: "Let places in the queue expire.",
+};
+
+const MISSED_WAKEUP: Meaning = Meaning {
+    what: "The lock became free, and nothing woke a process that waited for it.",
+    how: "The message came before the process listened, went to another, or was never sent: Redis \
+          delivers what is published at most once.",
+    helps: "Ask again after subscribing, and wait for no longer than a lease.",
+};
+
+const LOST_PLACE: Meaning = Meaning {
+    what: "A lock that serves its waiters in order did not keep the place of one.",
+    how: "Newcomers do not look at the queue, or a place was taken off it for one who lives.",
+    helps: "Decide who is next in the same script that grants the lock.",
 };
 
 const INTERLEAVING: Meaning = Meaning {

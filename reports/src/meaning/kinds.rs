@@ -17,6 +17,8 @@ pub fn of_kind(kind: Kind) -> Meaning {
         Kind::FencedOut => FENCED_OUT,
         Kind::ForeignRelease => FOREIGN_RELEASE,
         Kind::Stuck => STUCK,
+        Kind::Deadlock => DEADLOCK,
+        Kind::Starved => STARVED,
         Kind::HeldForever => HELD_FOREVER,
     }
 }
@@ -97,6 +99,24 @@ const STUCK: Meaning = Meaning {
     how: "The key has no expiry and its owner is gone, or processes wait for a message that \
           does not come.",
     helps: "Set the expiry in the command that takes the lock, and let waiters poll as well.",
+};
+
+const DEADLOCK: Meaning = Meaning {
+    what: "Processes wait for the lock, nobody holds it, and nothing lies ahead that could wake one \
+           of them.",
+    how: "A message that says that the lock is free was missed, or was sent to somebody who is \
+          gone, and whoever waits has set no timer.",
+    helps: "Wait for no longer than a lease and ask again. Ask once more after subscribing and \
+            before sleeping.",
+};
+
+const STARVED: Meaning = Meaning {
+    what: "A process that waits is not served: it sleeps on a free lock, or one that asked later \
+           gets a lock before it that promises an order.",
+    how: "It was not told that the lock is free and asks too seldom, or its place in the queue \
+          was not kept.",
+    helps: "Wait for no longer than a lease and ask again. Keep a place in the queue for as long \
+            as its process asks.",
 };
 
 const HELD_FOREVER: Meaning = Meaning {

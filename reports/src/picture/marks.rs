@@ -94,7 +94,7 @@ fn glyph(what: &What) -> Glyph {
         What::Invoke { .. } => Glyph::Asks,
         What::Ok { owner: Some(_), .. } => Glyph::Granted,
         What::Ok { .. } => Glyph::Hears,
-        What::Fail { .. } | What::Info { .. } | What::Lost => Glyph::Fails,
+        What::Fail { .. } | What::Info { .. } | What::Lost | What::Silent { .. } => Glyph::Fails,
         What::Crashed => Glyph::Dies,
         What::Started => Glyph::Starts,
         What::Server { change: Change::Granted | Change::Extended | Change::Restored, .. } => {

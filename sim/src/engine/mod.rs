@@ -114,6 +114,7 @@ impl Runner {
             Runner::Fast => fast::run(kernel, course),
             Runner::Turmoil(wires) => turmoil::run(kernel, course, &wires),
         };
+        kernel.with(|state| state.recorder.run_ends(state.lies_ahead()));
         kernel.shut_down();
         result
     }

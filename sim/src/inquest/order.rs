@@ -126,7 +126,11 @@ impl Swap<'_> {
                 })
             }
             What::Server { by: Some(by), .. } | What::Storage { by, .. } => self.delay(*by, first),
-            What::Server { .. } | What::Crashed | What::Started | What::Healed => None,
+            What::Server { .. }
+            | What::Crashed
+            | What::Started
+            | What::Healed
+            | What::Silent { .. } => None,
             What::Invoke { .. }
             | What::Ok { .. }
             | What::Fail { .. }
@@ -239,6 +243,7 @@ fn like(what: &What) -> String {
         What::Fail { .. } => "fail".to_owned(),
         What::Info { .. } => "info".to_owned(),
         What::Lost => "lost".to_owned(),
+        What::Silent { ahead, .. } => format!("silent, {ahead}"),
         What::Crashed => "crashed".to_owned(),
         What::Started => "started".to_owned(),
         What::Server { key, change, value, by, primary, .. } => {

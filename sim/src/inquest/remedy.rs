@@ -289,7 +289,7 @@ impl Tried {
 
 /// Whether a lock that breaks this rule is not to be had.
 fn is_outage(kind: Kind) -> bool {
-    matches!(kind, Kind::Stuck)
+    matches!(kind, Kind::Stuck | Kind::Deadlock | Kind::Starved)
 }
 
 /// The faults that acted.

@@ -159,6 +159,7 @@ impl Program {
             about: "a program of the user's own",
             deployment,
             has_tokens: false,
+            is_fair: false,
             models: None,
             build: no_lock,
         }));

@@ -99,6 +99,11 @@ impl Agenda {
         self.enter_at(place, occurrence);
     }
 
+    /// Whether anything on it is such.
+    pub(crate) fn any(&self, is_such: impl Fn(Place, Occurrence) -> bool) -> bool {
+        self.entries.iter().any(|entry| is_such(entry.place, entry.occurrence))
+    }
+
     /// The place of something that is decided now, whenever it is entered.
     pub(crate) fn place(
         &mut self,

@@ -6,6 +6,7 @@
 //! for.
 
 pub(crate) mod agenda;
+pub(crate) mod ahead;
 pub(crate) mod carrier;
 pub(crate) mod host;
 pub(crate) mod kernel;

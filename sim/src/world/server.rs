@@ -100,6 +100,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Whether it will send something by itself, or is still at work.
+    pub(crate) fn will_send(&self) -> bool {
+        !self.inbox.is_empty()
+            || !self.outgoing.is_empty()
+            || self.machine.as_ref().is_some_and(|machine| machine.will_send())
+    }
+
     pub(crate) fn new(service_time: Micros, sync_time: Micros, factory: Factory) -> Server {
         Server {
             machine: None,

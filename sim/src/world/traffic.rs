@@ -26,6 +26,7 @@ impl State {
                 format!("no host is called {name}"),
             ));
         };
+        self.note_sent_by((host, thread), remote);
         let socket = self.sockets.len() as u32;
         self.sockets.push(Socket { thread, ..Socket::new(host, remote, owner, Stage::Connecting) });
         self.carrier.connect(socket, host, remote);
@@ -44,12 +45,21 @@ impl State {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let (from, to, peer) = (end.host, end.remote, end.peer);
+        self.note_sent_by((from, end.thread), to);
         if self.wire.is_some() {
             self.note_bytes(socket, bytes);
         }
         let sent = self.carrier.send(socket, self.messages_sent, bytes);
         self.post(Kind::Data, (from, to), socket, peer, sent, bytes.len());
         Ok(bytes.len())
+    }
+
+    /// A thread of a host sends something. Sentinels grant nothing: to ask one is no attempt.
+    #[inline(always)]
+    fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex) {
+        if self.recorder.anybody_waits() && self.node(to).is_server() {
+            self.recorder.sends(self.node(from).of_thread(thread));
+        }
     }
 
     /// Reads what has arrived.

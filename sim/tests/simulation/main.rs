@@ -22,3 +22,4 @@ mod must_find;
 mod redlock_optimum;
 mod remedies;
 mod threads;
+mod waiting;

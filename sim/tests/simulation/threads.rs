@@ -24,6 +24,7 @@ static LEAKY: Definition = Definition {
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
     deployment: Deployment::Primary,
     has_tokens: false,
+    is_fair: false,
     models: None,
     build: |env, servers, settings| {
         let client_id = String::from_utf8_lossy(&fresh_owner(&env)).into();

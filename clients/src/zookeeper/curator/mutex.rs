@@ -41,6 +41,7 @@ pub const DEFINITION: Definition = Definition {
      watches its predecessor",
     deployment: Deployment::ZooKeeper,
     has_tokens: false,
+    is_fair: false,
     models: super::MODELS,
     build: |env, servers, settings| build(env, servers, settings, Traits::CURATOR),
 };
@@ -60,6 +61,7 @@ pub const FENCING: Definition = Definition {
     name: "curator-fencing",
     about: "curator-mutex with the czxid of the holder's node as fencing token",
     has_tokens: true,
+    is_fair: false,
     build: |env, servers, settings| {
         build(env, servers, settings, Traits { fences: true, ..Traits::CURATOR })
     },

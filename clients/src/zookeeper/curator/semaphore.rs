@@ -32,6 +32,7 @@ pub const DEFINITION: Definition = Definition {
     about: "Curator's InterProcessSemaphoreMutex: one lease, added under a mutex; not reentrant",
     deployment: Deployment::ZooKeeper,
     has_tokens: false,
+    is_fair: false,
     models: super::MODELS,
     build: |env, servers, settings| {
         let ensemble = Ensemble::new(&env, servers, settings, Habits::JAVA);

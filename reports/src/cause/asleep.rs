@@ -1,0 +1,52 @@
+//! Why a process that waits is not woken. If the lock became free while it waited and it slept on,
+//! nothing told it of that; else it is a case of those of `stuck`.
+
+use super::{Cause, stuck};
+use crate::finding::Finding;
+use crate::history::What;
+use crate::timeline::{KeySpan, Moment, Timeline};
+use fencepost_faults::Node;
+
+pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
+    match slept_on(timeline, finding) {
+        true => Cause::MissedWakeup,
+        false => stuck::cause(timeline, finding),
+    }
+}
+
+/// Whether all whom a finding names sent nothing in the end, although the lock had become free while
+/// they waited.
+pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let mut processes = finding.processes.iter();
+    processes.all(|process| {
+        let silence = silence(timeline, finding, *process);
+        silence.is_some_and(|(invoked, told)| became_free(timeline, invoked, told))
+    })
+}
+
+/// The last silence of a process in the time of a finding: from when its acquire was open, and when
+/// it was told.
+fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<(Moment, Moment)> {
+    let (from, until) = (finding.at, finding.at + finding.duration);
+    let events = timeline.history.events.iter().enumerate().rev();
+    let mut silences = events.filter_map(|(index, event)| match event.what {
+        What::Silent { since_us, .. } if event.node == process => Some((since_us, index)),
+        _ => None,
+    });
+    let (_, index) =
+        silences.find(|(since, index)| *since <= until && from <= timeline.moment(*index).time)?;
+    let told = timeline.moment(index);
+    let waits = timeline.acquisitions.iter().rev().find(|one| {
+        one.process == process
+            && one.invoked < told
+            && one.completed.is_none_or(|completed| told < completed)
+    })?;
+    Some((waits.invoked, told))
+}
+
+/// Whether the lock went from a server between two moments and nothing stands at the second.
+fn became_free(timeline: &Timeline<'_>, from: Moment, until: Moment) -> bool {
+    let went = |span: &KeySpan<'_>| span.to.is_some_and(|(to, _)| from < to && to < until);
+    let stands = |span: &KeySpan<'_>| span.from < until && span.to.is_none_or(|(to, _)| until < to);
+    timeline.keys.iter().any(went) && !timeline.keys.iter().any(stands)
+}

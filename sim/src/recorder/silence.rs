@@ -1,0 +1,131 @@
+//! Who waits for the lock, and how long each has sent nothing. Told of the time after healing, in
+//! which progress is demanded: before it a fault may be what keeps a process silent.
+
+use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_reports::{Action, What};
+
+/// All threads that wait for the lock.
+#[derive(Default)]
+pub(super) struct Waiting {
+    /// Each with the instant at which it sent something last.
+    threads: Vec<(Node, SimTime)>,
+    /// A silence that is longer is told; `None`: none is.
+    pub(super) bound: Option<Micros>,
+    /// When everything was healed.
+    healed: Option<SimTime>,
+}
+
+/// A thread that waited and sent nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Silence {
+    pub(super) node: Node,
+    pub(super) since_us: SimTime,
+    pub(super) bound_us: Micros,
+}
+
+impl Waiting {
+    pub(super) fn is_any(&self) -> bool {
+        !self.threads.is_empty()
+    }
+
+    /// Follows an event; returns the silence that it ends, if that is to be told.
+    pub(super) fn follow(&mut self, node: Node, what: &What, now: SimTime) -> Option<Silence> {
+        match what {
+            What::Invoke { action: Action::Acquire, .. } => {
+                self.threads.push((node, now));
+                None
+            }
+            What::Ok { .. } | What::Fail { .. } | What::Info { .. } => {
+                let silence = self.sends(node, now);
+                self.threads.retain(|(one, _)| *one != node);
+                silence
+            }
+            What::Healed => {
+                self.healed = Some(now);
+                None
+            }
+            What::Crashed => {
+                self.threads.retain(|(one, _)| one.machine() != node);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// A thread has sent something: its silence so far, if that is to be told.
+    pub(super) fn sends(&mut self, node: Node, now: SimTime) -> Option<Silence> {
+        let bound_us = self.bound?;
+        let (_, since) = self.threads.iter_mut().find(|(one, _)| *one == node)?;
+        let since_us = std::mem::replace(since, now);
+        self.is_long(since_us, now).then_some(Silence { node, since_us, bound_us })
+    }
+
+    /// Whether a silence since an instant has lasted for longer than the bound after healing.
+    fn is_long(&self, since: SimTime, now: SimTime) -> bool {
+        let after_healing = self.healed.map(|healed| now.since(since.max(healed)));
+        after_healing.zip(self.bound).is_some_and(|(span, bound)| span > bound)
+    }
+
+    /// The run is over: every silence that is to be told then. If nothing lies ahead, that of all
+    /// who wait.
+    pub(super) fn end(&mut self, now: SimTime, ahead: bool) -> Vec<Silence> {
+        let Some(bound_us) = self.bound else { return Vec::new() };
+        let threads = std::mem::take(&mut self.threads).into_iter();
+        let silent = threads.filter(|(_, since)| !ahead || self.is_long(*since, now));
+        silent.map(|(node, since_us)| Silence { node, since_us, bound_us }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Node = Node::Client(1);
+
+    fn waiting() -> Waiting {
+        let mut waiting = Waiting { bound: Some(Micros(10)), ..Waiting::default() };
+        assert_eq!(waiting.follow(Node::Probe, &What::Healed, SimTime(0)), None);
+        let acquires = What::Invoke { operation: 0, action: Action::Acquire };
+        assert_eq!(waiting.follow(ONE, &acquires, SimTime(5)), None);
+        waiting
+    }
+
+    fn since(silence: Option<Silence>) -> Option<u64> {
+        silence.map(|silence| silence.since_us.0)
+    }
+
+    #[test]
+    fn a_silence_counts_from_what_was_sent_last() {
+        assert_eq!(since(waiting().sends(ONE, SimTime(16))), Some(5));
+        let mut sent = waiting();
+        assert_eq!(since(sent.sends(ONE, SimTime(15))), None);
+        assert_eq!(since(sent.sends(ONE, SimTime(26))), Some(15));
+    }
+
+    #[test]
+    fn what_lies_before_healing_does_not_count() {
+        let mut waiting = waiting();
+        waiting.follow(Node::Probe, &What::Healed, SimTime(8));
+        assert_eq!(since(waiting.sends(ONE, SimTime(18))), None);
+        waiting.follow(Node::Probe, &What::Healed, SimTime(20));
+        assert_eq!(since(waiting.sends(ONE, SimTime(31))), Some(18), "it began before");
+    }
+
+    #[test]
+    fn an_acquire_that_ends_ends_the_silence_and_a_crash_leaves_nobody_waiting() {
+        let fails = What::Fail { operation: 0, reason: String::new() };
+        let mut refused = waiting();
+        assert_eq!(since(refused.follow(ONE, &fails, SimTime(16))), Some(5));
+        assert!(!refused.is_any());
+        let mut dead = waiting();
+        assert_eq!(dead.follow(ONE, &What::Crashed, SimTime(16)), None);
+        assert!(!dead.is_any());
+    }
+
+    #[test]
+    fn at_the_end_short_silences_are_told_only_if_nothing_lies_ahead() {
+        assert_eq!(waiting().end(SimTime(7), true), []);
+        assert_eq!(waiting().end(SimTime(7), false).len(), 1);
+        assert_eq!(waiting().end(SimTime(16), true).len(), 1);
+    }
+}
