@@ -9,6 +9,7 @@ seconds=${1:-3600}
 scripts=${2:-100000}
 failed=0
 echo "on $(git rev-parse --short HEAD), $(date -u +%FT%TZ), $seconds s for each target"
+nice -n 15 fuzz/run.sh replay || failed=1
 nice -n 15 fuzz/run.sh fuzz "$seconds" || failed=1
 nice -n 15 fuzz/run.sh beside "$scripts" "$(date +%s)" || failed=1
 found=$(find fuzz/found -name 'crash-*' -type f)
