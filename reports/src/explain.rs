@@ -62,7 +62,25 @@ const WAITER_CRASH: &str = "A process that waited for the lock died, and those b
                             until its place in the queue ran out.";
 const MISSED_WAKEUP: &str = "The lock became free while the process waited, and nothing woke it.";
 const LOST_PLACE: &str = "The lock did not keep the place of one that waited.";
+const ORPHAN_NODE: &str = "The first node of the queue belongs to a live session, and no process \
+                           takes it for its own.";
+const LOST_WATCH: &str = "The process whose node is the first of the queue is still waiting: \
+                          nothing told it that its turn had come.";
 const UNEXPLAINED: &str = "The recorded events do not say why.";
+
+fn session_expired(holder: &str, taker: &str) -> String {
+    format!(
+        "The servers ended the session of {holder}, and its node with it, while {holder} was in \
+         its section; so {taker} became the first of the queue."
+    )
+}
+
+fn stale_read(holder: &str) -> String {
+    format!(
+        "A server that was behind told {holder} that it was the first of the queue, when its node \
+         was already gone."
+    )
+}
 
 impl<'t, 'h> Scene<'t, 'h> {
     fn new(timeline: &'t Timeline<'h>, finding: &Finding) -> Scene<'t, 'h> {
@@ -83,11 +101,7 @@ impl<'t, 'h> Scene<'t, 'h> {
                 format!("{holder} worked longer than its lease of {}.", self.ttl())
             }
             Cause::AsyncReplicationLoss => self.replication_loss(&holder, &taker),
-            Cause::MissedRenewal => format!(
-                "The lock renews its lease by itself, but for the {} before it was over no renewal \
-                 of {holder} reached the server.",
-                self.ttl()
-            ),
+            Cause::MissedRenewal => self.missed_renewal(&holder),
             Cause::OrphanRenewal => ORPHAN_RENEWAL.to_owned(),
             Cause::SplitBrain => format!(
                 "{held_at} and {taken_at} both acted as primary: {held_at} granted {holder} and \
@@ -107,11 +121,7 @@ impl<'t, 'h> Scene<'t, 'h> {
                 "{}, so the lease of {holder} was over sooner at the server than by its own clock.",
                 self.fault(FaultKind::ClockDrift, "The clock", "ran at the wrong rate")
             ),
-            Cause::CoarseExpiry => format!(
-                "{held_at} counts leases in whole seconds, so the lock of {holder} ran out up to a \
-                 second before its {} were over.",
-                self.ttl()
-            ),
+            Cause::CoarseExpiry => self.coarse_expiry(&holder, &held_at),
             Cause::Eviction => format!("{held_at} was out of memory and evicted it."),
             Cause::Flush => format!("{held_at} was flushed."),
             Cause::ForeignRelease => format!("Another process had removed the lock of {holder}."),
@@ -140,26 +150,28 @@ impl<'t, 'h> Scene<'t, 'h> {
                 "{holder} and {taker} have one owner value, and the server took the one for the \
                  other."
             ),
-            Cause::SessionExpired => format!(
-                "The servers ended the session of {holder}, and its node with it, while {holder} \
-                 was in its section; so {taker} became the first of the queue."
-            ),
-            Cause::StaleRead => format!(
-                "A server that was behind told {holder} that it was the first of the queue, when \
-                 its node was already gone."
-            ),
-            Cause::OrphanNode => {
-                "The first node of the queue belongs to a live session, and no process takes it \
-                 for its own."
-                    .to_owned()
-            }
-            Cause::LostWatch => {
-                "The process whose node is the first of the queue is still waiting: nothing told \
-                 it that its turn had come."
-                    .to_owned()
-            }
+            Cause::SessionExpired => session_expired(&holder, &taker),
+            Cause::StaleRead => stale_read(&holder),
+            Cause::OrphanNode => ORPHAN_NODE.to_owned(),
+            Cause::LostWatch => LOST_WATCH.to_owned(),
             Cause::Unexplained => UNEXPLAINED.to_owned(),
         }
+    }
+
+    fn missed_renewal(&self, holder: &str) -> String {
+        format!(
+            "The lock renews its lease by itself, but for the {} before it was over no renewal of \
+             {holder} reached the server.",
+            self.ttl()
+        )
+    }
+
+    fn coarse_expiry(&self, holder: &str, held_at: &str) -> String {
+        format!(
+            "{held_at} counts leases in whole seconds, so the lock of {holder} ran out up to a \
+             second before its {} were over.",
+            self.ttl()
+        )
     }
 
     fn replication_loss(&self, holder: &str, taker: &str) -> String {

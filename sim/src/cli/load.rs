@@ -24,7 +24,7 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
     let lock = client(&arguments.client)?;
     if lock.deployment != Deployment::Primary {
         return Err(Failure::wrong(format!(
-            "--client '{}': expected a lock on one Redis",
+            "--client '{}': expected a lock on one server of Redis",
             lock.name
         )));
     }

@@ -104,7 +104,7 @@ fn fails_under_pauses() {
     test("none,pause").reports(folder).run();
 }
 
-/// Runs a test of this file alone, ignored or not, with variables.
+/// Runs a test of this binary alone, ignored or not, with variables.
 fn alone(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact", "--nocapture", "--ignored"]).envs(variables.iter().copied());
@@ -117,17 +117,17 @@ fn alone(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
 
 #[test]
 fn the_command_of_a_failure_shows_the_seed_again() {
-    let (passed, told) = alone("fails_under_pauses", &[]);
+    let (passed, told) = alone("lock_tests::fails_under_pauses", &[]);
     assert!(!passed, "{told}");
     let line = told
         .lines()
         .find_map(|line| line.trim().strip_prefix("replay: "))
         .unwrap_or_else(|| panic!("{told}"));
     let (variables, command) = line.split_once(" cargo test ").unwrap_or_else(|| panic!("{line}"));
-    assert!(command.contains(" fails_under_pauses -- --exact --nocapture"), "{command}");
+    assert!(command.contains(" lock_tests::fails_under_pauses -- --exact --nocapture"), "{command}");
     let variables: Vec<(&str, &str)> =
         variables.split(' ').map(|one| one.split_once('=').unwrap()).collect();
-    let (passed, again) = alone("fails_under_pauses", &variables);
+    let (passed, again) = alone("lock_tests::fails_under_pauses", &variables);
     assert!(
         !passed && again.contains("VIOLATED") && again.contains("in its critical section"),
         "{again}"
