@@ -58,6 +58,7 @@
 //!     about: "SET key owner NX PX ttl, never released",
 //!     deployment: Deployment::Primary,
 //!     has_tokens: false,
+//!     is_fair: false,
 //!     models: None,
 //!     build: |env, servers, settings| {
 //!         let redis = Session::primary(&env, servers, settings);

@@ -124,7 +124,10 @@ fn the_command_of_a_failure_shows_the_seed_again() {
         .find_map(|line| line.trim().strip_prefix("replay: "))
         .unwrap_or_else(|| panic!("{told}"));
     let (variables, command) = line.split_once(" cargo test ").unwrap_or_else(|| panic!("{line}"));
-    assert!(command.contains(" lock_tests::fails_under_pauses -- --exact --nocapture"), "{command}");
+    assert!(
+        command.contains(" lock_tests::fails_under_pauses -- --exact --nocapture"),
+        "{command}"
+    );
     let variables: Vec<(&str, &str)> =
         variables.split(' ').map(|one| one.split_once('=').unwrap()).collect();
     let (passed, again) = alone("lock_tests::fails_under_pauses", &variables);
