@@ -148,7 +148,7 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     // as before.
     let history = guarded(&spec, lease).run(Engine::Fast).unwrap().history;
     assert!(judge(&history).violations.iter().any(|one| one.kind == stuck.kind));
-    assert_eq!(lease.on_this_plan, OnThisPlan::There);
+    assert_eq!(lease.on_this_plan, OnThisPlan::StillThere);
     let delay = remedies.iter().find(|remedy| remedy.name == "random-retry-delay").unwrap();
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);
 }
