@@ -1,5 +1,5 @@
 //! Locks on one Redis as articles for practitioners give them, mistakes included, each with the
-//! same lock in which the mistake is mended. Must never know more than one server.
+//! same lock in which the mistake is fixed.
 //!
 //! The files name their sources by number; these are four articles in Chinese, as they circulate on
 //! the web:

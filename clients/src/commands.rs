@@ -1,5 +1,5 @@
 //! The plain commands of Redis that locks were made of before scripts, each with the replies it can
-//! have. Must never know what a lock is.
+//! have.
 
 use crate::connection::CallError;
 use crate::reply::Reply;

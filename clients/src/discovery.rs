@@ -1,5 +1,4 @@
-//! Finding the primary through Sentinel, as a client should. Must never know what a lock does with
-//! it.
+//! Finding the primary through Sentinel, as a client should.
 //!
 //! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
 //! Step 1 connects to the first Sentinel that answers and puts it in front; step 2 asks it for the

@@ -1,5 +1,4 @@
-//! `fencing`: the lock on one Redis that also hands out a fencing token. Must never know the
-//! storage that checks the token.
+//! `fencing`: the lock on one Redis that also hands out a fencing token.
 //!
 //! Sources: Redis documentation, "Distributed Locks with Redis" (the owner value, the release);
 //! Martin Kleppmann, "How to do distributed locking" (2016): a number that increases every time a

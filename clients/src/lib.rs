@@ -1,8 +1,7 @@
 //! Lock algorithms as an application would run them.
 //!
 //! Owns the [`Lock`] trait, [`Lease`], the table of locks, and [`Env`]: all that an algorithm may
-//! ask of the machine that it runs on. Must never know the simulator, histories, or what the server
-//! is made of: servers are bytes on a connection.
+//! ask of the machine that it runs on.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
 //! What every lock is: the [`Lock`] trait, what it answers, and how a lock is entered in the table
-//! of locks. Must never know any one algorithm.
+//! of locks.
 //!
 //! # Writing a lock
 //!

@@ -1,5 +1,4 @@
-//! `redisson` and its relatives: the locks of the Java library Redisson. Must never know how a
-//! grant is judged.
+//! `redisson` and its relatives: the locks of the Java library Redisson.
 //!
 //! Source: article 004 names the library; what is modelled is its source at version 4.7.1-SNAPSHOT
 //! of August 2026 (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a

@@ -1,5 +1,4 @@
-//! `redlock`: the lock on N independent masters. Must never know how the masters relate: they do
-//! not.
+//! `redlock`: the lock on N independent masters.
 //!
 //! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", in its
 //! five steps:

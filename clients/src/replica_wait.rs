@@ -1,5 +1,4 @@
-//! `WAIT` after a grant: a lock that its replicas do not have yet is given up. Must never know how
-//! the lock was taken.
+//! `WAIT` after a grant: a lock that its replicas do not have yet is given up.
 //!
 //! Source: Redis documentation, `WAIT numreplicas timeout`: it answers how many replicas have
 //! acknowledged the writes that this connection has sent, when enough have or the timeout is over;

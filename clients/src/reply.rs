@@ -1,5 +1,4 @@
-//! What a server answers: the RESP2 reply, cut out of the bytes that have arrived. Must never know
-//! what was asked, nor trust the server: bytes that are no reply are an error, never a panic.
+//! What a server answers: the RESP2 reply, cut out of the bytes that have arrived.
 
 use bytes::{Buf, Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_range;

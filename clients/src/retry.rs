@@ -1,5 +1,4 @@
-//! Trying again until a deadline, with a random delay between two attempts. Must never know what is
-//! tried.
+//! Trying again until a deadline, with a random delay between two attempts.
 
 use crate::env::{Env, Monotonic};
 use crate::lock::{Acquisition, Settings};

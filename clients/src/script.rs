@@ -1,5 +1,4 @@
-//! Lua scripts: called by digest, sent whole when the server does not know them. Must never know
-//! what they do.
+//! Lua scripts: called by digest, sent whole when the server does not know them.
 //!
 //! Source: Redis documentation, "EVALSHA". The script cache of a server is empty after a restart or
 //! a failover, and then EVALSHA answers NOSCRIPT, without having run anything.

@@ -1,6 +1,5 @@
 //! What a lock holds instead of a connection: one server, or whichever is the primary, connected to
-//! when needed. Must never know what the commands mean, except for the errors by which a server
-//! says that it is no primary.
+//! when needed.
 
 use crate::connection::{CallError, Connection, Subscription};
 use crate::discovery::PrimaryFinder;

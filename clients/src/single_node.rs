@@ -1,5 +1,4 @@
-//! `single-node`: the lock on one Redis, as the Redis documentation gives it. Must never know more
-//! than one server.
+//! `single-node`: the lock on one Redis, as the Redis documentation gives it.
 //!
 //! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
 //! Single Instance".

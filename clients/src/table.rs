@@ -1,5 +1,4 @@
-//! The table of locks. A new lock is one file and one line here. Must never know how any of them
-//! works.
+//! The table of locks. A new lock is one file and one line here.
 
 use crate::articles::{
     checked, jedis_getset, lua_extend, reentrant, set_ex_del, set_px_get_del, setnx, setnx_expire,
@@ -63,192 +62,188 @@ pub static CLIENTS: &[Definition] = &[
     cas::DEFINITION,
 ];
 
-/// A mistake, and the client in which it is mended.
+/// A mistake, and the client in which it is fixed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twin {
     /// The client that makes it.
     pub flawed: &'static str,
     /// The same client without it. It may still make others.
-    pub mended: &'static str,
-    /// What is mended, in a few words.
+    pub fixed: &'static str,
+    /// What is fixed, in a few words.
     pub mistake: &'static str,
 }
 
 /// All twins.
 pub static TWINS: &[Twin] = &[
-    Twin { flawed: "setnx", mended: "set-ex-del", mistake: "the lock never expires" },
+    Twin { flawed: "setnx", fixed: "set-ex-del", mistake: "the lock never expires" },
     Twin {
         flawed: "setnx-expire",
-        mended: "set-ex-del",
+        fixed: "set-ex-del",
         mistake: "the expiry is set by a second command",
     },
     Twin {
         flawed: "setnx-stale-del",
-        mended: "setnx-stale-compare",
+        fixed: "setnx-stale-compare",
         mistake: "a stale lock is deleted without looking again",
     },
     Twin {
         flawed: "setnx-stale-del",
-        mended: "setnx-getset",
+        fixed: "setnx-getset",
         mistake: "a stale lock is deleted without looking again",
     },
     Twin {
         flawed: "setnx-getset",
-        mended: "setnx-getset-nil",
+        fixed: "setnx-getset-nil",
         mistake: "nil replies are taken for a timeout and for a loss",
     },
     Twin {
         flawed: "setnx-getset",
-        mended: "setnx-getset-server-time",
+        fixed: "setnx-getset-server-time",
         mistake: "ages are judged by the clients' clocks",
     },
     Twin {
         flawed: "setnx-getset",
-        mended: "setnx-getset-owner",
+        fixed: "setnx-getset-owner",
         mistake: "losers overwrite the time of the winner",
     },
     Twin {
         flawed: "setnx-getset",
-        mended: "setnx-getset-owner",
+        fixed: "setnx-getset-owner",
         mistake: "the release looks at no owner",
     },
     Twin {
         flawed: "setnx-getset-seconds",
-        mended: "setnx-getset",
+        fixed: "setnx-getset",
         mistake: "times in whole seconds",
     },
     Twin {
         flawed: "setnx-getset-expiry",
-        mended: "setnx-getset-expiry-owner",
+        fixed: "setnx-getset-expiry-owner",
         mistake: "the guard of the release looks at a time",
     },
     Twin {
         flawed: "jedis-getset",
-        mended: "jedis-getset-owner",
+        fixed: "jedis-getset-owner",
         mistake: "the release looks at no owner",
     },
     Twin {
         flawed: "jedis-getset",
-        mended: "jedis-getset-owner",
+        fixed: "jedis-getset-owner",
         mistake: "GETSET nil is taken for a loss",
     },
     Twin {
         flawed: "set-ex-del",
-        mended: "set-px-get-del",
+        fixed: "set-px-get-del",
         mistake: "the release looks at no owner",
     },
     Twin {
         flawed: "thread-id-get-del",
-        mended: "set-px-get-del",
+        fixed: "set-px-get-del",
         mistake: "all processes have the same owner value",
     },
     Twin {
         flawed: "set-px-get-del",
-        mended: "single-node",
+        fixed: "single-node",
         mistake: "the release compares and deletes in two commands",
     },
     Twin {
         flawed: "redisson-lease",
-        mended: "redisson",
+        fixed: "redisson",
         mistake: "nothing renews a lock whose holder is not done",
     },
     Twin {
         flawed: "redisson",
-        mended: "redisson-wait",
+        fixed: "redisson-wait",
         mistake: "a lock is granted before any replica has it",
     },
-    Twin { flawed: "redisson", mended: "redisson-fair", mistake: "who came first may come last" },
+    Twin { flawed: "redisson", fixed: "redisson-fair", mistake: "who came first may come last" },
     Twin {
         flawed: "redisson-redlock",
-        mended: "redlock",
+        fixed: "redlock",
         mistake: "nobody looks how long it took to lock the majority",
     },
     Twin {
         flawed: "redlock-no-random-delay",
-        mended: "redlock-parallel",
+        fixed: "redlock-parallel",
         mistake: "processes that split the votes try again in step",
     },
     Twin {
         flawed: "redlock-no-validity-check",
-        mended: "redlock",
+        fixed: "redlock",
         mistake: "a majority counts, however late it came",
     },
     Twin {
         flawed: "redlock-unlock-answered",
-        mended: "redlock",
+        fixed: "redlock",
         mistake: "masters that did not answer keep the key",
     },
-    Twin { flawed: "redlock-fencing", mended: "fencing", mistake: "tokens have no order" },
+    Twin { flawed: "redlock-fencing", fixed: "fencing", mistake: "tokens have no order" },
     Twin {
         flawed: "redlock-py",
-        mended: "redlock",
+        fixed: "redlock",
         mistake: "a lock that was taken is reported as an error",
     },
     Twin {
         flawed: "node-redlock",
-        mended: "redlock-parallel",
+        fixed: "redlock-parallel",
         mistake: "failed attempts are not given back",
     },
     Twin {
         flawed: "reentrant-by-value",
-        mended: "reentrant-counted",
+        fixed: "reentrant-counted",
         mistake: "the inner release frees the lock",
     },
     Twin {
         flawed: "watchdog-expire",
-        mended: "watchdog",
+        fixed: "watchdog",
         mistake: "each renewal lasts exactly until the next one",
     },
     Twin {
         flawed: "watchdog-resurrecting",
-        mended: "watchdog",
+        fixed: "watchdog",
         mistake: "a renewal that comes late takes the lock again",
     },
     Twin {
         flawed: "watchdog-unstopped",
-        mended: "watchdog",
+        fixed: "watchdog",
         mistake: "renewing goes on after the release",
     },
     Twin {
         flawed: "watchdog",
-        mended: "watchdog-capped",
+        fixed: "watchdog-capped",
         mistake: "a stuck holder keeps the lock for ever",
     },
     Twin {
         flawed: "single-node",
-        mended: "watchdog",
+        fixed: "watchdog",
         mistake: "nothing renews a lock whose holder is not done",
     },
     Twin {
         flawed: "lua-extend-unchecked",
-        mended: "lua-extend",
+        fixed: "lua-extend",
         mistake: "the extension looks at no owner",
     },
     Twin {
         flawed: "lua-extend-reacquire",
-        mended: "lua-extend",
+        fixed: "lua-extend",
         mistake: "a lost lock is taken anew and the work goes on",
     },
     Twin {
         flawed: "memcached-add",
-        mended: "memcached-cas",
+        fixed: "memcached-cas",
         mistake: "the release looks at no owner",
     },
     Twin {
         flawed: "memcached-add",
-        mended: "memcached-cas",
+        fixed: "memcached-cas",
         mistake: "a ttl in whole seconds ends up to a second early",
     },
     Twin {
         flawed: "memcached-get-delete",
-        mended: "memcached-cas",
+        fixed: "memcached-cas",
         mistake: "the release compares and deletes in two commands",
     },
-    Twin {
-        flawed: "checked",
-        mended: "fencing",
-        mistake: "the check is a moment before the write",
-    },
+    Twin { flawed: "checked", fixed: "fencing", mistake: "the check is a moment before the write" },
 ];
 
 /// The lock with that name.
@@ -277,8 +272,8 @@ mod tests {
         for twin in TWINS {
             assert!(
                 find(twin.flawed).is_some()
-                    && find(twin.mended).is_some()
-                    && twin.flawed != twin.mended,
+                    && find(twin.fixed).is_some()
+                    && twin.flawed != twin.fixed,
                 "{twin:?}"
             );
         }

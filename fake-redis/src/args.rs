@@ -1,5 +1,5 @@
 //! A command's arguments without an allocation each: one run of bytes and where each argument lies
-//! in it. Must never know commands.
+//! in it.
 
 /// Where one argument lies.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

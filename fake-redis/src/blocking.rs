@@ -1,5 +1,4 @@
-//! Clients that wait for an element of a list or of a sorted set (blocked.c). Must never know how
-//! elements are taken off.
+//! Clients that wait for an element of a list or of a sorted set (blocked.c).
 //!
 //! Who came first is served first. A key is ready when it gains elements; those who wait for it are
 //! served when the command, script or transaction that did it has ended.

@@ -1,5 +1,4 @@
-//! One client of a server: what is remembered of a connection between its commands. Must never know
-//! what other clients do.
+//! One client of a server: what is remembered of a connection between its commands.
 
 use crate::args::ArgumentVector;
 use crate::command::{Command, Flags};

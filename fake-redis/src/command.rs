@@ -1,4 +1,4 @@
-//! The table of commands and how a name is looked up in it. Must never know what a command does.
+//! The table of commands and how a name is looked up in it.
 
 use crate::args::Args;
 use crate::client::{Client, ClientKey};

@@ -1,5 +1,4 @@
-//! The commands, one file for each family, and the table of them all. Must never know connections
-//! or bytes.
+//! The commands, one file for each family, and the table of them all.
 
 mod blocking;
 mod client;

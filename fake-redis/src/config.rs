@@ -1,5 +1,4 @@
-//! How one server is set up: the part of redis.conf that has a meaning here. Must never know how it
-//! is read or changed at run time.
+//! How one server is set up: the part of redis.conf that has a meaning here.
 
 use bytes::Bytes;
 

@@ -1,4 +1,4 @@
-//! What goes when memory is full. Must never know commands.
+//! What goes when memory is full.
 
 use crate::config::MaxmemoryPolicy;
 use crate::keyspace::Entry;

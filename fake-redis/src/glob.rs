@@ -1,4 +1,4 @@
-//! Glob-style patterns, as KEYS, SCAN and PSUBSCRIBE take them. Must never know what is matched.
+//! Glob-style patterns, as KEYS, SCAN and PSUBSCRIBE take them.
 
 /// How deep Redis nests (`stringmatchlen_impl` in util.c).
 const STARS_MAX: usize = 1_000;

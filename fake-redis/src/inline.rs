@@ -1,4 +1,4 @@
-//! Words of an inline command, quoted as in a shell. Must never know where the line comes from.
+//! Words of an inline command, quoted as in a shell.
 
 /// Splits a line as `sdssplitargs` in sds.c: blanks separate, `"..."` knows escapes, `'...'` only
 /// `\'`. `None` if quotes are unbalanced.

@@ -1,6 +1,6 @@
 //! What happens in the middle of a long script: a driver with a real clock is asked from time to
 //! time to look at its sockets, and those who are there are answered `-BUSY` or, if that is what
-//! they want, end the script. Must never know scripts or sockets.
+//! they want, end the script.
 //!
 //! This is `processEventsWhileBlocked` in networking.c. The script's commands are whole when the
 //! driver is asked: between two of them everything may be done that changes no data, and nothing

@@ -1,5 +1,4 @@
-//! The databases: keys with their values and times of expiry. Must never know the clock: what is
-//! expired is decided elsewhere.
+//! The databases: keys with their values and times of expiry.
 
 use crate::value::Value;
 use indexmap::IndexMap;

@@ -1,8 +1,7 @@
 //! A Redis server as a pure state machine: (state, input, wall clock) -> outputs.
 //!
 //! Owns the keyspace, expiry, scripts, replication, persistence and Sentinel, and the one adapter
-//! to real TCP. Must never know the simulator, lock algorithms or faults. No async, no I/O, no
-//! clock and no ambient randomness in the machine itself.
+//! to real TCP. No async, no I/O, no clock and no ambient randomness in the machine itself.
 
 pub mod config;
 mod node;

@@ -1,4 +1,4 @@
-//! A Redis server as a machine: inputs in, outputs out. Must never know who drives it.
+//! A Redis server as a machine: inputs in, outputs out.
 
 use crate::config::NodeConfig;
 use crate::config_file;

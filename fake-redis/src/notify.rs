@@ -1,4 +1,4 @@
-//! Keyspace events: which are published, and where. Must never know why a key changed.
+//! Keyspace events: which are published, and where.
 
 use crate::number::Decimal;
 use crate::server::Server;

@@ -1,4 +1,4 @@
-//! Numbers as Redis reads and writes them. Must never know commands.
+//! Numbers as Redis reads and writes them.
 
 /// An integer in decimal, without an allocation.
 pub(crate) struct Decimal {

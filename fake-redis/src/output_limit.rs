@@ -1,6 +1,5 @@
 //! How much may wait for a client that does not read: `client-output-buffer-limit`
-//! (`checkClientOutputBufferLimits` in networking.c). Must never know how bytes leave: the driver
-//! says how many wait.
+//! (`checkClientOutputBufferLimits` in networking.c).
 
 use crate::client::{Client, ClientKey, Role};
 use crate::config::{OutputLimit, OutputLimits};

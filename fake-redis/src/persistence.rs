@@ -1,5 +1,4 @@
-//! What the disk is told and what it gave back at the start. Must never know replication or
-//! commands.
+//! What the disk is told and what it gave back at the start.
 //!
 //! `append_only` is the file of effects and when it is synced, `progress` how far that has come,
 //! `load` the start, `save` snapshots.

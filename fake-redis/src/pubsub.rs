@@ -1,5 +1,4 @@
-//! Channels: who listens, and how messages reach them. Must never know the commands that subscribe
-//! or publish.
+//! Channels: who listens, and how messages reach them.
 
 use crate::client::{ClientKey, Subscriptions};
 use crate::glob;

@@ -1,4 +1,4 @@
-//! A server's only source of randomness: a seed. Must never know what is drawn.
+//! A server's only source of randomness: a seed.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};

@@ -2,8 +2,7 @@
 //! the types that exist here.
 //!
 //! Layout: `REDIS0010`, auxiliary fields, then for each database a selector and its keys, an end
-//! mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`). Must never know where a
-//! snapshot is kept or sent.
+//! mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
 
 mod collections;
 mod crc64;

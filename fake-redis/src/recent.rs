@@ -1,5 +1,4 @@
 //! Commands that were called lately, found without a search: most clients and scripts call few.
-//! Must never know who called them.
 
 use crate::command::Command;
 

@@ -1,5 +1,4 @@
-//! A primary and its replicas, after Redis 7.0's replication.c. Must never know commands or
-//! persistence.
+//! A primary and its replicas, after Redis 7.0's replication.c.
 //!
 //! Where to look: `history` is the stream and who may continue it; `primary` feeds replicas,
 //! `follower` and `handshake` are a replica's link, `transfer` is the snapshot on its way, `wait`

@@ -1,4 +1,4 @@
-//! Replies on their way out, in RESP2 or RESP3. Must never know commands or connections.
+//! Replies on their way out, in RESP2 or RESP3.
 //!
 //! Headers of aggregates are written here, since a command states a length and then writes its
 //! elements one by one; so are errors (which may hold any byte), doubles (which Redis prints with

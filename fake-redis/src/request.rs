@@ -1,5 +1,5 @@
 //! Requests on their way in: framing with Redis's own limits and errors, for any split of the
-//! bytes. Must never know what a command means.
+//! bytes.
 //!
 //! This follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
 //! networking.c, down to what they do not check: the bytes after a `\r`, and those after a bulk's

@@ -1,5 +1,4 @@
-//! Scripts: which ones a server knows, and running them. Must never know what the commands do that
-//! they call.
+//! Scripts: which ones a server knows, and running them.
 
 mod convert;
 mod engine;

@@ -1,4 +1,4 @@
-//! The state of one server and its parts. Must never know who drives it, nor do any I/O.
+//! The state of one server and its parts.
 //!
 //! Where to look: `dispatch` chooses, admits and executes commands; `access` is how commands reach
 //! keys; `propagation` is where effects go; `connections` is how clients come and go; `cron` is

@@ -1,4 +1,4 @@
-//! Counters that INFO shows. Must never know who reads them.
+//! Counters that INFO shows.
 
 use crate::command::Command;
 use crate::error::CommandError;

@@ -1,5 +1,4 @@
-//! What the judge is told of keys, and nobody else sees. Must never know what the judge makes of
-//! it.
+//! What the judge is told of keys, and nobody else sees.
 
 use crate::keyspace::Entry;
 use crate::number::double_text;

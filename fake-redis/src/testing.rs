@@ -1,5 +1,4 @@
-//! A server in a test: commands in, replies out, with the clock in the test's hand. Must never know
-//! what is tested.
+//! A server in a test: commands in, replies out, with the clock in the test's hand.
 
 use crate::config::NodeConfig;
 use crate::node::Node;

@@ -1,4 +1,4 @@
-//! WATCH: which clients are overtaken by a change. Must never know the commands of a transaction.
+//! WATCH: which clients are overtaken by a change.
 
 use crate::client::{ClientKey, Transaction, Watch};
 use crate::server::Server;

@@ -1,4 +1,4 @@
-//! What a key can hold. Must never know keys, expiry or commands.
+//! What a key can hold.
 
 mod list;
 mod ranked;

@@ -1,7 +1,5 @@
 //! A tiny discrete-event world for tests: machines on hosts, connections of a fixed latency,
 //! crashes, cuts and stepped clocks.
-//!
-//! Must never know what the machines are, nor be used outside tests.
 
 use crate::config::NodeConfig;
 use crate::node::Node;

@@ -1,4 +1,4 @@
-//! When two faults of a plan get in each other's way. Must never know where the plan came from.
+//! When two faults of a plan get in each other's way.
 
 use crate::fault::Fault;
 use crate::plan::{FaultPlan, TimedFault};

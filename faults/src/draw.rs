@@ -1,4 +1,4 @@
-//! Drawing integers from a random stream. Must never know what they stand for.
+//! Drawing integers from a random stream.
 //!
 //! These few lines are our own because a plan drawn from a seed must stay the same for years, and
 //! the sampling of the `rand` crate is documented as not stable between its versions.

@@ -1,5 +1,4 @@
-//! Which families a run combines, as people write it: `pause+failover`. Must never know what the
-//! families draw.
+//! Which families a run combines, as people write it: `pause+failover`.
 
 use crate::did_you_mean::did_you_mean;
 use crate::family::{Drawing, FAMILIES, Family};

@@ -1,4 +1,4 @@
-//! What can go wrong, as data. Must never know how a fault is made to happen: that is the nemesis.
+//! What can go wrong, as data.
 
 mod kind;
 

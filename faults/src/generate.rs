@@ -1,5 +1,4 @@
-//! From a seed to a fault plan. Must never know any one family: it only puts together what they
-//! draw.
+//! From a seed to a fault plan.
 
 use crate::collision::collide;
 use crate::families::Families;

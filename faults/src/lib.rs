@@ -2,7 +2,6 @@
 //!
 //! Owns [`Seed`] and its named random streams, [`SimTime`], [`Node`] names, [`Fault`],
 //! [`FaultPlan`], drawing a plan from a seed ([`generate`]) and shrinking one against a predicate.
-//! Must never know async, sockets, Redis or files.
 
 #![forbid(unsafe_code)]
 

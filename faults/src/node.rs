@@ -1,5 +1,4 @@
-//! The names of the machines in a run, and of the threads of a process. Must never know what runs
-//! on them or where they are in memory.
+//! The names of the machines in a run, and of the threads of a process.
 //!
 //! Faults hit machines. What a process asks for, believes and is told is a thread's: the first one
 //! has the name of its machine, so that a process of one thread is its machine.

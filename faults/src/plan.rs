@@ -1,5 +1,4 @@
-//! The fault plan: everything that will go wrong in a run. Must never know how it was drawn or how
-//! it is fired.
+//! The fault plan: everything that will go wrong in a run.
 
 use crate::fault::Fault;
 use crate::node::Node;

@@ -1,4 +1,4 @@
-//! One seed, many independent random streams. Must never know what is drawn from them.
+//! One seed, many independent random streams.
 //!
 //! The seed is a ChaCha8 key and every consumer has its own stream id (RFC 8439's nonce;
 //! `ChaCha8Rng::set_stream`), so that removing one consumer leaves every other draw as it was:

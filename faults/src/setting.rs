@@ -1,6 +1,5 @@
 //! What a fault plan may hit and how hard: the deployment, the window, and every range that
-//! families draw from. Must never know how a plan is drawn, nor which algorithm runs on the
-//! deployment.
+//! families draw from.
 
 use crate::node::Node;
 use crate::time::{Micros, SimTime};

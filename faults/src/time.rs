@@ -1,5 +1,4 @@
-//! True time and spans of it, in whole microseconds. Must never know whose clock shows what: that
-//! is a node clock's business.
+//! True time and spans of it, in whole microseconds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,4 @@
-//! What arithmetic alone says of a boundary: no run with less can break the rule. Must never know
-//! how a boundary was found.
+//! What arithmetic alone says of a boundary: no run with less can break the rule.
 //!
 //! Each bound is a necessary amount, derived from when the lease was granted, when its holder left
 //! and when the next one came, as the history of the minimal run has them. What runs find lies

@@ -1,5 +1,5 @@
 //! The `fencepost.boundary` format, version 1: from which value of one number of the scenario on a
-//! lock breaks, as seeds show it and as arithmetic demands it. Must never know how a probe is run.
+//! lock breaks, as seeds show it and as arithmetic demands it.
 //!
 //! A search over values assumes that the violations are monotone: if a value is bad, every worse
 //! one is. The probes say whether they were.

@@ -1,5 +1,4 @@
-//! Why it happened, decided from what the servers did and which faults acted. Must never know how a
-//! cause is worded.
+//! Why it happened, decided from what the servers did and which faults acted.
 
 mod asleep;
 mod classify;

@@ -1,5 +1,4 @@
-//! The table of checkers. Must never know how a run was made: a checker sees a history, digested as
-//! a [`Timeline`], and nothing else.
+//! The table of checkers.
 //!
 //! One invariant is one file. A new checker is a file and a line in [`CHECKERS`].
 

@@ -1,5 +1,4 @@
-//! The digest of a history: two runs with one digest are one run. Must never know what the events
-//! mean.
+//! The digest of a history: two runs with one digest are one run.
 
 use crate::history::History;
 use sha2::{Digest, Sha256};

@@ -1,5 +1,4 @@
-//! What the literature says about a lock under a fault. Must never know what this tool finds: the
-//! two are shown side by side.
+//! What the literature says about a lock under a fault.
 //!
 //! A source is named with the section that says it. What a section says of Redlock's masters is
 //! taken to hold of the one server of a lock on one server where it is about a server's own

@@ -1,5 +1,4 @@
-//! The words of a violation: what happened, why, and what it rests on. Must never know how a cause
-//! was found.
+//! The words of a violation: what happened, why, and what it rests on.
 
 use crate::cause::Cause;
 use crate::finding::{Finding, Kind};

@@ -1,4 +1,4 @@
-//! What a checker says when it objects. Must never know why it happened: that is `cause`.
+//! What a checker says when it objects.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use schemars::JsonSchema;

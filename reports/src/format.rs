@@ -1,5 +1,4 @@
-//! The table of output formats. Must never know what a verdict rests on: a format only shows what a
-//! report says.
+//! The table of output formats.
 //!
 //! One format is one file. A new format is a file and a line in [`FORMATS`].
 

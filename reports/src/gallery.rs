@@ -1,5 +1,4 @@
-//! A page of the gallery: one anomaly, told from one pinned seed. Must never know how the seed was
-//! run.
+//! A page of the gallery: one anomaly, told from one pinned seed.
 
 use crate::format::markdown::cell;
 use crate::format::{plan_text, text_timeline};

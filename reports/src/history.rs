@@ -1,5 +1,4 @@
-//! What happened in one run, in true time. Must never know what is right or wrong about it: that is
-//! the checkers' business.
+//! What happened in one run, in true time.
 //!
 //! Operations follow Jepsen's `invoke / ok / fail / info`: `info` is an outcome that the process
 //! does not know. Beside them stand what each server did with the lock's keys (told by a tap that

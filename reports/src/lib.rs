@@ -1,7 +1,6 @@
 //! Histories, the checkers that judge them, verdicts, and every output format.
 //!
-//! Owns [`History`] and all that is derived from it. Must never know async, sockets, or how a run
-//! is made: a recorded history can be judged again years later.
+//! Owns [`History`] and all that is derived from it.
 
 #![forbid(unsafe_code)]
 

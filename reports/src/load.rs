@@ -1,5 +1,5 @@
 //! The `fencepost.load` format, version 1: what waiting for a lock costs the server and those who
-//! wait, for several ways of waiting. Must never know how it was run.
+//! wait, for several ways of waiting.
 
 mod plot;
 mod text;

@@ -1,5 +1,5 @@
 //! The `fencepost.matrix` format, version 1: every lock under every fault, what came of it, and
-//! what the literature says. Must never know how the seeds were run: a matrix is made from a sweep.
+//! what the literature says.
 
 mod html;
 mod markdown;

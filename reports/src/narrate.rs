@@ -1,4 +1,4 @@
-//! Events in words, and which of them a reader needs to see. Must never know how they are laid out.
+//! Events in words, and which of them a reader needs to see.
 
 use crate::history::{Access, Action, Change, Event, History, What};
 use crate::report::TimelineEntry;

@@ -1,5 +1,5 @@
 //! The order that a violation needs: two events of its smallest run, and what becomes of it if the
-//! second comes first. Must never know how they are made to change places.
+//! second comes first.
 
 use crate::history::History;
 use crate::narrate;

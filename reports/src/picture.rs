@@ -1,6 +1,5 @@
 //! The space-time picture of one run as data: lanes, who held when, what stood at the servers,
-//! faults, events, messages, clocks. Must never know pixels or colours; every format that shows a
-//! run as a picture or a trace draws it from here.
+//! faults, events, messages, clocks.
 
 mod clocks;
 mod focus;

@@ -1,5 +1,4 @@
-//! Reading published formats back. Must never know where a text came from: the caller names the
-//! file.
+//! Reading published formats back.
 
 mod event_line;
 

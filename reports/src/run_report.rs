@@ -1,4 +1,4 @@
-//! From a judged history to the report of one run. Must never know how a report is written.
+//! From a judged history to the report of one run.
 
 use crate::checksum::{Uncovered, checksum};
 use crate::digest::digest;

@@ -1,4 +1,4 @@
-//! The JSON Schemas of the published formats. Must never know the values.
+//! The JSON Schemas of the published formats.
 
 use crate::boundary::BoundaryReport;
 use crate::history::History;

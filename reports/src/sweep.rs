@@ -1,5 +1,4 @@
-//! The `fencepost.sweep` format, version 1: many seeds, added up. Must never know how the runs were
-//! spread over threads.
+//! The `fencepost.sweep` format, version 1: many seeds, added up.
 
 mod cell;
 mod expectation;

@@ -1,5 +1,5 @@
 //! A history, digested once for all checkers: acquisitions, critical sections, what stood at each
-//! server, the storage's log, the faults. Must never know what is right or wrong about any of it.
+//! server, the storage's log, the faults.
 
 mod acquisition;
 mod fault_span;

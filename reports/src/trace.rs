@@ -1,5 +1,4 @@
-//! What passed the wire in one run, if somebody asked for it. Must never know what a verdict rests
-//! on: nothing is judged from it, and it takes no part in the history digest.
+//! What passed the wire in one run, if somebody asked for it.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;

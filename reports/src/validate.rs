@@ -1,5 +1,4 @@
-//! Whether a history can have been recorded at all. Must never know what is right or wrong about
-//! the lock.
+//! Whether a history can have been recorded at all.
 //!
 //! A history edited by hand is refused with the event at fault named, so that no checker has to
 //! doubt what it sees.

@@ -1,5 +1,4 @@
-//! The verdict over one history. Must never know how the history was made or how the verdict is
-//! shown.
+//! The verdict over one history.
 
 use crate::cause::{Cause, classify};
 use crate::checker::CHECKERS;

@@ -1,5 +1,5 @@
 //! One TCP connection: bytes in while the machine keeps up, bytes out as fast as the peer takes
-//! them. Must never know what they mean.
+//! them.
 
 use crate::host::Host;
 use bytes::{Buf, Bytes};

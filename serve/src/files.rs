@@ -1,4 +1,4 @@
-//! A server's files: a snapshot and what was appended since. Must never know what they hold.
+//! A server's files: a snapshot and what was appended since.
 //!
 //! Both belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation` names
 //! the current one and is replaced by a rename, so that a snapshot takes the place of all that went

@@ -1,4 +1,4 @@
-//! A machine with its connections, its timer and its files. Must never know what the machine is.
+//! A machine with its connections, its timer and its files.
 
 use crate::ServeError;
 use crate::connection::Connection;

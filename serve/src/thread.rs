@@ -1,5 +1,5 @@
 //! A host on a thread of its own, so that a script which keeps one server busy leaves the others
-//! alone. Must never know what is served.
+//! alone.
 
 use crate::ServeError;
 use crate::files::Files;

@@ -1,6 +1,5 @@
 //! From which value of one number of the scenario on a lock breaks: a grid over the range first,
-//! then bisection between the two neighbours where it turns. Must never know how the answer is
-//! shown.
+//! then bisection between the two neighbours where it turns.
 //!
 //! Every probe runs the same seeds with another value. Bisection assumes that a worse value breaks
 //! whatever a milder one breaks; the report says whether the probes bear that out.

@@ -1,5 +1,4 @@
-//! Sets a world up: which hosts there are and what each runs. Must never know what happens
-//! afterwards.
+//! Sets a world up: which hosts there are and what each runs.
 
 use crate::coordinators::{Entry, Ground, entry};
 use crate::programs::desk::Desk;

@@ -1,4 +1,4 @@
-//! `docs/gallery`: a page for each anomaly, made from pinned seeds. Must never know Markdown.
+//! `docs/gallery`: a page for each anomaly, made from pinned seeds.
 //!
 //! Everything follows from the table of exhibits, so the pages are the same on every machine; a
 //! test makes them again and compares.
@@ -15,7 +15,7 @@ use crate::run::RunSpec;
 use crate::scenario::Scenario;
 use crate::sweep::{FailedRun, Silent, Stop, SweepSpec, count};
 use crate::verdicts::Findings;
-use exhibits::{Exhibit, Mended, all};
+use exhibits::{Exhibit, Fixed, all};
 use fencepost_clients::find;
 use fencepost_faults::{Families, Micros, Seed};
 use fencepost_reports::gallery::{Page, page};
@@ -102,7 +102,7 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
         workload: workload(&minimal),
         margins: margins(&minimal),
         remedy: exhibit.remedy,
-        tried: exhibit.mended.as_ref().map(|mended| tried(exhibit, mended)).transpose()?,
+        tried: exhibit.fixed.as_ref().map(|fixed| tried(exhibit, fixed)).transpose()?,
         source: exhibit.source,
     };
     Ok(page(&facts, &run, violation))
@@ -172,24 +172,24 @@ fn margins(minimal: &Minimal) -> Vec<String> {
 
 /// How often the rule is broken without the remedy and with it, over the same seeds. The pinned one,
 /// which was chosen because it breaks the rule, is not among them.
-fn tried(exhibit: &'static Exhibit, mended: &Mended) -> Result<String, GalleryError> {
-    let before = counted(exhibit, exhibit.client, exhibit.settings, mended)?;
-    let after = counted(exhibit, mended.client, mended.settings, mended)?;
+fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
+    let before = counted(exhibit, exhibit.client, exhibit.settings, fixed)?;
+    let after = counted(exhibit, fixed.client, fixed.settings, fixed)?;
     let settings: String =
-        mended.settings.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
-    let broken = |cell: &Cell| cell.violations_by_kind.get(&mended.kind).copied().unwrap_or(0);
+        fixed.settings.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
+    let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     Ok(format!(
         "Tried over seeds {}..{} under `{}`: {} in {} of {} runs without it, in {} of {} with it \
          (`--client {}{settings}`).",
         exhibit.seed + 1,
         exhibit.seed + 1 + TRIED,
         exhibit.fault,
-        mended.kind,
+        fixed.kind,
         broken(&before),
         before.valid + before.violated,
         broken(&after),
         after.valid + after.violated,
-        mended.client
+        fixed.client
     ))
 }
 
@@ -197,11 +197,10 @@ fn counted(
     exhibit: &'static Exhibit,
     client: &str,
     settings: &[(&str, &str)],
-    mended: &Mended,
+    fixed: &Fixed,
 ) -> Result<Cell, GalleryError> {
     let wrong = |what: String| GalleryError::Wrong { exhibit: exhibit.name, what };
-    let client =
-        find(client).ok_or_else(|| wrong(format!("unknown client '{}'", mended.client)))?;
+    let client = find(client).ok_or_else(|| wrong(format!("unknown client '{}'", fixed.client)))?;
     let spec = SweepSpec {
         cells: vec![(client, spec(exhibit)?.families)],
         scenario: scenario(settings).map_err(wrong)?,

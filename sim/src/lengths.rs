@@ -1,5 +1,4 @@
-//! What `all` draws besides the faults: how long leases, holds and waits are. Must never know which
-//! faults are drawn.
+//! What `all` draws besides the faults: how long leases, holds and waits are.
 //!
 //! A length that is always the same hides what another would show (Groce, Zhang, Eide, Chen and
 //! Regehr, "Swarm Testing", ISSTA 2012). A length that somebody asked for is left as it is, and

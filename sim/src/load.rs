@@ -1,5 +1,5 @@
 //! What waiting for a lock costs: many processes ask one server for one lock, and wait between two
-//! attempts in different ways. Must never know how the figures are shown.
+//! attempts in different ways.
 //!
 //! After an article that people copy from, which measured 1,000 requests of 100 processes with and
 //! without a sleep between two attempts. A world without storage and without faults: nothing here

@@ -1,4 +1,4 @@
-//! The one binary: maps a result to an exit status. Must never know more.
+//! The one binary: maps a result to an exit status.
 
 use fencepost::cli;
 use std::process::ExitCode;

@@ -1,5 +1,4 @@
-//! Makes the faults of a plan happen, and undoes them. Must never know why a plan holds what it
-//! holds.
+//! Makes the faults of a plan happen, and undoes them.
 //!
 //! The nemesis comes first in every instant. All that decides where messages can go changes at its
 //! turn; what dies or starts does so at the turn of its own host, in the same instant.
@@ -180,7 +179,7 @@ fn undo(state: &mut State, timed: &TimedFault) {
         }
         Fault::Partition { side_a, side_b, direction, .. } => {
             for (from, to) in cut_directions(state, side_a, side_b, *direction) {
-                state.network.mend(from, to);
+                state.network.heal(from, to);
             }
         }
         Fault::Delay { from, to, .. } => {

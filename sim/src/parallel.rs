@@ -1,4 +1,4 @@
-//! The same work on every item of a list, over threads. Must never know what the work is.
+//! The same work on every item of a list, over threads.
 
 use rayon::prelude::*;
 

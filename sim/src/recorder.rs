@@ -1,4 +1,4 @@
-//! Writes down what happens, in true time. Must never know what it means.
+//! Writes down what happens, in true time.
 
 mod silence;
 

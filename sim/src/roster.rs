@@ -1,5 +1,5 @@
-//! Who takes part in a run, how far each has come, and so when the run is over. Must never know
-//! what anyone does. Each thread of a process is a member of its own.
+//! Who takes part in a run, how far each has come, and so when the run is over. Each thread of a
+//! process is a member of its own.
 
 use fencepost_faults::{Node, Seed, Stream};
 use rand_chacha::ChaCha8Rng;

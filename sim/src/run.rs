@@ -1,4 +1,4 @@
-//! One run: from a plan to a history. Must never know how the history is judged.
+//! One run: from a plan to a history.
 
 use crate::coordinators::entry;
 use crate::deployment::{Deployment, RESOURCE, members};

@@ -1,5 +1,5 @@
 //! Everything that a run follows from besides its seed, its lock and its faults: the deployment,
-//! the workload, the habits of clients and servers. Must never know how any of it is run.
+//! the workload, the habits of clients and servers.
 
 use crate::coordinators::entry;
 use crate::lengths::Length;

@@ -1,5 +1,5 @@
 //! Which slice of a sweep this process runs: from a flag, or from the variables by which schedulers
-//! number their jobs. Must never know what is in a slice.
+//! number their jobs.
 
 use fencepost_reports::sweep::Shard;
 

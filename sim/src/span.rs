@@ -1,5 +1,4 @@
-//! Spans of time as people write them: `250us`, `10s`, `1m`, `50ms..200ms`. Must never know what a
-//! span is for.
+//! Spans of time as people write them: `250us`, `10s`, `1m`, `50ms..200ms`.
 
 use fencepost_faults::Micros;
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
 //! The protected storage: one value that the lock guards, and the rule by which it treats fencing
-//! tokens. Must never know locks.
+//! tokens.
 //!
 //! It speaks RESP. `READ operation acquisition token` answers the value; `WRITE operation
 //! acquisition token value based-on` answers `OK`; a rejected token is answered by an error that

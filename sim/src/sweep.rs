@@ -1,4 +1,4 @@
-//! Many seeds, over threads, added up. Must never know how the sum is shown.
+//! Many seeds, over threads, added up.
 //!
 //! Threads take chunks of seeds in order; adding commutes, so the sum does not depend on how many
 //! threads there are or which came first.

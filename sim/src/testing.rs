@@ -1,5 +1,5 @@
 //! Testing a lock of one's own from one's own `#[test]`: which lock, which faults, which seeds,
-//! what should come out. Must never know the table of locks: the lock comes from the caller.
+//! what should come out.
 //!
 //! ```
 //! use fencepost::testing::{Expect, LockTest};

@@ -1,5 +1,4 @@
-//! From a run's outcome to its report: judged, digested, counted. Must never know how the report is
-//! shown.
+//! From a run's outcome to its report: judged, digested, counted.
 
 use crate::cli::Outcome;
 use crate::engine::Engine;

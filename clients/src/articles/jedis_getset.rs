@@ -1,5 +1,4 @@
 //! `jedis-getset` and `jedis-getset-owner`: the lock on expiry times as a Java class for Jedis.
-//! Must never know whether its holder lives.
 //!
 //! Source: article 000, second part, "Java, with Jedis" (`acquire` is printed; `release` is `if
 //! (locked) jedis.del(lockKey)` in the class that it comes from, jedis-lock):
@@ -23,7 +22,7 @@
 //! Mistakes, kept. **The release is a DEL that looks at no owner**: after an overrun it removes the
 //! lock of the next holder. **GETSET nil is taken for a loss**: the holder releases between GET and
 //! GETSET, and the lock is held by nobody until its time has passed. **The loser's GETSET
-//! overwrites the winner's time.** All mended in `jedis-getset-owner`: an owner beside the time,
+//! overwrites the winner's time.** All fixed in `jedis-getset-owner`: an owner beside the time,
 //! compare-and-set, compare-and-delete. **Clients compare their own clocks**: kept in both.
 
 use super::stamp::{bare, now_ms, owned, set_if_unchanged, time_of};

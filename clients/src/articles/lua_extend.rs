@@ -1,5 +1,5 @@
 //! `lua-extend` and two faulty ones: a lease that the application makes longer when little of it is
-//! left. Must never know why it is needed.
+//! left.
 //!
 //! Source: article 003, 2 ("the client can send a Lua script that lengthens the lock, as long as
 //! the key exists and has the client's value"), with this pseudo-code:

@@ -13,7 +13,7 @@
 //! Mistakes, kept in `reentrant-by-value`. **Nothing counts**: the release of the inner acquire
 //! removes the lock under the outer section. **`my_random_value` is one for the life of the
 //! process**, as it must be to be found again: a SET whose reply was lost is "reentered" by the
-//! next attempt, with a ttl that began earlier. Both mended in `reentrant-counted`, which counts in
+//! next attempt, with a ttl that began earlier. Both fixed in `reentrant-counted`, which counts in
 //! the process, and writes a fresh value for each outermost acquire. Neither makes the lock live
 //! longer when it is reentered: the article does not.
 

@@ -1,5 +1,5 @@
 //! `set-px-get-del` and `thread-id-get-del`: an owner in the value, compared by the client before
-//! it deletes. Must never know a script.
+//! it deletes.
 //!
 //! Source: article 001, "Problems", second:
 //!
@@ -9,10 +9,10 @@
 //! ```
 //!
 //! Mistakes, kept. **GET and DEL are two commands** (the article says so): if the lock expires and
-//! is taken between them, DEL removes the lock of another; mended in `single-node`. **The number of
+//! is taken between them, DEL removes the lock of another; fixed in `single-node`. **The number of
 //! a thread is unique in one process only**: `thread-id-get-del` writes what the article writes,
 //! and since the main threads of all processes have the same number, the comparison always holds;
-//! mended in `set-px-get-del`, which writes a random value per attempt.
+//! fixed in `set-px-get-del`, which writes a random value per attempt.
 
 use super::{Base, NotTaken, release_by};
 use crate::commands::{delete, get};

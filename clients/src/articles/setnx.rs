@@ -1,10 +1,10 @@
-//! `setnx`: a key that exists while the lock is held. Must never know when a lock is too old.
+//! `setnx`: a key that exists while the lock is held.
 //!
 //! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired; `DEL
 //! foo.lock` releases; on 0 a blocking caller tries again.
 //!
 //! Mistakes, kept: **the key never expires**, so a holder that dies, or whose DEL or whose SETNX
-//! reply is lost, leaves it locked for ever. Mended in `set-ex-del`. DEL looks at no owner, which
+//! reply is lost, leaves it locked for ever. Fixed in `set-ex-del`. DEL looks at no owner, which
 //! does no harm as long as nobody else can get in.
 
 use super::{Base, NotTaken, release_by};

@@ -1,4 +1,4 @@
-//! `setnx-expire`: SETNX, then EXPIRE as a second command. Must never know whose key it is.
+//! `setnx-expire`: SETNX, then EXPIRE as a second command.
 //!
 //! Source: article 001, "Lock timeout":
 //!
@@ -12,7 +12,7 @@
 //! Mistakes, kept: **SETNX and EXPIRE are not atomic** (the article says so itself): a crash or a
 //! lost connection between the two leaves a key that never expires, and EXPIRE stands before the
 //! `try`, so an error of it releases nothing. Its reply is not looked at. DEL looks at no owner.
-//! Mended, as in the article, in `set-ex-del`.
+//! Fixed, as in the article, in `set-ex-del`.
 
 use super::{Base, NotTaken, release_by};
 use crate::commands::{delete, expire, set_nx};

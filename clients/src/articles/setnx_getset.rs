@@ -1,5 +1,5 @@
 //! `setnx-getset` and its variations: the value is the time of the acquire; a lock that is too old
-//! is taken over by GETSET. Must never know whether its holder lives.
+//! is taken over by GETSET.
 //!
 //! Source: article 000, "Handling deadlocks" and what follows it:
 //!
@@ -13,18 +13,18 @@
 //!
 //! Mistakes, kept in `setnx-getset`, which has the milliseconds that the article recommends:
 //!
-//! - **Clients compare their own clocks with the holder's** (the article says so). Mended in
+//! - **Clients compare their own clocks with the holder's** (the article says so). Fixed in
 //!   `setnx-getset-server-time`: TIME.
 //! - **GET nil is taken for a time long past, and GETSET nil for "somebody was faster"** (the
 //!   article says so): the holder releases between a waiter's GET of a stale time and its GETSET;
-//!   the waiter has taken the lock, does not know it, and all wait until it is too old. Mended in
+//!   the waiter has taken the lock, does not know it, and all wait until it is too old. Fixed in
 //!   `setnx-getset-nil`: after GET nil it tries SETNX again, and GETSET nil is a success.
 //! - **The loser's GETSET overwrites the winner's time.** The article calls that negligible. It is
 //!   not if the loser was paused after it read the clock: it sets the time *back*, and a third
 //!   takes the lock over early. And the holder's own check then fails: that is
-//!   `setnx-getset-checked`. Mended in `setnx-getset-owner`, which takes over by compare-and-set,
+//!   `setnx-getset-checked`. Fixed in `setnx-getset-owner`, which takes over by compare-and-set,
 //!   so that losers write nothing.
-//! - **The release is a DEL that looks at no owner.** Mended in `setnx-getset-owner`: time and
+//! - **The release is a DEL that looks at no owner.** Fixed in `setnx-getset-owner`: time and
 //!   random owner, compare-and-delete.
 //!
 //! `setnx-getset-seconds` has stamps in whole seconds, of which the article warns. They do not let

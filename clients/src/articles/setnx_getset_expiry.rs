@@ -1,5 +1,5 @@
 //! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the time at which the lock
-//! ends. Must never know whether its holder lives.
+//! ends.
 //!
 //! Source: article 000, second part, "Pseudo-code":
 //!
@@ -21,8 +21,8 @@
 //! leave alone the lock of another after an overrun, but that one has just written a time that lies
 //! ahead, so the guard lets the DEL pass exactly when the lock is another's, and holds it back when
 //! the lock ran out but is still one's own. **The loser's GETSET overwrites the winner's time.**
-//! Both mended in `setnx-getset-expiry-owner`: an owner beside the time, compare-and-set,
-//! compare-and-delete. **Clients compare their own clocks**: kept in both; mended in
+//! Both fixed in `setnx-getset-expiry-owner`: an owner beside the time, compare-and-set,
+//! compare-and-delete. **Clients compare their own clocks**: kept in both; fixed in
 //! `setnx-getset-server-time`.
 
 use super::stamp::{bare, now_seconds, owned, set_if_unchanged, time_of};

@@ -1,5 +1,5 @@
 //! `setnx-stale-del` and `setnx-stale-compare`: the value is the time of the acquire; a waiter
-//! removes a lock that is too old. Must never know whether its holder lives.
+//! removes a lock that is too old.
 //!
 //! Source: article 000, "Handling deadlocks", where the first is the one that does not work:
 //!
@@ -10,11 +10,11 @@
 //! ```
 //!
 //! Mistakes, kept. **DEL does not look again** (the article says so): C2 and C3 both find the lock
-//! of C1 stale; C2 deletes it and takes the lock; C3 deletes C2's and takes it too. Mended in
+//! of C1 stale; C2 deletes it and takes the lock; C3 deletes C2's and takes it too. Fixed in
 //! `setnx-stale-compare`, which removes the lock only while it has the time that was found stale,
 //! and in `setnx-getset`. **Clients compare their own clocks with the holder's**; **the release is
 //! a DEL that looks at no owner**, so that a holder that overran removes the lock of the next one:
-//! mended in twins of `setnx-getset`.
+//! fixed in twins of `setnx-getset`.
 
 use super::stamp::{bare, now_ms, time_of};
 use super::{Base, NotTaken, release_by};

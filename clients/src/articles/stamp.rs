@@ -1,7 +1,7 @@
 //! Times as the values of keys: how locks without expiry know that they are too old. Must never
 //! know when that is.
 //!
-//! A stamp is a number, in milliseconds or seconds since the Unix epoch. The mended locks append
+//! A stamp is a number, in milliseconds or seconds since the Unix epoch. The fixed locks append
 //! `:owner`, so that a value says both.
 
 use crate::connection::CallError;

@@ -1,5 +1,4 @@
 //! `watchdog` and its variations: a task beside the holder renews the lease until it is released.
-//! Must never know what the holder does.
 //!
 //! Source: article 001, "Concurrency is still possible": the thread that holds the lock starts a
 //! daemon that lengthens the life of a lock that is about to expire (ttl 30 s: `expire` by 20 s at
@@ -11,10 +10,10 @@
 //! before the release is sent; it notes the loss, and ends, when a renewal is refused or when none
 //! was confirmed for a whole ttl. What remains is the nature of the thing: a pause of the whole
 //! process longer than the ttl still overlaps, and **a holder stuck in its business code keeps the
-//! lock for ever**: mended in `watchdog-capped`, which stops renewing after [`LEASES_MAX`] ttls and
+//! lock for ever**: fixed in `watchdog-capped`, which stops renewing after [`LEASES_MAX`] ttls and
 //! notes the loss before the lock expires.
 //!
-//! Mistakes, each in a lock of its own; all mended in `watchdog`:
+//! Mistakes, each in a lock of its own; all fixed in `watchdog`:
 //!
 //! - `watchdog-expire`, as the article has it, its spans scaled to the ttl. **Each renewal lasts
 //!   exactly until the next one**: the lock of the 29th second expires at the 49th, just before or

@@ -1,5 +1,5 @@
 //! What a connection promises: one message a command, certain or unknown, never used after a
-//! failure. Must never know how the code does it.
+//! failure.
 
 use super::{CallError, Connection, Subscription, encode};
 use crate::reply::Reply;

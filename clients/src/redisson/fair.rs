@@ -1,5 +1,4 @@
-//! `redisson-fair`: waiters are served in the order in which they came. Must never know more than
-//! one server.
+//! `redisson-fair`: waiters are served in the order in which they came.
 //!
 //! Source: `RedissonFairLock` of the version that [`super`] names; article 004 gives the idea (a
 //! list as queue, all in Lua).

@@ -1,5 +1,4 @@
-//! `redisson-redlock`: a majority of locks, each on a server of its own. Must never know how the
-//! servers relate: they do not.
+//! `redisson-redlock`: a majority of locks, each on a server of its own.
 //!
 //! Source: `RedissonRedLock` (deprecated) and `RedissonMultiLock` of the version that [`super`]
 //! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the timeout of the acquire

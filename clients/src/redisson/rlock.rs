@@ -1,5 +1,4 @@
-//! One lock at one server: taken, waited for, renewed, given back. Must never know of other
-//! servers.
+//! One lock at one server: taken, waited for, renewed, given back.
 
 use super::script::{
     ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,

@@ -1,5 +1,4 @@
-//! The Lua scripts of Redisson's locks, as the library has them in meaning. Must never know who
-//! calls them.
+//! The Lua scripts of Redisson's locks, as the library has them in meaning.
 //!
 //! The first write of each can fail only if the key holds something else than a lock, and then
 //! nothing was done.

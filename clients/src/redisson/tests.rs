@@ -1,4 +1,4 @@
-//! What Redisson's locks do, as traffic with one server. Must never know how the code does it.
+//! What Redisson's locks do, as traffic with one server.
 
 use crate::lock::{Acquisition, Release, Settings};
 use crate::testing::{

@@ -1,4 +1,4 @@
-//! What `redlock` promises, as traffic with five masters. Must never know how the code does it.
+//! What `redlock` promises, as traffic with five masters.
 
 use super::variants::Habits;
 use super::{Removal, judge};

@@ -1,5 +1,4 @@
-//! Redlock with a step left out, and Redlock as some libraries have it. Must never know how the
-//! steps are carried out.
+//! Redlock with a step left out, and Redlock as some libraries have it.
 //!
 //! Left out, one step each; the twin of each is `redlock`:
 //!

@@ -1,4 +1,4 @@
-//! What `single-node` promises, as traffic with one server. Must never know how the code does it.
+//! What `single-node` promises, as traffic with one server.
 
 use crate::lock::{Acquisition, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, granted, normal, once, one, settings};

@@ -1,5 +1,4 @@
-//! A server of a test: a few keys, and a script of mishaps that the test writes. Must never know
-//! what time it is: it is told.
+//! A server of a test: a few keys, and a script of mishaps that the test writes.
 
 use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;

@@ -1,5 +1,4 @@
-//! The world of the tests: sockets, timers, tasks and the order of events. Must never know what a
-//! lock is.
+//! The world of the tests: sockets, timers, tasks and the order of events.
 
 use super::at;
 use super::keeper::{Asked, ForSocket, KEEPER_PORT, Keeper, describe};

@@ -1,4 +1,4 @@
-//! CLIENT: what clients may do about themselves and about each other. Must never know keys.
+//! CLIENT: what clients may do about themselves and about each other.
 
 use super::connection::{BAD_NAME, is_valid_name};
 use super::{help, tracking};

@@ -1,5 +1,4 @@
-//! What a server that is no member of a cluster says to those who ask for one. Must never know more
-//! of clusters.
+//! What a server that is no member of a cluster says to those who ask for one.
 
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{CommandError, CommandResult};

@@ -1,5 +1,5 @@
 //! How commands reach a collection at a key: typed, made when first needed, and gone when it is
-//! empty. Must never know a command.
+//! empty.
 
 use crate::command::Call;
 use crate::error::{CommandError, WRONG_TYPE};

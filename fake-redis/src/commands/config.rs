@@ -1,4 +1,4 @@
-//! CONFIG: reading and changing how the server is set up. Must never know what a parameter changes.
+//! CONFIG: reading and changing how the server is set up.
 
 use super::help;
 use crate::command::{Call, Command, Flags};

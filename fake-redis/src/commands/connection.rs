@@ -1,4 +1,4 @@
-//! Commands about the connection itself. Must never know keys.
+//! Commands about the connection itself.
 
 use crate::client::{Client, ReplyMode};
 use crate::command::{Call, Command, Flags, Keys};

@@ -1,4 +1,4 @@
-//! Commands that count in a string. Must never know other types.
+//! Commands that count in a string.
 
 use super::string::string_at;
 use crate::command::{Call, Command, Flags, Keys};

@@ -1,4 +1,4 @@
-//! Commands for the time to live. Must never know what a value holds.
+//! Commands for the time to live.
 
 use super::Anchor;
 use crate::args::Args;

@@ -1,4 +1,4 @@
-//! FAILOVER: a primary hands its place to a replica. Must never know how.
+//! FAILOVER: a primary hands its place to a replica.
 
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{self, CommandError, CommandResult};

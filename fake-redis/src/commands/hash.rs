@@ -1,4 +1,4 @@
-//! Commands for hashes. Must never know other types.
+//! Commands for hashes.
 
 use super::counter::float_sum;
 use crate::command::{Call, Command, Flags, Keys};

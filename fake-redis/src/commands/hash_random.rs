@@ -1,4 +1,4 @@
-//! HRANDFIELD. Must never know other types.
+//! HRANDFIELD.
 
 use super::hash;
 use crate::command::{Call, Command, Flags, Keys};

@@ -1,5 +1,4 @@
-//! What containers answer to HELP, and to what they do not understand. Must never know what they
-//! contain.
+//! What containers answer to HELP, and to what they do not understand.
 
 use crate::command::Call;
 use crate::error::CommandError;

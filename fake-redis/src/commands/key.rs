@@ -1,4 +1,4 @@
-//! Commands for keys of any type. Must never know what a value holds.
+//! Commands for keys of any type.
 
 use super::connection::database_number;
 use super::{help, set};

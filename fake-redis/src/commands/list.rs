@@ -1,4 +1,4 @@
-//! Commands for lists that never wait (t_list.c). Must never know other types.
+//! Commands for lists that never wait (t_list.c).
 
 use super::collection::{edit, edit_existing, peek, positions, read};
 use crate::command::{Call, Command, Flags, Keys};

@@ -1,4 +1,4 @@
-//! SSCAN and ZSCAN, walked as `scan` walks. Must never know keys.
+//! SSCAN and ZSCAN, walked as `scan` walks.
 
 use super::collection::read;
 use super::scan::{Grammar, parse_cursor, parse_options, step};

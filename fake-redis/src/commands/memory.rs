@@ -1,5 +1,4 @@
-//! MEMORY: how many bytes a key takes, by the estimate that eviction uses. Must never know what a
-//! value holds.
+//! MEMORY: how many bytes a key takes, by the estimate that eviction uses.
 
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{CommandResult, NOT_AN_INTEGER, SYNTAX};

@@ -1,4 +1,4 @@
-//! SAVE and its like. Must never know what a snapshot looks like.
+//! SAVE and its like.
 
 use crate::command::{Call, Command, Flags, Keys};
 use crate::error::{self, CommandResult};

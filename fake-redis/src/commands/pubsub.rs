@@ -1,4 +1,4 @@
-//! Commands about channels. Must never know keys.
+//! Commands about channels.
 
 use super::help;
 use crate::client::{ClientKey, Names};

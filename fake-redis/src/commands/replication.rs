@@ -1,5 +1,4 @@
-//! REPLICAOF, PSYNC, REPLCONF, WAIT and WAITAOF: the commands of replication. Must never know how
-//! the stream travels.
+//! REPLICAOF, PSYNC, REPLCONF, WAIT and WAITAOF: the commands of replication.
 
 use crate::client::ClientKey;
 use crate::command::{Call, Command, Flags, Keys};

@@ -1,4 +1,4 @@
-//! SCAN and HSCAN: walking without a snapshot. Must never know what is walked over.
+//! SCAN and HSCAN: walking without a snapshot.
 //!
 //! A cursor is the number of elements that are still to come, walked from the last to the first. A
 //! removed element's place is taken by the last one, which was seen already, and new ones come

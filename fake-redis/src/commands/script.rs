@@ -1,4 +1,4 @@
-//! Commands about scripts. Must never know Lua.
+//! Commands about scripts.
 
 use super::help;
 use crate::command::{Call, Command, Flags, Keys};

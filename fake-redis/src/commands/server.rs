@@ -1,4 +1,4 @@
-//! Commands about the whole server. Must never know what a value holds.
+//! Commands about the whole server.
 
 use super::connection::database_number;
 use crate::command::{Call, Command, Flags, Keys};

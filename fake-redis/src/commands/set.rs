@@ -1,4 +1,4 @@
-//! SET and GETEX with their options. Must never know other types.
+//! SET and GETEX with their options.
 
 use crate::args::Args;
 use crate::command::Call;

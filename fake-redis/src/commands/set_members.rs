@@ -1,4 +1,4 @@
-//! Commands for sets (t_set.c); SET itself is in `set`. Must never know other types.
+//! Commands for sets (t_set.c); SET itself is in `set`.
 
 use super::collection::{edit, edit_existing, peek, read};
 use super::hash_random::{REPEATED_MAX, choose};

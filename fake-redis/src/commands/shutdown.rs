@@ -1,4 +1,4 @@
-//! SHUTDOWN. Must never know what a process is.
+//! SHUTDOWN.
 
 use crate::command::{Call, Command, Flags, Keys};
 use crate::config::Persistence;

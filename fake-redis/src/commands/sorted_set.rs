@@ -1,5 +1,5 @@
 //! Commands for sorted sets that add, remove and look at members (t_zset.c); ranges are in
-//! `sorted_set_range`. Must never know other types.
+//! `sorted_set_range`.
 
 use super::collection::{edit, edit_existing, peek, read};
 use super::list::{Several, parse_several, positive_count};

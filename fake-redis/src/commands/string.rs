@@ -1,4 +1,4 @@
-//! Commands for strings, but for SET's options and for counting. Must never know other types.
+//! Commands for strings, but for SET's options and for counting.
 
 use super::set::{self, Anchor, Unit};
 use crate::command::{Call, Command, Flags, Keys};

@@ -1,5 +1,4 @@
 //! Transactions: commands queued by MULTI and executed by EXEC, all or none, without a way back.
-//! Must never know what they do.
 
 use crate::command::{Call, Command, Effect, Flags, Keys};
 use crate::error::{CommandError, CommandResult, EXEC_ABORT};

@@ -1,5 +1,5 @@
 //! The append-only file: effects as commands, and when they are synced (aof.c,
-//! `feedAppendOnlyFile`, `flushAppendOnlyFile`). Must never know what the commands mean.
+//! `feedAppendOnlyFile`, `flushAppendOnlyFile`).
 
 use crate::config::{Fsync, Persistence};
 use crate::outgoing::encode_command;

@@ -1,5 +1,4 @@
-//! Loading what the disk held when the server starts (`loadDataFromDisk`). Must never know how it
-//! came there.
+//! Loading what the disk held when the server starts (`loadDataFromDisk`).
 
 use crate::client::ClientKey;
 use crate::rdb;

@@ -1,6 +1,5 @@
 //! How much of the replication stream is safe from power loss: `fsynced_reploff` in aof.c of Redis
-//! 7.2, which WAITAOF and the acknowledgements of replicas speak of. Must never know what the
-//! stream holds.
+//! 7.2, which WAITAOF and the acknowledgements of replicas speak of.
 
 use std::collections::VecDeque;
 

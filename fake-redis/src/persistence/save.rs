@@ -1,5 +1,5 @@
 //! Snapshots: on demand, and by themselves when enough has changed for long enough (`serverCron`,
-//! `saveCommand`). Must never know how a snapshot is written.
+//! `saveCommand`).
 
 use crate::config::{Persistence, SavePoint};
 use crate::server::Server;

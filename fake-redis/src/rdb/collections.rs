@@ -1,5 +1,4 @@
 //! Lists, sets and sorted sets in the ways in which Redis 2.0 to 7.2 kept them (`rdbLoadObject`).
-//! Must never know keys.
 
 use super::reader::Reader;
 use super::{RdbError, kind, listed};

@@ -1,5 +1,5 @@
 //! The CRC-64 of Redis's snapshots: the Jones polynomial, reflected, with neither initial nor final
-//! inversion (crc64.c). Must never know what it protects.
+//! inversion (crc64.c).
 
 /// The polynomial 0xad93d23594c935a9, its bits reversed.
 const POLYNOMIAL: u64 = 0x95ac_9329_ac4b_c9b5;

@@ -1,5 +1,5 @@
 //! Small hashes as Redis keeps them: a listpack (listpack.c, from 7.0) or a ziplist (ziplist.c,
-//! before). Must never know what the elements stand for.
+//! before).
 
 use super::RdbError;
 

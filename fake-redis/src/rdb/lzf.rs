@@ -1,5 +1,4 @@
-//! Unpacking LZF, with which Redis packs long strings in snapshots (lzf_d.c). Must never know what
-//! was packed.
+//! Unpacking LZF, with which Redis packs long strings in snapshots (lzf_d.c).
 
 /// The content, if it is well-formed and `length` bytes long.
 ///

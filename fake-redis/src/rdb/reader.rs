@@ -1,5 +1,4 @@
-//! Reading a snapshot (`rdbLoadRioWithLoadingCtx`), whatever its bytes are. Must never know what
-//! becomes of the keys.
+//! Reading a snapshot (`rdbLoadRioWithLoadingCtx`), whatever its bytes are.
 
 use super::{
     Origin, RdbError, SavedKey, Snapshot, VERSION_MAX, crc64::checksum, kind, listed, lzf, opcode,

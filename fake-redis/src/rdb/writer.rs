@@ -1,4 +1,4 @@
-//! Writing a snapshot (`rdbSaveRio`). Must never know who wants it.
+//! Writing a snapshot (`rdbSaveRio`).
 
 use super::{Origin, VERSION, crc64::checksum, kind, opcode};
 use crate::{keyspace::Keyspace, number::parse_integer, value::Value};

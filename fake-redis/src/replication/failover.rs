@@ -1,5 +1,5 @@
 //! A primary that hands its place to a replica of its own: FAILOVER (`failoverCommand`,
-//! `updateFailoverStatus`, `abortFailover`). Must never know Sentinel, which does without it.
+//! `updateFailoverStatus`, `abortFailover`).
 
 use super::Replication;
 use crate::server::Server;

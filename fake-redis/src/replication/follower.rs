@@ -1,5 +1,4 @@
-//! A replica's connection to its primary, and the stream that it applies. Must never know how the
-//! handshake goes.
+//! A replica's connection to its primary, and the stream that it applies.
 
 use super::{handshake::Step, seconds, transfer::Transfer};
 use crate::client::ClientKey;

@@ -1,5 +1,4 @@
-//! The replication stream so far: its ids, its length, and its last part. Must never know what is
-//! in it.
+//! The replication stream so far: its ids, its length, and its last part.
 
 use bytes::Bytes;
 use std::collections::VecDeque;

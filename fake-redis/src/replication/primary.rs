@@ -1,5 +1,5 @@
 //! A server towards those who follow it: PSYNC, the stream, their acknowledgements (`syncCommand`,
-//! `replicationFeedSlaves`). Must never know what the commands of the stream mean.
+//! `replicationFeedSlaves`).
 
 use super::{BACKLOG_TTL_SECONDS, Replication, seconds};
 use crate::client::{ClientKey, Role};

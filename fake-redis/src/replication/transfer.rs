@@ -1,5 +1,4 @@
-//! The primary's snapshot on its way to a replica (`readSyncBulkPayload`). Must never know what is
-//! in it.
+//! The primary's snapshot on its way to a replica (`readSyncBulkPayload`).
 
 use super::follower::Stage;
 use crate::client::ClientKey;

@@ -1,5 +1,5 @@
 //! Clients that wait until their writes are elsewhere, or on disk: WAIT and WAITAOF (`waitCommand`,
-//! `waitaofCommand`, `processClientsWaitingReplicas`). Must never know what they wrote.
+//! `waitaofCommand`, `processClientsWaitingReplicas`).
 
 use super::Replication;
 use crate::client::ClientKey;

@@ -1,4 +1,4 @@
-//! Values between RESP and Lua. Must never know commands or servers.
+//! Values between RESP and Lua.
 //!
 //! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. What
 //! comes in was encoded by this crate a moment ago, so that it is walked over once, without a frame

@@ -1,5 +1,4 @@
-//! The functions of the host that prelude.lua builds the world of scripts on. Must never know how
-//! scripts see them.
+//! The functions of the host that prelude.lua builds the world of scripts on.
 
 use super::engine::Shared;
 use super::long::{Ending, MEMORY_MAX};

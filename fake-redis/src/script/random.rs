@@ -1,5 +1,4 @@
-//! The random numbers of scripts: a function of nothing but what was drawn before. Must never know
-//! Lua.
+//! The random numbers of scripts: a function of nothing but what was drawn before.
 
 use std::cell::Cell;
 

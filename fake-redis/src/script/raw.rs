@@ -1,5 +1,4 @@
-//! redis.call straight on Lua's stack, as every script calls it. Must never know commands, nor do
-//! anything that is rare: that is the host's other functions', through mlua.
+//! redis.call straight on Lua's stack, as every script calls it.
 //!
 //! mlua keeps every value that it hands to Rust in a place of its own, and guards every call of a
 //! function of the host. That is 10,000 instructions for a compare-and-delete, as many as all the

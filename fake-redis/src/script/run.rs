@@ -1,4 +1,4 @@
-//! One run of a script: what it may do, and the commands that it calls. Must never know Lua.
+//! One run of a script: what it may do, and the commands that it calls.
 
 use crate::args::ArgumentVector;
 use crate::client::ClientKey;

@@ -1,4 +1,4 @@
-//! Where an instance listens. Must never know what it is.
+//! Where an instance listens.
 
 use std::fmt;
 

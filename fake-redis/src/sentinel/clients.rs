@@ -1,5 +1,4 @@
-//! Those who ask Sentinel where the primary is, and those who wait to be told. Must never know what
-//! their commands mean.
+//! Those who ask Sentinel where the primary is, and those who wait to be told.
 
 use super::events::Event;
 use crate::{

@@ -1,5 +1,5 @@
 //! The commands that Sentinel serves besides SENTINEL itself: its own small table (`sentinelcmds`
-//! and the commands flagged `CMD_SENTINEL`). Must never know how a failover works.
+//! and the commands flagged `CMD_SENTINEL`).
 
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
 use crate::{args::Args, reply::Protocol};

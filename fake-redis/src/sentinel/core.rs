@@ -1,5 +1,5 @@
 //! What every rule of Sentinel needs besides the instance at hand: the instant, who we are, the
-//! epoch, randomness, and where outputs and events go. Must never know an instance.
+//! epoch, randomness, and where outputs and events go.
 
 use super::{SentinelConfig, events::Event};
 use crate::outgoing::OutgoingIds;

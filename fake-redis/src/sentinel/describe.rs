@@ -1,5 +1,5 @@
 //! Instances as SENTINEL MASTERS, REPLICAS and SENTINELS list them
-//! (`addReplySentinelRedisInstance`), INFO and ROLE. Must never know who asks.
+//! (`addReplySentinelRedisInstance`), INFO and ROLE.
 
 use super::{
     Sentinel,

@@ -1,5 +1,4 @@
-//! When an instance is down: in our own eyes, and in those of enough Sentinels. Must never know
-//! what is done about it.
+//! When an instance is down: in our own eyes, and in those of enough Sentinels.
 
 use super::{
     core::{Context, Core},

@@ -1,7 +1,5 @@
 //! How Sentinels agree on who replaces the primary: one vote each per epoch, and a leader needs
 //! both a majority and the quorum.
-//!
-//! Must never know how the primary is replaced.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
 //! The steps by which the elected Sentinel replaces a primary (`sentinelFailoverStateMachine`).
-//! Must never know who is best promoted, nor how votes are counted.
 
 use super::{
     core::Core,

@@ -1,5 +1,5 @@
 //! The message by which Sentinels find each other and spread who the primary is: eight words,
-//! separated by commas (`sentinelSendHello`). Must never know how it travels.
+//! separated by commas (`sentinelSendHello`).
 
 use super::{
     Address,

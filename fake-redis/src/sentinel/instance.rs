@@ -1,5 +1,5 @@
 //! A primary, a replica or another Sentinel as this Sentinel sees it (`sentinelRedisInstance`), and
-//! the commands that it is sent regularly. Must never know whether it should be promoted.
+//! the commands that it is sent regularly.
 
 use super::{
     Address,

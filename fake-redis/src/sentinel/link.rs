@@ -1,7 +1,5 @@
 //! The two connections of Sentinel to an instance, and what their answers say about its being alive
 //! (`instanceLink`).
-//!
-//! Must never know what the instance is, nor when it counts as down.
 
 use crate::outgoing::Outgoing;
 use fencepost_machine::{ConnectionId, Outputs};

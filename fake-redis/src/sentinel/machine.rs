@@ -1,7 +1,5 @@
 //! Sentinel towards its driver: which input goes where, and the regular look at all instances
 //! (`sentinelTimer`).
-//!
-//! Must never know the rules by which instances are judged.
 
 use super::{
     SentinelConfig,

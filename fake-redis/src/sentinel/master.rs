@@ -1,5 +1,4 @@
-//! A monitored primary with its replicas and the other Sentinels that watch it. Must never know
-//! when it is down or whom to promote.
+//! A monitored primary with its replicas and the other Sentinels that watch it.
 
 use super::{
     Address, SentinelConfig,

@@ -1,6 +1,5 @@
 //! What a Sentinel's configuration file holds, so that it survives the process: who it is, how it
-//! voted, and what it monitors (`rewriteConfigSentinelOption`). Must never know what has changed
-//! since it was last written.
+//! voted, and what it monitors (`rewriteConfigSentinelOption`).
 //!
 //! Redis writes and syncs the file whenever one of these changes, so that neither a crash nor a
 //! power loss takes anything away.

@@ -2,8 +2,7 @@
 //! other Sentinels that the primary is down, elects one of them and has it promote a replica.
 //!
 //! The rules are those of Redis 7.0's `sentinel.c`; each file names the functions whose behaviour
-//! it follows. Must never know who drives it, nor how a server is made: it speaks RESP to servers,
-//! to other Sentinels and to clients.
+//! it follows.
 //!
 //! Redis looks at everything ten to twenty times a second. This one works out when something will
 //! be due (`schedule`) and sleeps until then, rounded up by a random fraction of such a tick, so

@@ -1,4 +1,4 @@
-//! Which replica is promoted. Must never know how.
+//! Which replica is promoted.
 
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;

@@ -1,5 +1,4 @@
 //! Pointing the other replicas at the promoted one, a few at a time, and the end of a failover.
-//! Must never know how a replica came to be promoted.
 
 use super::{
     Address,

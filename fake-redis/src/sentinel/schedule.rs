@@ -1,4 +1,4 @@
-//! When Sentinel has to look at its instances next. Must never know what it will do then.
+//! When Sentinel has to look at its instances next.
 //!
 //! `sentinelTimer` looks at everything ten to twenty times a second; each rule is here restated as
 //! the instant from which on it would act. An instant that is named too early costs a wake-up, one

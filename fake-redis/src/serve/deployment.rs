@@ -1,5 +1,4 @@
-//! Which servers there are, where they listen and who follows whom. Must never know how bytes
-//! travel.
+//! Which servers there are, where they listen and who follows whom.
 
 use crate::config::{NodeConfig, Persistence};
 use crate::node::Node;

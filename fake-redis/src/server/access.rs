@@ -1,5 +1,5 @@
 //! How commands reach keys: expiry is decided here, and every change is told to watchers and to the
-//! judge. Must never know commands.
+//! judge.
 
 use super::Server;
 use crate::client::ClientKey;

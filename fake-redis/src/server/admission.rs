@@ -1,5 +1,4 @@
-//! Whether a command may be executed now, for this client, on this server. Must never know what a
-//! command does.
+//! Whether a command may be executed now, for this client, on this server.
 //!
 //! The order of the checks is that of `processCommand` in server.c of Redis 7.0, since the first
 //! that fails gives the error.

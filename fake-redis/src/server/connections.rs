@@ -1,4 +1,4 @@
-//! How clients come and go. Must never know commands.
+//! How clients come and go.
 
 use super::{Effects, Server};
 use crate::client::{Client, ClientKey, Role};

@@ -1,4 +1,4 @@
-//! What happens by itself when its time comes. Must never know commands.
+//! What happens by itself when its time comes.
 
 use super::{Pause, PauseScope, Server};
 use crate::notify::EventClass;

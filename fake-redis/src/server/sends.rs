@@ -1,5 +1,4 @@
-//! What leaves a server at the end of an input, and in which order. Must never know what the
-//! messages mean.
+//! What leaves a server at the end of an input, and in which order.
 
 use super::Server;
 use crate::client::{ClientKey, ReplyMode};

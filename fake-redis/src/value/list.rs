@@ -1,4 +1,4 @@
-//! A list of strings. Must never know keys or commands.
+//! A list of strings.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! A set of strings. Must never know keys or commands.
+//! A set of strings.
 
 use crate::number::{Decimal, parse_integer};
 use indexmap::IndexSet;

@@ -1,4 +1,4 @@
-//! A set of strings with a score each, in the order of scores. Must never know keys or commands.
+//! A set of strings with a score each, in the order of scores.
 
 use super::ranked::Ranked;
 use indexmap::IndexMap;

@@ -1,5 +1,5 @@
 //! Random command sequences: commands of all families as templates, and the words that stand in
-//! them. Must never know a server.
+//! them.
 
 use proptest::prelude::*;
 

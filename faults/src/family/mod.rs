@@ -1,5 +1,4 @@
-//! The table of fault families: one theme each, one file each. Must never know how faults are fired
-//! or what they break.
+//! The table of fault families: one theme each, one file each.
 //!
 //! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its place in the
 //! table), so adding one to a run or taking one away leaves what the others draw as it was. New

@@ -1,6 +1,5 @@
 //! Hitting several servers within one lease, half of the time while others are out of reach: what
-//! `restart` and `clock-jump` need to break a quorum. Must never know what the servers are hit
-//! with.
+//! `restart` and `clock-jump` need to break a quorum.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};

@@ -1,5 +1,4 @@
-//! When strikes happen and how long spans are: the draws that families share. Must never know any
-//! one kind of fault.
+//! When strikes happen and how long spans are: the draws that families share.
 //!
 //! What is drawn is rounded to whole milliseconds wherever it is that long, so that a plan can be
 //! read.

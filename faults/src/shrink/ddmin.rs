@@ -1,6 +1,5 @@
 //! Delta debugging: the algorithm ddmin of Zeller and Hildebrandt ("Simplifying and Isolating
-//! Failure-Inducing Input", IEEE TSE 2002), preceded by a test of the empty list. Must never know
-//! what the items are.
+//! Failure-Inducing Input", IEEE TSE 2002), preceded by a test of the empty list.
 
 /// A part of `items` that still fails and no longer does so without any one of its items. The whole
 /// list must fail.

@@ -1,5 +1,5 @@
 //! Making a plan that violates something as small as it can be, so that what is left is the
-//! explanation. Must never know what is violated: it asks a predicate.
+//! explanation.
 //!
 //! Rounds of four passes, until a round changes nothing: leave out whole faults (ddmin), leave out
 //! nodes of the faults that name several, bisect magnitudes, round start times. No pass ever undoes

@@ -1,5 +1,5 @@
 //! Asking whether a plan still violates, a bounded number of times and never twice for the same
-//! plan. Must never know what a violation is.
+//! plan.
 
 use crate::plan::FaultPlan;
 

@@ -1,5 +1,4 @@
-//! How what the seeds show differs from what arithmetic says, and why, by rule. Must never know how
-//! either was found.
+//! How what the seeds show differs from what arithmetic says, and why, by rule.
 
 use super::{Bound, BoundaryReport, Found, Worse};
 

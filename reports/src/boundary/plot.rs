@@ -1,5 +1,4 @@
-//! A boundary as a picture: the rate of violations over the value, with the bounds. Must never know
-//! more than the report.
+//! A boundary as a picture: the rate of violations over the value, with the bounds.
 
 use super::{BoundaryReport, Unit};
 use crate::format::plot::{Axis, Mark, Plot, Point, Series};

@@ -1,4 +1,4 @@
-//! A boundary for people. Must never know how it was searched.
+//! A boundary for people.
 
 use super::{BoundaryReport, Probe, Worse};
 use crate::format::plot::percent;

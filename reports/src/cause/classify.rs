@@ -1,4 +1,4 @@
-//! From a finding to its cause, in a stated order. Must never know how a cause is worded.
+//! From a finding to its cause, in a stated order.
 //!
 //! A lock that a waiter removed because it considered it stale is a `stale-takeover`, and tokens of
 //! servers that share no counter are `unordered-tokens`. Two threads of one process that rest on

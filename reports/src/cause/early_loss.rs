@@ -1,5 +1,4 @@
-//! How a lock was lost at its servers before its lease was over. Must never know what its holder
-//! did meanwhile.
+//! How a lock was lost at its servers before its lease was over.
 //!
 //! Looked at are the servers that granted both acquisitions. If they give different reasons, the
 //! first of [`PRECEDENCE`] counts: what somebody did to the lock comes before what a server lost,

@@ -1,5 +1,4 @@
-//! Why a holder was still in its section when its lease was over. Must never know what happened at
-//! the servers before that.
+//! Why a holder was still in its section when its lease was over.
 
 use super::Cause;
 use crate::finding::Clash;

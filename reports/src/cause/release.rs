@@ -1,5 +1,5 @@
 //! Releases that did not do what they were sent for: lost, held up, or carried out at another
-//! server than the grant. Must never know what a lock looks like.
+//! server than the grant.
 
 use super::Cause;
 use crate::finding::{Clash, Finding};

@@ -1,4 +1,4 @@
-//! Why nobody gets in. Must never know how a cause is worded.
+//! Why nobody gets in.
 //!
 //! In this order: processes divide the servers among them; a lock stands at a server whose owner
 //! died or does not know of it, or whose release was lost; a server that followed another never

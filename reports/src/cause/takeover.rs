@@ -1,4 +1,4 @@
-//! Whether a removal was a waiter's who held the lock to be stale. Must never know whether it was.
+//! Whether a removal was a waiter's who held the lock to be stale.
 
 use super::release;
 use crate::timeline::{Moment, Outcome, Timeline};

@@ -1,5 +1,4 @@
-//! A global sequence: no number is issued twice, and none goes back. Must never know who was
-//! entitled to one.
+//! A global sequence: no number is issued twice, and none goes back.
 //!
 //! The guarded value is the last number; an accepted write issues the number that it writes.
 

@@ -1,5 +1,5 @@
 //! Only the owner releases: no process's command removes a lock that a different process was
-//! granted. Must never know why it tried.
+//! granted.
 //!
 //! Who owns a value is decided by who was last granted it, at that server if it ever was, else at
 //! any: after a failover the server that removes the lock is not the one that granted it. A thread

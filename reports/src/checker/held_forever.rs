@@ -1,5 +1,4 @@
 //! Nobody keeps the lock beyond the stated bound. Demanded only of runs whose header states one.
-//! Must never know what the holder does.
 //!
 //! A process keeps the lock while it is in its section and the lock stands at its servers: one
 //! whose lease ran out keeps nobody waiting.

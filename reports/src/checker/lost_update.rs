@@ -1,5 +1,4 @@
-//! No update is lost: a read-modify-write lands on the value that it had read. Must never know who
-//! was entitled to write.
+//! No update is lost: a read-modify-write lands on the value that it had read.
 
 use super::Checker;
 use crate::finding::{Clash, Finding, Kind};

@@ -1,5 +1,5 @@
 //! Fencing at the storage: once it has served an acquisition, it accepts no write of one that was
-//! granted earlier. Must never know tokens: the order is that in which the servers granted.
+//! granted earlier.
 //!
 //! A late write that lands before the next holder touches the storage is no harm.
 

@@ -1,5 +1,4 @@
-//! Fencing tokens grow strictly in the order in which the servers granted the lock. Must never know
-//! what the storage makes of them.
+//! Fencing tokens grow strictly in the order in which the servers granted the lock.
 //!
 //! Only acquisitions whose grant the servers told of are compared: for the others no order is
 //! known.

@@ -1,5 +1,4 @@
 //! Verdicts that the sources state of locks other than the three that they treat family by family.
-//! Must never know what this tool finds.
 //!
 //! Each rule is a sentence of a source and the locks that it is about. What no sentence says of a
 //! lock is left out, even where it seems plain.

@@ -1,4 +1,4 @@
-//! The axis of time. Must never know what happened.
+//! The axis of time.
 
 use super::canvas::Canvas;
 use fencepost_faults::Micros;

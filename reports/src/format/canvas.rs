@@ -1,4 +1,4 @@
-//! SVG elements that stand at a time. Must never know what they mean.
+//! SVG elements that stand at a time.
 //!
 //! Each element carries its times in `data-a` and `data-b` (true microseconds), so that a script
 //! can move it when the window changes.

@@ -1,5 +1,4 @@
-//! The history as Jepsen's operation maps, one a line, for Knossos and elle-cli. Must never know
-//! servers: Jepsen sees only processes and the nemesis.
+//! The history as Jepsen's operation maps, one a line, for Knossos and elle-cli.
 
 use super::operations::{self, Operation};
 use super::{Format, Needs};

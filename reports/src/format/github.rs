@@ -1,5 +1,5 @@
 //! GitHub annotations: workflow commands that a step writes to its log and that GitHub shows beside
-//! the run. Must never know the workflow.
+//! the run.
 //!
 //! GitHub documentation, "Workflow commands for GitHub Actions": `::error title=T::message`;
 //! escaping as in actions/toolkit, `packages/core/src/command.ts`, `escapeData` and

@@ -1,4 +1,4 @@
-//! What marks look like, and the legend that explains them. Must never know where they stand.
+//! What marks look like, and the legend that explains them.
 
 use crate::picture::Glyph;
 use fencepost_faults::Node;

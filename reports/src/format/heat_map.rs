@@ -1,5 +1,5 @@
 //! The matrix of a sweep as SVG: a row for each lock, a column for each fault, redder where more
-//! runs are violated. Must never know a page around it.
+//! runs are violated.
 
 use super::canvas::escaped;
 use super::svg::STYLE;

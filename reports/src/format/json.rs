@@ -1,4 +1,4 @@
-//! The published JSON. Must never know more than the types that it writes.
+//! The published JSON.
 
 use super::Format;
 use crate::report::Report;

@@ -1,4 +1,4 @@
-//! Styles, numbers and line breaks of the text format. Must never know what is written with them.
+//! Styles, numbers and line breaks of the text format.
 
 use crate::finding::Severity;
 use crate::verdict::Verdict;

@@ -1,4 +1,4 @@
-//! Reports for pull requests and wikis. Must never know more than the report.
+//! Reports for pull requests and wikis.
 
 use super::html_tables::literature;
 use super::{Format, heat_map, plan_text, rerun};

@@ -1,5 +1,4 @@
-//! A sequence diagram of the first violation. Must never know more than the timeline: what passed
-//! the wire is drawn only as far as events tell.
+//! A sequence diagram of the first violation.
 
 use super::Format;
 use crate::history::{Action, What};

@@ -1,5 +1,4 @@
-//! Messages in the picture: which of them are drawn, and how. Must never know what a message does
-//! where it arrives.
+//! Messages in the picture: which of them are drawn, and how.
 
 use super::canvas::Canvas;
 use super::space_time::{Drawing, Places};

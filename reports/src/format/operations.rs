@@ -1,5 +1,4 @@
 //! The operations of the processes as pairs of invocation and completion, for checkers of others.
-//! Must never know a notation.
 
 use crate::history::{Action, Event, History, What};
 use fencepost_faults::Node;

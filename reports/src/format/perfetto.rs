@@ -1,5 +1,5 @@
 //! Chrome's JSON trace, which ui.perfetto.dev opens: a process for each run, a thread for each
-//! node. Must never know what the viewer draws.
+//! node.
 //!
 //! The format is that of "Trace Event Format" (Google, 2016): `X` is a span, `i` an instant, `s`
 //! and `f` the ends of an arrow, `M` a name.

@@ -1,4 +1,4 @@
-//! A plot of numbers over numbers as SVG. Must never know what they count.
+//! A plot of numbers over numbers as SVG.
 
 use super::canvas::{escaped, width_of};
 use super::svg::STYLE;

@@ -1,6 +1,4 @@
-//! The history as JSON for a small Go program around Porcupine. Must never know Go, but for the
-//! names of `porcupine.Operation`'s fields: `encoding/json` reads each element of `operations` into
-//! one.
+//! The history as JSON for a small Go program around Porcupine.
 
 use super::operations::{self, Operation};
 use super::{Format, Needs};

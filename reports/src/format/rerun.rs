@@ -1,5 +1,4 @@
-//! What running again showed, in the words that every format for people shares. Must never know how
-//! it is laid out.
+//! What running again showed, in the words that every format for people shares.
 
 use crate::expected::Expected;
 use crate::finding::Kind;

@@ -1,6 +1,4 @@
 //! The history as a log that ShiViz draws: two lines an event, the second with its vector clock.
-//! Must never know more causes than events tell: a server or the storage acts after the operation
-//! that asked it, and an operation that succeeds ends after what was done for it.
 //!
 //! The parser's expression is ShiViz's default: `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 

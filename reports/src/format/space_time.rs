@@ -1,5 +1,4 @@
-//! The space-time picture as SVG: where each lane stands and what is drawn on it. Must never know a
-//! page around it.
+//! The space-time picture as SVG: where each lane stands and what is drawn on it.
 
 use super::canvas::{Area, Canvas, Extent, escaped};
 use super::glyphs::{colour, glyph};

@@ -1,5 +1,4 @@
-//! The space-time picture as a file of its own. Must never know a browser: it is drawn once, for
-//! the window of the first violation.
+//! The space-time picture as a file of its own.
 
 use super::canvas::{Extent, escaped};
 use super::glyphs::LEGEND;

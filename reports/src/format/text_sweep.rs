@@ -1,5 +1,4 @@
-//! Sweep summaries for people: one row for each client and fault. Must never know how the runs were
-//! made.
+//! Sweep summaries for people: one row for each client and fault.
 
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
 use crate::sweep::{Cell, Rate, Sweep};

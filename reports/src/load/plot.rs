@@ -1,5 +1,4 @@
-//! The load on the server over time, a line for each way of waiting. Must never know more than the
-//! report.
+//! The load on the server over time, a line for each way of waiting.
 
 use super::LoadReport;
 use crate::format::plot::{Axis, Plot, Point, Series};

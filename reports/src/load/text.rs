@@ -1,4 +1,4 @@
-//! A load experiment for people. Must never know a terminal.
+//! A load experiment for people.
 
 use super::{LoadCase, LoadReport};
 use crate::report::Latency;

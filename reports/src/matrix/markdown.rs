@@ -1,5 +1,4 @@
-//! The matrix as Markdown: one table to look over, then one for each lock. Must never know what
-//! renders it.
+//! The matrix as Markdown: one table to look over, then one for each lock.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
 use crate::format::markdown::cell as escaped;

@@ -1,5 +1,4 @@
-//! Whether a published matrix still tells what a new one shows. Must never know where either is
-//! kept.
+//! Whether a published matrix still tells what a new one shows.
 //!
 //! With the same version and config, the same seeds must give the same counts; and whatever the
 //! number of seeds, the first seed of each kind must be the same as far as both went. Otherwise the

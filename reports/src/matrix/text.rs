@@ -1,5 +1,4 @@
-//! The matrix for a terminal: a row for each lock, a narrow column for each fault. Must never know
-//! a terminal: it is plain text.
+//! The matrix for a terminal: a row for each lock, a narrow column for each fault.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
 use crate::format::plot::percent;

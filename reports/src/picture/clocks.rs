@@ -1,5 +1,5 @@
 //! How wrong the wall clock of each host was, from the faults that were fired: exact, because
-//! nothing else sets a clock. Must never know what a wrong clock did.
+//! nothing else sets a clock.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};

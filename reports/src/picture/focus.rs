@@ -1,4 +1,4 @@
-//! Where to look. Must never know how far anybody can zoom.
+//! Where to look.
 
 use crate::report::RunReport;
 

@@ -1,4 +1,4 @@
-//! Which nodes get a lane, and in which order. Must never know how high a lane is.
+//! Which nodes get a lane, and in which order.
 
 use crate::history::{History, What};
 use crate::trace::WireMessage;

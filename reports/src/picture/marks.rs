@@ -1,4 +1,4 @@
-//! Every event as a mark on a lane. Must never know what a mark looks like.
+//! Every event as a mark on a lane.
 
 use crate::history::{Access, Action, Change, Event, History, What};
 use crate::narrate;

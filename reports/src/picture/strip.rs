@@ -1,4 +1,4 @@
-//! Who was in a critical section at each instant. Must never know whether that is allowed.
+//! Who was in a critical section at each instant.
 
 use super::Span;
 use fencepost_faults::Node;

@@ -1,5 +1,4 @@
 //! On which line of a history's text an event stands, so that whoever edited it finds the place.
-//! Must never know what an event means.
 
 /// The line, from 1, on which the event at this position of `events` begins. `None` if the text has
 /// no such event; the text must be JSON.

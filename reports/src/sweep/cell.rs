@@ -1,5 +1,4 @@
-//! One client under one fault over many seeds. Must never know in which order the runs came: adding
-//! commutes.
+//! One client under one fault over many seeds.
 
 use super::expectation::Expectation;
 use super::first::SeedsToFirst;

@@ -1,5 +1,4 @@
-//! What should come out, held against what came out. Must never know who expects it or where that
-//! is written down.
+//! What should come out, held against what came out.
 
 use super::Cell;
 use crate::finding::Kind;

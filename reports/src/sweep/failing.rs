@@ -1,4 +1,4 @@
-//! Which cells CI must hear of, and in which words. Must never know how CI is told.
+//! Which cells CI must hear of, and in which words.
 
 use super::{Cell, Sweep};
 use crate::programs::{flags, shell_word as word};

@@ -1,5 +1,4 @@
-//! How many seeds it takes to see a violation: median and 90th percentile. Must never know what was
-//! violated.
+//! How many seeds it takes to see a violation: median and 90th percentile.
 //!
 //! Shards must add up to the whole, so the seeds are cut into blocks at fixed absolute numbers,
 //! whatever shard or thread runs them: block `n` of length `l` holds the seeds `n * l` to `n * l +

@@ -1,4 +1,4 @@
-//! A rate with its confidence interval. Must never know what was counted.
+//! A rate with its confidence interval.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Adding up the summaries of shards. Must never know in which order they are named.
+//! Adding up the summaries of shards.
 
 use super::cell::Cell;
 use super::ranges::Ranges;

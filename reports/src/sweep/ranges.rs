@@ -1,5 +1,5 @@
 //! Which seeds were run: disjoint ranges, joined where they touch, so that they stay few however
-//! many seeds there are. Must never know what came of them.
+//! many seeds there are.
 
 use super::SeedRange;
 use fencepost_faults::Seed;

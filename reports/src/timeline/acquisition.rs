@@ -1,5 +1,4 @@
-//! Acquires, how they ended, and where they stand in the order of grants. Must never know what was
-//! done under them.
+//! Acquires, how they ended, and where they stand in the order of grants.
 
 use super::{Moment, acquire_invoked, granting, moments};
 use crate::history::{Action, History, What};

@@ -1,4 +1,4 @@
-//! When each fault acted, and on whom. Must never know what it did to the lock.
+//! When each fault acted, and on whom.
 
 use super::{Moment, moments};
 use crate::history::{History, What};

@@ -1,5 +1,4 @@
-//! What stood under the lock's key at each server, and for how long. Must never know what any
-//! process believed.
+//! What stood under the lock's key at each server, and for how long.
 
 use super::{Moment, moments};
 use crate::history::{Change, History, What};

@@ -1,5 +1,5 @@
 //! Critical sections: from an acquire's ok until release is invoked, the lock is noticed to be
-//! lost, or the process dies, with all its threads. Must never know who else is in one.
+//! lost, or the process dies, with all its threads.
 
 use super::{Acquisition, Moment, Outcome, moments};
 use crate::history::{Action, Event, History, What};

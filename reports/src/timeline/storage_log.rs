@@ -1,4 +1,4 @@
-//! What the storage answered. Must never know who held the lock meanwhile.
+//! What the storage answered.
 
 use super::{Moment, moments};
 use crate::history::{Access, History, What};

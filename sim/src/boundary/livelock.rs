@@ -1,5 +1,5 @@
 //! How far apart delays between attempts must be, so that processes which split the votes of
-//! independent masters do not split them again and again. Must never know what was measured.
+//! independent masters do not split them again and again.
 //!
 //! In a round of attempts each of `n` processes begins after a delay drawn uniformly from a spread
 //! `s`. The first leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing

@@ -1,5 +1,4 @@
-//! The table of what can be varied: a quantity is one entry here. Must never know how values are
-//! searched.
+//! The table of what can be varied: a quantity is one entry here.
 
 use super::livelock;
 use crate::scenario::Scenario;

@@ -1,5 +1,4 @@
-//! The arguments as clap reads them. Must never know what they mean together: that is
-//! [`super::options`].
+//! The arguments as clap reads them.
 
 use super::choice::choice;
 use crate::engine::Engine;

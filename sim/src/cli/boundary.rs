@@ -1,5 +1,4 @@
-//! `fencepost boundary`: from which value of one number on a lock breaks. Must never know how it is
-//! searched.
+//! `fencepost boundary`: from which value of one number on a lock breaks.
 
 use super::arguments::BoundaryArguments;
 use super::options::{client, families, jobs, kind, scenario};

@@ -1,4 +1,4 @@
-//! `fencepost check`: a recorded history, or those in a report, judged again. Must never know how it was recorded.
+//! `fencepost check`: a recorded history, or those in a report, judged again.
 
 use super::arguments::FileArguments;
 use super::output::{print, read_file};

@@ -1,4 +1,4 @@
-//! Where a sweep's checkpoint lies and when it is written. Must never know what is in it.
+//! Where a sweep's checkpoint lies and when it is written.
 
 use super::Failure;
 use super::arguments::SweepArguments;

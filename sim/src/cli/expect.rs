@@ -1,5 +1,4 @@
-//! `--expect FILE`: which verdict should come out for each lock under each fault. Must never know
-//! how it comes out.
+//! `--expect FILE`: which verdict should come out for each lock under each fault.
 //!
 //! TOML, a table for each lock with a line for each fault:
 //!

@@ -1,5 +1,4 @@
-//! Why a command could not be carried out, in one line for people. Must never know what the command
-//! was.
+//! Why a command could not be carried out, in one line for people.
 
 use crate::engine::EngineError;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! `fencepost load`: what waiting for a lock costs. Must never know how it is run.
+//! `fencepost load`: what waiting for a lock costs.
 
 use super::arguments::LoadArguments;
 use super::options::client;

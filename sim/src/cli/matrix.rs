@@ -1,5 +1,5 @@
 //! `fencepost matrix`: every lock under every fault, held against the literature and against what
-//! is published. Must never know how a run is made.
+//! is published.
 
 use super::arguments::MatrixArguments;
 use super::options::{clients, coordinator, families, jobs, scenario};

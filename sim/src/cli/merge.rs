@@ -1,4 +1,4 @@
-//! `fencepost merge`: the summaries of shards, added up. Must never know how they were made.
+//! `fencepost merge`: the summaries of shards, added up.
 
 use super::arguments::MergeArguments;
 use super::expect::Expectations;

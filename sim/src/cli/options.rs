@@ -1,5 +1,4 @@
-//! What the arguments mean together: the scenario, the locks, the faults. Must never know how they
-//! are run.
+//! What the arguments mean together: the scenario, the locks, the faults.
 
 use super::Failure;
 use super::arguments::{CommonArguments, ProgramArguments, ScenarioArguments};

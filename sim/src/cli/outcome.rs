@@ -1,4 +1,4 @@
-//! How a command ended, as an exit status. Must never know which command.
+//! How a command ended, as an exit status.
 
 /// How a command ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

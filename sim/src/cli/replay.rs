@@ -1,5 +1,4 @@
 //! `fencepost replay`: the plans of a report again, under turmoil; the histories must be the same.
-//! Must never know how a report came to be.
 
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};

@@ -1,4 +1,4 @@
-//! `fencepost schema`: the JSON Schema of a published format. Must never know what is in it.
+//! `fencepost schema`: the JSON Schema of a published format.
 
 use super::arguments::SchemaArguments;
 use super::output::print;

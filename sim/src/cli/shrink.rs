@@ -1,5 +1,4 @@
-//! `fencepost shrink`: the plans of a report made minimal, and explained. Must never know how they
-//! are made small.
+//! `fencepost shrink`: the plans of a report made minimal, and explained.
 
 use super::arguments::ShrinkArguments;
 use super::options::format;

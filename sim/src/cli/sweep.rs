@@ -1,4 +1,4 @@
-//! `fencepost sweep`: many seeds, added up. Must never know how one is run.
+//! `fencepost sweep`: many seeds, added up.
 
 use super::arguments::SweepArguments;
 use super::checkpoint_file::{CheckpointFile, place, resume};

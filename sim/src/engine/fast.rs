@@ -1,5 +1,5 @@
 //! The discrete-event engine: goes to the next instant that matters and gives each host that is due
-//! its turn. Must never know more than that.
+//! its turn.
 
 use super::{Course, EngineError, check};
 use crate::world::agenda::NEMESIS;

@@ -1,5 +1,4 @@
-//! Engines move the world from instant to instant and carry its bytes. Must never know what happens
-//! in it.
+//! Engines move the world from instant to instant and carry its bytes.
 
 mod fast;
 mod setup;

@@ -1,6 +1,5 @@
 //! Stock turmoil as the engine: every host of the world is a turmoil host, every connection one of
-//! its TCP streams, every message one of its segments. Must never know what happens in the world;
-//! it goes from instant to instant and carries bytes.
+//! its TCP streams, every message one of its segments.
 //!
 //! Every link is held from the start, so turmoil keeps each segment until the world's own network
 //! says that it is due; idle time is skipped, and one turmoil step is one instant. A host's

@@ -28,14 +28,14 @@ pub struct Exhibit {
     pub cause: Cause,
     /// What helps.
     pub remedy: &'static str,
-    /// The lock in which it is mended, if one is built in.
-    pub mended: Option<Mended>,
+    /// The lock in which it is fixed, if one is built in.
+    pub fixed: Option<Fixed>,
     /// Who described it.
     pub source: &'static str,
 }
 
 /// A lock and settings under which a rule is kept that the exhibit breaks.
-pub struct Mended {
+pub struct Fixed {
     /// The lock.
     pub client: &'static str,
     /// What of the scenario is not built in.
@@ -113,7 +113,7 @@ const EXHIBITS: &[Exhibit] = &[
         remedy: "No lock with a lease prevents it: a process that stands still cannot notice that \
          its lease ran out. What can be prevented is the harm: see [the write of a paused \
          holder](write-after-pause.md).",
-        mended: None,
+        fixed: None,
         source: KLEPPMANN,
     },
     Exhibit {
@@ -130,7 +130,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HolderPause,
         remedy: "A fencing token that the storage checks: the late write carries an old token and \
          is rejected.",
-        mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
+        fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
     Exhibit {
@@ -152,7 +152,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::ForeignRelease,
         remedy: "A value that nobody else writes, and a script that compares it and deletes in \
          one step.",
-        mended: Some(Mended { client: "single-node", settings: &[], kind: Kind::ForeignRelease }),
+        fixed: Some(Fixed { client: "single-node", settings: &[], kind: Kind::ForeignRelease }),
         source: REDIS,
     },
     Exhibit {
@@ -175,7 +175,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::StaleTakeover,
         remedy: "The stale value is replaced in one step that looks at it again: `GETSET` and a \
          comparison, or a script.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "setnx-getset",
             settings: &[("processes", "8"), ("retry", "50ms..55ms"), ("latency", "1ms..30ms")],
             kind: Kind::Overlap,
@@ -200,7 +200,7 @@ const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Stuck,
         cause: Cause::HolderCrash,
         remedy: "An expiry, set by the same command that takes the lock.",
-        mended: Some(Mended { client: "set-ex-del", settings: &[], kind: Kind::Stuck }),
+        fixed: Some(Fixed { client: "set-ex-del", settings: &[], kind: Kind::Stuck }),
         source: SETNX,
     },
     Exhibit {
@@ -222,7 +222,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::LostReply,
         remedy: "`SET key value NX PX ttl`: one command, so that there is no lock without an \
          expiry.",
-        mended: Some(Mended { client: "set-ex-del", settings: &[], kind: Kind::Stuck }),
+        fixed: Some(Fixed { client: "set-ex-del", settings: &[], kind: Kind::Stuck }),
         source: "Redis documentation of `SET`: the options `NX` and `PX` replace `SETNX` followed \
          by `EXPIRE`.",
     },
@@ -241,7 +241,7 @@ const EXHIBITS: &[Exhibit] = &[
         remedy: "Replication is asynchronous; `WAIT` and `min-replicas-to-write` make the window \
          smaller and do not close it. A majority of independent masters does, as long as none of \
          them forgets.",
-        mended: Some(Mended { client: "redlock", settings: &[], kind: Kind::Overlap }),
+        fixed: Some(Fixed { client: "redlock", settings: &[], kind: Kind::Overlap }),
         source: REDIS,
     },
     Exhibit {
@@ -258,7 +258,7 @@ const EXHIBITS: &[Exhibit] = &[
         remedy: "A master that may have forgotten grants stays away for longer than the ttl, or \
          syncs every write before it answers (`appendfsync always`). `fencepost boundary --client \
          redlock --fault restart --vary restart-delay` measures how long is enough.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "redlock",
             settings: &[("restart-delay", "10s")],
             kind: Kind::Overlap,
@@ -279,7 +279,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::ClockJump,
         remedy: "Clocks are slewed, not stepped; the lock itself can do nothing. A fencing token \
          keeps the harm away.",
-        mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
+        fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
     Exhibit {
@@ -296,7 +296,7 @@ const EXHIBITS: &[Exhibit] = &[
         remedy: "Clocks that stay within the margin. `fencepost boundary --client redlock --fault \
          clock-drift --vary drift --hold until-validity` shows the bound that arithmetic gives, \
          10,509 ppm or 1.05 %, and the least drift that broke the lock.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "redlock",
             settings: &[
                 ("hold", "until-validity"),
@@ -321,7 +321,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::Eviction,
         remedy: "`maxmemory-policy noeviction` on servers that hold locks, or no other data on \
          them.",
-        mended: None,
+        fixed: None,
         source: "Redis documentation, *Key eviction*.",
     },
     Exhibit {
@@ -338,7 +338,7 @@ const EXHIBITS: &[Exhibit] = &[
         remedy: "A clock that goes on during a suspension (`CLOCK_BOOTTIME`) finds that the lease \
          is over when the process wakes up, unless it wakes up after that look. A fencing token \
          keeps the harm away.",
-        mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
+        fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
     Exhibit {
@@ -355,7 +355,7 @@ const EXHIBITS: &[Exhibit] = &[
         remedy: "None is needed here. Both believe that they hold the lock, and the storage accepts \
          the late write, because it has not yet seen a higher token; the later holder reads only \
          after it. Had that read come first, the storage would have rejected the write.",
-        mended: None,
+        fixed: None,
         source: KLEPPMANN,
     },
     Exhibit {
@@ -371,7 +371,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HolderPause,
         remedy: "The storage must reject requests with a token lower than the highest that it has \
          seen.",
-        mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
+        fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
         source: KLEPPMANN,
     },
     Exhibit {
@@ -387,7 +387,7 @@ const EXHIBITS: &[Exhibit] = &[
         kind: Kind::LostUpdate,
         cause: Cause::HolderPause,
         remedy: "Reads carry the token too, and raise the highest that the storage has seen.",
-        mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
+        fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
         source: KLEPPMANN,
     },
     Exhibit {
@@ -404,7 +404,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::AsyncReplicationLoss,
         remedy: "A token is only as durable as its counter: it belongs into a store that does not \
          lose what it acknowledged, the guarded one if need be.",
-        mended: None,
+        fixed: None,
         source: "The remark that a counter on one node is not enough, in Martin Kleppmann, *How \
          to do distributed locking*, 2016.",
     },
@@ -420,7 +420,7 @@ const EXHIBITS: &[Exhibit] = &[
         kind: Kind::StaleWrite,
         cause: Cause::StorageDelay,
         remedy: "Only the storage can tell that a write is late: a fencing token.",
-        mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
+        fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
     Exhibit {
@@ -442,7 +442,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::EarlyRelease,
         remedy: "A count beside the owner, in one script; the key is deleted when it comes back \
          to zero.",
-        mended: Some(Mended { client: "reentrant-counted", settings: &[], kind: Kind::Overlap }),
+        fixed: Some(Fixed { client: "reentrant-counted", settings: &[], kind: Kind::Overlap }),
         source: "Redisson keeps such a count in a hash, by owner.",
     },
     Exhibit {
@@ -464,7 +464,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::OrphanRenewal,
         remedy: "The watchdog is stopped before the release is sent, and renews by a script that \
          compares the owner.",
-        mended: Some(Mended { client: "watchdog", settings: &[], kind: Kind::Stuck }),
+        fixed: Some(Fixed { client: "watchdog", settings: &[], kind: Kind::Stuck }),
         source: "An article that people copy from: a daemon that lengthens the life of the lock, \
          and is to be closed explicitly.",
     },
@@ -481,7 +481,7 @@ const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HolderPause,
         remedy: "The stock itself must refuse: a fencing token, or a decrement that cannot go \
          below zero.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "fencing",
             settings: &[("workload", "seckill")],
             kind: Kind::Oversold,

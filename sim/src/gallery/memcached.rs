@@ -1,6 +1,6 @@
 //! Exhibits of locks on memcached.
 
-use super::exhibits::{Exhibit, KLEPPMANN, Mended};
+use super::exhibits::{Exhibit, Fixed, KLEPPMANN};
 use fencepost_reports::{Cause, Kind};
 
 const ADD: [&str; 5] = [
@@ -34,7 +34,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::Eviction,
         remedy: "A server of its own for locks, with more memory than they need. The cas id as \
          fencing token keeps the harm away: an eviction does not set it back.",
-        mended: Some(Mended { client: "memcached-cas", settings: &[], kind: Kind::LostUpdate }),
+        fixed: Some(Fixed { client: "memcached-cas", settings: &[], kind: Kind::LostUpdate }),
         source: "IPC::Lock::Memcached documentation, *A little warning*.",
     },
     Exhibit {
@@ -50,7 +50,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Overlap,
         cause: Cause::CoarseExpiry,
         remedy: "Ask for one second more than the lease shall last.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "memcached-cas",
             settings: &[("hold", "9200ms..9900ms")],
             kind: Kind::Overlap,
@@ -70,7 +70,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::RestartDataLoss,
         remedy: "Tokens from a counter that is as durable as what they guard: here `fencing` on a \
          Redis that syncs every write.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "fencing",
             settings: &[("persistence", "aof-always")],
             kind: Kind::TokenRegression,

@@ -1,7 +1,7 @@
 //! More exhibits: what single protocols get wrong that the canonical ones do not, and what a
-//! storage or a queue does. Must never know how a page is made.
+//! storage or a queue does.
 
-use super::exhibits::{Exhibit, FENCING, KLEPPMANN, Mended, REDIS, REDLOCK, SETNX, SINGLE};
+use super::exhibits::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 
 const WATCHDOG: [&str; 5] = [
@@ -36,7 +36,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HoldTooLong,
         remedy: "The watchdog stops renewing after a number of leases: a lock then outlives a \
          hanging holder by that, and no more.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "watchdog-capped",
             settings: &[("hang", "10m"), ("held-bound", "80s")],
             kind: Kind::HeldForever,
@@ -58,7 +58,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HoldTooLong,
         remedy: "The comparison and the write are one step of the storage: one statement, or one \
          transaction.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "fencing",
             settings: &[("processes", "6"), ("hold", "10s..10.050s")],
             kind: Kind::LostUpdate,
@@ -85,7 +85,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::StorageDelay,
         remedy: "The check has to be where the write is: a fencing token that the storage \
          compares.",
-        mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
+        fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: "Martin Kleppmann, *How to do distributed locking*, 2016: a check just before the \
          write does not help.",
     },
@@ -117,7 +117,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::Interleaving,
         remedy: "A random delay between two attempts. `fencepost boundary --vary retry-spread` \
          measures how random it has to be.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "redlock",
             settings: &[
                 ("processes", "4"),
@@ -151,7 +151,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Stuck,
         cause: Cause::WaiterCrash,
         remedy: "A shorter time for which a place is kept, or a lock without a queue.",
-        mended: Some(Mended { client: "redisson", settings: &[], kind: Kind::Stuck }),
+        fixed: Some(Fixed { client: "redisson", settings: &[], kind: Kind::Stuck }),
         source: "Redisson documentation, *Fair lock*: a dead waiter is waited for.",
     },
     Exhibit {
@@ -167,7 +167,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::TokenRegression,
         cause: Cause::UnorderedTokens,
         remedy: "Tokens from one counter that grows with every grant, and is not lost.",
-        mended: Some(Mended { client: "fencing", settings: &[], kind: Kind::TokenRegression }),
+        fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::TokenRegression }),
         source: KLEPPMANN,
     },
     Exhibit {
@@ -184,7 +184,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HoldTooLong,
         remedy: "A task that renews the lease while the holder works, or a holder that looks at \
          the clock.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "watchdog",
             settings: &[("hold", "11s..19s")],
             kind: Kind::Overlap,
@@ -210,7 +210,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::ForeignRelease,
         cause: Cause::HoldTooLong,
         remedy: "The key holds an owner too, and the release compares it by a script.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "setnx-getset-expiry-owner",
             settings: &[("hold", "11s..19s")],
             kind: Kind::ForeignRelease,
@@ -230,7 +230,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Overlap,
         cause: Cause::ClockJump,
         remedy: "One clock decides: an expiry at the server, or the server's `TIME`.",
-        mended: None,
+        fixed: None,
         source: SETNX,
     },
     Exhibit {
@@ -246,7 +246,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::DuplicateNumber,
         cause: Cause::HolderPause,
         remedy: "The storage counts by itself, or compares a fencing token.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "fencing",
             settings: &[("workload", "sequence")],
             kind: Kind::DuplicateNumber,

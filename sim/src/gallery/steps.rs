@@ -1,7 +1,6 @@
 //! More exhibits: a step that one lock leaves out, does in two, or a setting that is not enough.
-//! Must never know how a page is made.
 
-use super::exhibits::{Exhibit, Mended, REDIS, REDLOCK};
+use super::exhibits::{Exhibit, Fixed, REDIS, REDLOCK};
 use fencepost_reports::{Cause, Kind};
 
 /// Leases so short that a majority can come too late.
@@ -34,7 +33,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::ForeignRelease,
         cause: Cause::HolderPause,
         remedy: "A script that compares and deletes: no other command comes between the two.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "single-node",
             settings: &[("latency", "5ms..60ms")],
             kind: Kind::ForeignRelease,
@@ -62,7 +61,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HolderPause,
         remedy: "The extension is a script that compares the owner: a lock that is another's is \
          not touched, and the late holder learns that it has lost its own.",
-        mended: None,
+        fixed: None,
         source: "An article that people copy from: a script that lengthens the lock as long as it \
          has the client's value. Here the comparison is left out.",
     },
@@ -88,7 +87,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HoldTooLong,
         remedy: "No lease is stated, so that the watchdog renews the lock for as long as its \
          process lives; or a lease that is longer than any work.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "redisson",
             settings: &[("hold", "20s")],
             kind: Kind::Overlap,
@@ -117,7 +116,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::EarlyRelease,
         remedy: "A value for each acquisition: a release that comes late then finds a lock that \
          is not its own.",
-        mended: Some(Mended { client: "single-node", settings: &[], kind: Kind::Overlap }),
+        fixed: Some(Fixed { client: "single-node", settings: &[], kind: Kind::Overlap }),
         source: "`RedisLockRegistry` of Spring Integration 7: one client id for each registry.",
     },
     Exhibit {
@@ -140,7 +139,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::Latency,
         remedy: "Step 3 of Redlock: the time that was spent is taken off the ttl, and a majority \
          of which nothing is left is given back.",
-        mended: Some(Mended { client: "redlock", settings: SHORT_LEASES, kind: Kind::Overlap }),
+        fixed: Some(Fixed { client: "redlock", settings: SHORT_LEASES, kind: Kind::Overlap }),
         source: REDIS,
     },
     Exhibit {
@@ -156,7 +155,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::RestartWithoutDelay,
         remedy: "`appendfsync always` syncs before it answers. With `everysec` a master stays \
          away for longer than the ttl after its power has failed.",
-        mended: Some(Mended {
+        fixed: Some(Fixed {
             client: "redlock",
             settings: &[("persistence", "aof-always")],
             kind: Kind::Overlap,

@@ -1,5 +1,4 @@
-//! The decisive magnitude of a minimal plan: how much of it is just enough. Must never know how the
-//! plan was made small.
+//! The decisive magnitude of a minimal plan: how much of it is just enough.
 
 use super::minimal::{Minimal, with_plan};
 use super::target::Target;

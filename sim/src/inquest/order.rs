@@ -1,4 +1,4 @@
-//! Which order of events a violation needs. Must never know what else is asked of the run.
+//! Which order of events a violation needs.
 //!
 //! The events are those that tell the story of the minimal run: its narrative and its witness, some
 //! twenty at most. For each of them in turn, one of the next three is made to come first: the

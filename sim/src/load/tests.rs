@@ -1,5 +1,4 @@
-//! What the experiment measures, held against what can be worked out. Must never know how a world
-//! is made.
+//! What the experiment measures, held against what can be worked out.
 
 use super::*;
 

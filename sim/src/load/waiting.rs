@@ -1,5 +1,4 @@
-//! How a process waits between two attempts: a way is one variant here. Must never know what is
-//! waited for.
+//! How a process waits between two attempts: a way is one variant here.
 
 use crate::span::{Span, SpanRange};
 use fencepost_clients::Env;

@@ -1,5 +1,4 @@
-//! Doing something again with the smallest run of every anomaly, over threads. Must never know what
-//! is done.
+//! Doing something again with the smallest run of every anomaly, over threads.
 
 use super::{FailedRun, Listener, Stage, Stop, SweepSpec};
 use crate::parallel::in_parallel;

@@ -1,5 +1,4 @@
-//! How far a sweep has come, so that it can go on after it was killed. Must never know where that
-//! is written.
+//! How far a sweep has come, so that it can go on after it was killed.
 
 use super::{SweepSpec, config};
 use crate::verdicts::tool;

@@ -1,4 +1,4 @@
-//! The smallest run of every anomaly again, under turmoil. Must never know how it was found.
+//! The smallest run of every anomaly again, under turmoil.
 
 use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};

@@ -1,5 +1,5 @@
 //! How much processor time a thread has used, where the system can tell. It is told to people and
-//! never enters a history. Must never know what the thread did.
+//! never enters a history.
 
 /// The processor time of the current thread at one moment, in microseconds.
 pub struct ThreadClock(Option<u64>);

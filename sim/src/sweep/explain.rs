@@ -1,4 +1,4 @@
-//! The smallest run of every anomaly, made minimal and explained. Must never know how it was found.
+//! The smallest run of every anomaly, made minimal and explained.
 
 use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};

@@ -1,5 +1,5 @@
 //! The reports of the violations that a sweep keeps, made by running their seeds again: a sweep
-//! holds no report. Must never know where they go.
+//! holds no report.
 
 use super::{FailedRun, SweepSpec};
 use crate::parallel::in_parallel;

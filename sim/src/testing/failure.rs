@@ -1,5 +1,4 @@
-//! Why a test of a lock fails, for the people who read its output. Must never know how it was
-//! found.
+//! Why a test of a lock fails, for the people who read its output.
 
 use crate::cli::Failure;
 use crate::sweep::FailedRun;

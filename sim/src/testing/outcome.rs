@@ -1,4 +1,4 @@
-//! Whether a cell came out as expected. Must never know how it is told.
+//! Whether a cell came out as expected.
 
 use super::Expect;
 use fencepost_faults::Seed;

@@ -1,4 +1,4 @@
-//! A process's connection to the protected storage. Must never know what the value means.
+//! A process's connection to the protected storage.
 //!
 //! A request is sent once: after an unknown outcome the connection is closed and the request never
 //! repeated under that token.

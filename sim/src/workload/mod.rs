@@ -1,5 +1,5 @@
 //! What processes do: acquire, read, hold, write, release, again and again; and the probe that
-//! tries the lock after healing. Must never know which lock it is, or what the judge makes of it.
+//! tries the lock after healing.
 
 mod guard;
 mod process;

@@ -1,5 +1,4 @@
-//! One thread of a process, from its first acquire to its last release. Must never know which lock
-//! it holds in its hands.
+//! One thread of a process, from its first acquire to its last release.
 
 use super::guard::{Answer, Guard, Request};
 use super::next;

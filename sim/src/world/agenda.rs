@@ -1,4 +1,4 @@
-//! What will happen, in order. Must never know how anything happens.
+//! What will happen, in order.
 //!
 //! The order of events is (time, host, class, source, sequence); both engines obey it.
 

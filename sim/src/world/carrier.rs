@@ -1,5 +1,4 @@
-//! How bytes get from one end of a connection to the other. Must never know when they arrive: that
-//! is the network's and the agenda's business.
+//! How bytes get from one end of a connection to the other.
 //!
 //! Two implementors: [`Direct`] keeps the bytes of a message in the message (the fast engine); the
 //! turmoil engine sends them through turmoil's hosts, links and TCP streams.

@@ -1,4 +1,4 @@
-//! One host: its clocks, its gate, and the software that it runs. Must never know the network.
+//! One host: its clocks, its gate, and the software that it runs.
 
 use super::node_clock::NodeClock;
 use super::server::Server;

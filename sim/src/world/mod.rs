@@ -2,8 +2,7 @@
 //! an agenda that orders all of it.
 //!
 //! The world is the same in both engines; an engine only moves it from instant to instant and
-//! carries the bytes. Must never know what is guarded, how a run is judged, or what a fault plan is
-//! for.
+//! carries the bytes.
 
 pub(crate) mod agenda;
 pub(crate) mod ahead;

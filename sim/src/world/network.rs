@@ -1,5 +1,4 @@
-//! The network between hosts: how long a message takes, and what holds it up. Must never know what
-//! a message says or which engine carries it.
+//! The network between hosts: how long a message takes, and what holds it up.
 //!
 //! A message is one write. Its latency is a draw from the stream of its direction of its link;
 //! order is kept per connection and direction. One rule for a cut and a dark host: the head of a
@@ -87,7 +86,7 @@ impl Network {
     }
 
     /// Takes one partition off this direction.
-    pub(crate) fn mend(&mut self, from: usize, to: usize) {
+    pub(crate) fn heal(&mut self, from: usize, to: usize) {
         self.direction(from, to).cuts -= 1;
     }
 

@@ -1,5 +1,4 @@
-//! The clocks of one host, as a function of true time. Must never know what the host does with
-//! them.
+//! The clocks of one host, as a function of true time.
 //!
 //! A clock is piecewise linear: since an anchor it runs at one million plus `rate_ppm` parts per
 //! million. Wall and monotonic clock run at the same rate; only steps set them apart. Integers

@@ -1,5 +1,4 @@
-//! A host that runs a server's state machine: one thread, one thing at a time. Must never know what
-//! the machine is.
+//! A host that runs a server's state machine: one thread, one thing at a time.
 //!
 //! What happens to the server waits in its inbox, is handled in order, and each command keeps the
 //! server busy for its service time; what it answers leaves when that time has passed. A paused

@@ -1,5 +1,5 @@
 //! Serving: what waits in a server's inbox is handled one by one, and what the machine wants is
-//! done. Must never know what it serves.
+//! done.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;

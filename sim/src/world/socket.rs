@@ -1,4 +1,4 @@
-//! One end of a connection, and the messages between two ends. Must never know who owns an end.
+//! One end of a connection, and the messages between two ends.
 
 use super::agenda::HostIndex;
 use fencepost_faults::{Micros, SimTime};

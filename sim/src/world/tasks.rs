@@ -1,4 +1,4 @@
-//! The tasks of every host and the queue of those that are ready. Must never know what a task does.
+//! The tasks of every host and the queue of those that are ready.
 //!
 //! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world;
 //! the world empties the list after every poll, and what the world itself wakes need not go over

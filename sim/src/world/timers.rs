@@ -1,5 +1,5 @@
 //! Timers: deadlines on a host's own monotonic clock, of tasks that sleep and of sockets with a
-//! limit. Must never know what anybody waits for.
+//! limit.
 //!
 //! The agenda holds true time, so a timer gets a new place when its host's clock changes its rate
 //! or stands still.

@@ -1,5 +1,4 @@
 //! Connections and messages between hosts: connecting, sending, closing, arriving, being held up.
-//! Must never know what bytes mean.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::network::{CONNECT_RETRY_CAP, CONNECT_RETRY_FIRST, RETRY_CAP, RETRY_FIRST};

@@ -1,5 +1,4 @@
-//! Every message as it was sent and as it arrived, for pictures. Must never know anything that the
-//! world decides by: with or without it a run is the same.
+//! Every message as it was sent and as it arrived, for pictures.
 
 use super::agenda::HostIndex;
 use super::socket::{Kind, Owner};

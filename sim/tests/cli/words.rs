@@ -37,25 +37,41 @@ fn check(texts: impl IntoIterator<Item = (String, String)>) {
     assert!(said.is_empty(), "{said:#?}");
 }
 
-/// Every page below a folder.
-fn pages(folder: &Path) -> Vec<PathBuf> {
+/// Every file below a folder whose name ends in `extension`.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("it can be read").path());
-    let mut pages: Vec<PathBuf> = paths
-        .flat_map(|path| if path.is_dir() { pages(&path) } else { vec![path] })
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+    let mut files: Vec<PathBuf> = paths
+        .flat_map(|path| if path.is_dir() { files(&path, extension) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|end| end == extension))
         .collect();
-    pages.sort();
-    pages
+    files.sort();
+    files
+}
+
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("it is text")
 }
 
 #[test]
 fn pages_use_plain_words() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
-    let all = pages(&root.join("docs")).into_iter().chain([root.join("README.md")]);
-    check(all.map(|path| {
-        let text = std::fs::read_to_string(&path).expect("it is text");
-        (path.display().to_string(), text)
+    let all = files(&workspace().join("docs"), "md").into_iter();
+    let all = all.chain([workspace().join("README.md")]);
+    check(all.map(|path| (path.display().to_string(), read(&path))));
+}
+
+#[test]
+fn front_pages_of_modules_use_plain_words() {
+    let crates = ["machine", "fake-redis", "clients", "faults", "reports", "sim", "programs"];
+    let sources = crates.iter().flat_map(|name| files(&workspace().join(name).join("src"), "rs"));
+    check(sources.map(|path| {
+        let source = read(&path);
+        let header: String = source.lines().map_while(|line| line.strip_prefix("//!")).collect();
+        (path.display().to_string(), header)
     }));
 }
 

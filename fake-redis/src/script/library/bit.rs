@@ -1,5 +1,4 @@
-//! The library bit: operations on 32 bits. See lua_bit.c of Redis (Lua BitOp). Must never know
-//! servers.
+//! The library bit: operations on 32 bits. See lua_bit.c of Redis (Lua BitOp).
 
 use super::{Arguments, add};
 use mlua::{Lua, Result, Table};

@@ -1,4 +1,4 @@
-//! cjson.decode: JSON as a value of Lua. Must never know servers.
+//! cjson.decode: JSON as a value of Lua.
 
 use super::json::Settings;
 use super::{Arguments, DEPTH_MAX};

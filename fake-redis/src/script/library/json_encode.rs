@@ -1,4 +1,4 @@
-//! cjson.encode: a value of Lua as JSON. Must never know servers.
+//! cjson.encode: a value of Lua as JSON.
 
 use super::json::{Invalid, Settings};
 use super::{Arguments, DEPTH_MAX, as_number, kind_of};

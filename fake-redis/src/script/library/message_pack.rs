@@ -1,4 +1,4 @@
-//! The library cmsgpack, and packing. See lua_cmsgpack.c of Redis. Must never know servers.
+//! The library cmsgpack, and packing. See lua_cmsgpack.c of Redis.
 
 use super::{Arguments, add, as_number, message_unpack};
 use mlua::{Lua, LuaString, Result, Table, Value};

@@ -1,4 +1,4 @@
-//! cmsgpack.unpack and its like. Must never know servers.
+//! cmsgpack.unpack and its like.
 
 use super::{Arguments, DEPTH_MAX};
 use mlua::{MultiValue, Result, Value};

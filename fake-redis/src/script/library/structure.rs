@@ -1,4 +1,4 @@
-//! The library struct: binary records. See lua_struct.c of Redis. Must never know servers.
+//! The library struct: binary records. See lua_struct.c of Redis.
 
 use super::{Arguments, add};
 use mlua::{Lua, LuaString, MultiValue, Result, Table, Value};

@@ -1,5 +1,4 @@
-//! Sentinels, one primary and its replicas in a tiny world. Must never know how a real server
-//! replicates: the servers here play a part.
+//! Sentinels, one primary and its replicas in a tiny world.
 
 mod failover;
 mod questions;

@@ -1,5 +1,4 @@
 //! Servers that play the part of Redis: they answer what Sentinel asks, and follow SLAVEOF at once.
-//! Must never know what a key is.
 
 use crate::{
     reply::Reply,

@@ -1,4 +1,4 @@
-//! Random histories of a lock, some of them wrong. Must never know how they are judged.
+//! Random histories of a lock, some of them wrong.
 
 use crate::history::History;
 use crate::story::Story;

@@ -1,5 +1,4 @@
-//! What a lock may do, one operation after the other. Must never know real time: that is the
-//! tester's business.
+//! What a lock may do, one operation after the other.
 
 use fencepost_faults::Node;
 use stateright::semantics::SequentialSpec;

@@ -1,6 +1,5 @@
 //! A history as calls and returns on the objects that it is about, put to stateright's
-//! linearizability tester. Must never know a timeline: it reads the events by itself, so that a
-//! mistake in one reading shows as a disagreement.
+//! linearizability tester.
 //!
 //! - An acquire spans its invocation to its ok. One whose outcome is unknown was called and never
 //!   returns; one that failed did not happen.

@@ -1,4 +1,4 @@
-//! Looks for anomalies in random seeds. Must never know which are expected where.
+//! Looks for anomalies in random seeds.
 
 use super::rows::Case;
 use fencepost::{Engine, RunSpec};

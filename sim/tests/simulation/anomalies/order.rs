@@ -1,4 +1,4 @@
-//! Who overtook whom. Must never know which lock it was.
+//! Who overtook whom.
 
 use super::progress::ends;
 use fencepost_faults::SimTime;

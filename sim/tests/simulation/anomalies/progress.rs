@@ -1,5 +1,4 @@
-//! How a lock gets on: the time in which somebody wanted it and nobody had it. Must never know
-//! which lock it is.
+//! How a lock gets on: the time in which somebody wanted it and nobody had it.
 
 use super::rows::Case;
 use fencepost::{Engine, RunSpec};

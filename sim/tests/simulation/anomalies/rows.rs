@@ -1,5 +1,4 @@
 //! The table: which lock shows what under which fault, and which lock, or which setting, does not.
-//! Must never know how a run is judged.
 //!
 //! The letters follow docs/protocols.md.
 
