@@ -1,6 +1,6 @@
-//! A server's files: a snapshot and what was appended since.
+//! A server's files: a snapshot, what was appended since, and a configuration file.
 //!
-//! Both belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation` names
+//! The first two belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation` names
 //! the current one and is replaced by a rename, so that a snapshot takes the place of all that went
 //! before it at one instant, whenever the process or the power ends.
 
@@ -43,7 +43,7 @@ impl Files {
             append_only: read(&append_only_path(folder, generation))
                 .map_err(failed)?
                 .unwrap_or_default(),
-            config: None,
+            config: read(&folder.join("config")).map_err(failed)?,
         };
         files.append_only = Some(open_append_only(folder, generation).map_err(failed)?);
         Ok((files, image))
@@ -55,6 +55,7 @@ impl Files {
             Output::DiskAppend { bytes } => self.append(bytes).map(|()| None),
             Output::DiskSync => self.append_only.as_ref().map(File::try_clone).transpose(),
             Output::DiskReplace { image } => self.replace(image).map(|()| None),
+            Output::DiskConfig { config } => self.configure(config).map(|()| None),
             _ => Ok(None),
         };
         done.map_err(|error| self.failure(error))
@@ -75,6 +76,13 @@ impl Files {
         self.append_only.as_mut().map_or(Ok(()), |file| file.write_all(bytes))
     }
 
+    fn configure(&self, config: &[u8]) -> io::Result<()> {
+        match &self.folder {
+            None => Ok(()),
+            Some(folder) => write_at_once(folder, "config", config),
+        }
+    }
+
     fn replace(&mut self, image: &DiskImage) -> io::Result<()> {
         let Some(folder) = self.folder.clone() else { return Ok(()) };
         let (old, new) = (self.generation, self.generation + 1);
@@ -82,15 +90,20 @@ impl Files {
             write_synced(&snapshot_path(&folder, new), snapshot)?;
         }
         write_synced(&append_only_path(&folder, new), &image.append_only)?;
-        let (draft, place) = (folder.join("generation.partial"), folder.join("generation"));
-        write_synced(&draft, format!("{new}\n").as_bytes())?;
-        fs::rename(draft, place)?;
-        File::open(&folder)?.sync_all()?;
+        write_at_once(&folder, "generation", format!("{new}\n").as_bytes())?;
         self.generation = new;
         self.append_only = Some(open_append_only(&folder, new)?);
         remove(&snapshot_path(&folder, old))?;
         remove(&append_only_path(&folder, old))
     }
+}
+
+/// Replaces a file at one instant, whenever the process or the power ends.
+fn write_at_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let draft = folder.join(format!("{name}.partial"));
+    write_synced(&draft, bytes)?;
+    fs::rename(draft, folder.join(name))?;
+    File::open(folder)?.sync_all()
 }
 
 fn snapshot_path(folder: &Path, generation: u64) -> PathBuf {
@@ -161,6 +174,18 @@ mod tests {
             !folder.path().join("appendonly.0.aof").exists(),
             "nothing of the old generation is left"
         );
+    }
+
+    #[test]
+    fn a_configuration_file_outlives_a_replacement() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut files, _) = Files::open(folder.path()).unwrap();
+        for config in ["one", "two"] {
+            files.apply(&Output::DiskConfig { config: Bytes::from(config) }).unwrap();
+        }
+        files.apply(&Output::DiskReplace { image: DiskImage::default() }).unwrap();
+        let (_, found) = Files::open(folder.path()).unwrap();
+        assert_eq!(found.config, Some(Bytes::from("two")));
     }
 
     #[test]

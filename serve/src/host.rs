@@ -44,7 +44,8 @@ pub(crate) struct Host {
     accepted: Cell<u32>,
     buffer: RefCell<Vec<u8>>,
     pub(crate) files: RefCell<Files>,
-    syncs: mpsc::UnboundedSender<std::fs::File>,
+    /// The files to sync; `None` where nothing is kept, so that nothing is to be done.
+    syncs: mpsc::UnboundedSender<Option<std::fs::File>>,
     /// How many syncs the machine waits for.
     pub(crate) syncs_awaited: Cell<usize>,
     /// Of those that are on their way, how many the machine does not wait for any more.
@@ -275,20 +276,19 @@ impl Host {
                 self.wake_at.set(Instant::now().checked_add(Duration::from_micros(micros)));
                 self.timer_set.notify_one();
             }
-            output
-            @ (Output::DiskAppend { .. } | Output::DiskReplace { .. } | Output::DiskSync) => {
-                self.write(&output)
-            }
-            // Served nodes have no configuration file.
-            Output::DiskConfig { .. } | Output::Tap(_) => {}
+            output @ (Output::DiskAppend { .. }
+            | Output::DiskReplace { .. }
+            | Output::DiskConfig { .. }
+            | Output::DiskSync) => self.write(&output),
+            Output::Tap(_) => {}
         }
     }
 
     fn write(&self, output: &Output) {
         match self.files.borrow_mut().apply(output) {
-            Ok(None) => {}
+            Ok(None) if *output != Output::DiskSync => {}
             // Nobody listens any more if this server is stopping, which syncs by itself.
-            Ok(Some(file)) => {
+            Ok(file) => {
                 self.syncs_awaited.set(self.syncs_awaited.get() + 1);
                 drop(self.syncs.send(file));
             }
@@ -368,9 +368,15 @@ impl Host {
     }
 
     /// Syncs files on another thread, in order, and tells the machine of each.
-    async fn sync_files(self: Rc<Host>, mut wanted: mpsc::UnboundedReceiver<std::fs::File>) {
+    async fn sync_files(
+        self: Rc<Host>,
+        mut wanted: mpsc::UnboundedReceiver<Option<std::fs::File>>,
+    ) {
         while let Some(file) = wanted.recv().await {
-            let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
+            let synced = match file {
+                Some(file) => tokio::task::spawn_blocking(move || file.sync_data()).await,
+                None => Ok(Ok(())),
+            };
             match synced {
                 Ok(Ok(())) if self.syncs_told.get() > 0 => {
                     self.syncs_told.set(self.syncs_told.get() - 1)

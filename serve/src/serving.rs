@@ -94,8 +94,12 @@ async fn all_ended(
 /// a runtime of tokio.
 ///
 /// # Errors
-/// If an address is taken.
+/// If an address is taken, or there are not so many ports.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
+    if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
+        let fit = "the ports of all servers do not fit below 65536: expected a smaller port, or 0";
+        return Err(ServeError::Options(fit.to_owned()));
+    }
     (0..count)
         .map(|index| at(bind, if port == 0 { 0 } else { port.saturating_add(index) }))
         .collect()

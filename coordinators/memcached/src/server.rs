@@ -17,14 +17,16 @@ const LINE_MAX: usize = 2_048;
 pub struct Config {
     /// How many bytes the items may take (`-m`, in bytes).
     pub memory_limit: usize,
+    /// How many connections it serves at a time (`-c`).
+    pub connections_max: usize,
     /// Tap events are told for keys with this prefix; `None` tells none.
     pub tap_prefix: Option<Bytes>,
 }
 
 impl Default for Config {
-    /// 64 MB, as memcached's own.
+    /// As memcached's own: 64 MB, 1,024 connections.
     fn default() -> Config {
-        Config { memory_limit: 64 * 1024 * 1024, tap_prefix: None }
+        Config { memory_limit: 64 * 1024 * 1024, connections_max: 1_024, tap_prefix: None }
     }
 }
 
@@ -155,6 +157,16 @@ impl Memcached {
         }
     }
 
+    fn accept(&mut self, connection: ConnectionId) {
+        if self.connections.len() < self.config.connections_max {
+            self.connections.insert(connection, Connection::default());
+        } else {
+            let bytes = Bytes::from_static(b"ERROR Too many open connections\r\n");
+            self.out.list.push(Output::Send { connection, bytes });
+            self.out.list.push(Output::Close { connection });
+        }
+    }
+
     /// Serves one command of a connection, if one is whole. A line and the data block that belongs
     /// to it are one command.
     fn serve(&mut self, id: ConnectionId) {
@@ -269,9 +281,7 @@ impl Memcached {
                 self.clock.tick(now);
                 self.out.list.push(Output::WakeAfter { micros: TICK_US });
             }
-            Input::Accepted { connection, .. } => {
-                self.connections.insert(connection, Connection::default());
-            }
+            Input::Accepted { connection, .. } => self.accept(connection),
             Input::Received { connection, bytes } => {
                 if let Some(open) = self.connections.get_mut(&connection) {
                     open.input.extend_from_slice(bytes);

@@ -79,3 +79,19 @@ proptest! {
         prop_assert_eq!(String::from_utf8_lossy(&whole), String::from_utf8_lossy(&split));
     }
 }
+
+#[test]
+fn one_connection_too_many_is_refused_in_memcacheds_own_words() {
+    let config = Config { connections_max: 2, ..Config::default() };
+    let mut server = Memcached::new(config, Now::default());
+    let mut accept = |number| {
+        let (connection, mut out) = (ConnectionId(number), Outputs::default());
+        let peer = "client-1:40000";
+        server.handle(Input::Accepted { connection, peer }, Now::default(), &mut out);
+        out.list
+    };
+    assert_eq!((accept(0), accept(1)), (Vec::new(), Vec::new()));
+    let connection = ConnectionId(2);
+    let bytes = "ERROR Too many open connections\r\n".into();
+    assert_eq!(accept(2), [Output::Send { connection, bytes }, Output::Close { connection }]);
+}

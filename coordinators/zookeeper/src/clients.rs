@@ -72,8 +72,35 @@ impl ZooKeeper {
             .copied()
     }
 
+    /// Whether there is room for one more client that comes from where this connection does.
+    fn has_room(&self, connection: ConnectionId) -> bool {
+        let host = self.connections.get(&connection).map(|open| &open.host);
+        let clients = || {
+            let connections = self.connections.values();
+            connections.filter(|open| matches!(open.party, Party::Client(_)))
+        };
+        let of_its_host = clients().filter(|open| Some(&open.host) == host).count();
+        self.config.has_room(clients().count(), of_its_host)
+    }
+
+    /// Who has not said yet whether it is a client or a member is bound like a client: of too many,
+    /// the one that has waited longest goes.
+    pub(crate) fn bound_strangers(&mut self) {
+        let connections = self.connections.iter();
+        let strangers = connections.filter(|(_, open)| matches!(open.party, Party::Unknown));
+        let mut strangers = strangers.map(|(connection, _)| *connection);
+        if let Some(first) = strangers.next()
+            && !self.config.has_room(strangers.count(), 0)
+        {
+            self.hang_up(first);
+        }
+    }
+
     /// Somebody who is no member of the ensemble has begun to speak.
     pub(crate) fn greet(&mut self, connection: ConnectionId) {
+        if !self.has_room(connection) {
+            return self.hang_up(connection);
+        }
         let about = self.about();
         let Some(open) = self.connections.get_mut(&connection) else { return };
         let word = open.input.get(..4).unwrap_or_default();

@@ -33,6 +33,10 @@ pub struct Config {
     pub session_timeout_ms_max: Option<i32>,
     /// The longest frame of a client (`jute.maxbuffer`).
     pub frame_max: usize,
+    /// How many clients are served at a time (`maxCnxns`); 0 sets no bound.
+    pub clients_max: usize,
+    /// How many clients of one host are served at a time (`maxClientCnxns`); 0 sets no bound.
+    pub clients_per_host_max: usize,
     /// The judge is told who is first in the queue of contenders below a node whose path begins
     /// with a slash and this; `None` tells nothing.
     pub tap_prefix: Option<String>,
@@ -50,6 +54,8 @@ impl Default for Config {
             session_timeout_ms_min: None,
             session_timeout_ms_max: None,
             frame_max: 0xfffff,
+            clients_max: 0,
+            clients_per_host_max: 60,
             tap_prefix: None,
         }
     }
@@ -77,6 +83,12 @@ impl Config {
         let least = self.session_timeout_ms_min.unwrap_or_else(|| ticks(2));
         let most = self.session_timeout_ms_max.unwrap_or_else(|| ticks(20));
         wanted_ms.max(least).min(most)
+    }
+
+    /// Whether so many clients, and of them so many of one host, leave room for one more.
+    pub(crate) fn has_room(&self, clients: usize, of_its_host: usize) -> bool {
+        let is_below = |count: usize, bound: usize| bound == 0 || count < bound;
+        is_below(clients, self.clients_max) && is_below(of_its_host, self.clients_per_host_max)
     }
 
     /// How long a follower and its leader may take until both serve, in milliseconds.

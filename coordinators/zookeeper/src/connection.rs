@@ -16,6 +16,8 @@ const IDLE_STEP_MS: u64 = 10_000;
 pub(crate) struct Connection {
     pub(crate) input: BytesMut,
     pub(crate) party: Party,
+    /// Where it comes from, without the port.
+    pub(crate) host: String,
     /// Until when it may be silent, in milliseconds.
     idle_until_ms: u64,
 }
@@ -91,8 +93,10 @@ fn peek(input: &BytesMut, frame_max: usize) -> Peeked {
 }
 
 impl Connection {
-    pub(crate) fn new(idle_until_ms: u64) -> Connection {
-        Connection { input: BytesMut::new(), party: Party::Unknown, idle_until_ms }
+    /// A connection from this address.
+    pub(crate) fn new(peer: &str, idle_until_ms: u64) -> Connection {
+        let host = peer.rsplit_once(':').map_or(peer, |(host, _)| host).to_owned();
+        Connection { input: BytesMut::new(), party: Party::Unknown, host, idle_until_ms }
     }
 
     /// Something was heard from it, or sent to it.

@@ -124,9 +124,10 @@ impl ZooKeeper {
                     self.boot();
                 }
             }
-            Input::Accepted { connection, .. } => {
+            Input::Accepted { connection, peer } => {
                 let idle_until_ms = idle_until(0, self.now_ms());
-                self.connections.insert(connection, Connection::new(idle_until_ms));
+                self.connections.insert(connection, Connection::new(peer, idle_until_ms));
+                self.bound_strangers();
             }
             Input::Received { connection, bytes } => self.received(connection, bytes),
             Input::Continue => {}

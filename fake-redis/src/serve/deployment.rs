@@ -50,17 +50,11 @@ impl Default for ServeOptions {
 impl ServeOptions {
     fn check(&self) -> Result<(), ServeError> {
         let wrong = |what: &str| Err(ServeError::Options(what.to_owned()));
-        let servers = u32::from(self.nodes) + u32::from(self.replicas) + u32::from(self.sentinels);
         if self.nodes == 0 {
             return wrong("0 nodes: expected 1 or more");
         }
         if self.nodes > 1 && (self.replicas > 0 || self.sentinels > 0) {
             return wrong("replicas and sentinels belong to one master: expected 1 node with them");
-        }
-        if self.port > 0 && u32::from(self.port) + servers > 65_536 {
-            return wrong(
-                "the ports of all servers do not fit below 65536: expected a smaller port, or 0",
-            );
         }
         if self.node.persistence != Persistence::None && self.dir.is_none() {
             return wrong("persistence without a folder: expected --dir");

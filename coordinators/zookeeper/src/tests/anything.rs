@@ -34,7 +34,7 @@ fn greeting() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![Just(connect.framed().to_vec()), Just(peer), Just(Vec::new())]
 }
 
-fn feed(server: &mut ZooKeeper, connection: ConnectionId, bytes: &[u8]) {
+pub(super) fn feed(server: &mut ZooKeeper, connection: ConnectionId, bytes: &[u8]) {
     let mut out = Outputs::default();
     let now = Now::default();
     server.handle(Input::Received { connection, bytes }, now, &mut out);

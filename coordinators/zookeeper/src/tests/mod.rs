@@ -1,6 +1,7 @@
 //! Tests of whole servers: alone, in an ensemble under faults, and under bytes that make no sense.
 
 mod anything;
+mod bounds;
 mod client;
 mod ensemble;
 mod sessions;
