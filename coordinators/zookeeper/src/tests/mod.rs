@@ -5,5 +5,6 @@ mod bounds;
 mod client;
 mod ensemble;
 mod sessions;
+mod settling;
 mod taps;
 mod world;

@@ -1,8 +1,10 @@
 //! A small world for servers: a network with a latency, disks that take time to sync, hosts that
 //! crash, stand still and are cut off. Everything is ordered, so that a test is the same each time.
+//!
+//! The comparison with real servers (`tests/reality`) includes this file, too, so it uses only what
+//! everybody can use.
 
-use crate::config::{Config, Member};
-use crate::server::{Role, ZooKeeper};
+use crate::{Config, Member, ZooKeeper};
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
     ConnectionId, Disk, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs, TapEvent,
@@ -17,10 +19,10 @@ const START_US: u64 = 1_000_000_000;
 
 /// Where a connection ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct End {
+pub(super) struct End {
     /// A server, or `None` for a client of the test.
-    host: Option<usize>,
-    connection: ConnectionId,
+    pub(super) host: Option<usize>,
+    pub(super) connection: ConnectionId,
 }
 
 #[derive(Clone, Debug)]
@@ -47,7 +49,7 @@ struct Host {
 }
 
 pub(super) struct World {
-    now_us: u64,
+    pub(super) now_us: u64,
     sequence: u64,
     agenda: BTreeMap<(u64, u64), Event>,
     hosts: Vec<Host>,
@@ -57,20 +59,21 @@ pub(super) struct World {
     cuts: BTreeSet<(usize, usize)>,
     held: Vec<(usize, usize, Event)>,
     clients: u32,
-    inboxes: BTreeMap<End, BytesMut>,
+    /// What clients got and have not looked at.
+    pub(super) inboxes: BTreeMap<End, BytesMut>,
     closed: BTreeSet<End>,
 }
 
 impl World {
-    /// So many servers, which have been switched on.
-    pub(super) fn new(count: usize) -> World {
+    /// So many servers that are set up like this, which have been switched on.
+    pub(super) fn of(count: usize, config: Config) -> World {
         let member = |id: usize| Member {
             id: u8::try_from(id + 1).unwrap(),
             host: id.to_string(),
             port: 2_181,
         };
         let members = (0..count).map(member).collect();
-        let config = Config { members, tap_prefix: Some("orders".to_owned()), ..Config::default() };
+        let config = Config { members, ..config };
         let mut world = World {
             now_us: START_US,
             sequence: 0,
@@ -152,9 +155,14 @@ impl World {
     /// Cuts a server off from all other servers.
     pub(super) fn isolate(&mut self, host: usize) {
         for other in (0..self.hosts.len()).filter(|other| *other != host) {
-            self.cuts.insert((host, other));
-            self.cuts.insert((other, host));
+            self.cut(host, other);
+            self.cut(other, host);
         }
+    }
+
+    /// Holds back what one server says to another one.
+    pub(super) fn cut(&mut self, from: usize, to: usize) {
+        self.cuts.insert((from, to));
     }
 
     pub(super) fn heal(&mut self) {
@@ -346,34 +354,17 @@ impl World {
         None
     }
 
+    /// How many servers there are.
+    pub(super) fn count(&self) -> usize {
+        self.hosts.len()
+    }
+
+    pub(super) fn is_paused(&self, host: usize) -> bool {
+        self.hosts[host].is_paused
+    }
+
     pub(super) fn server(&self, host: usize) -> Option<&ZooKeeper> {
         self.hosts[host].machine.as_ref()
-    }
-
-    /// The server that leads and serves, if there is one.
-    pub(super) fn leader(&self) -> Option<usize> {
-        let leads = |host: &usize| {
-            self.server(*host).is_some_and(|server| {
-                matches!(server.role, Role::Leading(_)) && server.is_serving()
-            })
-        };
-        (0..self.hosts.len()).filter(|host| !self.hosts[*host].is_paused).find(leads)
-    }
-
-    /// Waits until there is a leader and so many servers serve.
-    #[track_caller]
-    pub(super) fn settle(&mut self, serving: usize) -> usize {
-        for _ in 0..1_200 {
-            let count = (0..self.hosts.len())
-                .filter(|host| !self.hosts[*host].is_paused)
-                .filter(|host| self.server(*host).is_some_and(ZooKeeper::is_serving))
-                .count();
-            if let Some(leader) = self.leader().filter(|_| count >= serving) {
-                return leader;
-            }
-            self.run(100);
-        }
-        panic!("no leader with {serving} servers in two minutes");
     }
 
     pub(super) fn taps(&mut self, host: usize) -> Vec<TapEvent> {

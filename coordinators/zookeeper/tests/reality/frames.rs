@@ -107,10 +107,10 @@ fn odd_frames_are_answered_as_by_a_real_server() {
         let all = if has_session { [bytes, closing].concat() } else { bytes };
         reality.send(&all);
         fake.send(ours, &all);
-        assert!(fake.is_closed(ours), "{name}: our server hangs up in the end");
         // A server that hangs up may still answer what it had read before.
         let expected = first_frame(reality.rest(), has_session);
-        let answered = first_frame(fake.rest(ours), has_session);
+        let answered = fake.rest(ours).expect(name);
+        let answered = first_frame(answered, has_session);
         assert_eq!(expected, answered, "{name}");
     }
 }

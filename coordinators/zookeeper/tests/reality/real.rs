@@ -48,14 +48,26 @@ pub(crate) struct Real {
     process: Child,
     /// Where clients reach it.
     pub(crate) port: u16,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Drop for Real {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.kill();
     }
+}
+
+/// Starts a server on the files of its folder.
+fn launch(folder: &tempfile::TempDir) -> Child {
+    Command::new("java")
+        .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"])
+        .args(["-Dzookeeper.forceSync=no", "-cp", JAR])
+        .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
+        .arg(folder.path().join("zoo.cfg"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 impl Real {
@@ -74,19 +86,20 @@ impl Real {
             "tickTime={tick_ms}\ninitLimit=10\nsyncLimit=5\ndataDir={data}\nclientPort={port}\n\
              maxClientCnxns=0\nadmin.enableServer=false\n{more}"
         );
-        let file = folder.path().join("zoo.cfg");
-        std::fs::write(&file, config).unwrap();
+        std::fs::write(folder.path().join("zoo.cfg"), config).unwrap();
         std::fs::write(folder.path().join("myid"), id.to_string()).unwrap();
-        let process = Command::new("java")
-            .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"])
-            .args(["-Dzookeeper.forceSync=no", "-cp", JAR])
-            .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
-            .arg(file)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        Real { process, port, _folder: folder }
+        Real { process: launch(&folder), port, folder }
+    }
+
+    /// Ends the server's process where it stands.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
+    /// Starts a server that was killed again, with its files.
+    pub(crate) fn start_again(&mut self) {
+        self.process = launch(&self.folder);
     }
 
     pub(crate) fn wait_until_it_serves(&self) {
@@ -143,6 +156,14 @@ impl RealConnection {
             }
             Err(_) => None,
         }
+    }
+
+    /// Whether nothing arrives for so long.
+    pub(crate) fn is_silent(&mut self, ms: u64) -> bool {
+        self.stream.set_read_timeout(Some(Duration::from_millis(ms))).unwrap();
+        let peeked = self.stream.peek(&mut [0]);
+        self.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        peeked.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
     }
 
     /// Everything up to the end of the connection.

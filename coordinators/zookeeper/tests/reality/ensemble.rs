@@ -1,0 +1,238 @@
+//! Three real servers beside three of ours: a session that ends while its client stands still, one
+//! that moves after its server was killed or while it still serves, and a read that is stale.
+
+use crate::both::Client;
+use crate::fake::Fake;
+use crate::protocol::*;
+use crate::real;
+use crate::real_ensemble::RealEnsemble;
+use crate::world::World;
+use crate::{Config, ZooKeeper};
+use bytes::Bytes;
+use fencepost_machine::ConnectionId;
+
+/// The unit of all times, in milliseconds: a session lasts for two at least.
+pub(crate) const TICK_MS: u32 = 500;
+/// How many ticks a follower may lag behind: ten seconds.
+pub(crate) const SYNC_LIMIT: u64 = 20;
+/// The timeout of a session that is to end soon, and of one that is not, in milliseconds.
+const SHORT_MS: i32 = 2_000;
+const LONG_MS: i32 = 10_000;
+
+/// Three servers, of which the last one leads first.
+pub(crate) trait Ensemble {
+    type Connection;
+    fn connect(&mut self, at: usize) -> Self::Connection;
+    fn send(&mut self, connection: &mut Self::Connection, bytes: &[u8]);
+    /// The next frame; `None` once the server has hung up.
+    fn frame(&mut self, connection: &mut Self::Connection) -> Option<Vec<u8>>;
+    /// Whether nothing arrives for so long.
+    fn is_silent(&mut self, connection: &mut Self::Connection, ms: u64) -> bool;
+    fn pass(&mut self, ms: u64);
+    fn now_ms(&self) -> u64;
+    /// Waits until so many servers serve, and no more.
+    fn settle(&mut self, serving: usize);
+    fn leader(&mut self) -> Option<usize>;
+    fn kill(&mut self, at: usize);
+    fn start_again(&mut self, at: usize);
+    /// Whether what the last server says to the first one is held back.
+    fn hold_back(&mut self, is_held: bool);
+}
+
+impl Fake {
+    fn ensemble() -> Fake {
+        let config =
+            Config { tick_ms: TICK_MS.into(), sync_limit: SYNC_LIMIT, ..Config::default() };
+        let mut fake = Fake(World::of(3, config));
+        fake.settle(3);
+        fake
+    }
+
+    /// What a server calls itself; `None` while it does not serve.
+    fn mode(&mut self, at: usize) -> Option<String> {
+        self.0.server(at).map(|_: &ZooKeeper| ())?;
+        let connection = self.0.connect(at);
+        self.0.send(at, connection, &Bytes::from_static(b"srvr"));
+        let answer = self.rest(connection).unwrap_or_default();
+        String::from_utf8_lossy(&answer)
+            .lines()
+            .find_map(|line| line.strip_prefix("Mode: "))
+            .map(str::to_owned)
+    }
+}
+
+impl Ensemble for Fake {
+    type Connection = ConnectionId;
+
+    fn connect(&mut self, at: usize) -> ConnectionId {
+        self.0.connect(at)
+    }
+
+    fn send(&mut self, connection: &mut ConnectionId, bytes: &[u8]) {
+        Fake::send(self, *connection, bytes);
+    }
+
+    fn frame(&mut self, connection: &mut ConnectionId) -> Option<Vec<u8>> {
+        Fake::frame(self, *connection)
+    }
+
+    fn is_silent(&mut self, connection: &mut ConnectionId, ms: u64) -> bool {
+        Fake::is_silent(self, *connection, ms)
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.0.run(ms);
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.0.now_us / 1_000
+    }
+
+    fn settle(&mut self, serving: usize) {
+        for _ in 0..600 {
+            if (0..3).filter(|at| self.mode(*at).is_some()).count() == serving {
+                return;
+            }
+            self.pass(100);
+        }
+        panic!("{serving} servers do not come to serve within a minute");
+    }
+
+    fn leader(&mut self) -> Option<usize> {
+        (0..3).find(|at| self.mode(*at).as_deref() == Some("leader"))
+    }
+
+    fn kill(&mut self, at: usize) {
+        self.0.crash(at, false);
+    }
+
+    fn start_again(&mut self, at: usize) {
+        self.0.start(at);
+    }
+
+    fn hold_back(&mut self, is_held: bool) {
+        if is_held {
+            self.0.cut(2, 0);
+        } else {
+            self.0.heal();
+        }
+    }
+}
+
+/// The first server has not heard of the latest change: it tells what was, until it is asked to
+/// come level with the leader.
+fn a_read_is_stale<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
+    let mut writer = Client::enter(ensemble, 2, LONG_MS);
+    let mut reader = Client::enter(ensemble, 0, LONG_MS);
+    let mut said = vec![writer.create(ensemble, "/stale", false), reader.sync(ensemble)];
+    said.push(reader.get(ensemble, "/stale", true));
+    ensemble.hold_back(true);
+    said.push(writer.set(ensemble, "/stale", "new"));
+    said.push(writer.get(ensemble, "/stale", false));
+    said.push(reader.get(ensemble, "/stale", false));
+    reader.send(ensemble, SYNC, Record::default().text("/"));
+    said.push(format!("waits: {}", ensemble.is_silent(&mut reader.connection, 500)));
+    ensemble.hold_back(false);
+    said.push(reader.hear(ensemble, SYNC));
+    said.push(reader.hear(ensemble, SYNC));
+    said.push(reader.get(ensemble, "/stale", false));
+    said
+}
+
+/// A client stands still for longer than its session lasts, while another one watches its node.
+fn a_session_ends_in_a_pause<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
+    let mut holder = Client::enter(ensemble, 0, SHORT_MS);
+    let mut heir = Client::enter(ensemble, 1, LONG_MS);
+    let mut said = vec![holder.create(ensemble, "/held", true), heir.sync(ensemble)];
+    let stands_since = ensemble.now_ms();
+    said.push(heir.get(ensemble, "/held", true));
+    said.push(heir.create(ensemble, "/held", true));
+    while ensemble.is_silent(&mut heir.connection, 100) {
+        assert!(ensemble.now_ms() - stands_since < 20_000, "the session never ends");
+    }
+    let stood_ms = ensemble.now_ms() - stands_since;
+    let (least, most) = (SHORT_MS as u64 - 500, SHORT_MS as u64 + 3_000);
+    assert!((least..most).contains(&stood_ms), "the session ends after {stood_ms} ms");
+    said.push(heir.hear(ensemble, PING));
+    said.push(heir.create(ensemble, "/held", true));
+    // Awake again, it goes on as if it still held the node.
+    said.push(holder.set(ensemble, "/held", "mine"));
+    let password = holder.session.password.clone();
+    said.push(holder.come_back(ensemble, 1, &password));
+    said.push(holder.get(ensemble, "/held", false));
+    said.push(heir.get(ensemble, "/held", false));
+    said
+}
+
+/// A client goes to another server with its session while the first one still serves it.
+fn a_session_moves<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
+    let mut mover = Client::enter(ensemble, 0, LONG_MS);
+    let mut said = vec![mover.create(ensemble, "/moving", true)];
+    let password = mover.session.password.clone();
+    let mut left = mover.twin(ensemble.connect(1));
+    said.push(left.come_back(ensemble, 1, &[7; 16]));
+    said.push(left.come_back(ensemble, 1, &password));
+    said.push(left.get(ensemble, "/moving", false));
+    said.push(left.set(ensemble, "/moving", "there"));
+    said.push(mover.set(ensemble, "/moving", "here"));
+    said.push(left.get(ensemble, "/moving", false));
+    said
+}
+
+/// The server of a client is killed: the client goes to another one, and its session, its node and,
+/// once it asks, its watch are there.
+fn a_session_outlives_its_server<E: Ensemble>(ensemble: &mut E, victim: usize) -> Vec<String> {
+    let (refuge, path) = (if victim == 1 { 0 } else { 1 }, format!("/other-{victim}"));
+    let mine = format!("/mine-{victim}");
+    let mut mover = Client::enter(ensemble, victim, LONG_MS);
+    let mut other = Client::enter(ensemble, refuge, LONG_MS);
+    let mut said = vec![mover.create(ensemble, &mine, true)];
+    said.push(other.create(ensemble, &path, false));
+    said.push(mover.sync(ensemble));
+    said.push(mover.get(ensemble, &path, true));
+    let seen = mover.seen();
+    ensemble.kill(victim);
+    said.push(mover.hear(ensemble, PING));
+    ensemble.settle(2);
+    let password = other.session.password.clone();
+    said.push(other.come_back(ensemble, refuge, &password));
+    said.push(other.set(ensemble, &path, "changed"));
+    let password = mover.session.password.clone();
+    said.push(mover.come_back(ensemble, refuge, &password));
+    said.push(mover.get(ensemble, &mine, false));
+    let watches = Record::default().long(seen).texts(std::slice::from_ref(&path));
+    said.push(mover.ask(ensemble, SET_WATCHES, watches.texts(&[]).texts(&[])));
+    said.push(mover.hear(ensemble, SET_WATCHES));
+    said.push(mover.ask(ensemble, CLOSE, Record::default()));
+    said.push(other.get(ensemble, &mine, false));
+    ensemble.start_again(victim);
+    ensemble.settle(3);
+    said
+}
+
+fn all<E: Ensemble>(ensemble: &mut E) -> Vec<(&'static str, Vec<String>)> {
+    vec![
+        ("a stale read", a_read_is_stale(ensemble)),
+        ("a session that ends in a pause", a_session_ends_in_a_pause(ensemble)),
+        ("a session that moves", a_session_moves(ensemble)),
+        ("a follower is killed", a_session_outlives_its_server(ensemble, 0)),
+        ("the leader is killed", a_session_outlives_its_server(ensemble, 2)),
+    ]
+}
+
+#[test]
+fn an_ensemble_in_trouble_tells_its_clients_what_a_real_one_does() {
+    let ours = all(&mut Fake::ensemble());
+    let said = |story: usize| -> Vec<&str> { ours[story].1.iter().map(String::as_str).collect() };
+    let (stale, ended, moved) = (said(0), said(1), said(2));
+    assert_eq!(stale[4..6], ["0 new", "0 old"], "the first server lags behind");
+    assert_eq!(ended[4..7], ["event 2 3 /held", "0 /held", "cut off"], "the node has gone");
+    assert_eq!(moved[5..], ["cut off", "0 there"], "only the new way is served");
+    assert!(said(3)[8..11].contains(&"event 3 3 /other-0"), "a missed change is told");
+    if !real::is_there() {
+        return;
+    }
+    for (ours, theirs) in ours.into_iter().zip(all(&mut RealEnsemble::new())) {
+        assert_eq!(ours, theirs);
+    }
+}
