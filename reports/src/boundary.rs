@@ -9,12 +9,11 @@ mod plot;
 mod text;
 
 pub use explain::explanation;
-pub use plot::plot;
-pub use text::text;
 
 use crate::finding::Kind;
 use crate::report::Tool;
 use crate::sweep::{Cell, Rate, SeedRange};
+use crate::view::View;
 use fencepost_faults::{Micros, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +23,9 @@ use std::collections::BTreeMap;
 pub const FORMAT: &str = "fencepost.boundary";
 /// The version of the format that this build writes.
 pub const VERSION: u32 = 1;
+/// The ways to write a boundary.
+pub const VIEWS: &[View<BoundaryReport>] =
+    &[View::new("text", text::text), View::JSON, View::new("svg", plot::plot)];
 
 /// From which value on a lock breaks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

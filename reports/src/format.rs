@@ -17,7 +17,7 @@ mod html_tables;
 mod json;
 mod junit;
 mod lanes;
-mod layout;
+pub(crate) mod layout;
 pub(crate) mod markdown;
 mod mermaid;
 mod messages;
@@ -73,6 +73,11 @@ pub trait Format: Sync {
     /// Whether it has a way to write sweeps: a trace of one run has not.
     fn tells_of_sweeps(&self) -> bool {
         true
+    }
+
+    /// Whether a sweep is written with how it compares with its baseline.
+    fn tells_of_baselines(&self) -> bool {
+        false
     }
 
     /// Writes what many seeds showed; an error of a format that does not tell of sweeps.
@@ -170,6 +175,10 @@ impl<F: Format> Format for Shown<F> {
 
     fn tells_of_sweeps(&self) -> bool {
         self.0.tells_of_sweeps()
+    }
+
+    fn tells_of_baselines(&self) -> bool {
+        self.0.tells_of_baselines()
     }
 
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {

@@ -9,6 +9,7 @@ pub mod boundary;
 pub mod cause;
 pub mod checker;
 pub mod checksum;
+pub mod compare;
 pub mod digest;
 pub mod expected;
 mod explain;
@@ -34,6 +35,7 @@ pub mod timeline;
 pub mod trace;
 pub mod validate;
 pub mod verdict;
+pub mod view;
 pub mod violation;
 pub mod visible;
 

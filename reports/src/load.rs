@@ -4,10 +4,8 @@
 mod plot;
 mod text;
 
-pub use plot::plot;
-pub use text::text;
-
 use crate::report::{Latencies, Tool};
+use crate::view::View;
 use fencepost_faults::{Micros, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +14,9 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: &str = "fencepost.load";
 /// The version of the format that this build writes.
 pub const VERSION: u32 = 1;
+/// The ways to write a load experiment.
+pub const VIEWS: &[View<LoadReport>] =
+    &[View::new("text", text::text), View::JSON, View::new("svg", plot::plot)];
 
 /// What waiting for a lock costs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -135,13 +136,13 @@ mod tests {
 
     #[test]
     fn the_text_tells_how_much_longer_a_release_takes_than_alone() {
-        let text = text(&report());
+        let text = text::text(&report());
         assert!(text.contains("49.0 x") && text.contains("24.5 x"), "{text}");
     }
 
     #[test]
     fn the_plot_has_a_line_for_each_way_of_waiting() {
-        let svg = plot(&report());
+        let svg = plot::plot(&report());
         let document = roxmltree::Document::parse(&svg).unwrap();
         assert_eq!(document.descendants().filter(|node| node.has_tag_name("polyline")).count(), 2);
         assert!(svg.contains("fixed:20ms"));

@@ -6,15 +6,13 @@ mod markdown;
 mod stale;
 mod text;
 
-pub use html::html;
-pub use markdown::markdown;
 pub use stale::stale;
-pub use text::text;
 
 use crate::expected::{Conditions, Expected, expected};
 use crate::finding::Kind;
 use crate::report::Tool;
 use crate::sweep::{Cell, Rate, SeedRange, Sweep};
+use crate::view::View;
 use crate::visible::visible;
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -25,6 +23,13 @@ use std::collections::BTreeMap;
 pub const FORMAT: &str = "fencepost.matrix";
 /// The version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
+/// The ways to write a matrix.
+pub const VIEWS: &[View<Matrix>] = &[
+    View::new("text", text::text),
+    View::new("markdown", markdown::markdown),
+    View::JSON,
+    View::new("html", html::html),
+];
 
 /// Every lock under every fault.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -320,7 +325,8 @@ pub(crate) mod tests {
             cell("redlock", "pause", 40),
             cell("a<b|c", "failover", 2),
         ]);
-        let (text, markdown, html) = (text(&matrix), markdown(&matrix), html(&matrix));
+        let (text, markdown, html) =
+            (text::text(&matrix), markdown::markdown(&matrix), html::html(&matrix));
         for page in [&text, &markdown, &html] {
             assert!(
                 page.contains("40 %") && page.contains("pause") && page.contains("failover"),

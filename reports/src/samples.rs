@@ -138,7 +138,7 @@ fn plan(fault: &str) -> FaultPlan {
     FaultPlan::new(vec![timed(1, 1_500, lag), timed(2, 2_500, crash)])
 }
 
-fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool { name: "fencepost".to_owned(), version: "0.1.0".to_owned() }
 }
 
@@ -188,6 +188,7 @@ pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
         whole: Some(SeedRange { from: Seed(from), to: Seed(to) }),
         complete: true,
         cells,
+        baseline: None,
         measured: Measured { runs_per_second: Some(4_240.0), ..Measured::default() },
     }
 }

@@ -1,6 +1,7 @@
 //! The JSON Schemas of the published formats.
 
 use crate::boundary::BoundaryReport;
+use crate::compare::Comparison;
 use crate::history::History;
 use crate::load::LoadReport;
 use crate::matrix::Matrix;
@@ -10,7 +11,8 @@ use fencepost_faults::FaultPlan;
 use serde_json::Value;
 
 /// The formats that have a schema.
-pub const NAMES: [&str; 7] = ["plan", "history", "report", "sweep", "boundary", "matrix", "load"];
+pub const NAMES: [&str; 8] =
+    ["plan", "history", "report", "sweep", "boundary", "matrix", "load", "compare"];
 
 /// The JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other name.
 pub fn schema(name: &str) -> Option<Value> {
@@ -22,6 +24,7 @@ pub fn schema(name: &str) -> Option<Value> {
         "boundary" => schemars::schema_for!(BoundaryReport),
         "matrix" => schemars::schema_for!(Matrix),
         "load" => schemars::schema_for!(LoadReport),
+        "compare" => schemars::schema_for!(Comparison),
         _ => return None,
     };
     Some(schema.to_value())

@@ -19,6 +19,7 @@ pub use possible::Impossible;
 pub use ranges::Ranges;
 
 use crate::checksum::{Uncovered, checksum};
+use crate::compare::Comparison;
 use crate::report::Tool;
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -60,6 +61,9 @@ pub struct Sweep {
     pub complete: bool,
     /// One entry for each client and fault, in the order asked for.
     pub cells: Vec<Cell>,
+    /// How it compares with an earlier sweep, if one was given as a baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<Comparison>>,
     /// How fast it went; no two machines agree.
     #[serde(default)]
     pub measured: Measured,

@@ -4,7 +4,7 @@ use super::{BoundaryReport, Unit};
 use crate::format::plot::{Axis, Mark, Plot, Point, Series};
 
 /// The picture as SVG.
-pub fn plot(report: &BoundaryReport) -> String {
+pub(super) fn plot(report: &BoundaryReport) -> String {
     let quantity = &report.quantity;
     let points = report.probes.iter().map(|probe| Point {
         x: probe.value as f64,

@@ -4,7 +4,7 @@ use super::{BoundaryReport, Probe, Worse};
 use crate::format::plot::percent;
 
 /// A table of the probes, and what follows from them.
-pub fn text(report: &BoundaryReport) -> String {
+pub(super) fn text(report: &BoundaryReport) -> String {
     let quantity = &report.quantity;
     let (worse, from_on) = match quantity.worse {
         Worse::More => ("more", "begin"),

@@ -3,6 +3,7 @@
 
 use super::exporter_tests::full;
 use super::{FORMATS, Format};
+use crate::compare::{self, Comparison};
 use crate::matrix::{self, Matrix};
 use crate::report::Report;
 use crate::samples;
@@ -181,7 +182,20 @@ fn no_matrix_lets_a_name_out_of_its_place() {
     let of = |sweep: &Sweep| Matrix::of(sweep, conditions);
     let (plain, turned) = sweep();
     let (plain, turned) = (of(&plain), of(&turned));
-    check("html", &matrix::html(&plain), &matrix::html(&turned));
-    check("markdown", &matrix::markdown(&plain), &matrix::markdown(&turned));
-    check("text", &matrix::text(&plain), &matrix::text(&turned));
+    for view in matrix::VIEWS {
+        check(view.name, &view.write(&plain).unwrap(), &view.write(&turned).unwrap());
+    }
+}
+
+#[test]
+fn no_comparison_lets_a_name_out_of_its_place() {
+    let (plain, turned) = sweep();
+    let of = |sweep: &Sweep| {
+        let name = &sweep.cells[0].client;
+        Comparison::of((name, sweep), (name, sweep), samples::tool()).unwrap()
+    };
+    let (plain, turned) = (of(&plain), of(&turned));
+    for view in compare::VIEWS {
+        check(view.name, &view.write(&plain).unwrap(), &view.write(&turned).unwrap());
+    }
 }

@@ -67,6 +67,10 @@ impl Format for Html {
         out.write_all(page.as_bytes())
     }
 
+    fn tells_of_baselines(&self) -> bool {
+        true
+    }
+
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         html_sweep::write(sweep, out)
     }

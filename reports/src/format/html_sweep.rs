@@ -3,6 +3,7 @@
 use super::heat_map::{axes, heat, words};
 use super::html::{heads, page};
 use super::html_tables;
+use crate::compare;
 use crate::sweep::{Cell, Fingerprint, Sweep};
 use maud::{Markup, html};
 use std::io::{self, Write};
@@ -30,6 +31,10 @@ fn body(sweep: &Sweep) -> Markup {
         }
         main {
             (matrix(sweep))
+            @if let Some(baseline) = &sweep.baseline {
+                h2 { "Against the baseline" }
+                (compare::section(baseline))
+            }
             @for cell in &sweep.cells { (section(sweep, cell)) }
         }
         footer {

@@ -23,6 +23,10 @@ impl Format for Json {
         write(report, out)
     }
 
+    fn tells_of_baselines(&self) -> bool {
+        true
+    }
+
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         write(&sweep.sealed()?, out)
     }

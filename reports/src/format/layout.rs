@@ -36,13 +36,13 @@ pub(super) fn severity_style(severity: Severity) -> Style {
 }
 
 /// A count with its noun: `1 write`, `1,204 messages`.
-pub(super) fn counted(count: u64, noun: &str) -> String {
+pub(crate) fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(count))
 }
 
 /// A number with commas between thousands.
-pub(super) fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -65,7 +65,7 @@ pub(super) fn times(count: u64) -> String {
 
 /// Prose in lines that, behind an indent of so many columns, end before [`WIDTH`]. A word that is
 /// too long gets a line of its own.
-pub(super) fn wrapped(text: &str, indent: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, indent: usize) -> Vec<String> {
     wrapped_to(text, WIDTH.saturating_sub(indent))
 }
 

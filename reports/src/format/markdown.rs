@@ -2,6 +2,7 @@
 
 use super::html_tables::literature;
 use super::{Format, heat_map, plan_text, rerun};
+use crate::compare;
 use crate::report::{Report, RunReport, ViolationReport};
 use crate::sweep::Sweep;
 use crate::verdict::Verdict;
@@ -44,6 +45,10 @@ impl Format for Markdown {
         Ok(())
     }
 
+    fn tells_of_baselines(&self) -> bool {
+        true
+    }
+
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         let (rows, columns) = heat_map::axes(sweep);
         writeln!(out, "# Seeds {}: runs violated\n", sweep.seeds)?;
@@ -57,7 +62,10 @@ impl Format for Markdown {
             });
             writeln!(out, "| {} | {} |", cell(client), words.collect::<Vec<_>>().join(" | "))?;
         }
-        write_anomalies(sweep, out)
+        write_anomalies(sweep, out)?;
+        sweep.baseline.as_ref().map_or(Ok(()), |baseline| {
+            writeln!(out, "\n## Against the baseline\n\n{}", compare::markdown(baseline))
+        })
     }
 }
 

@@ -43,6 +43,10 @@ impl Format for Text {
         }
     }
 
+    fn tells_of_baselines(&self) -> bool {
+        true
+    }
+
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         text_sweep::write(sweep, out)
     }

@@ -1,6 +1,7 @@
 //! Sweep summaries for people: one row for each client and fault.
 
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
+use crate::compare;
 use crate::sweep::{Cell, Rate, Sweep};
 use anstyle::Style;
 use std::collections::BTreeMap;
@@ -153,6 +154,10 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
          What is quiet is bounded by the rule of three.{DIM:#}"
     )?;
     write_phases(sweep, out)?;
+    if let Some(baseline) = &sweep.baseline {
+        writeln!(out, "Against the baseline: A is {}, B is this sweep.", baseline.a.name)?;
+        writeln!(out, "{}", compare::table(baseline))?;
+    }
     for gap in &sweep.gaps {
         writeln!(out, "{YELLOW}missing{YELLOW:#}: seeds {gap} were not run")?;
     }

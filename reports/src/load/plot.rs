@@ -4,7 +4,7 @@ use super::LoadReport;
 use crate::format::plot::{Axis, Plot, Point, Series};
 
 /// The picture as SVG.
-pub fn plot(report: &LoadReport) -> String {
+pub(super) fn plot(report: &LoadReport) -> String {
     let config = &report.config;
     let series = report.cases.iter().map(|case| {
         let seconds = case.elapsed_us.0 as f64 / 1e6 / case.commands_over_time.len().max(1) as f64;

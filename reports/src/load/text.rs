@@ -6,7 +6,7 @@ use fencepost_faults::Micros;
 use std::fmt::Write;
 
 /// A table with a line for each way of waiting.
-pub fn text(report: &LoadReport) -> String {
+pub(super) fn text(report: &LoadReport) -> String {
     let config = &report.config;
     let mut text = format!(
         "{} {}, load of {}: {} processes, {} requests, {} for a command, messages take {} to {}, \

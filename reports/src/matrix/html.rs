@@ -6,7 +6,7 @@ use crate::format::plot::percent;
 use maud::{Markup, html};
 
 /// The page.
-pub fn html(matrix: &Matrix) -> String {
+pub(super) fn html(matrix: &Matrix) -> String {
     let json = serde_json::to_string(matrix).unwrap_or_default();
     page("fencepost: the matrix", &body(matrix), &json)
 }

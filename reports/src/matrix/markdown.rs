@@ -6,7 +6,7 @@ use crate::format::plot::percent;
 use std::fmt::Write;
 
 /// The page.
-pub fn markdown(matrix: &Matrix) -> String {
+pub(super) fn markdown(matrix: &Matrix) -> String {
     let mut page = format!(
         "# Every lock under every fault\n\n{} {}, seeds {} in each cell. A number is the share of \
          runs that broke a rule, among those that exercised the lock; a point \

@@ -8,7 +8,7 @@ use std::fmt::Write;
 const WIDTH: usize = 7;
 
 /// The matrix, its legend, and every cell that does not simply agree with the literature.
-pub fn text(matrix: &Matrix) -> String {
+pub(super) fn text(matrix: &Matrix) -> String {
     let mut text = format!(
         "{} {}, matrix of seeds {}: violated runs among those exercised\n\n",
         matrix.tool.name, matrix.tool.version, matrix.seeds

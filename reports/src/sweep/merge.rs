@@ -85,6 +85,7 @@ pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
         shard: Shard::WHOLE,
         whole: Some(whole),
         cells: added_up(&parts),
+        baseline: None,
         measured: Measured::default(),
     })
 }

@@ -1,5 +1,10 @@
 //! The arguments as clap reads them.
 
+mod studies;
+mod values;
+
+pub(crate) use studies::{BoundaryArguments, CompareArguments, GalleryArguments, MatrixArguments};
+
 use super::choice::choice;
 use crate::engine::Engine;
 use crate::programs::ProgramDeployment;
@@ -12,6 +17,7 @@ use fencepost_reports::sweep::VIOLATIONS_MAX;
 use fencepost_reports::{StorageRule, Workload};
 use std::net::IpAddr;
 use std::path::PathBuf;
+use values::{memory, seed, seed_range, shard};
 
 /// Runs distributed Redis locks in a deterministic simulation under injected faults, finds every
 /// violation of mutual exclusion, explains it, and replays it from one seed.
@@ -48,11 +54,13 @@ pub(crate) enum Command {
     Check(FileArguments),
     /// Add up the sweep summaries of shards; their order does not matter.
     Merge(MergeArguments),
-    /// Find the value of one number from which on a lock breaks.
+    /// Find the threshold of one number at which a lock breaks.
     Boundary(BoundaryArguments),
     /// Every lock under every fault, beside what the literature says. Exit status 1 if they
     /// contradict each other.
     Matrix(MatrixArguments),
+    /// Put two locks, or two sweeps, side by side: which breaks more often, and on what.
+    Compare(CompareArguments),
     /// Write the gallery of anomalies: a page for each, from pinned seeds.
     Gallery(GalleryArguments),
     /// Measure what waiting for a lock costs its server and those who wait.
@@ -124,98 +132,12 @@ pub(crate) struct SweepArguments {
     /// again [default: 1s].
     #[arg(long, value_name = "T")]
     pub(crate) checkpoint_every: Option<Span>,
-    /// No progress on stderr.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct BoundaryArguments {
-    /// The lock. See `fencepost list clients`.
-    #[arg(long, value_name = "C")]
-    pub(crate) client: String,
-    /// The families of faults; a plus combines them. See `fencepost list faults`.
-    #[arg(long, value_name = "F")]
-    pub(crate) fault: String,
-    /// What is varied. See `fencepost list quantities`.
-    #[arg(long, value_name = "Q")]
-    pub(crate) vary: String,
-    /// The values between which it is varied [default: around what arithmetic says].
-    #[arg(long, value_name = "A..B")]
-    pub(crate) between: Option<String>,
-    /// How fine the search is [default: a 256th of the range, at least 1ms].
-    #[arg(long, value_name = "D")]
-    pub(crate) step: Option<String>,
-    /// How many equal parts of the range are tried before the search goes on between two of them.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) parts: u16,
-    /// The rule that counts [default: any].
-    #[arg(long, value_name = "K")]
-    pub(crate) kind: Option<String>,
-    /// The seeds to run at every value, the last excluded.
-    #[arg(long, value_name = "A..B", default_value = "0..200", value_parser = seed_range)]
-    pub(crate) seeds: (u64, u64),
-    #[command(flatten)]
-    pub(crate) deployment: ScenarioArguments,
-    /// How many threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
-    /// text, json or svg.
-    #[arg(long, value_name = "F", default_value = "text")]
-    pub(crate) format: String,
-    /// No progress on stderr.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct MatrixArguments {
-    /// The seeds to run in every cell, the last excluded.
-    #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
-    pub(crate) seeds: (u64, u64),
-    /// Make the matrix from the JSON of a sweep instead.
-    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
-    pub(crate) from: Option<PathBuf>,
-    /// Say whether this published matrix (JSON) still holds: exit status 1 and a line on stderr for
-    /// each cell that differs by more than chance explains, and 0 otherwise.
+    /// The JSON of an earlier sweep: say what is new since, what is gone, and which rates changed.
     #[arg(long, value_name = "FILE")]
-    pub(crate) check: Option<PathBuf>,
-    /// Locks [default: all].
-    #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
-    pub(crate) client: Option<Vec<String>>,
-    /// Only locks on this coordinator. See `fencepost list coordinators`.
-    #[arg(long, value_name = "K")]
-    pub(crate) coordinator: Option<String>,
-    /// Families of faults [default: each].
-    #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
-    pub(crate) fault: Option<Vec<String>>,
-    #[command(flatten)]
-    pub(crate) deployment: ScenarioArguments,
-    /// How many threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
-    /// text, markdown, json or html.
-    #[arg(long, value_name = "F", default_value = "text")]
-    pub(crate) format: String,
-    /// Write matrix.json and matrix.md into this folder.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
+    pub(crate) baseline: Option<PathBuf>,
     /// No progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct GalleryArguments {
-    /// The folder of the pages.
-    #[arg(long, value_name = "DIR", default_value = "docs/gallery")]
-    pub(crate) out: PathBuf,
-    /// Write nothing: say which pages of the folder are stale. Exit status 1 if any is.
-    #[arg(long)]
-    pub(crate) check: bool,
-    /// How many threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
 }
 
 #[derive(Args, Debug)]
@@ -518,53 +440,6 @@ pub(crate) enum ServedVersion {
 
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArguments {
-    /// plan, history, report, sweep, boundary, matrix or load.
+    /// plan, history, report, sweep, boundary, matrix, load or compare.
     pub(crate) what: String,
-}
-
-/// A seed, decimal or hexadecimal.
-fn seed(text: &str) -> Result<u64, String> {
-    let number = match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    };
-    number
-        .ok_or_else(|| "expected a number from 0 to 18446744073709551615, decimal or 0x".to_owned())
-}
-
-/// A range of seeds that is not empty.
-fn seed_range(text: &str) -> Result<(u64, u64), String> {
-    let (from, to) =
-        text.split_once("..").ok_or_else(|| "expected A..B, like 0..1000".to_owned())?;
-    let range = (seed(from)?, seed(to)?);
-    if range.0 < range.1 {
-        Ok(range)
-    } else {
-        Err("expected A..B with A below B, like 0..1000".to_owned())
-    }
-}
-
-/// A number of bytes, with a unit or without.
-fn memory(text: &str) -> Result<u64, String> {
-    let expected = || "expected a number of bytes, like 512mb or 4gb".to_owned();
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "kb" => 1 << 10,
-        "mb" => 1 << 20,
-        "gb" => 1 << 30,
-        _ => return Err(expected()),
-    };
-    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
-}
-
-/// Slice m of n.
-fn shard(text: &str) -> Result<(u32, u32), String> {
-    let expected = || "expected m/n with 1 <= m <= n, like 2/8".to_owned();
-    let (index, count) = text.split_once('/').ok_or_else(expected)?;
-    let (index, count) =
-        (index.parse().map_err(|_| expected())?, count.parse().map_err(|_| expected())?);
-    if (1..=count).contains(&index) { Ok((index, count)) } else { Err(expected()) }
 }

@@ -1,7 +1,7 @@
 //! `fencepost boundary`: from which value of one number on a lock breaks.
 
 use super::arguments::BoundaryArguments;
-use super::options::{client, families, jobs, kind, scenario};
+use super::options::{client, families, jobs, kind, scenario, view};
 use super::output::print;
 use super::progress::{Progress, Talk};
 use super::{Failure, Outcome};
@@ -10,7 +10,7 @@ use crate::boundary::{Search, SearchError};
 use crate::span::Span;
 use crate::sweep::{Listener, Stop};
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::boundary::{Unit, plot, text};
+use fencepost_reports::boundary::{Unit, VIEWS};
 use fencepost_reports::sweep::SeedRange;
 use fencepost_reports::{RunReport, Verdict};
 
@@ -19,23 +19,14 @@ const FINENESS: u64 = 256;
 
 /// Searches and prints the boundary.
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {
-    let write = match arguments.format.as_str() {
-        "text" => text,
-        "svg" => plot,
-        "json" => |report: &_| format!("{:#}\n", serde_json::to_value(report).unwrap_or_default()),
-        other => {
-            return Err(Failure::wrong(format!(
-                "unknown format '{other}': expected text, json or svg"
-            )));
-        }
-    };
+    let view = view(VIEWS, &arguments.format)?;
     let search = search_of(arguments)?;
     let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
     let watch = Watch(Progress::new(search.probes_max() * search.seeds.len(), 0, talk));
     let result = search.search(&watch, &Stop::new());
     watch.0.finish();
     let report = result?;
-    print(&write(&report))?;
+    print(&view.write(&report).map_err(Failure::wrong)?)?;
     let exercised = report.probes.iter().any(|probe| probe.exercised > 0);
     Ok(match report.probes.iter().any(|probe| probe.violated > 0) {
         true => Outcome::Violated,

@@ -1,26 +1,17 @@
 //! `fencepost load`: what waiting for a lock costs.
 
 use super::arguments::LoadArguments;
-use super::options::client;
+use super::options::{client, view};
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::load::{Load, Waiting};
 use fencepost_clients::Deployment;
 use fencepost_faults::Seed;
-use fencepost_reports::load::{plot, text};
+use fencepost_reports::load::VIEWS;
 
 /// Runs every way of waiting and prints what it costs.
 pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
-    let write = match arguments.format.as_str() {
-        "text" => text,
-        "svg" => plot,
-        "json" => |report: &_| format!("{:#}\n", serde_json::to_value(report).unwrap_or_default()),
-        other => {
-            return Err(Failure::wrong(format!(
-                "unknown format '{other}': expected text, json or svg"
-            )));
-        }
-    };
+    let view = view(VIEWS, &arguments.format)?;
     let lock = client(&arguments.client)?;
     if lock.deployment != Deployment::Primary {
         return Err(Failure::wrong(format!(
@@ -47,6 +38,6 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
         fault: "none".to_owned(),
         error,
     })?;
-    print(&write(&report))?;
+    print(&view.write(&report).map_err(Failure::wrong)?)?;
     Ok(Outcome::AsExpected)
 }

@@ -2,7 +2,7 @@
 //! is published.
 
 use super::arguments::MatrixArguments;
-use super::options::{clients, coordinator, families, jobs, scenario};
+use super::options::{clients, coordinator, families, jobs, scenario, view};
 use super::output::{print, read_file, tell, write_file};
 use super::progress::{Progress, Talk};
 use super::read::sweep_in;
@@ -14,25 +14,15 @@ use crate::sweep::{Listener, Stop, SweepSpec, count};
 use crate::verdicts::conditions;
 use fencepost_clients::Definition;
 use fencepost_faults::{FAMILIES, Seed};
-use fencepost_reports::matrix::{Agreement, Matrix, html, markdown, stale, text};
+use fencepost_reports::matrix::{Agreement, Matrix, VIEWS, stale};
 use fencepost_reports::read::read_matrix;
 use fencepost_reports::sweep::{SeedRange, Shard, Sweep};
-use fencepost_reports::{RunReport, Verdict};
+use fencepost_reports::view::View;
 use std::path::Path;
 
 /// Makes the matrix and prints it, or says whether a published one holds.
 pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
-    let write = match arguments.format.as_str() {
-        "text" => text,
-        "markdown" => markdown,
-        "html" => html,
-        "json" => json,
-        other => {
-            return Err(Failure::wrong(format!(
-                "unknown format '{other}': expected text, markdown, json or html"
-            )));
-        }
-    };
+    let asked = view(VIEWS, &arguments.format)?;
     let published =
         arguments.check.as_deref().map(|path| published(path, arguments)).transpose()?;
     let (source, sweep) = match &arguments.from {
@@ -42,21 +32,23 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     let scenario = scenario_in(&source, &sweep.config)?;
     let matrix = Matrix::of(&sweep, conditions(&scenario));
     if let Some(folder) = &arguments.out {
-        write_file(&folder.join("matrix.json"), json(&matrix).as_bytes())?;
-        write_file(&folder.join("matrix.md"), markdown(&matrix).as_bytes())?;
+        for (format, file) in [("json", "matrix.json"), ("markdown", "matrix.md")] {
+            let content = written(view(VIEWS, format)?, &matrix)?;
+            write_file(&folder.join(file), content.as_bytes())?;
+        }
     }
     match (&arguments.check, published) {
         (Some(path), Some(published)) => held(path, &published, &matrix),
         _ => {
-            print(&write(&matrix))?;
+            print(&written(asked, &matrix)?)?;
             let contradicts = matrix.count(Agreement::Contradicts) > 0;
             Ok(if contradicts { Outcome::Violated } else { Outcome::AsExpected })
         }
     }
 }
 
-fn json(matrix: &Matrix) -> String {
-    format!("{:#}\n", serde_json::to_value(matrix).unwrap_or_default())
+fn written(view: &View<Matrix>, matrix: &Matrix) -> Result<String, Failure> {
+    view.write(matrix).map_err(Failure::wrong)
 }
 
 /// The published matrix: of its cells, those that were asked for.
@@ -105,32 +97,6 @@ fn run(arguments: &MatrixArguments) -> Result<Sweep, Failure> {
     let locks = locks(arguments)?;
     let cells: Vec<_> =
         locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
-    for (client, families) in &cells {
-        fits(&scenario, client, families).map_err(Failure::wrong)?;
-    }
-    let (from, to) = arguments.seeds;
-    let spec = SweepSpec {
-        cells,
-        scenario,
-        engine: Engine::Fast,
-        seeds: SeedRange { from: Seed(from), to: Seed(to) },
-        shard: Shard::WHOLE,
-        jobs: jobs(arguments.jobs),
-        fail_fast: false,
-        explains: false,
-        violations_max: 0,
-    };
     let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
-    let watch = Watch(Progress::new(spec.seeds.len() * spec.cells.len() as u64, 0, talk));
-    let result = count(&spec, &watch, &Stop::new());
-    watch.0.finish();
-    Ok(result?)
-}
-
-struct Watch(Progress);
-
-impl Listener for Watch {
-    fn run_done(&self, report: &RunReport, _: Seed) {
-        self.0.run_done(report.verdict == Verdict::Violated);
-    }
+    counted(cells, scenario, arguments.seeds, arguments.jobs, talk)
 }

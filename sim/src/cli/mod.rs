@@ -6,7 +6,9 @@ mod boundary;
 mod check;
 mod checkpoint_file;
 mod choice;
+mod compare;
 mod completions;
+mod counted;
 mod expect;
 mod explain;
 mod failure;
@@ -60,6 +62,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Merge(options)) => merge::merge(&options),
         Some(Command::Boundary(options)) => boundary::boundary(&options),
         Some(Command::Matrix(options)) => matrix::matrix(&options),
+        Some(Command::Compare(options)) => compare::compare(&options),
         Some(Command::Gallery(options)) => gallery::gallery(&options),
         Some(Command::Load(options)) => load::load(&options),
         Some(Command::List(options)) => list::list(&options),

@@ -12,6 +12,7 @@ use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
 use fencepost_reports::format::{FORMATS, Format};
+use fencepost_reports::view::View;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
@@ -118,6 +119,12 @@ pub(crate) fn format_of_sweeps(name: &str) -> Result<&'static dyn Format, Failur
         "format '{name}' is for a single run: expected one of {}",
         names.join(", ")
     )))
+}
+
+/// The way of that name to write a document.
+pub(crate) fn view<T>(views: &'static [View<T>], name: &str) -> Result<&'static View<T>, Failure> {
+    let found = views.iter().find(|view| view.name == name);
+    found.ok_or_else(|| unknown("format", name, "", views.iter().map(|view| view.name).collect()))
 }
 
 /// The combinations of these names, each once.

@@ -8,15 +8,18 @@ use super::memory::MemoryBound;
 use super::options::{Options, format_of_sweeps, jobs};
 use super::output::print;
 use super::progress::{Progress, Talk};
+use super::read::sweep_in;
 use super::run::write_violations;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::shard::shard;
 use crate::sweep::{FailedRun, Listener, Stage, Stop, SweepSpec, go_on, kept};
 use fencepost_faults::Seed;
-use fencepost_reports::format::Format;
+use fencepost_reports::compare::Comparison;
+use fencepost_reports::format::{FORMATS, Format};
 use fencepost_reports::sweep::{Measured, SeedRange, Sweep, runs_of};
 use fencepost_reports::{RunReport, Verdict};
+use std::path::Path;
 use std::time::Duration;
 
 /// Asked for by Ctrl-C and SIGTERM: what is done by then is added up and printed. A second one
@@ -32,6 +35,8 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Fast)?;
     format_of_sweeps(&arguments.common.format)?;
     let expectations = arguments.common.expect.as_deref().map(Expectations::read).transpose()?;
+    let baseline = arguments.baseline.as_deref().map(|path| baseline(path, options.format));
+    let baseline = baseline.transpose()?;
     let spec = spec(arguments, &options)?;
     let checkpoint = place(arguments, &spec)?;
     let start = match &checkpoint {
@@ -58,7 +63,13 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let mut sum = result?;
     sum.measured = measured(&watch.progress, spec.jobs);
     // The sum comes first: a full disk must not lose what the runs have found.
-    let outcome = conclude(sum.clone(), options.format, expectations.as_ref())?;
+    let mut shown = sum.clone();
+    if let Some((name, old)) = &baseline {
+        let tool = sum.tool.clone();
+        let comparison = Comparison::of((name, old), ("this sweep", &sum), tool);
+        shown.baseline = Some(Box::new(comparison.map_err(Failure::wrong)?));
+    }
+    let outcome = conclude(shown, options.format, expectations.as_ref())?;
     if let Some(file) = watch.checkpoint {
         file.write(&spec, sum.clone())?;
         file.failure().map_or(Ok(()), Err)?;
@@ -68,6 +79,21 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     }
     arguments.max_memory.map_or(Ok(()), |max| MEMORY.kept(max))?;
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
+}
+
+/// The earlier sweep that this one is compared with, by the name of its file. Errors: a format that
+/// has no place for it.
+fn baseline(path: &Path, format: &dyn Format) -> Result<(String, Sweep), Failure> {
+    if !format.tells_of_baselines() {
+        let tell = FORMATS.iter().filter(|format| format.tells_of_baselines());
+        let names: Vec<&str> = tell.map(|format| format.name()).collect();
+        return Err(Failure::wrong(format!(
+            "format '{}' has no place for --baseline: expected one of {}",
+            format.name(),
+            names.join(", ")
+        )));
+    }
+    Ok((path.display().to_string(), sweep_in(path)?))
 }
 
 /// What the arguments ask for.

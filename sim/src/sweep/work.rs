@@ -171,6 +171,7 @@ impl Done {
             shard: spec.shard,
             whole: Some(spec.seeds),
             cells: self.cells.clone(),
+            baseline: None,
             measured: Measured::default(),
         }
     }

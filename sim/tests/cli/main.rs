@@ -9,6 +9,7 @@ mod answer;
 mod bad_history;
 mod bad_input;
 mod browser;
+mod compare;
 mod names;
 mod readme;
 mod report_format;
