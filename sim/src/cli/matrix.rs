@@ -2,21 +2,19 @@
 //! is published.
 
 use super::arguments::MatrixArguments;
-use super::options::{clients, coordinator, families, jobs, scenario, view};
+use super::counted::counted;
+use super::options::{clients, coordinator, families, scenario, view};
 use super::output::{print, read_file, tell, write_file};
-use super::progress::{Progress, Talk};
+use super::progress::Talk;
 use super::read::sweep_in;
 use super::replay::scenario_in;
 use super::{Failure, Outcome};
-use crate::Engine;
-use crate::fit::fits;
-use crate::sweep::{Listener, Stop, SweepSpec, count};
 use crate::verdicts::conditions;
 use fencepost_clients::Definition;
-use fencepost_faults::{FAMILIES, Seed};
+use fencepost_faults::FAMILIES;
 use fencepost_reports::matrix::{Agreement, Matrix, VIEWS, stale};
 use fencepost_reports::read::read_matrix;
-use fencepost_reports::sweep::{SeedRange, Shard, Sweep};
+use fencepost_reports::sweep::Sweep;
 use fencepost_reports::view::View;
 use std::path::Path;
 

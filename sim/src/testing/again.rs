@@ -145,6 +145,7 @@ impl Again<'_> {
             whole: Some(range),
             complete: true,
             cells,
+            baseline: None,
             measured: Measured::default(),
         }
     }

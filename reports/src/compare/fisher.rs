@@ -1,0 +1,102 @@
+//! Fisher's exact test: whether two rates differ by more than chance explains.
+
+/// The two-sided p-value of `hits` in `trials` against `hits` in `trials` (Fisher 1922): the
+/// probability, if both rates are the same, of a table with the same sums that is no more likely
+/// than this one. No trials on either side say nothing: 1. `hits` is at most `trials`.
+///
+/// The weights of all tables follow from that of the likeliest by products and quotients alone,
+/// which IEEE 754 rounds alike on every machine; a crate that uses the logarithm of the gamma
+/// function would not.
+pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u64, u64)) -> f64 {
+    let all = hits + other_hits;
+    let tables = Tables { all, trials, other_trials };
+    let (low, high) = (all.saturating_sub(other_trials), all.min(trials));
+    let mode = likeliest(all, trials, other_trials).clamp(low, high);
+    let mut weights = vec![(mode, 1.0)];
+    let mut weight = 1.0;
+    for x in mode..high {
+        weight *= tables.ratio(x);
+        if weight == 0.0 {
+            break;
+        }
+        weights.push((x + 1, weight));
+    }
+    weight = 1.0;
+    for x in (low..mode).rev() {
+        weight /= tables.ratio(x);
+        if weight == 0.0 {
+            break;
+        }
+        weights.push((x, weight));
+    }
+    let own = weights.iter().find(|(x, _)| *x == hits).map_or(0.0, |(_, weight)| *weight);
+    // What is as likely but for rounding counts as no more likely.
+    let bound = own * (1.0 + 1e-7);
+    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let extreme: f64 = weights.iter().map(|(_, weight)| weight).filter(|at| **at <= bound).sum();
+    extreme / total
+}
+
+/// All tables with the same sums: so many hits in all, so many trials on either side.
+struct Tables {
+    all: u64,
+    trials: u64,
+    other_trials: u64,
+}
+
+impl Tables {
+    /// How much likelier `x + 1` hits on the first side are than `x`.
+    fn ratio(&self, x: u64) -> f64 {
+        let other = self.other_trials - (self.all - x);
+        let more = (self.trials - x) as f64 * (self.all - x) as f64;
+        more / ((x + 1) as f64 * (other + 1) as f64)
+    }
+}
+
+/// The likeliest number of hits on the first side: the mode of the hypergeometric distribution.
+fn likeliest(all: u64, trials: u64, other_trials: u64) -> u64 {
+    let product = u128::from(all + 1) * u128::from(trials + 1);
+    (product / (u128::from(trials) + u128::from(other_trials) + 2)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(one: (u64, u64), other: (u64, u64), expected: f64) {
+        for p in [p_value(one, other), p_value(other, one)] {
+            assert!((p - expected).abs() < 1e-9 + expected * 1e-6, "{one:?} {other:?}: {p}");
+        }
+    }
+
+    #[test]
+    fn agrees_with_tables_worked_out_by_hand() {
+        // A lady tasting tea (Fisher 1935): 3 of 4 against 1 of 4 is 34 of 70 tables.
+        check((3, 4), (1, 4), 34.0 / 70.0);
+        // 4 of 4 against 0 of 4: two of 70.
+        check((4, 4), (0, 4), 2.0 / 70.0);
+        // 8 of 10 against 1 of 6: (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) of C(16,9).
+        check((8, 10), (1, 6), (270.0 + 10.0 + 120.0) / 11_440.0);
+    }
+
+    #[test]
+    fn equal_rates_do_not_differ() {
+        check((5, 10), (5, 10), 1.0);
+        check((0, 100), (0, 1_000), 1.0);
+        check((100, 100), (7, 7), 1.0);
+    }
+
+    #[test]
+    fn no_trials_say_nothing() {
+        check((0, 0), (5, 10), 1.0);
+        check((0, 0), (0, 0), 1.0);
+    }
+
+    #[test]
+    fn a_million_runs_are_told_apart() {
+        let p = p_value((1_000, 1_000_000), (1_300, 1_000_000));
+        assert!(p > 0.0 && p < 1e-9, "{p}");
+        // Beyond what a double holds it is zero.
+        assert_eq!(p_value((0, 1_000_000), (1_000_000, 1_000_000)), 0.0);
+    }
+}

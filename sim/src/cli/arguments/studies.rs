@@ -1,0 +1,120 @@
+//! The arguments of what runs many seeds to answer one question: boundary, matrix, compare, gallery.
+
+use super::ScenarioArguments;
+use super::values::seed_range;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub(crate) struct BoundaryArguments {
+    /// The lock. See `fencepost list clients`.
+    #[arg(long, value_name = "C")]
+    pub(crate) client: String,
+    /// The families of faults; a plus combines them. See `fencepost list faults`.
+    #[arg(long, value_name = "F")]
+    pub(crate) fault: String,
+    /// What is varied. See `fencepost list quantities`.
+    #[arg(long, value_name = "Q")]
+    pub(crate) vary: String,
+    /// The values between which it is varied [default: around what arithmetic says].
+    #[arg(long, value_name = "A..B")]
+    pub(crate) between: Option<String>,
+    /// How fine the search is [default: a 256th of the range, at least 1ms].
+    #[arg(long, value_name = "D")]
+    pub(crate) step: Option<String>,
+    /// How many equal parts of the range are tried before the search goes on between two of them.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) parts: u16,
+    /// The rule that counts [default: any].
+    #[arg(long, value_name = "K")]
+    pub(crate) kind: Option<String>,
+    /// The seeds to run at every value, the last excluded.
+    #[arg(long, value_name = "A..B", default_value = "0..200", value_parser = seed_range)]
+    pub(crate) seeds: (u64, u64),
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// text, json or svg.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    /// No progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MatrixArguments {
+    /// The seeds to run in every cell, the last excluded.
+    #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
+    pub(crate) seeds: (u64, u64),
+    /// Make the matrix from the JSON of a sweep instead.
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    pub(crate) from: Option<PathBuf>,
+    /// Say whether this published matrix (JSON) still holds: exit status 1 and a line on stderr for
+    /// each cell that differs by more than chance explains, and 0 otherwise.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) check: Option<PathBuf>,
+    /// Locks [default: all].
+    #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
+    pub(crate) client: Option<Vec<String>>,
+    /// Only locks on this coordinator. See `fencepost list coordinators`.
+    #[arg(long, value_name = "K")]
+    pub(crate) coordinator: Option<String>,
+    /// Families of faults [default: each].
+    #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
+    pub(crate) fault: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// text, markdown, json or html.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    /// Write matrix.json and matrix.md into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// No progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct GalleryArguments {
+    /// The folder of the pages.
+    #[arg(long, value_name = "DIR", default_value = "docs/gallery")]
+    pub(crate) out: PathBuf,
+    /// Write nothing: say which pages of the folder are stale. Exit status 1 if any is.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompareArguments {
+    /// A lock (see `fencepost list clients`), or the JSON file of a sweep.
+    pub(crate) a: String,
+    /// What it is compared with: another lock, or another file.
+    pub(crate) b: String,
+    /// Of locks: the families of faults; a comma separates cells, a plus combines families.
+    #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
+    pub(crate) fault: Vec<String>,
+    /// Of locks: the seeds to run in every cell, the last excluded.
+    #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
+    pub(crate) seeds: (u64, u64),
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// text, json, markdown or html.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    /// No progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,48 @@
+//! Values that clap does not read by itself: seeds, ranges, bytes, shards.
+
+/// A seed, decimal or hexadecimal.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    number
+        .ok_or_else(|| "expected a number from 0 to 18446744073709551615, decimal or 0x".to_owned())
+}
+
+/// A range of seeds that is not empty.
+pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
+    let (from, to) =
+        text.split_once("..").ok_or_else(|| "expected A..B, like 0..1000".to_owned())?;
+    let range = (seed(from)?, seed(to)?);
+    if range.0 < range.1 {
+        Ok(range)
+    } else {
+        Err("expected A..B with A below B, like 0..1000".to_owned())
+    }
+}
+
+/// A number of bytes, with a unit or without.
+pub(super) fn memory(text: &str) -> Result<u64, String> {
+    let expected = || "expected a number of bytes, like 512mb or 4gb".to_owned();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1 << 10,
+        "mb" => 1 << 20,
+        "gb" => 1 << 30,
+        _ => return Err(expected()),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
+}
+
+/// Slice m of n.
+pub(super) fn shard(text: &str) -> Result<(u32, u32), String> {
+    let expected = || "expected m/n with 1 <= m <= n, like 2/8".to_owned();
+    let (index, count) = text.split_once('/').ok_or_else(expected)?;
+    let (index, count) =
+        (index.parse().map_err(|_| expected())?, count.parse().map_err(|_| expected())?);
+    if (1..=count).contains(&index) { Ok((index, count)) } else { Err(expected()) }
+}

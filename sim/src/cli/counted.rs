@@ -1,0 +1,50 @@
+//! Seeds that are only counted: nothing is made minimal, explained or run again under turmoil.
+
+use super::Failure;
+use super::options::jobs;
+use super::progress::{Progress, Talk};
+use crate::Engine;
+use crate::fit::fits;
+use crate::scenario::Scenario;
+use crate::sweep::{Listener, Stop, SweepSpec, count};
+use fencepost_clients::Definition;
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::sweep::{SeedRange, Shard, Sweep};
+use fencepost_reports::{RunReport, Verdict};
+
+/// Runs the seeds in every cell, on so many threads, and adds up. Errors: a lock that the scenario
+/// does not fit; a run that could not be made.
+pub(super) fn counted(
+    cells: Vec<(&'static Definition, Families)>,
+    scenario: Scenario,
+    (from, to): (u64, u64),
+    threads: Option<u16>,
+    talk: Talk,
+) -> Result<Sweep, Failure> {
+    for (client, families) in &cells {
+        fits(&scenario, client, families).map_err(Failure::wrong)?;
+    }
+    let spec = SweepSpec {
+        cells,
+        scenario,
+        engine: Engine::Fast,
+        seeds: SeedRange { from: Seed(from), to: Seed(to) },
+        shard: Shard::WHOLE,
+        jobs: jobs(threads),
+        fail_fast: false,
+        explains: false,
+        violations_max: 0,
+    };
+    let watch = Watch(Progress::new(spec.seeds.len() * spec.cells.len() as u64, 0, talk));
+    let result = count(&spec, &watch, &Stop::new());
+    watch.0.finish();
+    Ok(result?)
+}
+
+struct Watch(Progress);
+
+impl Listener for Watch {
+    fn run_done(&self, report: &RunReport, _: Seed) {
+        self.0.run_done(report.verdict == Verdict::Violated);
+    }
+}
