@@ -1,3 +1,5 @@
+//! Two sweeps of the samples, compared.
+
 use super::*;
 use crate::samples;
 
