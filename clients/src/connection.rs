@@ -1,5 +1,4 @@
-//! One connection to one server: a command out, its reply in, each within a time limit. Must never
-//! know what the commands mean.
+//! One connection to one server: a command out, its reply in, each within a time limit.
 //!
 //! A connection that failed cannot be used again: [`Connection::call`] takes it away and gives it
 //! back only with a whole reply. So does a call whose future is dropped halfway. Otherwise the late

@@ -1,5 +1,4 @@
-//! What an algorithm needs of its host: connections, sleep, clocks, randomness, tasks. Must never
-//! know which world it runs in.
+//! What an algorithm needs of its host: connections, sleep, clocks, randomness, tasks.
 //!
 //! [`Env`] is one concrete handle, so no lock is generic. Behind it stands [`World`], an
 //! object-safe, poll-based trait that hands out small integer keys: one implementor per engine of

@@ -1,5 +1,4 @@
-//! A key that holds its owner's random value: how most Redis locks mark who holds them. Must never
-//! know when a lock is granted.
+//! A key that holds its owner's random value: how most Redis locks mark who holds them.
 //!
 //! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
 //! Single Instance": 20 random bytes as value, unique for each attempt, and a script that deletes

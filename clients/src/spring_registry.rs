@@ -1,5 +1,4 @@
-//! `spring-registry`: first the threads of a process among themselves, then the processes. Must
-//! never know how many threads there are.
+//! `spring-registry`: first the threads of a process among themselves, then the processes.
 //!
 //! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock,
 //! no renewal); article 004, 4 and 5: "first compete inside the application; who wins goes on to

@@ -1,5 +1,4 @@
-//! What a command may answer instead of a result: Redis's error texts, each in one place. Must
-//! never know who asked.
+//! What a command may answer instead of a result: Redis's error texts, each in one place.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,4 @@
-//! The x87 `long double` in which Redis counts floats (INCRBYFLOAT): 64 bits of mantissa. Must
-//! never know commands.
+//! The x87 `long double` in which Redis counts floats (INCRBYFLOAT): 64 bits of mantissa.
 //!
 //! A 64-bit double would answer `3.10000000000000009` where Redis answers `3.1`.
 

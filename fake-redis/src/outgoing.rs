@@ -1,8 +1,7 @@
 //! A connection that a server opens to another one: pipelined commands, each with what its reply is
 //! expected to be.
 //!
-//! Used by Sentinel for its links and by a replica for the handshake with its primary. Must never
-//! know what a reply means.
+//! Used by Sentinel for its links and by a replica for the handshake with its primary.
 
 use crate::reply::put_header;
 use crate::request::short_header;

@@ -1,5 +1,4 @@
-//! The parameters of redis.conf that mean something here: how each is shown and changed. Must never
-//! know commands.
+//! The parameters of redis.conf that mean something here: how each is shown and changed.
 
 use crate::config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, SavePoint};
 use crate::notify::EventClasses;

@@ -1,5 +1,4 @@
-//! Parameters of redis.conf that CONFIG keeps and shows although they change nothing here. Must
-//! never know those that do.
+//! Parameters of redis.conf that CONFIG keeps and shows although they change nothing here.
 
 use crate::parameters::Refusal;
 use indexmap::IndexMap;

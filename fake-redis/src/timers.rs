@@ -1,5 +1,4 @@
-//! When a server has to be woken, one deadline for each thing that happens by itself. Must never
-//! know what those things do.
+//! When a server has to be woken, one deadline for each thing that happens by itself.
 
 use fencepost_machine::WallTime;
 

@@ -1,5 +1,4 @@
-//! What happened, step by step, in at most twelve sentences, each of which rests on one event. Must
-//! never know how they are laid out.
+//! What happened, step by step, in at most twelve sentences, each of which rests on one event.
 //!
 //! The sentences are made by rules from the events alone: nothing is said that no event says, and
 //! the number of the event stands beside it.

@@ -1,5 +1,4 @@
-//! Which phase of the protocol each fault met: the record of how thorough a quiet cell was. Must
-//! never know what the fault did.
+//! Which phase of the protocol each fault met: the record of how thorough a quiet cell was.
 
 use crate::history::{Action, Event, History, What};
 use fencepost_faults::Node;

@@ -1,5 +1,4 @@
-//! A violation as it is published: the finding, its cause, its words and its stable name. Must
-//! never know how either was found.
+//! A violation as it is published: the finding, its cause, its words and its stable name.
 
 use crate::cause::Cause;
 use crate::finding::{Kind, Severity};

@@ -1,5 +1,4 @@
-//! `reentrant-by-value` and `reentrant-counted`: locks that their holder can take again. Must never
-//! know how deep an application nests.
+//! `reentrant-by-value` and `reentrant-counted`: locks that their holder can take again.
 //!
 //! Source: article 003, 5.2; the acquire and the release are those of its 1:
 //!

@@ -1,5 +1,4 @@
-//! Times as the values of keys: how locks without expiry know that they are too old. Must never
-//! know when that is.
+//! Times as the values of keys: how locks without expiry know that they are too old.
 //!
 //! A stamp is a number, in milliseconds or seconds since the Unix epoch. The fixed locks append
 //! `:owner`, so that a value says both.

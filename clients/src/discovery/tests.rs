@@ -1,5 +1,4 @@
-//! What following the primary promises, as traffic with two Sentinels and two servers. Must never
-//! know how the code does it.
+//! What following the primary promises, as traffic with two Sentinels and two servers.
 
 use crate::lock::{Acquisition, Lease, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, normal, sentinels, settings};

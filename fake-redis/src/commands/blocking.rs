@@ -1,5 +1,4 @@
-//! Commands that wait for an element: the blocking forms of those for lists and sorted sets. Must
-//! never know how waiting works.
+//! Commands that wait for an element: the blocking forms of those for lists and sorted sets.
 
 use super::collection::peek;
 use super::list::{self, Route, Several};

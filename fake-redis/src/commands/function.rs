@@ -1,5 +1,4 @@
-//! FUNCTION: there are no functions here, and these are the answers of a server that has none. Must
-//! never know scripts.
+//! FUNCTION: there are no functions here, and these are the answers of a server that has none.
 
 use crate::command::{Call, Command, Flags, Keys};
 use crate::config::RedisVersion;

@@ -1,5 +1,4 @@
-//! MONITOR: a client is shown every command as it is executed (`replicationFeedMonitors`). Must
-//! never know what commands do.
+//! MONITOR: a client is shown every command as it is executed (`replicationFeedMonitors`).
 
 use crate::args::Args;
 use crate::client::{ClientKey, Role};

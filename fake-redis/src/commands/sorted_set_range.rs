@@ -1,5 +1,4 @@
-//! Ranges of sorted sets, by rank, score or member (t_zset.c, `zrangeGenericCommand`). Must never
-//! know other types.
+//! Ranges of sorted sets, by rank, score or member (t_zset.c, `zrangeGenericCommand`).
 
 use super::collection::{edit_existing, positions, read};
 use crate::command::{Call, Command, Flags, Keys};

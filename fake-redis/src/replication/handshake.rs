@@ -1,5 +1,4 @@
-//! How a replica introduces itself to its primary and asks for the stream (`syncWithMaster`). Must
-//! never know what the stream holds.
+//! How a replica introduces itself to its primary and asks for the stream (`syncWithMaster`).
 
 use super::{follower::Stage, transfer::Transfer};
 use crate::outgoing::status_text;

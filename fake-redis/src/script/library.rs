@@ -1,5 +1,4 @@
-//! The libraries that Redis gives scripts besides Lua's own: cjson, cmsgpack, bit and struct. Must
-//! never know servers.
+//! The libraries that Redis gives scripts besides Lua's own: cjson, cmsgpack, bit and struct.
 //!
 //! They are of Rust, and stay so: Redis's own C is as long, keeps its settings in the Lua state,
 //! where a script could leave something for the next, and had to be patched for overflows time and

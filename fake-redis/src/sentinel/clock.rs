@@ -1,5 +1,4 @@
-//! Sentinel's alarm, and its distrust of a clock that jumps (`sentinelCheckTiltCondition`). Must
-//! never know what is due.
+//! Sentinel's alarm, and its distrust of a clock that jumps (`sentinelCheckTiltCondition`).
 //!
 //! Redis compares the wall clock between two ticks, which should lie 52 to 100 ms apart: it enters
 //! TILT if time ran backwards, or if more than two seconds passed. Here the next look may be a

@@ -1,5 +1,4 @@
-//! The texts by which Sentinel tells its subscribers what happened (`sentinelEvent`). Must never
-//! know who subscribes.
+//! The texts by which Sentinel tells its subscribers what happened (`sentinelEvent`).
 
 use super::{
     instance::{Instance, Kind},

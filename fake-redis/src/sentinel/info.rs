@@ -1,5 +1,4 @@
-//! What a server's INFO tells, and what follows from it (`sentinelRefreshInstanceInfo`). Must never
-//! know how INFO was asked for.
+//! What a server's INFO tells, and what follows from it (`sentinelRefreshInstanceInfo`).
 
 use super::{
     Address,

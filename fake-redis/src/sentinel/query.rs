@@ -1,5 +1,4 @@
-//! The SENTINEL command: what clients, operators and other Sentinels ask (`sentinelCommand`). Must
-//! never know how a reply travels.
+//! The SENTINEL command: what clients, operators and other Sentinels ask (`sentinelCommand`).
 
 use super::{
     Address, Sentinel, SentinelConfig, clients::Client, core::Context, describe,

@@ -1,5 +1,4 @@
-//! One command after the other: choosing the client, executing, propagating, replying. Must never
-//! know what a command does.
+//! One command after the other: choosing the client, executing, propagating, replying.
 
 use super::Server;
 use super::admission::Admission;

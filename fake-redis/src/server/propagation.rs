@@ -1,5 +1,4 @@
-//! Effects: what a command changed, as commands for replicas and the append-only file. Must never
-//! know how those are fed.
+//! Effects: what a command changed, as commands for replicas and the append-only file.
 
 use super::Server;
 use crate::args::Span;

@@ -1,5 +1,4 @@
-//! What of a fault can be less: spans, rates and distances, each a signed number towards zero. Must
-//! never know why it is made less.
+//! What of a fault can be less: spans, rates and distances, each a signed number towards zero.
 
 use crate::fault::Fault;
 use crate::node::Node;

@@ -1,6 +1,5 @@
 //! Fencing lets the rightful holder through: once everything has been healed for the stated bound,
-//! the storage rejects nobody whose acquisition is the newest and still stands at its servers. Must
-//! never know why the counter went back.
+//! the storage rejects nobody whose acquisition is the newest and still stands at its servers.
 
 use super::Checker;
 use crate::finding::{Clash, Finding, Kind};

@@ -1,5 +1,4 @@
-//! Mutual exclusion: no two processes are in their critical sections at one true instant. Must
-//! never know why they might be.
+//! Mutual exclusion: no two processes are in their critical sections at one true instant.
 //!
 //! Sections are half-open, so one may begin at the instant in which another ends, and a section of
 //! no length meets nobody. Sections of one thread never clash: it may hold the lock more than once.

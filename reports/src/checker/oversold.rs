@@ -1,5 +1,4 @@
-//! A flash sale: the stock never goes below zero, and no more is sold than there was. Must never
-//! know who sold.
+//! A flash sale: the stock never goes below zero, and no more is sold than there was.
 //!
 //! The guarded value is the stock. What a write sells is the difference between what its writer had
 //! read and what it wrote: two sales that both turn 10 into 9 sell two pieces though the stock

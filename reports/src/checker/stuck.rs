@@ -1,6 +1,5 @@
-//! Progress: after everything is healed, somebody acquires a free lock within the stated bound, each
-//! time that it becomes free. Must
-//! never know what is in the way.
+//! Progress: after everything is healed, somebody acquires a free lock within the stated bound,
+//! each time that it becomes free.
 //!
 //! A fresh probe process tries. While somebody holds the lock the bound does not run: it begins
 //! again when the last holder leaves, or when its lock has gone from the servers although it stays.

@@ -1,5 +1,4 @@
-//! JUnit XML: one test case for each client and fault, which CI systems show by themselves. Must
-//! never know which CI it is for.
+//! JUnit XML: one test case for each client and fault, which CI systems show by themselves.
 
 use super::Format;
 use crate::report::{Report, RunReport};

@@ -1,5 +1,4 @@
-//! `fencepost gallery`: the pages of the gallery, written or held against what is published. Must
-//! never know what is on them.
+//! `fencepost gallery`: the pages of the gallery, written or held against what is published.
 
 use super::arguments::GalleryArguments;
 use super::options::jobs;

@@ -1,5 +1,4 @@
-//! The command line: what is asked for, what it answers, and with which exit status. Must never
-//! know how a run is made.
+//! The command line: what is asked for, what it answers, and with which exit status.
 
 mod arguments;
 mod boundary;

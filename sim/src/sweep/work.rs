@@ -1,5 +1,4 @@
-//! The threads of a sweep: who takes which seeds, and how what they find is added up. Must never
-//! know what it is added up for.
+//! The threads of a sweep: who takes which seeds, and how what they find is added up.
 
 use super::cpu::ThreadClock;
 use super::{FailedRun, Listener, Stop, SweepSpec, config};

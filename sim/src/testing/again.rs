@@ -1,5 +1,4 @@
-//! One seed of a test again: told in full, with its report and the command that shows it. Must
-//! never know why the seed was chosen.
+//! One seed of a test again: told in full, with its report and the command that shows it.
 
 use super::Expect;
 use super::failure::{Deviation, TestFailure, What};

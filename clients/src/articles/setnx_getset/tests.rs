@@ -1,5 +1,4 @@
-//! What `setnx-getset` and its variations do, mistakes included, as traffic with one server. Must
-//! never know how the code does it.
+//! What `setnx-getset` and its variations do, mistakes included, as traffic with one server.
 
 use crate::lock::{Acquisition, Check, Lease, Release, Settings};
 use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings};

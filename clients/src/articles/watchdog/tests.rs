@@ -1,5 +1,4 @@
-//! What `watchdog` and its variations do, mistakes included, as traffic with one server. Must never
-//! know how the code does it.
+//! What `watchdog` and its variations do, mistakes included, as traffic with one server.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{Answer, Call, granted, normal, one, one_redis, settings};

@@ -1,5 +1,4 @@
-//! The library cjson and its settings, which scripts may change. See lua_cjson.c of Redis. Must
-//! never know servers.
+//! The library cjson and its settings, which scripts may change. See lua_cjson.c of Redis.
 
 use super::{Arguments, add, json_decode, json_encode};
 use mlua::{Lua, Result, Table, Value};
