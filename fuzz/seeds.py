@@ -107,6 +107,25 @@ def of_hand():
     lines = [line for line in (HERE.parent / "fake-redis/src/script/library/answers.txt").read_text().splitlines() if line.strip()]
     for number, line in enumerate(lines[:60:2]):
         keep("scripts", f"text-{number}", "#" + line)
+    piece = lambda kind, text: bytes([kind, len(text)]) + text
+    keep("memcached", "lock", piece(0, b"add l a 0 1\r\nx\r\ngets l\r\n") + piece(1, b"add l a 0 1\r\n") + piece(1, b"y\r\ngat 5 l\r\n")
+         + piece(3, b"\xff" * 9) + piece(0, b"cas l 0 -1 0 1\r\n\r\ndelete l\r\nquit\r\n"))
+    keep("memcached", "numbers", piece(0, b"set n 0 0 2\r\n41\r\nincr n 1\r\ndecr n 99\r\ntouch n 1\r\nstats\r\nflush_all 3\r\n")
+         + piece(2, b"prepend n 0 0 1 noreply\r\n-\r\nverbosity 1\r\nversion\r\n"))
+    keep("memcached", "odd", piece(0, b"set k 0 0 -1\r\n" + b"get " + b"k" * 60 + b"\r\n") + piece(1, b"set k 0 0 4\r\nabcdef\r\n\n\r\n \r\n"))
+    int4, text = lambda n: n.to_bytes(4, "big", signed=True), lambda t: len(t).to_bytes(4, "big") + t
+    frame = lambda body: text(body)
+    world = int4(1) + int4(31) + text(b"world") + text(b"anyone")
+    create = lambda xid, path, flags: frame(int4(xid) + int4(1) + text(path) + text(b"") + world + int4(flags))
+    watched = lambda xid, kind, path: frame(int4(xid) + int4(kind) + text(path) + b"\1")
+    keep("zookeeper", "lock", piece(0, create(1, b"/l", 0) + create(2, b"/l/a-", 3)) + piece(0, watched(3, 12, b"/l"))
+         + piece(1, watched(1, 3, b"/l/a-0000000000")) + piece(3, b"\xff" * 60) + piece(0, frame(int4(-2) + int4(11))))
+    keep("zookeeper", "multi", piece(0, frame(int4(1) + int4(14) + int4(1) + b"\0" + int4(-1) + text(b"/m") + text(b"x") + world + int4(0)
+         + int4(13) + b"\0" + int4(-1) + text(b"/m") + int4(0) + int4(-1) + b"\1" + int4(-1))))
+    keep("zookeeper", "words", piece(2, b"srvr") + piece(1, frame(int4(1) + int4(-11))) + piece(4, b""))
+    peer = lambda *body: frame(bytes(body))
+    keep("zookeeper", "vote", b"\5\0" + piece(2, b"fpzk" + peer(0, 2) + peer(1, 0, *bytes(7), 1, *bytes(4), *bytes(8), 2)) + piece(3, b"\xff" * 9))
+    keep("zookeeper", "leader", b"\5\0" + piece(6, peer(3, 0, 0, 0, 1) + peer(9, 0, 0, 0, 1) + peer(11) + peer(14)) + piece(3, b"\xff"))
     keep("protocol", "ping", b"\x00\x00\x01\x01\x04*1\r\n$4\r\nPING\r\nPING\r\n")
     keep("commands", "none", b"\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09")
 

@@ -1,8 +1,7 @@
 //! A machine with the clock and the network in the target's hand.
 
-use fake_redis::{
-    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
-};
+use fake_redis::{Node, NodeConfig};
+use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs, WallTime};
 
 /// 2023-11-14.
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
@@ -20,6 +19,8 @@ pub struct Bench<M> {
     pub opened: Vec<ConnectionId>,
     /// The last image that it put in the place of what its disk held.
     pub image: Option<DiskImage>,
+    /// Syncs that the machine waits for.
+    syncs: usize,
     accepted: u32,
 }
 
@@ -34,7 +35,8 @@ impl<M: Machine> Bench<M> {
     /// A machine that has booted.
     pub fn of(machine: M) -> Bench<M> {
         let (sent, opened) = (Vec::new(), Vec::new());
-        let mut bench = Bench { machine, now: START, sent, opened, image: None, accepted: 0 };
+        let (image, syncs, accepted) = (None, 0, 0);
+        let mut bench = Bench { machine, now: START, sent, opened, image, syncs, accepted };
         bench.input(Input::Timer);
         bench
     }
@@ -67,7 +69,8 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Something happens to the machine; every connection that it asks for opens at once.
+    /// Something happens to the machine; every connection that it asks for opens at once, and what
+    /// it writes is safe at once.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);
@@ -84,6 +87,9 @@ impl<M: Machine> Bench<M> {
             }
             if more {
                 self.machine.handle(Input::Continue, Now::unstepped(self.now), &mut out);
+            } else if self.syncs > 0 {
+                self.syncs -= 1;
+                self.machine.handle(Input::DiskSynced, Now::unstepped(self.now), &mut out);
             } else if connects.is_empty() {
                 return;
             }
@@ -100,6 +106,7 @@ impl<M: Machine> Bench<M> {
                 Output::Close { connection } | Output::Abort { connection } => {
                     self.opened.retain(|open| *open != connection);
                 }
+                Output::DiskSync => self.syncs += 1,
                 Output::DiskReplace { image } => self.image = Some(image),
                 _ => {}
             }

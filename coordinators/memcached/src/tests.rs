@@ -71,6 +71,19 @@ proptest! {
     }
 
     #[test]
+    fn a_command_that_is_cut_short_is_waited_for(length in 0_usize..18) {
+        let whole = b"set k 0 0 4\r\nabcd\r\n";
+        prop_assert_eq!(answers([&whole[..length]]), b"");
+    }
+
+    #[test]
+    fn a_line_without_an_end_ends_the_connection(length in 2_049_usize..9_000, size in 1_usize..3_000) {
+        let line = vec![b'x'; length];
+        let after: &[u8] = b"\r\nversion\r\n";
+        prop_assert_eq!(answers(line.chunks(size).chain([after])), b"");
+    }
+
+    #[test]
     fn bytes_in_pieces_are_answered_as_the_same_bytes_at_once(
         bytes in hostile(),
         size in 1_usize..20,

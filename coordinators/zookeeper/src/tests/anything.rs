@@ -8,7 +8,7 @@ use crate::jute::Writer;
 use crate::server::ZooKeeper;
 use crate::store::Store;
 use bytes::Bytes;
-use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Outputs};
+use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 use proptest::prelude::*;
 
 const CASES: u32 = 256;
@@ -28,28 +28,56 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
 
 /// What a client or a member begins with.
 fn greeting() -> impl Strategy<Value = Vec<u8>> {
-    let mut connect = Writer::frame();
-    connect.int(0).long(0).int(4_000).long(0).buffer(Some(&[0; 16])).bool(false);
     let peer = [&PEER_GREETING[..], &[0, 0, 0, 2, 0, 2]].concat();
-    prop_oneof![Just(connect.framed().to_vec()), Just(peer), Just(Vec::new())]
+    prop_oneof![Just(connect()), Just(peer), Just(Vec::new())]
 }
 
-pub(super) fn feed(server: &mut ZooKeeper, connection: ConnectionId, bytes: &[u8]) {
-    let mut out = Outputs::default();
+/// Hands a server what a connection sent. Returns what it answers, and whether it hangs up.
+pub(super) fn feed(
+    server: &mut ZooKeeper,
+    connection: ConnectionId,
+    bytes: &[u8],
+) -> (Vec<u8>, bool) {
+    let (mut out, mut said, mut is_over) = (Outputs::default(), Vec::new(), false);
     let now = Now::default();
     server.handle(Input::Received { connection, bytes }, now, &mut out);
     for _ in 0..1_000 {
-        let syncs =
-            out.list.iter().filter(|output| matches!(output, fencepost_machine::Output::DiskSync));
-        let input = match (syncs.count(), out.more) {
-            (1.., _) => Input::DiskSynced,
-            (0, true) => Input::Continue,
-            (0, false) => return,
-        };
+        let mut input = out.more.then_some(Input::Continue);
+        for output in out.list.drain(..) {
+            match output {
+                Output::DiskSync => input = Some(Input::DiskSynced),
+                Output::Send { connection: to, bytes } if to == connection => said.extend(bytes),
+                Output::Close { connection: of } if of == connection => is_over = true,
+                _ => {}
+            }
+        }
+        let Some(input) = input else { return (said, is_over) };
         out.clear();
         server.handle(input, now, &mut out);
     }
     panic!("the server never has enough");
+}
+
+/// All that a server which stands alone answers to these pieces, until it hangs up.
+fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec<u8>, bool) {
+    let (mut server, connection, mut all) = (server(1), ConnectionId(0), Vec::new());
+    let accepted = Input::Accepted { connection, peer: "a:1" };
+    server.handle(accepted, Now::default(), &mut Outputs::default());
+    for bytes in pieces {
+        let (said, is_over) = feed(&mut server, connection, bytes);
+        all.extend(said);
+        if is_over {
+            return (all, true);
+        }
+    }
+    (all, false)
+}
+
+/// A question for a session.
+fn connect() -> Vec<u8> {
+    let mut connect = Writer::frame();
+    connect.int(0).long(0).int(4_000).long(0).buffer(Some(&[0; 16])).bool(false);
+    connect.framed().to_vec()
 }
 
 fn server(members: u8) -> ZooKeeper {
@@ -74,7 +102,39 @@ proptest! {
         let accepted = Input::Accepted { connection, peer: "a:1" };
         server.handle(accepted, Now::default(), &mut Outputs::default());
         let all = [greeting, frames.concat()].concat();
-        all.chunks(piece).for_each(|bytes| feed(&mut server, connection, bytes));
+        for bytes in all.chunks(piece) {
+            feed(&mut server, connection, bytes);
+        }
+    }
+
+    #[test]
+    fn bytes_in_pieces_are_answered_as_the_same_bytes_at_once(
+        frames in prop::collection::vec(frame(), 0..6),
+        piece in 1..50_usize,
+    ) {
+        let all = [connect(), frames.concat()].concat();
+        prop_assert_eq!(answers([&all[..]]), answers(all.chunks(piece)));
+    }
+
+    #[test]
+    fn a_frame_that_is_cut_short_is_waited_for(kind in -12..120_i32, left in 1..9_usize) {
+        let mut writer = Writer::frame();
+        writer.int(1).int(kind).int(0);
+        let whole = writer.framed();
+        let cut = [&connect()[..], &whole[..whole.len() - left]].concat();
+        prop_assert_eq!(answers([&cut[..]]), answers([&connect()[..]]));
+    }
+
+    #[test]
+    fn a_length_that_no_frame_has_ends_the_connection_at_once(
+        length in prop_oneof![0x10_0000..=i32::MAX, i32::MIN..0],
+        frames in prop::collection::vec(Just([0, 0, 0, 8, 255, 255, 255, 254, 0, 0, 0, 11]), 0..3),
+    ) {
+        let before = [connect(), frames.concat()].concat();
+        let all = [&before[..], &length.to_be_bytes()].concat();
+        let (said, is_over) = answers([&all[..]]);
+        prop_assert!(is_over);
+        prop_assert_eq!(said, answers([&before[..]]).0);
     }
 
     #[test]

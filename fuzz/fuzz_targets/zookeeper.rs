@@ -1,0 +1,70 @@
+//! Any bytes, cut anywhere, of a client with a session (piece 0), two strangers (1 and 2) and the
+//! members that a server of an ensemble calls (6), while time passes (3) and strangers hang up (4).
+//! An input that begins with 5 is about a member of three, any other one about a server alone. No
+//! server panics, a client is sent whole frames, and a server alone still serves the next one.
+//!
+//! Twins in `cargo test`: coordinators/zookeeper/src/tests/anything.rs.
+
+#![no_main]
+
+use fencepost_fuzz::bench::{Bench, START};
+use fencepost_fuzz::pieces;
+use fencepost_machine::{ConnectionId, DiskImage, Input, Now};
+use fencepost_zookeeper::{Config, Member, ZooKeeper};
+use libfuzzer_sys::fuzz_target;
+
+/// Asks for a new session of four seconds.
+const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
+    \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+
+/// Takes what a client was sent; panics if that is not whole frames.
+fn look_at(server: &mut Bench<ZooKeeper>, client: ConnectionId) -> usize {
+    let mut frames = 0;
+    for (to, said) in server.sent.drain(..) {
+        let mut rest = if to == client { &said[..] } else { &[] };
+        while let Some((length, more)) = rest.split_first_chunk() {
+            rest = more.get(u32::from_be_bytes(*length) as usize..).expect("a whole frame");
+            frames += 1;
+        }
+        assert!(rest.is_empty(), "half a frame: {rest:?}");
+    }
+    frames
+}
+
+fn enter(server: &mut Bench<ZooKeeper>) -> ConnectionId {
+    let client = server.accept();
+    server.receive(client, CONNECT);
+    client
+}
+
+fuzz_target!(|input: &[u8]| {
+    let is_alone = input.first() != Some(&5);
+    let member = |id| Member { id, host: format!("zookeeper-{id}"), port: 2181 };
+    let members = if is_alone { Vec::new() } else { (1..=3).map(member).collect() };
+    let config = Config { members, ..Config::default() };
+    let machine = ZooKeeper::new(config, &DiskImage::default(), Now::unstepped(START));
+    let mut server = Bench::of(machine);
+    let client = enter(&mut server);
+    let mut strangers = [server.accept(), server.accept()];
+    for (kind, bytes) in pieces(input) {
+        match kind {
+            0 => server.receive(client, bytes),
+            1 | 2 => server.receive(strangers[usize::from(kind) - 1], bytes),
+            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
+            4 => {
+                for stranger in &mut strangers {
+                    server.input(Input::Closed { connection: *stranger });
+                    *stranger = server.accept();
+                }
+            }
+            _ => {
+                if let Some(called) = server.opened.last().copied() {
+                    server.receive(called, bytes);
+                }
+            }
+        }
+        look_at(&mut server, client);
+    }
+    let last = enter(&mut server);
+    assert!(!is_alone || look_at(&mut server, last) == 1, "a new client gets a session");
+});
