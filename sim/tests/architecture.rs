@@ -145,6 +145,12 @@ fn every_file_says_what_it_owns() {
 }
 
 #[test]
+fn modules_have_one_layout() {
+    let odd: Vec<PathBuf> = sources().into_iter().filter(|path| path.ends_with("mod.rs")).collect();
+    assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
+}
+
+#[test]
 fn no_function_is_longer_than_seventy_lines() {
     for path in sources() {
         let text = std::fs::read_to_string(&path).unwrap();
