@@ -251,7 +251,7 @@ pub enum Coordinator {
     Redis,
     /// memcached.
     Memcached,
-    /// ZooKeeper, as an ensemble. No server of it is simulated yet.
+    /// ZooKeeper, as an ensemble.
     ZooKeeper,
 }
 
@@ -268,7 +268,17 @@ impl Deployment {
 
 impl Coordinator {
     /// Every coordinator that can be simulated, in the order in which they are listed for people.
-    pub const ALL: &'static [Coordinator] = &[Coordinator::Redis, Coordinator::Memcached];
+    pub const ALL: &'static [Coordinator] =
+        &[Coordinator::Redis, Coordinator::Memcached, Coordinator::ZooKeeper];
+
+    /// Whether a lock there lives as long as the session of its process, which the process prolongs
+    /// by its pings: such a lock has no ttl of its own.
+    pub const fn lives_with_session(self) -> bool {
+        match self {
+            Coordinator::Redis | Coordinator::Memcached => false,
+            Coordinator::ZooKeeper => true,
+        }
+    }
 
     /// What `--coordinator` takes.
     pub const fn name(self) -> &'static str {

@@ -8,6 +8,8 @@ use crate::lock::Definition;
 use crate::memcached::{add, cas, get_delete};
 use crate::redisson::{fair, red_lock};
 use crate::redlock::variants;
+use crate::zookeeper::curator::{mutex, semaphore};
+use crate::zookeeper::{kazoo, naive};
 use crate::{fencing, redisson, redlock, single_node, spring_registry};
 
 /// All locks, in the order in which they are listed for people.
@@ -60,6 +62,17 @@ pub static CLIENTS: &[Definition] = &[
     add::DEFINITION,
     get_delete::DEFINITION,
     cas::DEFINITION,
+    naive::DEFINITION,
+    naive::HERD,
+    naive::LOST_WATCH,
+    mutex::DEFINITION,
+    mutex::SUSPENDED,
+    mutex::FENCING,
+    mutex::UNPROTECTED,
+    mutex::ANY_SESSION,
+    mutex::UNGUARANTEED,
+    kazoo::DEFINITION,
+    semaphore::DEFINITION,
 ];
 
 /// A mistake, and the client in which it is fixed.
@@ -242,6 +255,46 @@ pub static TWINS: &[Twin] = &[
         flawed: "memcached-get-delete",
         fixed: "memcached-cas",
         mistake: "the release compares and deletes in two commands",
+    },
+    Twin {
+        flawed: "zookeeper-naive",
+        fixed: "curator-mutex",
+        mistake: "a create whose reply is lost is made again, and its first node stays",
+    },
+    Twin {
+        flawed: "zookeeper-herd",
+        fixed: "zookeeper-naive",
+        mistake: "every change of the queue wakes everybody who waits",
+    },
+    Twin {
+        flawed: "zookeeper-lost-watch",
+        fixed: "zookeeper-naive",
+        mistake: "watches are not set again at another server",
+    },
+    Twin {
+        flawed: "curator-mutex",
+        fixed: "curator-suspended",
+        mistake: "the holder works on when the connection is lost",
+    },
+    Twin {
+        flawed: "curator-mutex",
+        fixed: "curator-fencing",
+        mistake: "the storage cannot tell a holder whose session is over",
+    },
+    Twin {
+        flawed: "curator-unprotected",
+        fixed: "curator-mutex",
+        mistake: "a create whose reply is lost is made again, and its first node stays",
+    },
+    Twin {
+        flawed: "curator-any-session",
+        fixed: "curator-mutex",
+        mistake: "a node that an earlier session created is taken for one's own",
+    },
+    Twin {
+        flawed: "curator-unguaranteed",
+        fixed: "curator-mutex",
+        mistake: "a release that fails leaves its node",
     },
     Twin { flawed: "checked", fixed: "fencing", mistake: "the check is a moment before the write" },
 ];

@@ -27,24 +27,9 @@ pub mod session;
 pub mod transport;
 pub mod watches;
 
-use crate::lock::{Acquisition, Definition, FencingToken, Lease, Release};
+use crate::lock::{Acquisition, FencingToken, Lease, Release};
 use bytes::Bytes;
 use protocol::ZooKeeperError;
-
-/// The locks. They enter the table of locks together with a simulated ZooKeeper.
-pub static LOCKS: &[Definition] = &[
-    naive::DEFINITION,
-    naive::HERD,
-    naive::LOST_WATCH,
-    curator::mutex::DEFINITION,
-    curator::mutex::SUSPENDED,
-    curator::mutex::FENCING,
-    curator::mutex::UNPROTECTED,
-    curator::mutex::ANY_SESSION,
-    curator::mutex::UNGUARANTEED,
-    kazoo::DEFINITION,
-    curator::semaphore::DEFINITION,
-];
 
 /// The parent of a lock's nodes.
 fn parent_of(resource: &str) -> String {

@@ -69,6 +69,12 @@ pub trait Machine {
         false
     }
 
+    /// Tells bytes of a client that say no more than that it lives. To send them is no attempt at
+    /// anything.
+    fn sign_of_life(&self) -> fn(&[u8]) -> bool {
+        |_| false
+    }
+
     /// How the bytes of its connections are put into words, for pictures.
     fn wording(&self) -> Wording {
         wording::lines

@@ -9,14 +9,15 @@ use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
     let mut sentences = vec![finding.what.clone()];
     sentences.push(
-        alone(finding.kind, cause).unwrap_or_else(|| Scene::new(timeline, finding).why(cause)),
+        alone(finding.kind, cause, timeline.history.header.lives_with_session)
+            .unwrap_or_else(|| Scene::new(timeline, finding).why(cause)),
     );
     sentences.extend(consequence(timeline, finding));
     sentences.join(" ")
 }
 
 /// The cause of what needs no second acquisition, where it is told in other words.
-fn alone(kind: Kind, cause: Cause) -> Option<String> {
+fn alone(kind: Kind, cause: Cause, has_sessions: bool) -> Option<String> {
     let sentence = match (kind, cause) {
         (Kind::HeldForever, Cause::HoldTooLong) => {
             "It was at work all the time, and its lock did not run out."
@@ -27,6 +28,10 @@ fn alone(kind: Kind, cause: Cause) -> Option<String> {
         (Kind::Stuck, Cause::AsyncReplicationLoss) => {
             "The lock had been given back, but the server that was promoted never received that: \
              replication is asynchronous."
+        }
+        (Kind::Stuck, Cause::LostRelease) if has_sessions => {
+            "Its holder gave the lock back and never heard whether that arrived; its node still \
+             stands, and lives as long as its session, which goes on."
         }
         (Kind::Stuck, Cause::LostRelease) => {
             "Its holder gave the lock back and never heard whether that arrived; the lock still \
@@ -63,16 +68,9 @@ const MISSED_WAKEUP: &str = "The lock became free while the process waited, and 
 const LOST_PLACE: &str = "The lock did not keep the place of one that waited.";
 const ORPHAN_NODE: &str = "The first node of the queue belongs to a live session, and no process \
                            takes it for its own.";
-const LOST_WATCH: &str = "The process whose node is the first of the queue is still waiting: \
-                          nothing told it that its turn had come.";
+const LOST_WATCH: &str = "A process waited on when its turn had come: no server kept the watch that \
+                          would have told it.";
 const UNEXPLAINED: &str = "The recorded events do not say why.";
-
-fn session_expired(holder: &str, taker: &str) -> String {
-    format!(
-        "The servers ended the session of {holder}, and its node with it, while {holder} was in \
-         its section; so {taker} became the first of the queue."
-    )
-}
 
 fn stale_read(holder: &str) -> String {
     format!(
@@ -149,12 +147,25 @@ impl<'t, 'h> Scene<'t, 'h> {
                 "{holder} and {taker} have one owner value, and the server took the one for the \
                  other."
             ),
-            Cause::SessionExpired => session_expired(&holder, &taker),
+            Cause::SessionExpired => self.session_expired(&holder, &taker),
             Cause::StaleRead => stale_read(&holder),
             Cause::OrphanNode => ORPHAN_NODE.to_owned(),
             Cause::LostWatch => LOST_WATCH.to_owned(),
             Cause::Unexplained => UNEXPLAINED.to_owned(),
         }
+    }
+
+    fn session_expired(&self, holder: &str, taker: &str) -> String {
+        let told = self.holder.and_then(|one| one.completed);
+        let gone = self.holder.and_then(|one| self.timeline.gone(one));
+        let when = match told.zip(gone).is_some_and(|(told, (gone, _))| gone < told) {
+            true => format!("before {holder} had heard that it was the first of the queue"),
+            false => format!("while {holder} was in its section"),
+        };
+        format!(
+            "The servers ended the session of {holder}, and its node with it, {when}; so {taker} \
+             became the first of the queue."
+        )
     }
 
     fn missed_renewal(&self, holder: &str) -> String {
@@ -222,11 +233,14 @@ impl<'t, 'h> Scene<'t, 'h> {
         } else {
             "stood still"
         };
+        let what = match self.timeline.history.header.lives_with_session {
+            true => "session ended".to_owned(),
+            false => format!("lease of {} ran out", self.ttl()),
+        };
         format!(
-            "{holder} {suspended} for {} from {} on, and its lease of {} ran out unnoticed.",
+            "{holder} {suspended} for {} from {} on, and its {what} unnoticed.",
             length(fault, self.timeline.end),
-            fault.from.time,
-            self.ttl()
+            fault.from.time
         )
     }
 

@@ -2,7 +2,7 @@
 
 use crate::history::{Access, Action, Change, Event, History, What};
 use crate::report::TimelineEntry;
-use crate::timeline::{Timeline, is_one_owner};
+use crate::timeline::{Timeline, creator, is_one_owner};
 use crate::violation::Violation;
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
@@ -188,6 +188,9 @@ fn invoked(action: &Action) -> String {
 
 fn server(history: &History, event: &Event) -> String {
     let What::Server { key, change, by, primary, .. } = &event.what else { return String::new() };
+    if history.header.lives_with_session && *key == history.header.resource {
+        return queue(history, event);
+    }
     let lock = match *key == history.header.resource {
         true => "the lock".to_owned(),
         false => format!("key {key}"),
@@ -214,6 +217,26 @@ fn server(history: &History, event: &Event) -> String {
         (Change::Discarded, ..) => format!("discards {whose} to follow another primary"),
         (Change::Forgotten, ..) => format!("comes back without {whose}"),
         (Change::Restored, ..) => format!("comes back with {whose}"),
+    }
+}
+
+/// What a server says of the first node of the queue.
+fn queue(history: &History, event: &Event) -> String {
+    let What::Server { change, value, by, .. } = &event.what else { return String::new() };
+    let node = match value.as_deref().and_then(|value| creator(history, value)) {
+        Some(creator) => format!("the node of {creator}"),
+        None => "a node".to_owned(),
+    };
+    let asked = by.map_or(String::new(), |by| format!(", asked by {by}"));
+    match change {
+        Change::Granted => format!("has {node} as the first of the queue"),
+        Change::Removed => format!("removes {node}{asked}"),
+        Change::Expired => format!("removes {node}, whose session is over"),
+        Change::Discarded => format!("discards {node} to follow the leader"),
+        Change::Restored if by.is_some() => format!("has {node}, the first of the queue, back"),
+        Change::Restored => format!("comes back with {node} as the first of the queue"),
+        Change::Forgotten => format!("comes back without {node}"),
+        Change::Extended | Change::Evicted | Change::Flushed => format!("changes {node}"),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::finding::{Clash, Finding};
 use crate::history::{Change, What};
 use crate::narrate;
 use crate::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
-use fencepost_faults::{FaultKind, Impact, Node};
+use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +113,9 @@ impl Story<'_, '_> {
         let header = &self.timeline.history.header;
         let (node, process, ttl) = (grant.node, one.process, header.ttl_us);
         let text = match header.quorum {
+            _ if header.lives_with_session => {
+                format!("{node} makes {process} the first of the queue.")
+            }
             0 | 1 if !grant.created => {
                 let own = process.machine();
                 format!("{node} finds a lock of {own} and lets {process} in under it for {ttl}.")
@@ -215,6 +218,12 @@ impl Story<'_, '_> {
         );
     }
 
+    /// When the lease is over that the holder was granted.
+    fn lease_end(&self, holder: &Acquisition<'_>) -> Option<SimTime> {
+        let grant = holder.grant.as_ref()?;
+        Some(grant.moment.time + self.timeline.history.header.ttl_us)
+    }
+
     /// The holder goes out.
     fn leaves(&mut self, clash: Clash) {
         let timeline = self.timeline;
@@ -222,10 +231,12 @@ impl Story<'_, '_> {
         let Some(left) = timeline.section_of(clash.earlier).and_then(|section| section.to) else {
             return;
         };
-        let lease =
-            holder.grant.as_ref().map(|grant| grant.moment.time + timeline.history.header.ttl_us);
-        let late = match lease.filter(|end| *end < left.time) {
-            Some(end) => format!(", {} after its lease was over", left.time.since(end)),
+        let (end, what) = match timeline.history.header.lives_with_session {
+            true => (timeline.gone(holder).map(|(gone, _)| gone.time), "node was gone"),
+            false => (self.lease_end(holder), "lease was over"),
+        };
+        let late = match end.filter(|end| *end < left.time) {
+            Some(end) => format!(", {} after its {what}", left.time.since(end)),
             None => String::new(),
         };
         self.tell(
@@ -268,6 +279,7 @@ fn names(nodes: &[Node]) -> String {
 mod tests {
     use super::*;
     use crate::samples;
+    use crate::story::Story;
     use crate::verdict::judge;
 
     #[test]
@@ -287,6 +299,27 @@ mod tests {
                 "client-2 enters its critical section while client-1 is still in its own.",
                 "client-1 runs again.",
                 "client-1 leaves its critical section, 2.015s after its lease was over.",
+                "client-2 leaves its section and releases.",
+            ]
+        );
+    }
+
+    #[test]
+    fn of_a_session_no_lease_is_told() {
+        let story = Story::with_sessions().takes(1, 1, "a").expires(14, "a").takes(15, 2, "b");
+        let judgement = judge(&story.releases(19, 1).releases(20, 2).build());
+        let told: Vec<&str> =
+            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(
+            told,
+            [
+                "redis-1 makes client-1 the first of the queue.",
+                "client-1 enters its critical section.",
+                "redis-1 removes the node of client-1, whose session is over, while client-1 is \
+                 in its critical section.",
+                "redis-1 makes client-2 the first of the queue.",
+                "client-2 enters its critical section while client-1 is still in its own.",
+                "client-1 leaves its critical section, 5ms after its node was gone.",
                 "client-2 leaves its section and releases.",
             ]
         );

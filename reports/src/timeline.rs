@@ -14,7 +14,7 @@ pub use key_span::{KeyEnd, KeySpan};
 pub use section::{Section, SectionEnd};
 pub use storage_log::StorageRequest;
 
-use crate::history::{Action, Event, History, What};
+use crate::history::{Action, Change, Event, History, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
@@ -142,6 +142,12 @@ impl<'h> Timeline<'h> {
             && acquisition.grant.as_ref().is_none_or(began)
     }
 
+    /// When and how the lock of an acquisition went, at the server where it went first.
+    pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
+        let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
+        own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
+    }
+
     /// The process that was last granted this value at any server.
     pub(crate) fn last_granted(&self, value: &str, before: Moment) -> Option<(Node, Moment)> {
         let granted = |span: &&KeySpan<'_>| {
@@ -182,6 +188,19 @@ fn owner_of_value(value: &str) -> &str {
 }
 
 /// A value taken apart: the owner, and the count if it is that of a hash.
+/// The process whose node that is: the one that some server had a connection with when the node
+/// became the first of the queue, or later, or that held the lock under its name.
+pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
+    history.events.iter().find_map(|event| match &event.what {
+        What::Server { change, value: Some(value), by, .. } => {
+            let tells = matches!(change, Change::Granted | Change::Restored) && value == node;
+            by.filter(|_| tells)
+        }
+        What::Ok { owner: Some(owner), .. } if owner == node => Some(event.node),
+        _ => None,
+    })
+}
+
 fn owner_and_count(value: &str) -> (&str, Option<u64>) {
     let counted = |(owner, count): (&'_ str, &str)| {
         let digits = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());

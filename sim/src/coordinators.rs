@@ -7,13 +7,14 @@
 
 pub(crate) mod memcached;
 pub(crate) mod redis;
+pub(crate) mod zookeeper;
 
 use crate::scenario::Scenario;
 use crate::world::server::Factory;
 use bytes::Bytes;
 use fencepost_clients::{Address, Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, Family, Micros, Node, Seed};
+use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Seed};
 
 /// A coordinator's entry in the table.
 pub struct Entry {
@@ -26,15 +27,20 @@ pub struct Entry {
     /// The families of faults that mean nothing here. No fault is drawn for them, so that what was
     /// not exercised is not called safe.
     pub not_exercised: &'static [Family],
+    /// The kinds of faults that its servers have no answer to. They are left out of every plan.
+    pub(crate) unanswered: &'static [FaultKind],
     /// Which servers a lock runs against under these faults.
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     /// Makes the machine of a server, anew at each of its starts.
     pub(crate) machine: fn(&Ground<'_>, Node) -> Factory,
     /// Where the servers are, as the lock of a process sees them.
     pub(crate) servers: fn(&Ground<'_>, process: Node) -> Servers,
-    /// How much longer than the ttl the servers may need, once everything is healed, until they
-    /// grant the lock again.
-    pub(crate) recovery: fn(Topology) -> Micros,
+    /// How long a server keeps a lock of which it hears nothing, when it is asked to keep it for
+    /// this ttl.
+    pub(crate) lease: fn(ttl: Micros) -> Micros,
+    /// How much longer than that the servers may need, once everything is healed, until they grant
+    /// the lock again.
+    pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 
 /// What the servers of a run follow from.
@@ -47,14 +53,14 @@ pub(crate) struct Ground<'r> {
 }
 
 /// Every coordinator, in the order in which they are listed for people.
-pub static COORDINATORS: &[Entry] = &[redis::ENTRY, memcached::ENTRY];
+pub static COORDINATORS: &[Entry] = &[redis::ENTRY, memcached::ENTRY, zookeeper::ENTRY];
 
 /// The entry of a coordinator.
 pub fn entry(coordinator: Coordinator) -> &'static Entry {
     match coordinator {
         Coordinator::Redis => &redis::ENTRY,
         Coordinator::Memcached => &memcached::ENTRY,
-        Coordinator::ZooKeeper => unreachable!("no lock of the table runs on ZooKeeper"),
+        Coordinator::ZooKeeper => &zookeeper::ENTRY,
     }
 }
 
@@ -66,8 +72,10 @@ fn address(node: Node, port: u16) -> Address {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::RunSpec;
     use fencepost_clients::{CLIENTS, Deployment};
-    use fencepost_faults::{FAMILIES, generate};
+    use fencepost_faults::FAMILIES;
+    use std::rc::Rc;
 
     #[test]
     fn the_table_holds_every_coordinator_once() {
@@ -79,10 +87,10 @@ mod tests {
     }
 
     /// How many faults a hundred seeds of a family draw for a lock.
-    fn drawn(lock: &Definition, family: Family) -> usize {
-        let (scenario, families) = (Scenario::default(), Families::from(family));
-        let setting = scenario.setting(scenario.topology(lock, &families));
-        (0..100).map(|seed| generate(Seed(seed), &families, &setting).faults.len()).sum()
+    fn drawn(lock: &'static Definition, family: Family) -> usize {
+        let (scenario, families) = (Rc::new(Scenario::default()), Families::from(family));
+        let draw = |seed| RunSpec::draw(Seed(seed), lock, &families, scenario.clone());
+        (0..100).map(|seed| draw(seed).plan.faults.len()).sum()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One run: from a plan to a history.
 
-use crate::coordinators::entry;
+use crate::coordinators::{Entry, entry};
 use crate::deployment::{Deployment, RESOURCE, members};
 use crate::engine::{Engine, EngineError, Setup};
 use crate::fit::{Unfit, fits};
@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::scenario::Scenario;
 use crate::world::{network, node_clock};
-use fencepost_clients::{Coordinator, Definition};
+use fencepost_clients::Definition;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, FaultPlan, Micros, Node, Seed, SimTime, generate};
 use fencepost_reports::history::{FORMAT, VERSION};
@@ -108,7 +108,9 @@ impl RunSpec {
         let scenario =
             if families.is_swarm() { Rc::new(lengths::drawn(seed, &scenario)) } else { scenario };
         let setting = scenario.setting(scenario.topology(client, families));
-        let plan = generate(seed, families, &setting);
+        let mut plan = generate(seed, families, &setting);
+        let unanswered = entry(client.deployment.coordinator()).unanswered;
+        plan.faults.retain(|timed| !unanswered.contains(&timed.fault.kind()));
         RunSpec { seed, client, families: families.clone(), scenario, plan }
     }
 
@@ -199,9 +201,9 @@ impl RunSpec {
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let step_back = self.plan.server_clock_back_max();
-        let recovery = (entry(self.client.deployment.coordinator()).recovery)(self.topology());
+        let recovery = (self.coordinator().recovery)(scenario, self.topology());
         let silence = network::RETRY_CAP.max(network::CONNECT_RETRY_CAP);
-        scenario.ttl.0
+        self.lease()
             + step_back
             + recovery
             + silence
@@ -223,7 +225,16 @@ impl RunSpec {
     /// over after a lease, a command timeout and a retry.
     fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
-        scenario.ttl.0 + scenario.command_timeout.0 + scenario.retry.max.0
+        self.lease() + scenario.command_timeout.0 + scenario.retry.max.0
+    }
+
+    fn coordinator(&self) -> &'static Entry {
+        entry(self.client.deployment.coordinator())
+    }
+
+    /// How long a server keeps a lock of which it hears nothing.
+    fn lease(&self) -> Micros {
+        (self.coordinator().lease)(self.scenario.ttl.0)
     }
 
     /// The key of the lock at the servers.
@@ -242,7 +253,7 @@ impl RunSpec {
             fault: self.families.clone(),
             seed: self.seed,
             resource: self.lock_key(),
-            ttl_us: self.scenario.ttl.0,
+            ttl_us: self.lease(),
             quorum,
             has_tokens: self.client.has_tokens,
             workload: self.scenario.workload,
@@ -250,7 +261,7 @@ impl RunSpec {
             progress_bound_us: self.progress_bound(),
             faults_planned: self.plan.faults.len() as u32,
             held_bound_us: self.scenario.held_bound.map(|bound| bound.0),
-            lives_with_session: self.client.deployment.coordinator() == Coordinator::ZooKeeper,
+            lives_with_session: self.client.deployment.coordinator().lives_with_session(),
             order_bound_us: self.client.is_fair.then(|| self.order_bound()),
         }
     }

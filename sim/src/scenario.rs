@@ -71,6 +71,9 @@ pub struct Scenario {
     pub masters: u16,
     /// In which order a process knows them.
     pub masters_order: MastersOrder,
+    /// How many servers an ensemble of ZooKeeper has.
+    #[serde(skip_serializing_if = "is_three")]
+    pub ensemble: u16,
     /// How many replicas the primary has where failovers are part of the run.
     pub replicas: u16,
     /// How many Sentinels watch it.
@@ -156,6 +159,11 @@ fn is_one(number: &u16) -> bool {
     *number == 1
 }
 
+/// Whether an ensemble need not be written down.
+fn is_three(number: &u16) -> bool {
+    *number == 3
+}
+
 /// A number of a scenario that makes no sense.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{key} '{value}': expected {expected}")]
@@ -192,6 +200,7 @@ impl Default for Scenario {
             persistence: Persistence::None,
             masters: 5,
             masters_order: MastersOrder::Same,
+            ensemble: 3,
             replicas: 2,
             sentinels: 3,
             down_after: Span::secs(1),
@@ -304,7 +313,8 @@ impl Scenario {
                 "at least 1ms and less than command-timeout",
             );
         }
-        let counts = [("masters", self.masters), ("sentinels", self.sentinels)];
+        let counts =
+            [("masters", self.masters), ("sentinels", self.sentinels), ("ensemble", self.ensemble)];
         match counts.into_iter().find(|(_, count)| !(1..=31).contains(count)) {
             Some((key, count)) => wrong(key, count.to_string(), "1 to 31"),
             None if self.replicas > 31 => wrong("replicas", self.replicas.to_string(), "0 to 31"),

@@ -27,6 +27,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "fencepost-programs",
             "fencepost-reports",
             "fencepost-serve",
+            "fencepost-zookeeper",
         ],
     ),
 ];

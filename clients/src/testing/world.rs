@@ -10,7 +10,6 @@ use crate::env::{
 use crate::lock::{Definition, Lock, Servers, Settings};
 use crate::reply::Reply;
 use crate::table;
-use crate::zookeeper;
 use bytes::BytesMut;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -261,10 +260,9 @@ impl TestWorld {
     }
 }
 
-/// The lock with that name, of the table or of those that are yet to enter it.
+/// The lock with that name.
 fn definition(name: &str) -> &'static Definition {
-    let waiting = zookeeper::LOCKS.iter().find(|one| one.name == name);
-    table::find(name).or(waiting).unwrap()
+    table::find(name).unwrap()
 }
 
 /// Replaces runs of 40 hexadecimal digits by `owner-1`, `owner-2`, ...

@@ -225,8 +225,13 @@ impl ZooKeeper {
         let Some(client) = self.client_mut(connection) else { return };
         client.stage = Stage::Established;
         let granted = Granted { session: client.session, timeout_ms: client.timeout_ms };
+        let session = client.session;
         let answer = reply::session(is_valid.then_some(granted), client.is_told_read_only);
         self.send_to_client(connection, answer);
+        if is_valid {
+            let told = self.heads.of_session(session);
+            self.tell(told, Some(connection));
+        }
         if !is_valid {
             self.hang_up(connection);
         }

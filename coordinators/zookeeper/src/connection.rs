@@ -1,6 +1,7 @@
 //! A connection that somebody opened to the server: who it turned out to be, and what of its frames
 //! has arrived.
 
+use crate::code::PING_XID;
 use crate::config::MemberId;
 use bytes::{Buf, Bytes, BytesMut};
 
@@ -53,6 +54,15 @@ pub(crate) enum Stage {
     /// It has asked; nothing else is read until it is answered.
     Establishing,
     Established,
+}
+
+/// The ping of a client: the length of its frame, its xid, and the number of the operation.
+const PING: [i32; 3] = [8, PING_XID, 11];
+
+/// Whether a message is a ping and nothing else.
+pub(crate) fn is_ping(message: &[u8]) -> bool {
+    let ping = PING.iter().flat_map(|word| word.to_be_bytes());
+    message.iter().copied().eq(ping)
 }
 
 /// What stands first in a client's buffer.

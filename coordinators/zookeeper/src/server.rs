@@ -2,7 +2,7 @@
 
 use crate::clients::Counts;
 use crate::config::Config;
-use crate::connection::{Connection, PEER_GREETING, Party, idle_until};
+use crate::connection::{self, Connection, PEER_GREETING, Party, idle_until};
 use crate::ensemble::election::Election;
 use crate::ensemble::follower::Follower;
 use crate::ensemble::leader::Leader;
@@ -231,6 +231,15 @@ impl Machine for ZooKeeper {
         self.out.more = self.has_more();
         self.arm();
         std::mem::swap(&mut self.out, out);
+    }
+
+    /// A session may end, and somebody be told of it, for as long as there is one.
+    fn will_send(&self) -> bool {
+        !self.store.tree.sessions.is_empty()
+    }
+
+    fn sign_of_life(&self) -> fn(&[u8]) -> bool {
+        connection::is_ping
     }
 
     fn wording(&self) -> Wording {

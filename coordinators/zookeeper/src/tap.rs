@@ -112,6 +112,16 @@ impl Heads {
         told
     }
 
+    /// The locks of a session that has come back: only now is it known whose they are.
+    pub(crate) fn of_session(&self, session: i64) -> Vec<Told> {
+        let own = self.heads.iter().filter(|(_, head)| head.session == session);
+        let told = |(key, head): (&String, &Head)| {
+            let (key, head) = (key.clone(), head.clone());
+            Told { key, change: KeyChange::Restored, head }
+        };
+        own.map(told).collect()
+    }
+
     fn head(&self, tree: &Tree, key: &str) -> Option<Head> {
         let lock = format!("/{key}");
         if let Some(node) = tree.get(&lock)

@@ -9,8 +9,17 @@ use fencepost_faults::Node;
 
 pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     match slept_on(timeline, finding) {
-        true => Cause::MissedWakeup,
+        true => unwoken(timeline),
         false => stuck::cause(timeline, finding),
+    }
+}
+
+/// Why nobody told a process that the lock had become free: what tells it there is a watch, or a
+/// message.
+fn unwoken(timeline: &Timeline<'_>) -> Cause {
+    match timeline.history.header.lives_with_session {
+        true => Cause::LostWatch,
+        false => Cause::MissedWakeup,
     }
 }
 

@@ -11,13 +11,14 @@ use crate::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 
 /// Which of several reasons counts.
-const PRECEDENCE: [Cause; 16] = [
+const PRECEDENCE: [Cause; 17] = [
     Cause::StaleTakeover,
     Cause::SharedOwner,
     Cause::ForeignRelease,
     Cause::LostReply,
     Cause::LostRelease,
     Cause::EarlyRelease,
+    Cause::SessionExpired,
     Cause::Flush,
     Cause::Eviction,
     Cause::RestartWithoutDelay,
@@ -77,6 +78,9 @@ impl Lost<'_, '_> {
     /// Where a server may count a lease up to a second short, that second counts as over for a
     /// holder that stayed beyond the whole of it.
     fn lease_was_over(&self, node: Node) -> bool {
+        if self.timeline.history.header.lives_with_session {
+            return false;
+        }
         let set = overrun::last_set(self.timeline, self.holder, node, self.granted_again);
         let over = set + self.timeline.history.header.ttl_us;
         let lost_before = || {
@@ -160,6 +164,9 @@ impl Lost<'_, '_> {
             Change::Evicted => Cause::Eviction,
             Change::Forgotten => Cause::RestartWithoutDelay,
             Change::Discarded => Cause::AsyncReplicationLoss,
+            Change::Expired if self.timeline.history.header.lives_with_session => {
+                Cause::SessionExpired
+            }
             Change::Expired => self.expired_early(span, at),
             Change::Granted | Change::Extended | Change::Restored => Cause::Unexplained,
         }

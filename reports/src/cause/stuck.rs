@@ -15,12 +15,18 @@ use std::collections::BTreeSet;
 /// The first reason that the history shows.
 pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let span = (finding.at, finding.at + finding.duration);
-    let standing = timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some());
+    let has_sessions = timeline.history.header.lives_with_session;
+    let standing = match has_sessions {
+        true => session::first_node(timeline, span),
+        false => timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some()),
+    };
     let reason = match standing {
         _ if votes_are_split(timeline, span) => Some(Cause::Interleaving),
-        Some(standing) if timeline.history.header.lives_with_session => {
-            session::of_queue(timeline, standing).or_else(|| of_owner(timeline, standing))
+        Some(standing) if has_sessions => {
+            let reason = session::of_queue(timeline, standing, span.1);
+            reason.or_else(|| of_holder(timeline, standing))
         }
+        None if has_sessions => asleep::slept_on(timeline, finding).then_some(Cause::LostWatch),
         Some(standing) => {
             let absent = of_absent(timeline, span).filter(|cause| *cause == Cause::OrphanRenewal);
             absent.or_else(|| of_owner(timeline, standing))
@@ -60,6 +66,14 @@ fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> boo
             && one.invoked < span.from
             && one.completed.is_none_or(|completed| ended < completed)
     })
+}
+
+/// What became of the process that held the lock under the name of a node that still stands.
+fn of_holder(timeline: &Timeline<'_>, node: &KeySpan<'_>) -> Option<Cause> {
+    let mut holders = timeline.acquisitions.iter().rev();
+    let holder = holders.find(|one| one.owner.is_some() && one.owner == node.value)?;
+    let died = holder.completed.is_some_and(|since| died_after(timeline, holder.process, since));
+    if died { Some(Cause::HolderCrash) } else { lost_by(timeline, holder) }
 }
 
 /// What became of the process whose lock still stands: of its acquires, the last that had begun

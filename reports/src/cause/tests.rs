@@ -3,8 +3,8 @@
 use super::{Cause, classify};
 use crate::checker::CHECKERS;
 use crate::finding::Kind;
-use crate::history::Change;
-use crate::story::Story;
+use crate::history::{Change, What};
+use crate::story::{KEY, Story};
 use crate::timeline::Timeline;
 use fencepost_faults::Node;
 
@@ -788,4 +788,35 @@ fn one_that_was_passed_over_lost_its_place() {
     let story = Story::new().order_bound(10).healed(0).takes(1, 1, "a").acquires(2, 2);
     let story = story.releases(15, 1).removed(15, "a", 1);
     assert_eq!(cause(Kind::Starved, story.takes(20, 3, "c").releases(22, 3)), Cause::LostPlace);
+}
+
+/// What memcached tells: client 1 takes the lock at 1 s for 10 s, the server lets it run out, and
+/// client 2 takes it at once; both leave in the end.
+fn on_memcached(expired_ms: u64) -> Story {
+    const SERVER: Node = Node::Server(1);
+    let told = |change, value: &str, by| {
+        let value = Some(value.to_owned());
+        What::Server { key: KEY.to_owned(), change, value, by, primary: true, token: None }
+    };
+    let grant = |client| (Change::Granted, Some(Node::Client(client)));
+    let ((granted, one), (_, two)) = (grant(1), grant(2));
+    let story = Story::new().ttl(10_000).client("memcached-add").acquires(1_000, 1);
+    let story = story.event(1_000, SERVER, told(granted, "a", one)).hears(1_000, 1, "a");
+    let story = story.event(expired_ms, SERVER, told(Change::Expired, "a", None));
+    let story = story.acquires(expired_ms, 2).event(expired_ms, SERVER, told(granted, "b", two));
+    story.hears(expired_ms, 2, "b")
+}
+
+#[test]
+fn a_lease_that_ends_in_its_last_second_is_a_coarse_expiry() {
+    let done = |story: Story, ms| story.releases(ms, 1).releases(99_000, 2);
+    assert_eq!(overlap(done(on_memcached(10_100), 10_900)), Cause::CoarseExpiry);
+    assert_eq!(overlap(done(on_memcached(9_000), 10_900)), Cause::Unexplained, "two seconds early");
+    assert_eq!(
+        overlap(done(on_memcached(10_100), 12_000)),
+        Cause::HoldTooLong,
+        "who stays beyond the whole lease was not hurt by its last second"
+    );
+    let fast = on_memcached(9_000).fault_began(2_000, 1, "clock-drift", &[Node::Server(1)]);
+    assert_eq!(overlap(done(fast, 10_900)), Cause::ClockDrift);
 }

@@ -50,10 +50,11 @@ pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime
 }
 
 /// Until when a value stood. A server may notice only when somebody asks that it ran out: its lease
-/// was over before.
+/// was over before. The end of a session is decided when it is told.
 fn stood_until(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> SimTime {
+    let has_lease = !timeline.history.header.lives_with_session;
     match (span.to, span.set.last()) {
-        (Some((to, KeyEnd::Changed { change: Change::Expired, .. })), Some(set)) => {
+        (Some((to, KeyEnd::Changed { change: Change::Expired, .. })), Some(set)) if has_lease => {
             to.time.min(set.time + timeline.history.header.ttl_us)
         }
         (to, _) => to.map_or(timeline.end, |(to, _)| to.time),
@@ -110,6 +111,12 @@ mod tests {
     fn accepts_a_section_whose_lock_had_run_out_before_the_server_noticed() {
         let story = Story::new().held_bound(10).takes(1, 1, "a").expires(98, "a").releases(99, 1);
         assert_eq!(held_forever(story), []);
+    }
+
+    #[test]
+    fn rejects_a_section_that_was_kept_by_a_session_for_longer_than_its_timeout() {
+        let story = Story::with_sessions().held_bound(20).takes(1, 1, "a").expires(98, "a");
+        assert_eq!(held_forever(story.releases(99, 1)).len(), 1, "the session was prolonged");
     }
 
     #[test]

@@ -30,6 +30,14 @@ const NOT_RESISTANT: &str = "ghetto-lock documentation, on the lock of memcached
 const CAS_IDS: &str = "memcached, doc/protocol.txt, Retrieval command; for the pause, Kleppmann \
                        2016, Making the lock safe with fencing";
 
+const ZOOKEEPER_BINDINGS: &str =
+    "ZooKeeper wiki, Knowledge Base for Client and Binding Implementors";
+const ZOOKEEPER_PROTECTION: &str =
+    "Curator documentation, ProtectACLCreateModePathAndBytesable, withProtection";
+const ZOOKEEPER_EPHEMERAL: &str =
+    "ZooKeeper 3.8 documentation, Programmer's Guide, Ephemeral Nodes";
+const ZOOKEEPER_GUARANTEES: &str = "ZooKeeper 3.8 documentation, Overview, Guarantees";
+
 /// Locks with a lease on one primary, without tokens, that are released by a script, or by a
 /// command that looks at the owner first.
 const COMPARING: &[&str] = &[
@@ -78,6 +86,20 @@ const ON_MASTERS: &[&str] = &[
 ];
 /// Locks on memcached without tokens.
 const ON_MEMCACHED: &[&str] = &["memcached-add", "memcached-get-delete"];
+/// Locks on ZooKeeper whose nodes are found again when a reply was lost, without tokens.
+const FINDING: &[&str] = &[
+    "curator-mutex",
+    "curator-suspended",
+    "curator-any-session",
+    "curator-unguaranteed",
+    "kazoo-lock",
+    "zookeeper-semaphore",
+];
+/// The other locks on ZooKeeper without tokens.
+const NOT_FINDING: &[&str] =
+    &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
+/// The lock on ZooKeeper with tokens.
+const WITH_CZXID: &[&str] = &["curator-fencing"];
 /// Locks that are published to wait for their replicas.
 const WAITING: &[&str] = &["redisson-wait"];
 
@@ -112,6 +134,77 @@ const RULES: &[Rule] = &[
         families: &[Family::Restart],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: ("the lock does not resist the failure of its server", NOT_RESISTANT),
+    },
+    Rule {
+        clients: &[FINDING, NOT_FINDING],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a holder may stand still at any point until the service has given its lock away, \
+             whatever that service is",
+            KLEPPMANN_RESOURCE,
+        ),
+    },
+    Rule {
+        clients: &[WITH_CZXID],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap],
+        grounds: (
+            "the zxid is a fencing token, so that a holder that stood still does no harm",
+            KLEPPMANN_FENCING,
+        ),
+    },
+    Rule {
+        clients: &[FINDING, NOT_FINDING],
+        families: &[Family::StorageDelay],
+        kinds: &[Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a write may reach the storage after the lock of its writer was given away",
+            KLEPPMANN_RESOURCE,
+        ),
+    },
+    Rule {
+        clients: &[WITH_CZXID],
+        families: &[Family::StorageDelay],
+        kinds: &[],
+        grounds: ("the storage rejects a write with an old zxid", KLEPPMANN_FENCING),
+    },
+    Rule {
+        clients: &[NOT_FINDING],
+        families: &[Family::LostReply],
+        kinds: &[Kind::Stuck],
+        grounds: (
+            "a node whose create was not answered stays as long as the session, and all wait for \
+             it",
+            ZOOKEEPER_BINDINGS,
+        ),
+    },
+    Rule {
+        clients: &[FINDING, WITH_CZXID],
+        families: &[Family::LostReply],
+        kinds: &[],
+        grounds: (
+            "a node whose create was not answered is found again by the GUID in its name",
+            ZOOKEEPER_PROTECTION,
+        ),
+    },
+    Rule {
+        clients: &[FINDING, NOT_FINDING, WITH_CZXID],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: (
+            "the node of a process that died goes when its session ends",
+            ZOOKEEPER_EPHEMERAL,
+        ),
+    },
+    Rule {
+        clients: &[FINDING, WITH_CZXID],
+        families: &[Family::Failover, Family::Restart],
+        kinds: &[],
+        grounds: (
+            "an update that was applied persists, and every server shows the same service",
+            ZOOKEEPER_GUARANTEES,
+        ),
     },
     Rule {
         clients: &[COMPARING, ON_MASTERS, WAITING, ON_MEMCACHED],

@@ -19,9 +19,11 @@ pub(super) const ENTRY: Entry = Entry {
     port: PORT,
     // Nobody takes over from it, and nobody follows it.
     not_exercised: &[Family::Failover, Family::ReplicationLag],
+    unanswered: &[],
     topology,
     machine,
     servers,
+    lease: |ttl| ttl,
     recovery,
 };
 
@@ -40,7 +42,7 @@ fn servers(_: &Ground<'_>, _: Node) -> Servers {
 
 /// A ttl is rounded up to whole seconds, may ask for one more, and ends when a clock is read that is
 /// read once a second.
-fn recovery(_: Topology) -> Micros {
+fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }
 

@@ -23,9 +23,11 @@ pub(super) const ENTRY: Entry = Entry {
     about: "Redis 7.0: one server, a primary with replicas and Sentinels, or independent masters",
     port: PORT,
     not_exercised: &[],
+    unanswered: &[],
     topology,
     machine,
     servers,
+    lease: |ttl| ttl,
     recovery,
 };
 
@@ -129,7 +131,7 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
 }
 
 /// With Sentinel: down-after, twice failover-timeout and the 30 s of TILT.
-fn recovery(topology: Topology) -> Micros {
+fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {
             down_after_us + failover_timeout_us + failover_timeout_us + Micros::from_secs(30)

@@ -64,6 +64,20 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         setting: |_| "client=memcached-cas".to_owned(),
     },
     Safeguard {
+        name: "fencing",
+        about: "a lock whose zxids are fencing tokens, and a storage that checks them",
+        fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::ZooKeeper,
+        with: |spec| another_lock(&fenced_storage(spec), "curator-fencing"),
+        setting: |_| "client=curator-fencing".to_owned(),
+    },
+    Safeguard {
+        name: "leave-when-suspended",
+        about: "a holder that leaves its section when its connection is suspended or lost",
+        fits: |spec| spec.client.name == "curator-mutex",
+        with: |spec| another_lock(spec, "curator-suspended"),
+        setting: |_| "client=curator-suspended".to_owned(),
+    },
+    Safeguard {
         name: "delayed-restart",
         about: "a server that died stays away for longer than the ttl",
         fits: |spec| spec.plan.faults.iter().any(|timed| returns_within(spec, &timed.fault)),

@@ -74,6 +74,8 @@ pub(crate) struct Server {
     pub(crate) factory: Factory,
     /// How its bytes are put into words, as the machine said when it last started.
     pub(crate) wording: Wording,
+    /// Tells what of a client is no attempt at anything, as the machine said when it last started.
+    pub(crate) sign_of_life: fn(&[u8]) -> bool,
     pub(crate) disk: Disk,
     pub(crate) inbox: VecDeque<Arrival>,
     /// What was decided but leaves only once the service time has passed, and when.
@@ -111,6 +113,7 @@ impl Server {
             machine: None,
             factory,
             wording: wording::lines,
+            sign_of_life: |_| false,
             disk: Disk::default(),
             inbox: VecDeque::new(),
             outgoing: VecDeque::new(),
@@ -138,6 +141,7 @@ impl Server {
     pub(crate) fn start(&mut self, now: SimTime, clocks: Now) {
         let machine = (self.factory)(self.disk.image(), clocks);
         self.wording = machine.wording();
+        self.sign_of_life = machine.sign_of_life();
         self.machine = Some(machine);
         self.inbox.clear();
         self.inbox.push_back(Arrival::Started);

@@ -1,6 +1,7 @@
 //! Connections and messages between hosts: connecting, sending, closing, arriving, being held up.
 
 use super::agenda::{Class, HostIndex, Occurrence};
+use super::host::Software;
 use super::network::{CONNECT_RETRY_CAP, CONNECT_RETRY_FIRST, RETRY_CAP, RETRY_FIRST};
 use super::server::Arrival;
 use super::socket::{Kind, Message, NONE, Owner, Socket, Stage};
@@ -25,7 +26,7 @@ impl State {
                 format!("no host is called {name}"),
             ));
         };
-        self.note_sent_by((host, thread), remote);
+        self.note_sent_by((host, thread), remote, &[]);
         let socket = self.sockets.len() as u32;
         self.sockets.push(Socket { thread, ..Socket::new(host, remote, owner, Stage::Connecting) });
         self.carrier.connect(socket, host, remote);
@@ -44,7 +45,7 @@ impl State {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let (from, to, peer) = (end.host, end.remote, end.peer);
-        self.note_sent_by((from, end.thread), to);
+        self.note_sent_by((from, end.thread), to, bytes);
         if self.wire.is_some() {
             self.note_bytes(socket, bytes);
         }
@@ -53,10 +54,15 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// A thread of a host sends something. Sentinels grant nothing: to ask one is no attempt.
+    /// A thread of a host sends something. Sentinels grant nothing: to ask one is no attempt. Nor is
+    /// a mere sign of life.
     #[inline(always)]
-    fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex) {
-        if self.recorder.anybody_waits() && self.node(to).is_server() {
+    fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
+        let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
+            Software::Machine(server) => !(server.sign_of_life)(bytes),
+            Software::Program(_) => true,
+        };
+        if self.recorder.anybody_waits() && self.node(to).is_server() && is_attempt() {
             self.recorder.sends(self.node(from).of_thread(thread));
         }
     }

@@ -60,8 +60,13 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "zoo"],
-        &["unknown coordinator 'zoo'", "redis", "memcached"],
+        &["unknown coordinator 'zoo'", "redis", "memcached", "zookeeper"],
     );
+    refuses(
+        &["--coordinator", "zookeeper", "--client", "redlock"],
+        &["client 'redlock' is on redis, not on zookeeper", "curator-mutex", "kazoo-lock"],
+    );
+    refuses(&["--client", "curator-mutex", "--set", "ensemble=0"], &["ensemble '0'", "1 to 31"]);
     refuses(
         &["serve", "--coordinator", "memcached", "--sentinels", "3"],
         &["--sentinels", "redis", "memcached"],

@@ -41,7 +41,7 @@ pub const DEFINITION: Definition = Definition {
      watches its predecessor",
     deployment: Deployment::ZooKeeper,
     has_tokens: false,
-    is_fair: false,
+    is_fair: true,
     models: super::MODELS,
     build: |env, servers, settings| build(env, servers, settings, Traits::CURATOR),
 };
@@ -61,7 +61,6 @@ pub const FENCING: Definition = Definition {
     name: "curator-fencing",
     about: "curator-mutex with the czxid of the holder's node as fencing token",
     has_tokens: true,
-    is_fair: false,
     build: |env, servers, settings| {
         build(env, servers, settings, Traits { fences: true, ..Traits::CURATOR })
     },

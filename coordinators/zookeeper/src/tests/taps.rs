@@ -14,7 +14,8 @@ fn contend(world: &mut World, client: &mut Client) -> String {
 fn told(taps: Vec<TapEvent>) -> Vec<(KeyChange, String, bool)> {
     let value = |tap: &TapEvent| String::from_utf8_lossy(tap.value.as_ref().unwrap()).into_owned();
     let is_whole = |tap: &TapEvent| {
-        tap.key == "orders" && tap.token.is_some() == (tap.change == KeyChange::Granted)
+        let stands = matches!(tap.change, KeyChange::Granted | KeyChange::Restored);
+        tap.key == "orders" && tap.token.is_some() == stands
     };
     assert!(taps.iter().all(is_whole), "{taps:?}");
     taps.iter().map(|tap| (tap.change, value(tap), tap.primary)).collect()

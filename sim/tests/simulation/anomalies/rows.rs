@@ -110,6 +110,27 @@ fn to_the_end_within_the_margin() -> Scenario {
     Scenario { drift_ppm: 10_000, ..to_the_end() }
 }
 
+/// One server, so that every lost reply is one of it.
+fn alone() -> Scenario {
+    Scenario { ensemble: 1, ..Scenario::default() }
+}
+
+/// The same, with messages that take long beside the holds: much is under way when a reply is lost.
+fn slow_and_alone() -> Scenario {
+    Scenario {
+        cycles: 60,
+        hold: Hold::Drawn(SpanRange::new(Span::millis(10), Span::millis(100))),
+        latency: SpanRange::new(Span::millis(20), Span::millis(100)),
+        ..alone()
+    }
+}
+
+/// The same, and the server stays away for longer than a release is tried again, and for less than a
+/// session lasts.
+fn slow_and_away() -> Scenario {
+    Scenario { restart_delay: SpanRange::new(Span::secs(6), Span::secs(8)), ..slow_and_alone() }
+}
+
 fn delayed_restart() -> Scenario {
     Scenario {
         restart_delay: SpanRange::new(Span::millis(10_500), Span::secs(15)),
@@ -463,6 +484,34 @@ pub(crate) const ROWS: &[Row] = &[
         10,
     ),
     row("E1", case("memcached-cas"), "restart", TOKENS, Some(within("fencing", synced_always)), 10),
+    row("E2", case("curator-mutex"), "pause", HARM, Some(case("curator-fencing")), 20),
+    row("E2", case("kazoo-lock"), "pause", HARM, Some(case("curator-fencing")), 20),
+    row("E2", case("zookeeper-naive"), "failover", STUCK, Some(case("curator-mutex")), 10),
+    row(
+        "E2",
+        within("curator-unprotected", slow_and_alone),
+        "lost-reply",
+        STUCK,
+        Some(within("curator-mutex", slow_and_alone)),
+        20,
+    ),
+    row(
+        "E2",
+        within("curator-unguaranteed", slow_and_away),
+        "restart",
+        STUCK,
+        Some(within("curator-mutex", slow_and_away)),
+        40,
+    ),
+    row(
+        "E2",
+        within("zookeeper-lost-watch", alone),
+        "lost-reply",
+        STUCK,
+        Some(within("curator-mutex", alone)),
+        10,
+    ),
+    row("E3", case("zookeeper-semaphore"), "pause", HARM, Some(case("curator-fencing")), 20),
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
     row(
         "F2",
