@@ -17,7 +17,7 @@ use fencepost_reports::sweep::VIOLATIONS_MAX;
 use fencepost_reports::{StorageRule, Workload};
 use std::net::IpAddr;
 use std::path::PathBuf;
-use values::{memory, seed, seed_range, shard};
+use values::{ensemble, memory, seed, seed_range, shard};
 
 /// Runs distributed Redis locks in a deterministic simulation under injected faults, finds every
 /// violation of mutual exclusion, explains it, and replays it from one seed.
@@ -389,9 +389,12 @@ pub(crate) struct ServeArguments {
     /// Listen at --bind without a password, as Redis does with `protected-mode no`.
     #[arg(long)]
     pub(crate) no_protected_mode: bool,
-    /// How many servers that know nothing of each other.
+    /// How many servers that know nothing of each other, for redis and memcached.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) nodes: u16,
+    /// How many members of a zookeeper ensemble: 1, 3 or 5 [default: 1].
+    #[arg(long, value_name = "N", value_parser = ensemble)]
+    pub(crate) servers: Option<u16>,
     /// How many replicas of the one master.
     #[arg(long, value_name = "R", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=64))]
     pub(crate) replicas: u16,
@@ -404,15 +407,16 @@ pub(crate) struct ServeArguments {
     /// What a restarted server finds; all but none want --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
-    /// The folder for files, with a folder for each server.
+    /// The folder for files, with a folder for each server; zookeeper keeps all that it knows there.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Which Redis to be, where versions differ.
     #[arg(long, value_name = "V", default_value = "7.0")]
     pub(crate) redis_version: ServedVersion,
-    /// The most connections of a server.
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    pub(crate) max_clients: u32,
+    /// The most connections of a server, for zookeeper those from one address [default: that of the
+    /// real server: 10000 for redis, 1024 for memcached, 60 for zookeeper].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_clients: Option<u32>,
     /// The bound on a server's memory in bytes; 0 is none for redis, and 64 MB for memcached.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub(crate) maxmemory: u64,

@@ -5,30 +5,32 @@ use super::options::coordinator;
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::coordinators::redis::persistence;
-use crate::coordinators::{entry, memcached};
+use crate::coordinators::{entry, memcached, zookeeper};
 use crate::scenario::Persistence;
 use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
 use fake_redis::serve::ServeOptions;
 use fencepost_clients::Coordinator;
-use fencepost_serve::ServeError;
 
 /// Serves until SIGINT or SIGTERM. The ready line goes to stdout: `ready`, then each server as
 /// `role=address`.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     let coordinator = coordinator(Some(&arguments.coordinator))?.unwrap_or(Coordinator::Redis);
     protect(arguments, coordinator)?;
-    only_of_redis(arguments, coordinator)?;
+    refuse_foreign(arguments, coordinator)?;
     let port = arguments.port.unwrap_or(entry(coordinator).port);
     let mut printed = Ok(());
     let start = || match coordinator {
         Coordinator::Redis => fake_redis::serve::start(&options(arguments, port)),
         Coordinator::Memcached => {
-            memcached::serve(arguments.bind, port, arguments.nodes, arguments.maxmemory)
+            let bounds = (arguments.maxmemory, arguments.max_clients);
+            memcached::serve(arguments.bind, port, arguments.nodes, bounds)
         }
-        Coordinator::ZooKeeper => Err(ServeError::Options(
-            "zookeeper is not served: expected redis or memcached".to_owned(),
-        )),
+        Coordinator::ZooKeeper => {
+            let servers = arguments.servers.unwrap_or(1);
+            let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
+            zookeeper::serve(arguments.bind, port, servers, (dir, clients_max))
+        }
     };
     fencepost_serve::serve(start, |serving| printed = print(&format!("{serving}\n")))
         .map_err(Failure::wrong)?;
@@ -55,28 +57,32 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
     )))
 }
 
-/// Refuses what only Redis has.
-fn only_of_redis(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
-    let given = [
-        ("--replicas", arguments.replicas > 0),
-        ("--sentinels", arguments.sentinels > 0),
-        ("--persistence", arguments.persistence != Persistence::None),
-        ("--dir", arguments.dir.is_some()),
-        ("--requirepass", arguments.requirepass.is_some()),
+/// Refuses what only other coordinators have.
+fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
+    use Coordinator::{Memcached, Redis, ZooKeeper};
+    let given: [(&str, bool, &[Coordinator]); 8] = [
+        ("--nodes", arguments.nodes > 1, &[Redis, Memcached]),
+        ("--servers", arguments.servers.is_some(), &[ZooKeeper]),
+        ("--replicas", arguments.replicas > 0, &[Redis]),
+        ("--sentinels", arguments.sentinels > 0, &[Redis]),
+        ("--persistence", arguments.persistence != Persistence::None, &[Redis]),
+        ("--dir", arguments.dir.is_some(), &[Redis, ZooKeeper]),
+        ("--maxmemory", arguments.maxmemory > 0, &[Redis, Memcached]),
+        ("--requirepass", arguments.requirepass.is_some(), &[Redis]),
     ];
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) if coordinator != Coordinator::Redis => Err(Failure::wrong(format!(
-            "{flag} is for redis: expected --coordinator redis, or no {flag} for {}",
-            coordinator.name()
-        ))),
-        _ => Ok(()),
-    }
+    let is_foreign = |entry: &(_, bool, &[Coordinator])| entry.1 && !entry.2.contains(&coordinator);
+    let Some((flag, _, owners)) = given.into_iter().find(is_foreign) else { return Ok(()) };
+    let owners = owners.iter().map(|owner| owner.name()).collect::<Vec<_>>().join(" or ");
+    Err(Failure::wrong(format!(
+        "{flag} is for {owners}: expected --coordinator {owners}, or no {flag} for {}",
+        coordinator.name()
+    )))
 }
 
 fn options(arguments: &ServeArguments, port: u16) -> ServeOptions {
     let node = NodeConfig {
         persistence: persistence(arguments.persistence),
-        max_clients: arguments.max_clients as usize,
+        max_clients: arguments.max_clients.map_or(10_000, |number| number as usize),
         maxmemory: arguments.maxmemory,
         requirepass: arguments
             .requirepass

@@ -47,16 +47,19 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
 }
 
 /// Starts servers that know nothing of each other behind real TCP. A memory limit of 0 is the one
-/// that memcached has by itself.
+/// that memcached has by itself, and so is no bound on connections.
 pub(crate) fn serve(
     bind: IpAddr,
     port: u16,
     count: u16,
-    memory_limit: u64,
+    (memory_limit, connections_max): (u64, Option<u32>),
 ) -> Result<Serving, ServeError> {
     let mut config = Config::default();
     if let Some(limit) = usize::try_from(memory_limit).ok().filter(|limit| *limit > 0) {
         config.memory_limit = limit;
+    }
+    if let Some(bound) = connections_max {
+        config.connections_max = bound as usize;
     }
     let member = |listener| {
         let config = config.clone();

@@ -6,10 +6,16 @@ use crate::world::server::Factory;
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node};
+use fencepost_machine::DiskImage;
+use fencepost_serve::{Boot, Files, ServeError, Serving, announced, clocks, listen};
 use fencepost_zookeeper::{Config, Member, MemberId, ZooKeeper};
+use std::net::IpAddr;
+use std::path::Path;
 
 /// The port of every server (`clientPort`).
 const PORT: u16 = 2_181;
+/// How many clients a served member takes in all (`maxCnxns`).
+const SERVED_CLIENTS_MAX: usize = 10_000;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::ZooKeeper,
@@ -82,6 +88,39 @@ fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     };
     let finds_silence = Micros(timeout.0 * 2 / 3);
     Micros(tick().0 * ticks) + finds_silence + timeout + Micros::from_secs(servers + 1)
+}
+
+/// Starts the members of an ensemble behind real TCP, where they speak with each other, too. With a
+/// folder each keeps its files in one of its own below it. `clients_max` bounds the clients of one
+/// address.
+pub(crate) fn serve(
+    bind: IpAddr,
+    port: u16,
+    count: u16,
+    (dir, clients_max): (Option<&Path>, Option<u32>),
+) -> Result<Serving, ServeError> {
+    // All listen before any starts: each is told where the others are.
+    let listeners = listen(bind, port, count)?;
+    let (host, mut members) = (announced(bind), Vec::new());
+    for (id, listener) in (1..).zip(&listeners) {
+        let port = listener.local_addr().map_err(ServeError::System)?.port();
+        members.push(Member { id, host: host.clone(), port });
+    }
+    let mut served = Vec::new();
+    for (me, listener) in (1..).zip(listeners) {
+        let mut config = Config { me, members: members.clone(), ..Config::default() };
+        config.clients_max = SERVED_CLIENTS_MAX;
+        if let Some(bound) = clients_max {
+            config.clients_per_host_max = bound as usize;
+        }
+        let (files, disk) = match dir {
+            None => (Files::none(), DiskImage::default()),
+            Some(dir) => Files::open(&dir.join(format!("zookeeper-{me}")))?,
+        };
+        let boot: Boot = Box::new(move |_| Box::new(ZooKeeper::new(config, &disk, clocks())));
+        served.push(fencepost_serve::Member { role: "zookeeper", boot, files, listener });
+    }
+    Serving::start(served)
 }
 
 #[cfg(test)]

@@ -78,6 +78,27 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
 }
 
 #[test]
+fn what_another_coordinator_serves_with_is_refused() {
+    let zookeeper = |more: [&'static str; 2]| {
+        ["serve", "--coordinator", "zookeeper"].into_iter().chain(more).collect::<Vec<_>>()
+    };
+    for count in ["0", "2", "4", "6", "x"] {
+        refuses(&zookeeper(["--servers", count]), &[count, "expected 1, 3 or 5"]);
+    }
+    refuses(&["serve", "--servers", "3"], &["--servers", "zookeeper", "redis"]);
+    refuses(&zookeeper(["--nodes", "3"]), &["--nodes", "redis or memcached", "zookeeper"]);
+    refuses(&zookeeper(["--requirepass", "secret"]), &["--requirepass", "redis", "zookeeper"]);
+    refuses(&zookeeper(["--maxmemory", "9"]), &["--maxmemory", "redis or memcached"]);
+    refuses(&zookeeper(["--max-clients", "0"]), &["--max-clients", "1..=1000000"]);
+    let ports = ["serve", "--coordinator", "zookeeper", "--servers", "5", "--port", "65533"];
+    refuses(&ports, &["65536", "smaller port"]);
+    refuses(
+        &["serve", "--coordinator", "memcached", "--dir", "here"],
+        &["--dir is for redis or zookeeper", "memcached"],
+    );
+}
+
+#[test]
 fn numbers_out_of_range_are_refused() {
     refuses(&["--seed", "-1"], &["-1"]);
     refuses(&["--seed", "99999999999999999999"], &["99999999999999999999", "18446744073709551615"]);

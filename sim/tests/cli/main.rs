@@ -13,6 +13,7 @@ mod compare;
 mod names;
 mod readme;
 mod report_format;
+mod serve;
 mod sweeps;
 mod tools;
 mod words;

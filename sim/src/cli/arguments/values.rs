@@ -38,6 +38,12 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
 }
 
+/// The size of an ensemble: odd, since one more member than that carries no more failures.
+pub(super) fn ensemble(text: &str) -> Result<u16, String> {
+    let size = text.parse().ok().filter(|size| matches!(size, 1 | 3 | 5));
+    size.ok_or_else(|| "expected 1, 3 or 5".to_owned())
+}
+
 /// Slice m of n.
 pub(super) fn shard(text: &str) -> Result<(u32, u32), String> {
     let expected = || "expected m/n with 1 <= m <= n, like 2/8".to_owned();

@@ -1,0 +1,111 @@
+//! `fencepost serve` over real TCP, up to the signal that ends it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How often a condition is looked at, with a pause in between: for a minute.
+const LOOKS_MAX: usize = 600;
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
+
+/// A program that serves, ended with the test.
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Served {
+    /// Starts it. Returns it with the addresses of its ready line.
+    fn start(words: &[&str]) -> (Served, Vec<String>) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+            .args(["serve", "--port", "0"])
+            .args(words)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut named = line.split_whitespace();
+        assert_eq!(named.next(), Some("ready"), "{line}");
+        let addresses = named.map(|server| server.strip_prefix("zookeeper=").unwrap().to_owned());
+        (Served(child), addresses.collect())
+    }
+
+    /// Ends it as Ctrl-C does; whether it ended well.
+    fn interrupt(mut self) -> bool {
+        let id = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        self.0.wait().unwrap().success()
+    }
+}
+
+/// What a server says that it is; `None` while it serves nobody.
+fn mode(address: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"srvr").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    answer.lines().find_map(|line| line.strip_prefix("Mode: ")).map(str::to_owned)
+}
+
+/// What the servers say that they are, once all serve.
+fn modes(addresses: &[String]) -> Vec<String> {
+    for _ in 0..LOOKS_MAX {
+        let modes: Option<Vec<String>> = addresses.iter().map(|address| mode(address)).collect();
+        if let Some(mut modes) = modes {
+            modes.sort();
+            return modes;
+        }
+        std::thread::park_timeout(LOOK_PAUSE);
+    }
+    panic!("they do not come to serve");
+}
+
+#[test]
+fn an_ensemble_elects_a_leader_and_ends_when_it_is_interrupted() {
+    for (servers, expected) in
+        [("1", vec!["standalone"]), ("3", vec!["follower", "follower", "leader"])]
+    {
+        let (served, addresses) =
+            Served::start(&["--coordinator", "zookeeper", "--servers", servers]);
+        assert_eq!(modes(&addresses), expected);
+        assert!(served.interrupt());
+    }
+}
+
+/// Asks for a session of four seconds, the first bytes of every client.
+const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
+    \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+
+/// Sends a request behind a new session. Returns the error of its reply, 0 for none.
+fn ask(address: &str, request: &[u8]) -> i32 {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(CONNECT).unwrap();
+    stream.write_all(&(request.len() as u32).to_be_bytes()).unwrap();
+    stream.write_all(request).unwrap();
+    let mut granted = [0; 41];
+    stream.read_exact(&mut granted).unwrap();
+    let mut reply = [0; 20];
+    stream.read_exact(&mut reply).unwrap();
+    i32::from_be_bytes(reply[16..20].try_into().unwrap())
+}
+
+#[test]
+fn what_an_ensemble_keeps_in_a_folder_is_there_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--coordinator", "zookeeper", "--servers", "3"];
+    let words = [&words[..], &["--dir", folder.path().to_str().unwrap()]].concat();
+    let create = b"\0\0\0\x01\0\0\0\x01\0\0\0\x02/k\0\0\0\0\0\0\0\x01\0\0\0\x1f\0\0\0\x05world\
+        \0\0\0\x06anyone\0\0\0\0";
+    for expected in [0, -110] {
+        let (served, addresses) = Served::start(&words);
+        modes(&addresses);
+        assert_eq!(ask(&addresses[0], create), expected);
+        assert!(served.interrupt());
+    }
+}
