@@ -13,7 +13,6 @@ mod explain;
 mod failure;
 mod gallery;
 mod interrupt;
-mod leftover;
 mod list;
 mod load;
 mod matrix;
@@ -34,7 +33,6 @@ mod sweep;
 pub use failure::Failure;
 pub use outcome::Outcome;
 pub use output::tell;
-pub(crate) use output::write_file;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

@@ -55,6 +55,13 @@ pub(crate) struct Ground<'r> {
 /// Every coordinator, in the order in which they are listed for people.
 pub static COORDINATORS: &[Entry] = &[redis::ENTRY, memcached::ENTRY, zookeeper::ENTRY];
 
+impl Scenario {
+    /// Which servers a lock runs against under these faults.
+    pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
+        (entry(client.deployment.coordinator()).topology)(self, client, families)
+    }
+}
+
 /// The entry of a coordinator.
 pub fn entry(coordinator: Coordinator) -> &'static Entry {
     match coordinator {

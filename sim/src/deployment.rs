@@ -1,6 +1,7 @@
 //! Sets a world up: which hosts there are and what each runs.
 
 use crate::coordinators::{Entry, Ground, entry};
+use crate::places::RESOURCE;
 use crate::programs::desk::Desk;
 use crate::programs::host::{Shared, live};
 use crate::programs::record::Lives;
@@ -16,9 +17,6 @@ use fencepost_clients::{Definition, Env, Lock, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Micros, Node, Seed, SimTime};
 use std::rc::Rc;
-
-/// What is locked, and the key of the lock.
-pub(crate) const RESOURCE: &str = "lock:orders";
 
 /// What a world is set up from.
 pub(crate) struct Deployment {

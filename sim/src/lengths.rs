@@ -5,30 +5,12 @@
 //! holds stay as far below the lease as those of the built-in scenario do: a run in which no fault
 //! strikes is as safe as one without faults.
 
+pub use crate::scenario::length::Length;
 use crate::scenario::{Hold, Scenario};
 use crate::span::{Span, SpanRange};
 use fencepost_faults::draw::{log_uniform, uniform};
 use fencepost_faults::{Micros, Seed, Stream};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// A length that a swarm draws, under its key in the scenario.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Length {
-    /// How long a lock lives at the server: 4 s to 30 s.
-    Ttl,
-    /// How long a process holds it: up to something between three and eight tenths of the lease.
-    Hold,
-    /// How long a process waits between two cycles: up to something between 2 ms and 1 s.
-    Think,
-    /// The delay between two attempts to acquire: up to something between 100 ms and 1 s, and a
-    /// quarter of that at least.
-    Retry,
-}
 
 impl Length {
     /// Every length, in the order in which they are drawn.

@@ -1,10 +1,11 @@
 //! One run: from a plan to a history.
 
 use crate::coordinators::{Entry, entry};
-use crate::deployment::{Deployment, RESOURCE, members};
+use crate::deployment::{Deployment, members};
 use crate::engine::{Engine, EngineError, Setup};
 use crate::fit::{Unfit, fits};
 use crate::lengths;
+use crate::places::RESOURCE;
 use crate::programs::record::Life;
 use crate::recorder::Recorder;
 use crate::roster::Roster;

@@ -1,15 +1,17 @@
 //! Everything that a run follows from besides its seed, its lock and its faults: the deployment,
 //! the workload, the habits of clients and servers.
 
-use crate::coordinators::entry;
-use crate::lengths::Length;
-use crate::programs::Program;
+pub(crate) mod length;
+pub(crate) mod program;
+
 use crate::span::{Span, SpanRange};
 use clap::ValueEnum;
 use fencepost_clients::{Definition, ReplicaWait, Settings};
 use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
-use fencepost_faults::{Families, Micros, SimTime};
+use fencepost_faults::{Micros, SimTime};
 use fencepost_reports::{StorageRule, Workload};
+use length::Length;
+use program::Program;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -224,11 +226,6 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// Which servers a lock runs against under these faults.
-    pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
-        (entry(client.deployment.coordinator()).topology)(self, client, families)
-    }
-
     /// The program that a lock is, if it is one of the user's own.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)

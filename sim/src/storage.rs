@@ -23,9 +23,6 @@ use redis_protocol::resp2::types::BytesFrame;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// The port on which the storage listens.
-pub(crate) const PORT: u16 = 9000;
-
 /// Between the two steps of [`StorageRule::CheckThenWrite`].
 const CHECK_TO_WRITE_US: u64 = 5_000;
 

@@ -1,6 +1,5 @@
 //! From a run's outcome to its report: judged, digested, counted.
 
-use crate::cli::Outcome;
 use crate::engine::Engine;
 use crate::lengths::stated;
 use crate::programs::record::Life;
@@ -100,20 +99,6 @@ pub fn config(scenario: &Scenario) -> serde_json::Value {
 /// What writes the reports.
 pub fn tool() -> Tool {
     Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
-}
-
-/// How a command that printed these runs ends: violated before unknown before valid.
-pub(crate) fn verdict_of(runs: &[RunReport]) -> Outcome {
-    runs.iter().map(|run| outcome_of(&run.verdict)).max().unwrap_or(Outcome::Unknown)
-}
-
-/// How a command that printed this verdict ends.
-pub(crate) fn outcome_of(verdict: &Verdict) -> Outcome {
-    match verdict {
-        Verdict::Valid => Outcome::AsExpected,
-        Verdict::Unknown { .. } => Outcome::Unknown,
-        Verdict::Violated => Outcome::Violated,
-    }
 }
 
 #[cfg(test)]

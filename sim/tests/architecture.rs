@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Which of our own crates each may use.
@@ -149,6 +149,106 @@ fn every_file_says_what_it_owns() {
 fn modules_have_one_layout() {
     let odd: Vec<PathBuf> = sources().into_iter().filter(|path| path.ends_with("mod.rs")).collect();
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
+}
+
+/// The crates whose modules (those beside lib.rs) use each other in one direction.
+const LAYERED: &[&str] = &["faults", "sim"];
+
+#[test]
+fn modules_form_no_cycle() {
+    for folder in LAYERED {
+        let cycle = cycle(&uses(&root().join(folder).join("src")));
+        assert!(cycle.is_empty(), "{folder}: {}", cycle.join(" -> "));
+    }
+}
+
+#[test]
+fn a_cycle_of_modules_is_found() {
+    let uses = |edges: &[(&str, &str)]| {
+        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (from, to) in edges {
+            uses.entry((*from).to_owned()).or_default().insert((*to).to_owned());
+        }
+        uses
+    };
+    assert!(cycle(&uses(&[("a", "b"), ("b", "c"), ("a", "c")])).is_empty());
+    assert_eq!(cycle(&uses(&[("a", "b"), ("b", "c"), ("c", "b")])), ["b", "c", "b"]);
+    let named = "// crate::no\nuse crate::world::State;\nlet x = crate::span::Span(1);\n\
+                 #[cfg(test)]\nmod tests { use crate::samples; }";
+    assert_eq!(named_modules(named).into_iter().collect::<Vec<_>>(), ["span", "world"]);
+}
+
+/// Which module names which other, as `crate::name`; the code of tests is not looked at.
+fn uses(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let is_test = |path: &Path| path.components().any(|part| part.as_os_str() == "tests");
+    for path in files(vec![source.to_owned()]) {
+        let within = path.strip_prefix(source).unwrap();
+        let first = within.components().next().unwrap().as_os_str().to_string_lossy();
+        let module = first.trim_end_matches(".rs").to_owned();
+        if ["lib", "main"].contains(&module.as_str())
+            || is_test(within)
+            || within.ends_with("tests.rs")
+        {
+            continue;
+        }
+        let mut named = named_modules(&std::fs::read_to_string(&path).unwrap());
+        named.remove(&module);
+        named.retain(|name| {
+            source.join(name).is_dir() || source.join(name).with_extension("rs").is_file()
+        });
+        uses.entry(module).or_default().extend(named);
+    }
+    uses
+}
+
+/// What follows `crate::` in code that is neither a comment nor a module of tests.
+fn named_modules(text: &str) -> BTreeSet<String> {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    assert!(!code.contains("use crate::{"), "modules are named one by one");
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let mut named = BTreeSet::new();
+    for line in lines {
+        for after in line.split("crate::").skip(1) {
+            let name =
+                after.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next();
+            named.extend(name.map(str::to_owned));
+        }
+    }
+    named
+}
+
+/// A way from a module back to itself; empty if there is none.
+fn cycle(uses: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    fn walk(
+        at: &String,
+        uses: &BTreeMap<String, BTreeSet<String>>,
+        way: &mut Vec<String>,
+        done: &mut BTreeSet<String>,
+    ) -> bool {
+        if let Some(first) = way.iter().position(|name| name == at) {
+            way.drain(..first);
+            way.push(at.clone());
+            return true;
+        }
+        if done.contains(at) {
+            return false;
+        }
+        way.push(at.clone());
+        if uses.get(at).into_iter().flatten().any(|next| walk(next, uses, way, done)) {
+            return true;
+        }
+        done.insert(at.clone());
+        way.pop();
+        false
+    }
+    let (mut way, mut done) = (Vec::new(), BTreeSet::new());
+    for module in uses.keys() {
+        if walk(module, uses, &mut way, &mut done) {
+            return way;
+        }
+    }
+    Vec::new()
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use super::arguments::FileArguments;
 use super::output::{print, read_file};
 use super::{Failure, Outcome};
-use crate::verdicts::outcome_of;
 use fencepost_reports::read::{Document, line_of_event, read_any, read_history};
 use fencepost_reports::visible::visible;
 use fencepost_reports::{Judgement, Report, Verdict, judge, validate};
@@ -34,7 +33,7 @@ pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
     })?;
     let judgement = judge(&history);
     print(&if as_json { format!("{:#}\n", json(&judgement)) } else { text(&judgement) })?;
-    Ok(outcome_of(&judgement.verdict))
+    Ok(Outcome::of(&judgement.verdict))
 }
 
 /// Judges every run of a report again, each by its own history.
@@ -71,7 +70,7 @@ fn check_report(path: &Path, report: &Report, as_json: bool) -> Result<Outcome, 
             .collect(),
     };
     print(&text)?;
-    let outcomes = judged.iter().map(|(_, judgement)| outcome_of(&judgement.verdict));
+    let outcomes = judged.iter().map(|(_, judgement)| Outcome::of(&judgement.verdict));
     Ok(outcomes.max().unwrap_or(Outcome::Unknown))
 }
 

@@ -2,9 +2,10 @@
 
 use super::Failure;
 use super::arguments::SweepArguments;
-use super::output::{read_file, write_file};
+use super::output::read_file;
 use super::progress::clock;
 use super::read::unprotected;
+use crate::files::write_file;
 use crate::sweep::{Checkpoint, SweepSpec};
 use fencepost_reports::Sweep;
 use fencepost_reports::checksum::Protection;
@@ -82,7 +83,7 @@ impl CheckpointFile {
         let json = Checkpoint::new(spec, sum)
             .and_then(|checkpoint| serde_json::to_vec(&checkpoint))
             .map_err(|error| Failure::Output(error.into()))?;
-        write_file(&self.path, &json)
+        Ok(write_file(&self.path, &json)?)
     }
 
     /// Why it could not be written, if it could not.

@@ -1,6 +1,7 @@
 //! Why a command could not be carried out, in one line for people.
 
 use crate::engine::EngineError;
+use crate::files::FileError;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -69,6 +70,12 @@ impl Failure {
     /// A file whose content is wrong.
     pub(crate) fn content(path: impl Into<PathBuf>, what: impl fmt::Display) -> Failure {
         Failure::Content { path: path.into(), what: what.to_string() }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(FileError { path, error }: FileError) -> Failure {
+        Failure::File { path, error }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::arguments::GalleryArguments;
 use super::options::jobs;
-use super::output::{print, tell, write_file};
+use super::output::{print, tell};
 use super::{Failure, Outcome};
+use crate::files::write_file;
 use crate::gallery::{GalleryError, pages};
 
 /// Writes the pages, or says whether those of a folder are the same.

@@ -4,11 +4,12 @@
 use super::arguments::MatrixArguments;
 use super::counted::counted;
 use super::options::{clients, coordinator, families, scenario, view};
-use super::output::{print, read_file, tell, write_file};
+use super::output::{print, read_file, tell};
 use super::progress::Talk;
 use super::read::sweep_in;
 use super::replay::scenario_in;
 use super::{Failure, Outcome};
+use crate::files::write_file;
 use crate::verdicts::conditions;
 use fencepost_clients::Definition;
 use fencepost_faults::FAMILIES;

@@ -76,7 +76,7 @@ fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Failure> {
             })?;
             program.environment.insert(name.to_owned(), value.to_owned());
         }
-        program.check().map_err(Failure::wrong)?;
+        crate::programs::check(&program).map_err(Failure::wrong)?;
         if all.iter().any(|known| known.name == program.name) || find(&program.name).is_some() {
             let name = &program.name;
             return Err(Failure::wrong(format!(
@@ -92,7 +92,7 @@ fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Failure> {
 pub(crate) fn client_of(name: &str, scenario: &Scenario) -> Result<&'static Definition, Failure> {
     match scenario.programs.iter().find(|program| program.name == name) {
         Some(program) => {
-            program.check().map_err(Failure::wrong)?;
+            crate::programs::check(program).map_err(Failure::wrong)?;
             Ok(program.definition())
         }
         None => client(name),

@@ -1,5 +1,7 @@
 //! How a command ended, as an exit status.
 
+use fencepost_reports::{RunReport, Verdict};
+
 /// How a command ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
@@ -16,6 +18,20 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// How a command that printed these runs ends: violated before unknown before valid.
+    pub(crate) fn of_runs(runs: &[RunReport]) -> Outcome {
+        runs.iter().map(|run| Outcome::of(&run.verdict)).max().unwrap_or(Outcome::Unknown)
+    }
+
+    /// How a command that printed this verdict ends.
+    pub(crate) fn of(verdict: &Verdict) -> Outcome {
+        match verdict {
+            Verdict::Valid => Outcome::AsExpected,
+            Verdict::Unknown { .. } => Outcome::Unknown,
+            Verdict::Violated => Outcome::Violated,
+        }
+    }
+
     /// The exit status. A failure is 2.
     pub fn status(self) -> u8 {
         match self {

@@ -10,7 +10,7 @@ use crate::Engine;
 use crate::lengths::with_stated;
 use crate::run::RunSpec;
 use crate::scenario::Scenario;
-use crate::verdicts::{Findings, report, verdict_of};
+use crate::verdicts::{Findings, report};
 use fencepost_reports::format::Format;
 use fencepost_reports::{Report, RunReport};
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
     format.write_run_in(page(arguments.verbose), &replayed, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
-    Ok(verdict_of(&replayed.runs))
+    Ok(Outcome::of_runs(&replayed.runs))
 }
 
 /// The plan of a run.

@@ -3,14 +3,15 @@
 use super::arguments::RunArguments;
 use super::expect::{self, Expectations, Held};
 use super::options::Options;
-use super::output::{page, print, write_file};
+use super::output::{page, print};
 use super::progress::Minimising;
 use super::{Failure, Outcome};
 use crate::Engine;
+use crate::files::write_file;
 use crate::inquest::inquire;
 use crate::programs::record::first_difference;
 use crate::run::{Recording, RunOutcome, RunSpec};
-use crate::verdicts::{Findings, report, verdict_of};
+use crate::verdicts::{Findings, report};
 use fencepost_faults::Seed;
 use fencepost_reports::format::{Format, Needs};
 use fencepost_reports::{Report, RunReport};
@@ -53,7 +54,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     options.format.write_run_in(page, &report, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     if expectations.is_none() {
-        return Ok(verdict_of(&report.runs));
+        return Ok(Outcome::of_runs(&report.runs));
     }
     let held = report.runs.iter().filter_map(|run| {
         Some(Held {

@@ -9,7 +9,7 @@ use super::run::run_spec;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::inquest::inquire;
-use crate::verdicts::{Findings, verdict_of};
+use crate::verdicts::Findings;
 use std::rc::Rc;
 
 /// Runs the plans of a report again and fills in what only that can show. The histories must be the
@@ -36,5 +36,5 @@ pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
     format.write_run_in(page(arguments.verbose), &recorded, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
-    Ok(verdict_of(&recorded.runs))
+    Ok(Outcome::of_runs(&recorded.runs))
 }

@@ -314,7 +314,7 @@ fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch
         ("SEED", shared.seed.to_string()),
         ("TTL_MS", (shared.scenario.ttl.0.0 / 1_000).to_string()),
         ("LOCK", shared.program.lock_key.clone()),
-        ("STORAGE", format!("redis://storage:{}", crate::storage::PORT)),
+        ("STORAGE", format!("redis://storage:{}", crate::places::STORAGE_PORT)),
         ("JUDGE", format!("redis://{JUDGE}:{JUDGE_PORT}")),
     ];
     let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value));

@@ -4,7 +4,7 @@ use super::Expect;
 use super::failure::{Deviation, TestFailure, What};
 use super::outcome::{Unexpected, unexpected};
 use crate::Engine;
-use crate::cli::write_file;
+use crate::files::write_file;
 use crate::inquest::{Extent, Memory, Rates, Trials, inquire_one};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use crate::scenario::Scenario;

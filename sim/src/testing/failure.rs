@@ -1,6 +1,6 @@
 //! Why a test of a lock fails, for the people who read its output.
 
-use crate::cli::Failure;
+use crate::files::FileError;
 use crate::sweep::FailedRun;
 use fencepost_reports::Kind;
 use std::fmt;
@@ -22,7 +22,7 @@ pub enum TestFailure {
         run: String,
     },
     /// A report could not be written.
-    Report(Failure),
+    Report(FileError),
 }
 
 /// What came out otherwise under one fault.

@@ -3,7 +3,7 @@
 //! A request is sent once: after an unknown outcome the connection is closed and the request never
 //! repeated under that token.
 
-use crate::storage::PORT;
+use crate::places::STORAGE_PORT;
 use bytes::{Bytes, BytesMut};
 use fencepost_clients::env::Socket;
 use fencepost_clients::{Address, Env, FencingToken};
@@ -51,7 +51,7 @@ impl Guard {
 
     async fn exchange(&mut self, request: &Request) -> Answer {
         if self.socket.is_none() {
-            let address = Address { host: "storage".to_owned(), port: PORT };
+            let address = Address { host: "storage".to_owned(), port: STORAGE_PORT };
             match self.env.connect(&address).await {
                 Ok(socket) => self.socket = Some(socket),
                 Err(_) => return Answer::Unknown("no connection to the storage"),
