@@ -10,6 +10,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
     ("machine", &[]),
     ("coordinators/memcached", &["fencepost-machine"]),
+    ("coordinators/postgresql", &["fencepost-machine"]),
     ("serve", &["fencepost-machine"]),
     ("fake-redis", &["fencepost-machine", "fencepost-serve"]),
     ("coordinators/zookeeper", &["fencepost-machine"]),

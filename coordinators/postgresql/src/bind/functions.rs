@@ -1,0 +1,213 @@
+//! The functions that can be called.
+
+use super::values::base;
+use super::{Binder, Bound, Typed};
+use crate::error::{Outcome, SqlError};
+use crate::sql::ast::Expression;
+use crate::store::locks::Span;
+use crate::types::{Type, Value};
+
+/// A function, once it is known which is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Function {
+    /// When the transaction began.
+    Now,
+    StatementTimestamp,
+    ClockTimestamp,
+    AdvisoryLock(Advisory),
+    AdvisoryUnlock {
+        is_shared: bool,
+    },
+    AdvisoryUnlockAll,
+    BackendPid,
+    Sleep,
+    Version,
+    Database,
+    User,
+    Setting,
+    TransactionId,
+    Terminate,
+    Cancel,
+    IsInRecovery,
+    Coalesce,
+}
+
+/// A request for an advisory lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Advisory {
+    pub(crate) is_shared: bool,
+    pub(crate) span: Span,
+    /// Whether it answers at once.
+    pub(crate) tries: bool,
+}
+
+/// Functions whose arguments have one type each, and what they return.
+const PLAIN: &[(&str, Function, &[Type], Type)] = &[
+    ("now", Function::Now, &[], Type::Timestamptz),
+    ("transaction_timestamp", Function::Now, &[], Type::Timestamptz),
+    ("statement_timestamp", Function::StatementTimestamp, &[], Type::Timestamptz),
+    ("clock_timestamp", Function::ClockTimestamp, &[], Type::Timestamptz),
+    ("pg_advisory_unlock_all", Function::AdvisoryUnlockAll, &[], Type::Void),
+    ("pg_backend_pid", Function::BackendPid, &[], Type::Int4),
+    ("pg_sleep", Function::Sleep, &[Type::Float8], Type::Void),
+    ("version", Function::Version, &[], Type::Text),
+    ("current_database", Function::Database, &[], Type::Name),
+    ("current_setting", Function::Setting, &[Type::Text], Type::Text),
+    ("txid_current", Function::TransactionId, &[], Type::Int8),
+    ("pg_terminate_backend", Function::Terminate, &[Type::Int4], Type::Boolean),
+    ("pg_cancel_backend", Function::Cancel, &[Type::Int4], Type::Boolean),
+    ("pg_is_in_recovery", Function::IsInRecovery, &[], Type::Boolean),
+];
+
+/// The advisory function of a name, and what it returns.
+fn advisory(name: &str) -> Option<(Function, Type)> {
+    let unshared = name.strip_suffix("_shared").unwrap_or(name);
+    let is_shared = unshared != name;
+    let (span, tries) = match unshared {
+        "pg_advisory_unlock" => {
+            return Some((Function::AdvisoryUnlock { is_shared }, Type::Boolean));
+        }
+        "pg_advisory_lock" => (Span::Session, false),
+        "pg_try_advisory_lock" => (Span::Session, true),
+        "pg_advisory_xact_lock" => (Span::Transaction, false),
+        "pg_try_advisory_xact_lock" => (Span::Transaction, true),
+        _ => return None,
+    };
+    let kind = if tries { Type::Boolean } else { Type::Void };
+    Some((Function::AdvisoryLock(Advisory { is_shared, span, tries }), kind))
+}
+
+impl Binder<'_> {
+    pub(super) fn keyword(&mut self, word: &str, position: usize) -> Typed {
+        let (function, kind) = match word {
+            "current_timestamp" => (Function::Now, Type::Timestamptz),
+            "localtimestamp" => (Function::Now, Type::Timestamp),
+            _ => (Function::User, Type::Name),
+        };
+        Typed { bound: Bound::Call(function, Vec::new()), kind, position }
+    }
+
+    pub(super) fn call(
+        &mut self,
+        name: &str,
+        arguments: &[Expression],
+        star: bool,
+        position: usize,
+    ) -> Outcome<Typed> {
+        if name == "count" {
+            return self.count(arguments, star, position);
+        }
+        let mut typed = Vec::new();
+        for argument in arguments {
+            typed.push(self.bind(argument)?);
+        }
+        let kinds: Vec<Type> = typed.iter().map(|typed| typed.kind).collect();
+        let missing = || {
+            let list = kinds.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+            let list = if star { "*".to_owned() } else { list };
+            let hint = "No function matches the given name and argument types. You might need to \
+                        add explicit type casts.";
+            let message = format!("function {name}({list}) does not exist");
+            SqlError::new("42883", message).hint(hint).at(position)
+        };
+        if star {
+            return Err(missing());
+        }
+        if name == "coalesce" && !typed.is_empty() {
+            return self.coalesce(typed, position);
+        }
+        if name == "timezone" && typed.len() == 2 {
+            return self.timezone(typed, position).ok_or_else(missing)?;
+        }
+        if let Some((function, kind)) = advisory(name) {
+            let wanted: &[Type] =
+                if typed.len() == 2 { &[Type::Int4, Type::Int4] } else { &[Type::Int8] };
+            let bound = self.arguments(typed, wanted)?.ok_or_else(missing)?;
+            return Ok(Typed { bound: Bound::Call(function, bound), kind, position });
+        }
+        let known = PLAIN.iter().find(|known| known.0 == name);
+        let Some((_, function, wanted, kind)) = known else { return Err(missing()) };
+        let bound = self.arguments(typed, wanted)?.ok_or_else(missing)?;
+        Ok(Typed { bound: Bound::Call(*function, bound), kind: *kind, position })
+    }
+
+    /// The arguments as a function wants them; `None` if they are none of its.
+    fn arguments(&mut self, typed: Vec<Typed>, wanted: &[Type]) -> Outcome<Option<Vec<Bound>>> {
+        let suits = |(typed, wanted): (&Typed, &Type)| match (typed.kind, *wanted) {
+            (Type::Unknown, _) => true,
+            (kind, wanted) if kind == wanted => true,
+            (Type::Int2 | Type::Int4, Type::Int8) | (Type::Int2, Type::Int4) => true,
+            (kind, Type::Float8) => kind.is_integer() || kind == Type::Numeric,
+            (kind, Type::Text) => kind.is_text(),
+            _ => false,
+        };
+        if typed.len() != wanted.len() || !typed.iter().zip(wanted).all(suits) {
+            return Ok(None);
+        }
+        let mut bound = Vec::new();
+        for (typed, wanted) in typed.into_iter().zip(wanted) {
+            bound.push(self.coerce(typed, *wanted)?.bound);
+        }
+        Ok(Some(bound))
+    }
+
+    fn count(&mut self, arguments: &[Expression], star: bool, position: usize) -> Outcome<Typed> {
+        let Some(outer) = self.counts.take() else {
+            let message = "aggregate functions are not allowed here";
+            return Err(SqlError::new("42803", message).at(position));
+        };
+        let loose = self.loose_column.take();
+        let counted = match (star, arguments) {
+            (true, _) => None,
+            (false, [one]) => Some(self.bind(one)?.bound),
+            _ => {
+                let message = "count(*) must be used to call a parameterless aggregate function";
+                return Err(SqlError::new("42809", message).at(position));
+            }
+        };
+        self.loose_column = loose;
+        let index = outer.len();
+        self.counts = Some(outer.into_iter().chain([counted]).collect());
+        Ok(Typed { bound: Bound::Count(index), kind: Type::Int8, position })
+    }
+
+    /// All arguments take the type of the first that has one.
+    fn coalesce(&mut self, typed: Vec<Typed>, position: usize) -> Outcome<Typed> {
+        let known = typed.iter().map(|typed| typed.kind).find(|kind| *kind != Type::Unknown);
+        let first = known.unwrap_or(Type::Text);
+        let is_one = typed.iter().all(|typed| typed.kind == first);
+        let kind = if is_one { first } else { base(first) };
+        let mut bound = Vec::new();
+        for typed in typed {
+            let other = typed.kind;
+            if other != Type::Unknown && base(other) != base(kind) {
+                let message = format!("COALESCE types {kind} and {other} cannot be matched");
+                return Err(SqlError::new("42804", message).at(typed.position));
+            }
+            bound.push(self.coerce(typed, kind)?.bound);
+        }
+        Ok(Typed { bound: Bound::Call(Function::Coalesce, bound), kind, position })
+    }
+
+    /// `timezone('utc', x)`: the time zone of this server is UTC, so that nothing changes but the
+    /// type.
+    fn timezone(&mut self, typed: Vec<Typed>, position: usize) -> Option<Outcome<Typed>> {
+        let [zone, time] = <[Typed; 2]>::try_from(typed).ok()?;
+        let kind = match time.kind {
+            Type::Timestamp => Type::Timestamptz,
+            Type::Timestamptz | Type::Unknown => Type::Timestamp,
+            _ => return None,
+        };
+        let Bound::Constant(Value::Text(name)) = zone.bound else {
+            return Some(Err(SqlError::unsupported("a time zone that is no constant")));
+        };
+        if !["utc", "gmt", "etc/utc", "z"].contains(&name.to_ascii_lowercase().as_str()) {
+            return Some(Err(SqlError::unsupported(format!("the time zone \"{name}\""))));
+        }
+        let time = match self.coerce(time, Type::Timestamptz) {
+            Ok(time) => time,
+            Err(error) => return Some(Err(error)),
+        };
+        Some(Ok(Typed { bound: time.bound, kind, position }))
+    }
+}

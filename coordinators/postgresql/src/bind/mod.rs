@@ -1,0 +1,363 @@
+//! From names to things: expressions whose columns are looked up and whose types are known.
+
+mod functions;
+mod operators;
+mod values;
+
+pub(crate) use functions::Function;
+
+use crate::error::{Outcome, SqlError};
+use crate::sql::ast::{Expression, Item, Node, Operator};
+use crate::store::table::Definition;
+use crate::types::{Type, Value};
+
+/// An expression that can be worked out.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Bound {
+    Constant(Value),
+    /// Counted from 0.
+    Parameter(usize),
+    Column(usize),
+    /// A column of the row that was to be inserted.
+    Excluded(usize),
+    Negate(Box<Bound>, Type),
+    Not(Box<Bound>),
+    Logic(Operator, Box<Bound>, Box<Bound>),
+    Compare(Operator, Box<Bound>, Box<Bound>),
+    Arithmetic(Operator, Box<Bound>, Box<Bound>, Type),
+    Concatenate(Box<Bound>, Box<Bound>),
+    IsNull(Box<Bound>, bool),
+    In(Box<Bound>, Vec<Bound>, bool),
+    Convert {
+        value: Box<Bound>,
+        from: Type,
+        to: Type,
+        is_cast: bool,
+    },
+    /// Without the blanks at its end.
+    Trim(Box<Bound>),
+    Call(Function, Vec<Bound>),
+    /// A number of rows.
+    Count(usize),
+}
+
+/// An expression and its type.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Typed {
+    pub(crate) bound: Bound,
+    pub(crate) kind: Type,
+    pub(crate) position: usize,
+}
+
+/// A column of a result.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Output {
+    pub(crate) label: String,
+    pub(crate) bound: Bound,
+    pub(crate) kind: Type,
+    /// The table and the number of the column in it, if it is one.
+    pub(crate) origin: Option<(u32, i16)>,
+}
+
+/// Where names are looked up.
+pub(crate) struct Binder<'t> {
+    pub(crate) table: Option<&'t Definition>,
+    pub(crate) alias: Option<String>,
+    /// Whether `excluded` may be named.
+    pub(crate) has_excluded: bool,
+    /// The types of the parameters, as far as they are known.
+    pub(crate) parameters: Vec<Option<Type>>,
+    /// What is counted; `None` where that is not allowed.
+    pub(crate) counts: Option<Vec<Option<Bound>>>,
+    /// The first column outside of a count.
+    loose_column: Option<(String, usize)>,
+}
+
+impl<'t> Binder<'t> {
+    pub(crate) fn new(
+        table: Option<&'t Definition>,
+        alias: Option<String>,
+        parameters: Vec<Option<Type>>,
+    ) -> Binder<'t> {
+        let (counts, loose_column) = (None, None);
+        Binder { table, alias, has_excluded: false, parameters, counts, loose_column }
+    }
+
+    /// The name under which the table is known.
+    fn table_name(&self) -> &str {
+        let name = self.table.map_or("", |table| table.name.as_str());
+        self.alias.as_deref().unwrap_or(name)
+    }
+
+    pub(crate) fn bind(&mut self, expression: &Expression) -> Outcome<Typed> {
+        let position = expression.position;
+        let typed = |bound, kind| Typed { bound, kind, position };
+        Ok(match &expression.node {
+            Node::Null => typed(Bound::Constant(Value::Null), Type::Unknown),
+            Node::Boolean(value) => typed(Bound::Constant(Value::Boolean(*value)), Type::Boolean),
+            Node::Integer(digits) => whole(digits, position),
+            Node::Decimal(text) => {
+                typed(Bound::Constant(Value::Decimal(text.clone())), Type::Numeric)
+            }
+            Node::Text(text) => typed(Bound::Constant(Value::Text(text.clone())), Type::Unknown),
+            Node::Parameter(number) => self.parameter(*number, position)?,
+            Node::Column { table, name } => self.column(table.as_deref(), name, position)?,
+            Node::Default => {
+                let message = "DEFAULT is not allowed in this context";
+                return Err(SqlError::new("42601", message).at(position));
+            }
+            Node::Negate(value) => self.negate(value, position)?,
+            Node::Not(value) => {
+                let value = self.boolean(value, "NOT")?;
+                typed(Bound::Not(Box::new(value)), Type::Boolean)
+            }
+            Node::Binary { operator, left, right } => {
+                self.binary(*operator, left, right, position)?
+            }
+            Node::IsNull { value, is_negated } => {
+                let value = self.bind(value)?.bound;
+                typed(Bound::IsNull(Box::new(value), *is_negated), Type::Boolean)
+            }
+            Node::In { value, list, is_negated } => {
+                self.membership(value, list, *is_negated, position)?
+            }
+            Node::Cast { value, to } => self.cast(value, *to, position)?,
+            Node::Call { name, arguments, star } => self.call(name, arguments, *star, position)?,
+            Node::Keyword(word) => self.keyword(word, position),
+        })
+    }
+
+    fn parameter(&mut self, number: u16, position: usize) -> Outcome<Typed> {
+        let index = usize::from(number).wrapping_sub(1);
+        let Some(known) = self.parameters.get(index) else {
+            let message = format!("there is no parameter ${number}");
+            return Err(SqlError::new("42P02", message).at(position));
+        };
+        let kind = known.unwrap_or(Type::Unknown);
+        Ok(Typed { bound: Bound::Parameter(index), kind, position })
+    }
+
+    fn column(&mut self, table: Option<&str>, name: &str, position: usize) -> Outcome<Typed> {
+        let is_excluded = table == Some("excluded") && self.has_excluded;
+        if let Some(asked) = table
+            && !is_excluded
+            && (self.table.is_none() || asked != self.table_name())
+        {
+            let message = format!("missing FROM-clause entry for table \"{asked}\"");
+            let known = self.table.filter(|own| own.name == asked);
+            let (message, hint) = match known {
+                Some(own) => (
+                    format!("invalid reference to FROM-clause entry for table \"{}\"", own.name),
+                    Some(format!(
+                        "Perhaps you meant to reference the table alias \"{}\".",
+                        self.table_name()
+                    )),
+                ),
+                None => (message, None),
+            };
+            return Err(SqlError { hint, ..SqlError::new("42P01", message) }.at(position));
+        }
+        let found = self.table.and_then(|own| Some((own, own.column(name)?)));
+        let Some((own, index)) = found else {
+            let qualified = table.map_or(String::new(), |table| format!("{table}."));
+            let message = match table {
+                Some(_) => format!("column {qualified}{name} does not exist"),
+                None => format!("column \"{name}\" does not exist"),
+            };
+            let hint = self.similar(name);
+            return Err(SqlError { hint, ..SqlError::new("42703", message) }.at(position));
+        };
+        if self.has_excluded && table.is_none() {
+            let message = format!("column reference \"{name}\" is ambiguous");
+            return Err(SqlError::new("42702", message).at(position));
+        }
+        if !is_excluded {
+            let full = format!("{}.{name}", self.table_name());
+            self.loose_column.get_or_insert((full, position));
+        }
+        let bound = if is_excluded { Bound::Excluded(index) } else { Bound::Column(index) };
+        Ok(Typed { bound, kind: own.columns[index].kind, position })
+    }
+
+    /// The hint of the real server, for a name that differs little: at most half of its letters,
+    /// and no two columns that are as near.
+    fn similar(&self, name: &str) -> Option<String> {
+        let table = self.table?;
+        let far = |column: &str| distance(name, column);
+        let nearest = table.columns.iter().map(|column| far(&column.name)).min()?;
+        let near: Vec<_> =
+            table.columns.iter().filter(|column| far(&column.name) == nearest).collect();
+        if nearest > name.chars().count() / 2 || nearest > 3 {
+            return None;
+        }
+        let full = |column: &str| format!("\"{}.{column}\"", self.table_name());
+        match near[..] {
+            [only] => {
+                Some(format!("Perhaps you meant to reference the column {}.", full(&only.name)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A condition. Errors: 42804 if it is no boolean.
+    pub(crate) fn boolean(&mut self, expression: &Expression, clause: &str) -> Outcome<Bound> {
+        let typed = self.bind(expression)?;
+        let (kind, position) = (typed.kind, typed.position);
+        if kind != Type::Boolean && kind != Type::Unknown {
+            let message = format!("argument of {clause} must be type boolean, not type {kind}");
+            return Err(SqlError::new("42804", message).at(position));
+        }
+        Ok(self.coerce(typed, Type::Boolean)?.bound)
+    }
+
+    fn binary(
+        &mut self,
+        operator: Operator,
+        left: &Expression,
+        right: &Expression,
+        position: usize,
+    ) -> Outcome<Typed> {
+        if matches!(operator, Operator::And | Operator::Or) {
+            let left = Box::new(self.boolean(left, operator.symbol())?);
+            let right = Box::new(self.boolean(right, operator.symbol())?);
+            let bound = Bound::Logic(operator, left, right);
+            return Ok(Typed { bound, kind: Type::Boolean, position });
+        }
+        let (left, right) = (self.bind(left)?, self.bind(right)?);
+        self.operation(operator, left, right, position)
+    }
+
+    fn membership(
+        &mut self,
+        value: &Expression,
+        list: &[Expression],
+        is_negated: bool,
+        position: usize,
+    ) -> Outcome<Typed> {
+        let value = self.bind(value)?;
+        let mut own = Bound::Constant(Value::Null);
+        let mut bound = Vec::new();
+        for one in list {
+            let one = self.bind(one)?;
+            let compared = self.operation(Operator::Equal, value.clone(), one, position)?;
+            if let Bound::Compare(_, left, right) = compared.bound {
+                own = *left;
+                bound.push(*right);
+            }
+        }
+        let bound = Bound::In(Box::new(own), bound, is_negated);
+        Ok(Typed { bound, kind: Type::Boolean, position })
+    }
+
+    /// What is selected or returned.
+    pub(crate) fn outputs(&mut self, items: &[Item]) -> Outcome<Vec<Output>> {
+        let mut outputs = Vec::new();
+        for item in items {
+            match item {
+                Item::All { table, position } => {
+                    outputs.extend(self.all(table.as_deref(), *position)?);
+                }
+                Item::Expression { expression, label } => {
+                    let typed = self.bind(expression)?;
+                    let label = label.clone().unwrap_or_else(|| name_of(expression));
+                    let kind = if typed.kind == Type::Unknown { Type::Text } else { typed.kind };
+                    let origin = match typed.bound {
+                        Bound::Column(index) => self.origin(index),
+                        _ => None,
+                    };
+                    let bound = self.coerce(typed, kind)?.bound;
+                    outputs.push(Output { label, bound, kind, origin });
+                }
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// The first column that was named outside of a count, and where.
+    pub(crate) fn loose_column(&self) -> Option<(String, usize)> {
+        self.loose_column.clone()
+    }
+
+    fn origin(&self, index: usize) -> Option<(u32, i16)> {
+        Some((self.table?.id.0, index as i16 + 1))
+    }
+
+    fn all(&mut self, asked: Option<&str>, position: usize) -> Outcome<Vec<Output>> {
+        if let Some(asked) = asked
+            && (self.table.is_none() || asked != self.table_name())
+        {
+            let message = format!("missing FROM-clause entry for table \"{asked}\"");
+            return Err(SqlError::new("42P01", message).at(position));
+        }
+        let Some(table) = self.table else {
+            let message = "SELECT * with no tables specified is not valid";
+            return Err(SqlError::new("42601", message).at(position));
+        };
+        if let Some(first) = table.columns.first() {
+            let full = format!("{}.{}", self.table_name(), first.name);
+            self.loose_column.get_or_insert((full, position));
+        }
+        let of = |(index, column): (usize, &crate::store::table::Column)| Output {
+            label: column.name.clone(),
+            bound: Bound::Column(index),
+            kind: column.kind,
+            origin: self.origin(index),
+        };
+        Ok(table.columns.iter().enumerate().map(of).collect())
+    }
+
+    /// The types of all parameters. Errors: 42P18.
+    pub(crate) fn settled(&self) -> Outcome<Vec<Type>> {
+        let settle = |(index, kind): (usize, &Option<Type>)| {
+            let number = index + 1;
+            kind.ok_or_else(|| {
+                let message = format!("could not determine data type of parameter ${number}");
+                SqlError::new("42P18", message)
+            })
+        };
+        self.parameters.iter().enumerate().map(settle).collect()
+    }
+}
+
+/// An integer takes the smallest type that it fits, from four bytes on.
+fn whole(digits: &str, position: usize) -> Typed {
+    let (bound, kind) = match digits.parse::<i64>() {
+        Ok(number) if i32::try_from(number).is_ok() => (Value::Integer(number), Type::Int4),
+        Ok(number) => (Value::Integer(number), Type::Int8),
+        Err(_) => (Value::Decimal(digits.to_owned()), Type::Numeric),
+    };
+    Typed { bound: Bound::Constant(bound), kind, position }
+}
+
+/// The name of a column of a result that was given none.
+fn name_of(expression: &Expression) -> String {
+    match &expression.node {
+        Node::Column { name, .. } => name.clone(),
+        Node::Call { name, .. } => name.clone(),
+        Node::Keyword(word) => (*word).to_owned(),
+        Node::Boolean(_) => "bool".to_owned(),
+        Node::Cast { value, to } => match name_of(value) {
+            name if name == "?column?" || matches!(value.node, Node::Boolean(_)) => {
+                to.short_name().to_owned()
+            }
+            name => name,
+        },
+        _ => "?column?".to_owned(),
+    }
+}
+
+/// How many letters have to be inserted, deleted or changed.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, c) in left.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = index + 1;
+        for (at, other) in right.iter().enumerate() {
+            let changed = corner + usize::from(c != *other);
+            corner = row[at + 1];
+            row[at + 1] = changed.min(row[at] + 1).min(corner + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}

@@ -1,0 +1,311 @@
+//! One client: its messages come in, its statements are carried out one by one, and may have to
+//! wait in the middle. While one waits, nothing else that the client sent is read.
+
+mod extended;
+mod query;
+mod startup;
+
+use crate::core::Core;
+use crate::error::SqlError;
+use crate::execute::{Run, Stop, transactions};
+use crate::session::{Prepared, Session};
+use crate::settings::REPORTED;
+use crate::store::locks::Span;
+use crate::wire::{self, Body, Frame};
+use bytes::{BufMut, Bytes, BytesMut};
+use query::Query;
+use std::collections::BTreeMap;
+
+/// A connection and its session.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) session: Session,
+    pub(crate) input: BytesMut,
+    /// What the client is to be sent.
+    pub(crate) out: BytesMut,
+    pub(crate) stage: Stage,
+    job: Option<Job>,
+    pub(crate) blocked: Option<Stop>,
+    pub(crate) timers: Timers,
+    portals: BTreeMap<String, Portal>,
+    /// Whether messages are passed over until the next Sync.
+    is_skipping: bool,
+    /// Whether the other side has gone; it is noticed when the next message is wanted.
+    pub(crate) is_gone: bool,
+    /// Whether the session is over.
+    pub(crate) is_over: bool,
+    /// How many commands were carried out since that was last asked.
+    pub(crate) commands: u32,
+    /// The settings as the client last heard of them.
+    reported: BTreeMap<&'static str, String>,
+}
+
+/// How far a connection has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// Nothing but requests for encryption have come.
+    Startup {
+        asked_ssl: bool,
+        asked_gss: bool,
+    },
+    Ready,
+}
+
+/// What a client waits for the end of.
+#[derive(Debug)]
+enum Job {
+    Query(Box<Query>),
+    /// The portal of that name, and how many rows of it at most (0 for all).
+    Execute(String, u32),
+    Sync,
+}
+
+/// When something becomes too late, by the monotonic clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timers {
+    pub(crate) statement: Option<u64>,
+    pub(crate) lock: Option<u64>,
+    pub(crate) deadlock: Option<u64>,
+    pub(crate) idle: Option<u64>,
+}
+
+/// A statement with its parameters, ready to be carried out.
+#[derive(Debug)]
+struct Portal {
+    prepared: Prepared,
+    run: Run,
+    formats: Vec<u16>,
+    /// What it came to, once it is carried out.
+    tag: Option<String>,
+    has_suspended: bool,
+    is_exhausted: bool,
+}
+
+impl Client {
+    pub(crate) fn new(session: Session) -> Client {
+        Client {
+            session,
+            input: BytesMut::new(),
+            out: BytesMut::new(),
+            stage: Stage::Startup { asked_ssl: false, asked_gss: false },
+            job: None,
+            blocked: None,
+            timers: Timers::default(),
+            portals: BTreeMap::new(),
+            is_skipping: false,
+            is_gone: false,
+            is_over: false,
+            commands: 0,
+            reported: BTreeMap::new(),
+        }
+    }
+
+    /// Whether something is there that can be served now.
+    pub(crate) fn has_more(&self) -> bool {
+        let is_waiting = self.blocked.is_some() || self.is_over;
+        !is_waiting && self.stage == Stage::Ready && wire::has_frame(&self.input)
+    }
+
+    /// Serves what has arrived, up to the end of one command.
+    pub(crate) fn serve(&mut self, core: &mut Core) {
+        while self.blocked.is_none() && !self.is_over {
+            if matches!(self.stage, Stage::Startup { .. }) {
+                if !self.start_up(core) {
+                    break;
+                }
+                continue;
+            }
+            let (kind, body) = match wire::frame(&mut self.input) {
+                Frame::More => break,
+                Frame::Message(kind, body) => (kind, body),
+                Frame::Unknown(kind) => {
+                    let message = format!("invalid frontend message type {kind}");
+                    self.end(core, &SqlError::fatal("08P01", message));
+                    return;
+                }
+                Frame::Broken => return self.leave(core),
+            };
+            self.timers.idle = None;
+            self.hear(core, kind, body);
+            if matches!(kind, b'Q' | b'S') {
+                break;
+            }
+        }
+        if self.is_gone && self.blocked.is_none() && !self.has_more() {
+            self.leave(core);
+        }
+    }
+
+    /// Serves one message.
+    fn hear(&mut self, core: &mut Core, kind: u8, body: Bytes) {
+        let body = Body::new(body);
+        if self.is_skipping && !matches!(kind, b'S' | b'X') {
+            return;
+        }
+        let outcome = match kind {
+            b'Q' => return self.begin_query(core, body),
+            b'X' => return self.leave(core),
+            b'S' => {
+                self.is_skipping = false;
+                self.job = Some(Job::Sync);
+                return self.advance(core);
+            }
+            b'P' => self.parse(core, body),
+            b'B' => self.bind(core, body),
+            b'D' => self.describe(core, body),
+            b'E' => return self.execute(core, body),
+            b'C' => self.close(body),
+            b'F' => Err(SqlError::unsupported("the function call of the protocol")),
+            // Flush and what is left over of a COPY.
+            _ => Ok(()),
+        };
+        if let Err(error) = outcome {
+            self.fail(core, &error);
+            self.is_skipping = kind != b'F' && !self.is_over;
+            if kind == b'F' {
+                self.ready(core);
+            }
+        }
+    }
+
+    /// Goes on with what was begun, until it is done or has to wait.
+    pub(crate) fn advance(&mut self, core: &mut Core) {
+        self.blocked = None;
+        self.timers.lock = None;
+        self.timers.deadlock = None;
+        let Some(job) = self.job.take() else { return };
+        let (job, outcome) = match job {
+            Job::Query(mut query) => {
+                let outcome = self.go_on(core, &mut query);
+                (Job::Query(query), outcome)
+            }
+            Job::Execute(portal, rows) => {
+                let outcome = self.go_on_executing(core, &portal, rows);
+                (Job::Execute(portal, rows), outcome)
+            }
+            Job::Sync => (Job::Sync, self.go_on_syncing(core)),
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(Stop::Error(error)) => self.interrupt_with(core, job, &error),
+            Err(stop) => {
+                self.wait(core, &stop);
+                (self.job, self.blocked) = (Some(job), Some(stop));
+            }
+        }
+        if !matches!(self.job, Some(Job::Execute(..))) && self.job.is_none() {
+            self.timers.statement = None;
+        }
+    }
+
+    fn wait(&mut self, core: &Core, stop: &Stop) {
+        if *stop != Stop::Wait {
+            return;
+        }
+        let now = core.now.monotonic.0;
+        let after = |name| self.session.settings.span(name).map(|span| now + span);
+        self.timers.lock = after("lock_timeout");
+        self.timers.deadlock = after("deadlock_timeout");
+    }
+
+    /// Ends what is being done, because of an error from within or from outside.
+    pub(crate) fn interrupt(&mut self, core: &mut Core, error: &SqlError) {
+        self.blocked = None;
+        match self.job.take() {
+            Some(job) => self.interrupt_with(core, job, error),
+            None => self.end(core, error),
+        }
+    }
+
+    fn interrupt_with(&mut self, core: &mut Core, job: Job, error: &SqlError) {
+        if let Job::Query(_) = job {
+            self.fail(core, error);
+            if !self.is_over {
+                self.ready(core);
+            }
+            return;
+        }
+        self.fail(core, error);
+        self.is_skipping = !self.is_over;
+    }
+
+    /// Tells the client of an error, and takes back what it did.
+    fn fail(&mut self, core: &mut Core, error: &SqlError) {
+        self.timers = Timers::default();
+        core.locks.give_up(self.session.backend);
+        transactions::fail(core, &mut self.session);
+        self.portals.clear();
+        self.tell_notices();
+        wire::error(&mut self.out, error);
+        if error.severity == crate::error::Severity::Fatal {
+            self.leave(core);
+        }
+    }
+
+    /// Ends the session with an error.
+    pub(crate) fn end(&mut self, core: &mut Core, error: &SqlError) {
+        wire::error(&mut self.out, error);
+        self.leave(core);
+    }
+
+    /// Ends the session: what it had open is taken back, and its locks are free.
+    pub(crate) fn leave(&mut self, core: &mut Core) {
+        if self.is_over {
+            return;
+        }
+        self.is_over = true;
+        self.timers = Timers::default();
+        let backend = self.session.backend;
+        core.locks.give_up(backend);
+        transactions::rollback(core, &mut self.session);
+        core.locks.release_all(backend, Span::Session);
+        core.backends.retain(|other| *other != backend);
+    }
+
+    fn tell_notices(&mut self) {
+        for notice in std::mem::take(&mut self.session.notices) {
+            wire::error(&mut self.out, &notice);
+        }
+    }
+
+    /// Says that the next command can come.
+    fn ready(&mut self, core: &Core) {
+        self.report();
+        let open = self.session.transaction.as_ref();
+        let status = match open {
+            Some(open) if open.has_failed => b'E',
+            Some(_) => b'T',
+            None => b'I',
+        };
+        wire::message(&mut self.out, b'Z', |out| out.put_u8(status));
+        let name = match open {
+            Some(_) => "idle_in_transaction_session_timeout",
+            None => "idle_session_timeout",
+        };
+        let span = self.session.settings.span(name);
+        self.timers =
+            Timers { idle: span.map(|span| core.now.monotonic.0 + span), ..Timers::default() };
+    }
+
+    /// Tells of the settings that have changed and that clients follow.
+    fn report(&mut self) {
+        for name in REPORTED {
+            let value = self.session.show(name).unwrap_or_default();
+            if self.reported.get(name) != Some(&value) {
+                wire::parameter_status(&mut self.out, name, &value);
+                self.reported.insert(name, value);
+            }
+        }
+    }
+
+    /// What is said to a client that was idle for too long.
+    pub(crate) fn idle_error(&self) -> SqlError {
+        match self.session.transaction {
+            Some(_) => {
+                let message = "terminating connection due to idle-in-transaction timeout";
+                SqlError::fatal("25P03", message)
+            }
+            None => SqlError::fatal("57P05", "terminating connection due to idle-session timeout"),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The simple query: statements in one text, of which each is answered, and all of which are one
+//! transaction unless they say otherwise.
+
+use super::{Client, Job};
+use crate::core::Core;
+use crate::error::SqlError;
+use crate::execute::{Done, Execution, Run, Stop, transactions};
+use crate::session::Session;
+use crate::sql::ast::{Statement, TransactionStatement};
+use crate::sql::{self, Parsed};
+use crate::wire::{self, Body};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// A query that is being carried out.
+#[derive(Debug)]
+pub(super) struct Query {
+    statements: VecDeque<Rc<Parsed>>,
+    /// Whether there was more than one to begin with.
+    has_many: bool,
+    run: Option<Run>,
+    /// Whether the client has been told of the columns.
+    has_columns: bool,
+    /// What the present statement came to, while its commit is waited for.
+    done: Option<Done>,
+}
+
+/// Refuses what a failed transaction cannot do.
+pub(super) fn check_failed(session: &Session, statement: &Statement) -> Result<(), SqlError> {
+    let has_failed = session.transaction.as_ref().is_some_and(|open| open.has_failed);
+    let ends = matches!(
+        statement,
+        Statement::Transaction(
+            TransactionStatement::Commit
+                | TransactionStatement::Rollback
+                | TransactionStatement::RollbackTo(_)
+        )
+    );
+    if !has_failed || ends {
+        return Ok(());
+    }
+    let message = "current transaction is aborted, commands ignored until end of transaction block";
+    Err(SqlError::new("25P02", message))
+}
+
+impl Client {
+    pub(super) fn begin_query(&mut self, core: &mut Core, mut body: Body) {
+        self.commands += 1;
+        let text = body.string().and_then(|text| body.end().map(|()| text));
+        self.session.prepared.remove("");
+        self.portals.remove("");
+        let statements = match text.and_then(|text| sql::parse(&text)) {
+            Ok(statements) => statements,
+            Err(error) => {
+                self.fail(core, &error);
+                return self.ready(core);
+            }
+        };
+        if statements.is_empty() {
+            wire::message(&mut self.out, b'I', |_| {});
+        }
+        let has_many = statements.len() > 1;
+        let statements = statements.into_iter().map(Rc::new).collect();
+        let query = Query { statements, has_many, run: None, has_columns: false, done: None };
+        self.job = Some(Job::Query(Box::new(query)));
+        self.advance(core);
+    }
+
+    /// Carries out what is left of a query.
+    pub(super) fn go_on(&mut self, core: &mut Core, query: &mut Query) -> Result<(), Stop> {
+        while let Some(statement) = query.statements.front().cloned() {
+            if query.done.is_none() {
+                self.begin_statement(core, query, &statement)?;
+                let Some(run) = &mut query.run else { break };
+                let mut execution = Execution { core, session: &mut self.session, run };
+                let outcome = execution.step();
+                let streams = run.streams();
+                if streams {
+                    self.show_columns(query);
+                }
+                self.tell_notices();
+                if streams || outcome.is_ok() {
+                    self.show_rows(query);
+                }
+                query.done = Some(outcome?);
+            }
+            let is_last = query.statements.len() == 1;
+            let is_block = self.session.transaction.as_ref().is_some_and(|open| open.is_block);
+            if is_last && !is_block {
+                transactions::commit(core, &mut self.session)?;
+            }
+            if let Some(done) = query.done.take() {
+                wire::text(&mut self.out, b'C', &done.tag);
+            }
+            query.statements.pop_front();
+            (query.run, query.has_columns) = (None, false);
+        }
+        self.ready(core);
+        Ok(())
+    }
+
+    fn begin_statement(
+        &mut self,
+        core: &mut Core,
+        query: &mut Query,
+        statement: &Rc<Parsed>,
+    ) -> Result<(), Stop> {
+        if query.run.is_some() {
+            return Ok(());
+        }
+        check_failed(&self.session, &statement.statement)?;
+        transactions::ensure(core, &mut self.session);
+        if let Some(open) = &mut self.session.transaction {
+            open.is_implicit_block |= query.has_many;
+        }
+        self.start_clock(core);
+        query.run = Some(Run::new(statement.clone(), Vec::new(), core.now.wall.0));
+        Ok(())
+    }
+
+    /// From now on the time of a statement runs.
+    pub(super) fn start_clock(&mut self, core: &Core) {
+        let span = self.session.settings.span("statement_timeout");
+        self.timers.statement = span.map(|span| core.now.monotonic.0 + span);
+    }
+
+    /// Says what the rows are made of, once they are known.
+    fn show_columns(&mut self, query: &mut Query) {
+        let planned = query.run.as_ref().and_then(|run| run.planned.as_ref());
+        let outputs = planned.and_then(|planned| planned.outputs.as_deref());
+        if let (Some(outputs), false) = (outputs, query.has_columns) {
+            wire::row_description(&mut self.out, outputs, &[]);
+            query.has_columns = true;
+        }
+    }
+
+    /// Sends the rows that were found, and before the first of them what they are made of.
+    fn show_rows(&mut self, query: &mut Query) {
+        self.show_columns(query);
+        let Some(run) = &mut query.run else { return };
+        let Some(planned) = run.planned.clone() else { return };
+        let Some(outputs) = &planned.outputs else { return };
+        for row in run.rows.drain(..) {
+            // Text is possible for every type.
+            let _ = wire::data_row(&mut self.out, &row, outputs, &[]);
+        }
+    }
+}

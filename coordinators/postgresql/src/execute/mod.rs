@@ -1,0 +1,213 @@
+//! Carrying out a statement, which may have to wait in the middle and go on later.
+//!
+//! A statement is a [`Run`]: it locks its table, is planned, takes a snapshot, and goes through its
+//! rows. Whatever makes it wait comes back as [`Stop::Wait`]; once the session is woken,
+//! [`Execution::step`] is called again and goes on at the same row.
+
+mod checks;
+mod definitions;
+mod evaluate;
+mod functions;
+mod insert;
+mod locking;
+mod modify;
+mod plan;
+mod select;
+pub(crate) mod transactions;
+mod utility;
+
+pub(crate) use plan::{Plan, Planned, plan};
+
+use crate::core::Core;
+use crate::error::SqlError;
+use crate::session::Session;
+use crate::sql::Parsed;
+use crate::sql::ast::{Isolation, LockMode, Statement};
+use crate::store::VersionId;
+use crate::store::locks::Tag;
+use crate::store::transaction::Snapshot;
+use crate::types::{Type, Value};
+use std::rc::Rc;
+
+/// Why a statement does not go on.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Stop {
+    /// For a lock, in whose queue the session is.
+    Wait,
+    /// Until the monotonic clock shows this.
+    Sleep(u64),
+    /// Until the disk has what was written.
+    Flush(u64),
+    Error(Box<SqlError>),
+}
+
+impl From<SqlError> for Stop {
+    fn from(error: SqlError) -> Stop {
+        Stop::Error(Box::new(error))
+    }
+}
+
+/// A statement that is being carried out.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) statement: Rc<Parsed>,
+    pub(crate) parameters: Vec<(Value, Type)>,
+    pub(crate) planned: Option<Rc<Planned>>,
+    snapshot: Option<Snapshot>,
+    /// The wall clock at its start.
+    began: i64,
+    /// What functions that act have returned, for the part that is being worked out.
+    memo: Vec<Value>,
+    memo_at: usize,
+    /// Whether the function after those of the memo was granted what it waited for.
+    is_granted: bool,
+    /// The turn to wait for a row.
+    turn: Option<(Tag, LockMode)>,
+    progress: Progress,
+    /// What the client is to get, and has not.
+    pub(crate) rows: Vec<Vec<Value>>,
+}
+
+/// How far a statement has come.
+#[derive(Debug, Default)]
+struct Progress {
+    /// The rows that it goes through.
+    targets: Option<Vec<VersionId>>,
+    at: usize,
+    /// The version of the present row that is looked at, once the filter has let it through.
+    current: Option<VersionId>,
+    /// Whether that is a later version than the one that the snapshot saw.
+    is_later: bool,
+    /// A version that not all indexes know yet.
+    entering: Option<VersionId>,
+    /// The values of the row that is to be inserted.
+    values: Option<Vec<Value>>,
+    count: u64,
+}
+
+/// What a statement came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Done {
+    pub(crate) tag: String,
+}
+
+impl Run {
+    pub(crate) fn new(statement: Rc<Parsed>, parameters: Vec<(Value, Type)>, wall: i64) -> Run {
+        Run {
+            statement,
+            parameters,
+            planned: None,
+            snapshot: None,
+            began: wall,
+            memo: Vec::new(),
+            memo_at: 0,
+            is_granted: false,
+            turn: None,
+            progress: Progress::default(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Whether a client is told of the columns before any row is found.
+    pub(crate) fn streams(&self) -> bool {
+        matches!(self.statement.statement, Statement::Select(_))
+    }
+}
+
+/// A statement, and all that it acts on.
+pub(crate) struct Execution<'r> {
+    pub(crate) core: &'r mut Core,
+    pub(crate) session: &'r mut Session,
+    pub(crate) run: &'r mut Run,
+}
+
+impl Execution<'_> {
+    /// Goes on as far as possible.
+    pub(crate) fn step(&mut self) -> Result<Done, Stop> {
+        self.run.memo_at = 0;
+        let outcome = self.go_on();
+        if matches!(outcome, Err(Stop::Error(_)))
+            && let Some((tag, mode)) = self.run.turn.take()
+        {
+            let backend = self.session.backend;
+            let span = crate::store::locks::Span::Transaction;
+            self.core.locks.release(backend, tag, mode, span);
+        }
+        if !matches!(outcome, Err(Stop::Wait | Stop::Sleep(_) | Stop::Flush(_))) {
+            self.end_statement();
+        }
+        outcome
+    }
+
+    fn go_on(&mut self) -> Result<Done, Stop> {
+        let statement = self.run.statement.clone();
+        if let Some(done) = self.utility(&statement.statement)? {
+            return Ok(done);
+        }
+        if self.run.planned.is_none() {
+            self.lock_tables(&statement.statement)?;
+            let planned = self.plan()?;
+            self.refuse_writes(&statement.statement)?;
+            self.run.planned = Some(Rc::new(planned));
+        }
+        if let Some(open) = &mut self.session.transaction {
+            open.has_looked = true;
+        }
+        if self.run.snapshot.is_none() {
+            self.run.snapshot = Some(self.snapshot());
+        }
+        let Some(planned) = self.run.planned.clone() else {
+            return Err(SqlError::new("XX000", "a statement without a plan").into());
+        };
+        match &planned.plan {
+            Plan::Select(select) => self.select(select, planned.outputs.as_deref().unwrap_or(&[])),
+            Plan::Insert(insert) => self.insert(insert, planned.outputs.as_deref()),
+            Plan::Modify(modify) => self.modify(modify, planned.outputs.as_deref()),
+            Plan::None => Err(SqlError::new("XX000", "a statement without a plan").into()),
+        }
+    }
+
+    /// Plans the statement, with all that is constant worked out.
+    pub(crate) fn plan(&mut self) -> Result<Planned, Stop> {
+        let types = self.run.parameters.iter().map(|(_, kind)| Some(*kind)).collect();
+        let statement = self.run.statement.clone();
+        let planned = plan(self.core, self.session.xid(), &statement.statement, types)?;
+        for expression in planned.expressions() {
+            self.check_constants(expression)?;
+        }
+        planned.check_conflict()?;
+        Ok(planned)
+    }
+
+    /// What the statement sees.
+    fn snapshot(&mut self) -> Snapshot {
+        let backend = self.session.backend;
+        let Some(transaction) = &mut self.session.transaction else {
+            return self.core.transactions.snapshot(backend, None, 0);
+        };
+        let (own, command) = (transaction.xid, transaction.command);
+        if transaction.isolation < Isolation::RepeatableRead {
+            return self.core.transactions.snapshot(backend, own, command);
+        }
+        let first = transaction
+            .snapshot
+            .get_or_insert_with(|| self.core.transactions.snapshot(backend, own, command));
+        Snapshot { own, command, ..first.clone() }
+    }
+
+    fn end_statement(&mut self) {
+        if let Some(transaction) = &mut self.session.transaction {
+            transaction.command += 1;
+            if transaction.snapshot.is_some() {
+                return;
+            }
+        }
+        self.core.transactions.forget(self.session.backend);
+    }
+
+    /// The part that was being worked out is done: what its functions returned is forgotten.
+    fn end_part(&mut self) {
+        self.run.memo.clear();
+        self.run.memo_at = 0;
+    }
+}

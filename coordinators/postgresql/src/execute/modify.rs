@@ -1,0 +1,207 @@
+//! UPDATE and DELETE. A row that another transaction changed meanwhile is looked at anew, in its
+//! latest version: the filter decides again.
+
+use super::checks::check_not_null;
+use super::evaluate::Row;
+use super::insert::Entered;
+use super::locking::serialization;
+use super::plan::ModifyPlan;
+use super::{Done, Execution, Stop};
+use crate::bind::{Bound, Output};
+use crate::error::SqlError;
+use crate::sql::ast::{Policy, Strength};
+use crate::store::rows::Standing;
+use crate::store::table::Ended;
+use crate::store::transaction::Undo;
+use crate::store::{TableId, VersionId};
+use crate::types::Value;
+use std::rc::Rc;
+
+impl Execution<'_> {
+    pub(super) fn modify(
+        &mut self,
+        plan: &ModifyPlan,
+        outputs: Option<&[Output]>,
+    ) -> Result<Done, Stop> {
+        if self.run.progress.targets.is_none() {
+            self.run.progress.targets = Some(self.seen(plan.table));
+        }
+        while let Some(target) = self.target() {
+            self.modify_one(plan, target, outputs)?;
+            self.run.progress.at += 1;
+            self.run.progress.current = None;
+            self.run.progress.is_later = false;
+            self.end_part();
+        }
+        let word = if plan.assignments.is_some() { "UPDATE" } else { "DELETE" };
+        Ok(Done { tag: format!("{word} {}", self.run.progress.count) })
+    }
+
+    /// The versions of a table that the statement sees.
+    pub(super) fn seen(&self, table: TableId) -> Vec<VersionId> {
+        let snapshot = self.run.snapshot.as_ref();
+        snapshot.map_or(Vec::new(), |snapshot| self.core.heap.visible(table, snapshot))
+    }
+
+    /// The version that is to be looked at next.
+    pub(super) fn target(&self) -> Option<VersionId> {
+        let progress = &self.run.progress;
+        progress.targets.as_ref()?.get(progress.at).copied()
+    }
+
+    pub(super) fn values(&self, table: TableId, version: VersionId) -> Rc<Vec<Value>> {
+        let found = self.core.heap.version(table, version);
+        found.map(|version| version.values.clone()).unwrap_or_default()
+    }
+
+    fn modify_one(
+        &mut self,
+        plan: &ModifyPlan,
+        target: VersionId,
+        outputs: Option<&[Output]>,
+    ) -> Result<(), Stop> {
+        let table = plan.table;
+        if self.run.progress.entering.is_none() {
+            let Some(version) = self.settle(plan, target)? else { return Ok(()) };
+            let old = self.values(table, version);
+            let Some(assignments) = &plan.assignments else {
+                self.end_version(table, version, None, plan.strength);
+                self.run.progress.count += 1;
+                return self.give(outputs, Row::of(&old));
+            };
+            let values = self.assigned(table, assignments, Row::of(&old))?;
+            self.replace(table, version, values, plan.strength)?;
+        }
+        let entered = self.enter(table)?;
+        self.run.progress.count += 1;
+        let values = self.values(table, entered.version);
+        self.give(outputs, Row::of(&values))
+    }
+
+    /// Finds the version of a row that may be changed now; `None` if the row is passed over.
+    fn settle(&mut self, plan: &ModifyPlan, target: VersionId) -> Result<Option<VersionId>, Stop> {
+        let table = plan.table;
+        let mut version = match self.run.progress.current {
+            Some(version) => version,
+            None => {
+                let values = self.values(table, target);
+                if !self.passes(plan.filter.as_ref(), Row::of(&values))? {
+                    return Ok(None);
+                }
+                // What is wrong with the new row is found before anybody is waited for.
+                if let Some(assignments) = &plan.assignments {
+                    self.assigned(table, assignments, Row::of(&values))?;
+                }
+                self.run.progress.current = Some(target);
+                target
+            }
+        };
+        loop {
+            match self.have((table, version), plan.strength, Policy::Wait)? {
+                Standing::Free => break,
+                Standing::Own | Standing::Taken(_) => return Ok(None),
+                Standing::Deleted if self.is_strict() => {
+                    return Err(serialization("delete").into());
+                }
+                Standing::Replaced(_) if self.is_strict() => {
+                    return Err(serialization("update").into());
+                }
+                Standing::Deleted => return Ok(None),
+                Standing::Replaced(next) => {
+                    version = next;
+                    self.run.progress.current = Some(next);
+                    self.run.progress.is_later = true;
+                }
+            }
+        }
+        if self.run.progress.is_later {
+            self.lock_version(table, version, plan.strength);
+            let values = self.values(table, version);
+            if !self.passes(plan.filter.as_ref(), Row::of(&values))? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(version))
+    }
+
+    /// A row with some columns set anew.
+    pub(super) fn assigned(
+        &mut self,
+        table: TableId,
+        assignments: &[(usize, Option<Bound>)],
+        row: Row<'_>,
+    ) -> Result<Vec<Value>, Stop> {
+        let mut values = row.own.to_vec();
+        for (column, value) in assignments {
+            values[*column] = match value {
+                Some(value) => self.evaluate(value, row)?,
+                None => self.default(table, *column)?,
+            };
+        }
+        if let Some(definition) = self.core.heap.get(table) {
+            check_not_null(definition, &values)?;
+        }
+        Ok(values)
+    }
+
+    /// Ends a version and makes the one that replaces it, which the indexes do not know yet unless
+    /// their keys are the same.
+    pub(super) fn replace(
+        &mut self,
+        table: TableId,
+        version: VersionId,
+        values: Vec<Value>,
+        strength: Strength,
+    ) -> Result<(), Stop> {
+        let old = self.values(table, version);
+        let next = self.add_version(table, values);
+        self.end_version(table, version, Some(next), strength);
+        let new = self.values(table, next);
+        let Some(definition) = self.core.heap.get(table) else {
+            return Err(SqlError::new("XX000", "a table without a definition").into());
+        };
+        let is_same = |columns: &[usize]| columns.iter().all(|at| old[*at] == new[*at]);
+        let all = definition.indexes.len();
+        let knows = definition.indexes.iter().all(|index| is_same(&index.columns));
+        if knows && let Some(version) = self.core.heap.version_mut(table, next) {
+            version.indexed = all;
+        }
+        self.run.progress.entering = Some(next);
+        Ok(())
+    }
+
+    fn end_version(
+        &mut self,
+        table: TableId,
+        version: VersionId,
+        next: Option<VersionId>,
+        strength: Strength,
+    ) {
+        let by = self.own_xid();
+        let Some(transaction) = &mut self.session.transaction else { return };
+        let ended = Ended { by, command: transaction.command, next, strength };
+        self.core.heap.end(table, version, ended);
+        transaction.undo.push(Undo::Ended(table, version));
+    }
+
+    /// Gives the client what it asked to see of a row.
+    pub(super) fn give(&mut self, outputs: Option<&[Output]>, row: Row<'_>) -> Result<(), Stop> {
+        let Some(outputs) = outputs else { return Ok(()) };
+        let mut shown = Vec::new();
+        for output in outputs {
+            shown.push(self.evaluate(&output.bound, row)?);
+        }
+        self.run.rows.push(shown);
+        Ok(())
+    }
+
+    /// A version that has entered all indexes.
+    pub(super) fn enter(&mut self, table: TableId) -> Result<Entered, Stop> {
+        let Some(version) = self.run.progress.entering else {
+            return Err(SqlError::new("XX000", "no version enters").into());
+        };
+        self.enter_indexes(table, version)?;
+        self.run.progress.entering = None;
+        Ok(Entered { version })
+    }
+}

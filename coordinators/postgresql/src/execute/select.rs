@@ -1,0 +1,164 @@
+//! SELECT, with or without locking what it finds.
+
+use super::evaluate::Row;
+use super::locking::serialization;
+use super::plan::SelectPlan;
+use super::{Done, Execution, Stop};
+use crate::bind::{Bound, Output};
+use crate::error::SqlError;
+use crate::sql::ast::Locking;
+use crate::store::rows::Standing;
+use crate::store::{TableId, VersionId};
+use crate::types::{Value, compare};
+use std::cmp::Ordering;
+
+impl Execution<'_> {
+    pub(super) fn select(&mut self, plan: &SelectPlan, outputs: &[Output]) -> Result<Done, Stop> {
+        let Some(table) = plan.table else { return self.select_nothing(plan, outputs) };
+        if self.run.progress.targets.is_none() {
+            let found = self.find(plan, table)?;
+            self.run.progress.targets = Some(found);
+            self.end_part();
+        }
+        if !plan.counts.is_empty() {
+            return self.select_counts(plan, table, outputs);
+        }
+        let offset = self.number(plan.offset.as_ref(), "OFFSET")?.unwrap_or(0);
+        let limit = self.number(plan.limit.as_ref(), "LIMIT")?.unwrap_or(u64::MAX);
+        let end = limit.saturating_add(offset);
+        while self.run.progress.count < end
+            && let Some(target) = self.target()
+        {
+            let version = match plan.locking {
+                Some(locking) => self.lock_target(plan, table, locking, target)?,
+                None => Some(target),
+            };
+            if let Some(version) = version {
+                if self.run.progress.count >= offset {
+                    let values = self.values(table, version);
+                    self.give(Some(outputs), Row::of(&values))?;
+                }
+                self.run.progress.count += 1;
+            }
+            self.run.progress.at += 1;
+            self.run.progress.current = None;
+            self.run.progress.is_later = false;
+            self.end_part();
+        }
+        let count = self.run.progress.count.saturating_sub(offset);
+        Ok(Done { tag: format!("SELECT {count}") })
+    }
+
+    /// A SELECT without a table has one row.
+    fn select_nothing(&mut self, plan: &SelectPlan, outputs: &[Output]) -> Result<Done, Stop> {
+        let is_one = self.passes(plan.filter.as_ref(), Row::default())?;
+        let limit = self.number(plan.limit.as_ref(), "LIMIT")?.unwrap_or(1);
+        let offset = self.number(plan.offset.as_ref(), "OFFSET")?.unwrap_or(0);
+        let counts = vec![i64::from(is_one); plan.counts.len()];
+        let shows = (is_one || !counts.is_empty()) && limit > 0 && offset == 0;
+        if shows {
+            self.give(Some(outputs), Row { counts: &counts, ..Row::default() })?;
+        }
+        Ok(Done { tag: format!("SELECT {}", u8::from(shows)) })
+    }
+
+    /// How many rows are wanted or passed over. Errors: 2201W, 2201X.
+    fn number(&mut self, bound: Option<&Bound>, word: &str) -> Result<Option<u64>, Stop> {
+        let Some(bound) = bound else { return Ok(None) };
+        match self.evaluate(bound, Row::default())? {
+            Value::Integer(number) => match u64::try_from(number) {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => {
+                    let code = if word == "LIMIT" { "2201W" } else { "2201X" };
+                    Err(SqlError::new(code, format!("{word} must not be negative")).into())
+                }
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// The rows that pass the filter, in the order that is asked for.
+    fn find(&mut self, plan: &SelectPlan, table: TableId) -> Result<Vec<VersionId>, Stop> {
+        let mut found = Vec::new();
+        for version in self.seen(table) {
+            let values = self.values(table, version);
+            let row = Row::of(&values);
+            if !self.passes(plan.filter.as_ref(), row)? {
+                continue;
+            }
+            let mut keys = Vec::new();
+            if plan.counts.is_empty() {
+                for (bound, is_descending) in &plan.order {
+                    keys.push((self.evaluate(bound, row)?, *is_descending));
+                }
+            }
+            found.push((keys, version));
+        }
+        found.sort_by(|(left, _), (right, _)| {
+            let pairs = left.iter().zip(right);
+            let orders = pairs.map(|((left, is_descending), (right, _))| {
+                let order = compare(left, right);
+                if *is_descending { order.reverse() } else { order }
+            });
+            orders.fold(Ordering::Equal, Ordering::then)
+        });
+        Ok(found.into_iter().map(|(_, version)| version).collect())
+    }
+
+    fn select_counts(
+        &mut self,
+        plan: &SelectPlan,
+        table: TableId,
+        outputs: &[Output],
+    ) -> Result<Done, Stop> {
+        let mut counts = vec![0; plan.counts.len()];
+        for version in self.run.progress.targets.clone().unwrap_or_default() {
+            let values = self.values(table, version);
+            for (count, counted) in counts.iter_mut().zip(&plan.counts) {
+                let is_null = match counted {
+                    Some(bound) => self.evaluate(bound, Row::of(&values))?.is_null(),
+                    None => false,
+                };
+                *count += i64::from(!is_null);
+            }
+        }
+        self.give(Some(outputs), Row { counts: &counts, ..Row::default() })?;
+        Ok(Done { tag: "SELECT 1".to_owned() })
+    }
+
+    /// Locks a row that was found; `None` if it is passed over.
+    fn lock_target(
+        &mut self,
+        plan: &SelectPlan,
+        table: TableId,
+        locking: Locking,
+        target: VersionId,
+    ) -> Result<Option<VersionId>, Stop> {
+        let mut version = self.run.progress.current.unwrap_or(target);
+        loop {
+            self.run.progress.current = Some(version);
+            match self.have((table, version), locking.strength, locking.policy)? {
+                Standing::Free => break,
+                Standing::Own | Standing::Taken(_) => return Ok(None),
+                Standing::Deleted if self.is_strict() => {
+                    return Err(serialization("delete").into());
+                }
+                Standing::Replaced(_) if self.is_strict() => {
+                    return Err(serialization("update").into());
+                }
+                Standing::Deleted => return Ok(None),
+                Standing::Replaced(next) => {
+                    version = next;
+                    self.run.progress.is_later = true;
+                }
+            }
+        }
+        self.lock_version(table, version, locking.strength);
+        let values = self.values(table, version);
+        let is_later = self.run.progress.is_later;
+        if is_later && !self.passes(plan.filter.as_ref(), Row::of(&values))? {
+            return Ok(None);
+        }
+        Ok(Some(version))
+    }
+}

@@ -1,0 +1,190 @@
+//! The beginning and the end of transactions. A commit is written to the log, and is done once the
+//! disk has it; until then everybody else sees the transaction as running.
+
+use super::Stop;
+use crate::core::Core;
+use crate::session::Session;
+use crate::sql::ast::Modes;
+use crate::store::locks::Span;
+use crate::store::table::Definition;
+use crate::store::transaction::{Transaction, Undo};
+use crate::store::{TableId, VersionId};
+use crate::wal::{self, Record};
+use fencepost_machine::Output;
+use std::collections::BTreeSet;
+
+/// Begins a transaction, unless there is one.
+pub(crate) fn ensure(core: &Core, session: &mut Session) {
+    if session.transaction.is_some() {
+        return;
+    }
+    let settings = &session.settings;
+    session.transaction = Some(Transaction {
+        xid: None,
+        isolation: settings.isolation,
+        read_only: settings.read_only,
+        is_block: false,
+        is_implicit_block: false,
+        has_failed: false,
+        began: core.now.wall.0,
+        command: 0,
+        has_looked: false,
+        snapshot: None,
+        undo: Vec::new(),
+        savepoints: Vec::new(),
+        settings_after: None,
+        settings_before: settings.clone(),
+        flushing: None,
+    });
+}
+
+impl Transaction {
+    pub(super) fn take_modes(&mut self, modes: Modes) {
+        self.isolation = modes.isolation.unwrap_or(self.isolation);
+        self.read_only = modes.read_only.unwrap_or(self.read_only);
+    }
+
+    /// What a commit writes to the log.
+    fn records(&self, core: &Core) -> Vec<Record> {
+        let mut records = Vec::new();
+        let mut written: BTreeSet<(TableId, VersionId)> = BTreeSet::new();
+        for done in &self.undo {
+            match done {
+                Undo::Created(table) => {
+                    if let Some(definition) = core.heap.get(*table) {
+                        records.push(Record::table(definition));
+                    }
+                }
+                Undo::Indexed(table) => {
+                    if let Some(definition) = core.heap.get(*table) {
+                        records.push(Record::indexes(definition));
+                    }
+                }
+                Undo::Dropped(table) => records.push(Record::Drop(*table)),
+                Undo::Inserted(table, version) => {
+                    if written.insert((*table, *version))
+                        && let Some(live) = core.heap.version(*table, *version)
+                        && live.ended.is_none_or(|ended| Some(ended.by) != self.xid)
+                    {
+                        records.push(Record::put(*table, *version, live));
+                    }
+                }
+                Undo::Ended(table, version) => records.push(Record::Remove(*table, *version)),
+                Undo::Locked(..) | Undo::Took(..) => {}
+            }
+        }
+        let tables: BTreeSet<TableId> = written.iter().map(|(table, _)| *table).collect();
+        let serial = |table: TableId| core.heap.get(table).and_then(Record::serials);
+        records.extend(tables.into_iter().filter_map(serial));
+        records
+    }
+}
+
+/// Commits the transaction of a session, if there is one.
+pub(crate) fn commit(core: &mut Core, session: &mut Session) -> Result<(), Stop> {
+    let Some(transaction) = &mut session.transaction else { return Ok(()) };
+    if transaction.flushing.is_none() {
+        let records = transaction.records(core);
+        let writes = transaction.xid.is_some() && !transaction.undo.is_empty();
+        if writes {
+            let bytes = wal::group(&records);
+            core.wants.push(Output::DiskAppend { bytes });
+        }
+        if writes && core.syncs {
+            core.wants.push(Output::DiskSync);
+            core.asked_syncs += 1;
+            transaction.flushing = Some(core.asked_syncs);
+        } else {
+            transaction.flushing = Some(0);
+        }
+    }
+    let wanted = transaction.flushing.unwrap_or(0);
+    if wanted > core.done_syncs {
+        return Err(Stop::Flush(wanted));
+    }
+    finish(core, session);
+    Ok(())
+}
+
+/// What a commit has done is seen from now on.
+fn finish(core: &mut Core, session: &mut Session) {
+    let Some(transaction) = session.transaction.take() else { return };
+    let tables: BTreeSet<TableId> = transaction.undo.iter().filter_map(Undo::table).collect();
+    if let Some(xid) = transaction.xid {
+        core.transactions.end(xid);
+    }
+    for done in &transaction.undo {
+        match done {
+            Undo::Created(table) => {
+                if let Some(definition) = core.heap.get_mut(*table) {
+                    definition.creator = None;
+                }
+            }
+            Undo::Dropped(table) => drop::<Option<Definition>>(core.heap.forget(*table)),
+            Undo::Locked(table, version, strength) => {
+                core.heap.unlock(*table, *version, transaction.xid, *strength);
+            }
+            _ => {}
+        }
+    }
+    if let Some(settings) = transaction.settings_after {
+        session.settings = settings;
+    }
+    core.transactions.forget(session.backend);
+    for table in tables {
+        core.heap.vacuum(table, &core.transactions);
+    }
+    core.locks.release_all(session.backend, Span::Transaction);
+}
+
+/// Takes back all that the transaction of a session did. A block stays, and is failed, until its
+/// end is said.
+pub(crate) fn fail(core: &mut Core, session: &mut Session) {
+    let Some(transaction) = &mut session.transaction else { return };
+    if !transaction.is_block {
+        return rollback(core, session);
+    }
+    let backend = session.backend;
+    match transaction.savepoints.last() {
+        Some(savepoint) if !transaction.has_failed => {
+            let mark = savepoint.mark;
+            transaction.take_back(mark, &mut core.heap, &mut core.locks, backend);
+            transaction.xid.into_iter().for_each(|xid| core.locks.look_again(xid));
+        }
+        Some(_) => {}
+        None => release(core, session),
+    }
+    if let Some(transaction) = &mut session.transaction {
+        transaction.has_failed = true;
+    }
+}
+
+/// Ends the transaction of a session without a trace.
+pub(crate) fn rollback(core: &mut Core, session: &mut Session) {
+    release(core, session);
+    if let Some(transaction) = session.transaction.take() {
+        session.settings = transaction.settings_before;
+    }
+}
+
+/// Takes everything back, and lets go of every lock of the transaction.
+fn release(core: &mut Core, session: &mut Session) {
+    let Some(transaction) = &mut session.transaction else { return };
+    let backend = session.backend;
+    transaction.take_back(0, &mut core.heap, &mut core.locks, backend);
+    if let Some(xid) = transaction.xid.take() {
+        core.transactions.end(xid);
+    }
+    transaction.snapshot = None;
+    core.transactions.forget(backend);
+    core.locks.release_all(backend, Span::Transaction);
+}
+
+impl Undo {
+    fn table(&self) -> Option<TableId> {
+        match self {
+            Undo::Inserted(table, _) | Undo::Ended(table, _) => Some(*table),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Statements that need no plan: transactions, settings, locks of tables.
+
+use super::{Done, Execution, Stop, transactions};
+use crate::error::{Severity, SqlError};
+use crate::sql::ast::{LockMode, Modes, Named, Set, Statement, TransactionStatement};
+use crate::store::transaction::Savepoint;
+use crate::types::Value;
+
+fn done(tag: &str) -> Result<Done, Stop> {
+    Ok(Done { tag: tag.to_owned() })
+}
+
+impl Execution<'_> {
+    /// Carries out a statement that needs no plan; `None` for those that do.
+    pub(super) fn utility(&mut self, statement: &Statement) -> Result<Option<Done>, Stop> {
+        let outcome = match statement {
+            Statement::Select(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_) => return Ok(None),
+            Statement::Transaction(statement) => self.transaction(statement),
+            Statement::Set(set) => self.set(set),
+            Statement::Show(name) => self.show(name),
+            Statement::CreateTable(create) => self.create_table(create),
+            Statement::CreateIndex(create) => self.create_index(create),
+            Statement::DropTable { tables, if_exists } => self.drop_tables(tables, *if_exists),
+            Statement::LockTable { tables, mode, nowait } => self.lock_all(tables, *mode, *nowait),
+            Statement::Discard => self.discard(),
+            Statement::Deallocate(name) => {
+                self.session.deallocate(name.as_deref())?;
+                done(if name.is_some() { "DEALLOCATE" } else { "DEALLOCATE ALL" })
+            }
+        };
+        outcome.map(Some)
+    }
+
+    fn warn(&mut self, code: &'static str, message: &str) {
+        self.session.notices.push(SqlError::of(Severity::Warning, code, message));
+    }
+
+    fn is_in_block(&self) -> bool {
+        self.session.transaction.as_ref().is_some_and(|open| open.is_block)
+    }
+
+    fn demand_block(&self, what: &str) -> Result<(), Stop> {
+        let is_implicit =
+            self.session.transaction.as_ref().is_some_and(|open| open.is_implicit_block);
+        if self.is_in_block() || (is_implicit && what == "LOCK TABLE") {
+            return Ok(());
+        }
+        let message = format!("{what} can only be used in transaction blocks");
+        Err(SqlError::new("25P01", message).into())
+    }
+
+    fn transaction(&mut self, statement: &TransactionStatement) -> Result<Done, Stop> {
+        match statement {
+            TransactionStatement::Begin(modes, tag) => self.begin(*modes, tag),
+            TransactionStatement::Commit => self.commit(),
+            TransactionStatement::Rollback => {
+                if !self.is_in_block() {
+                    self.warn("25P01", "there is no transaction in progress");
+                }
+                transactions::rollback(self.core, self.session);
+                done("ROLLBACK")
+            }
+            TransactionStatement::Savepoint(name) => {
+                self.demand_block("SAVEPOINT")?;
+                self.savepoint(name);
+                done("SAVEPOINT")
+            }
+            TransactionStatement::Release(name) => {
+                self.demand_block("RELEASE SAVEPOINT")?;
+                let index = self.find_savepoint(name)?;
+                if let Some(open) = &mut self.session.transaction {
+                    open.savepoints.truncate(index);
+                }
+                done("RELEASE")
+            }
+            TransactionStatement::RollbackTo(name) => {
+                self.demand_block("ROLLBACK TO SAVEPOINT")?;
+                self.rollback_to(name)?;
+                done("ROLLBACK")
+            }
+            TransactionStatement::Set(modes) => {
+                if self.is_in_block() {
+                    self.set_modes(*modes)?;
+                } else {
+                    self.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
+                }
+                done("SET")
+            }
+            TransactionStatement::SetSession(modes) => {
+                let settings = &mut self.session.settings;
+                settings.isolation = modes.isolation.unwrap_or(settings.isolation);
+                settings.read_only = modes.read_only.unwrap_or(settings.read_only);
+                done("SET")
+            }
+        }
+    }
+
+    fn begin(&mut self, modes: Modes, tag: &str) -> Result<Done, Stop> {
+        if self.is_in_block() {
+            self.warn("25001", "there is already a transaction in progress");
+        }
+        self.set_modes(modes)?;
+        if let Some(open) = &mut self.session.transaction {
+            open.is_block = true;
+        }
+        done(tag)
+    }
+
+    /// Errors: 25001 if the transaction has looked at something already.
+    fn set_modes(&mut self, modes: Modes) -> Result<(), Stop> {
+        let Some(open) = &mut self.session.transaction else { return Ok(()) };
+        let has_looked = open.has_looked;
+        if has_looked && modes.isolation.is_some_and(|wanted| wanted != open.isolation) {
+            let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
+            return Err(SqlError::new("25001", message).into());
+        }
+        if has_looked && modes.read_only == Some(false) && open.read_only {
+            let message = "transaction read-write mode must be set before any query";
+            return Err(SqlError::new("25001", message).into());
+        }
+        open.take_modes(modes);
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<Done, Stop> {
+        let is_flushing =
+            self.session.transaction.as_ref().is_some_and(|open| open.flushing.is_some());
+        if !self.is_in_block() && !is_flushing {
+            self.warn("25P01", "there is no transaction in progress");
+        }
+        if self.session.transaction.as_ref().is_some_and(|open| open.has_failed) {
+            transactions::rollback(self.core, self.session);
+            return done("ROLLBACK");
+        }
+        transactions::commit(self.core, self.session)?;
+        done("COMMIT")
+    }
+
+    fn savepoint(&mut self, name: &str) {
+        let settings = self.session.settings.clone();
+        if let Some(open) = &mut self.session.transaction {
+            let mark = open.undo.len();
+            open.savepoints.push(Savepoint { name: name.to_owned(), mark, settings });
+        }
+    }
+
+    fn find_savepoint(&self, name: &str) -> Result<usize, Stop> {
+        let open = self.session.transaction.as_ref();
+        let index =
+            open.and_then(|open| open.savepoints.iter().rposition(|point| point.name == name));
+        index.ok_or_else(|| {
+            SqlError::new("3B001", format!("savepoint \"{name}\" does not exist")).into()
+        })
+    }
+
+    fn rollback_to(&mut self, name: &str) -> Result<(), Stop> {
+        let index = self.find_savepoint(name)?;
+        let backend = self.session.backend;
+        let Some(open) = &mut self.session.transaction else { return Ok(()) };
+        open.savepoints.truncate(index + 1);
+        let mark = open.savepoints[index].mark;
+        open.take_back(mark, &mut self.core.heap, &mut self.core.locks, backend);
+        open.xid.into_iter().for_each(|xid| self.core.locks.look_again(xid));
+        open.has_failed = false;
+        self.session.settings = open.savepoints[index].settings.clone();
+        Ok(())
+    }
+
+    fn set(&mut self, set: &Set) -> Result<Done, Stop> {
+        let tag = if set.is_reset { "RESET" } else { "SET" };
+        let Some(name) = &set.name else {
+            self.session.reset_all();
+            return done(tag);
+        };
+        if set.is_local && !self.is_in_block() {
+            self.session.settings.clone().set(name, set.value.as_deref())?;
+            self.warn("25P01", "SET LOCAL can only be used in transaction blocks");
+            return done(tag);
+        }
+        if name.eq_ignore_ascii_case("transaction_isolation") {
+            return Err(SqlError::unsupported("SET transaction_isolation").into());
+        }
+        let before = self.session.settings.clone();
+        self.session.settings.set(name, set.value.as_deref())?;
+        if let Some(open) = &mut self.session.transaction {
+            match (&mut open.settings_after, set.is_local) {
+                (None, true) => open.settings_after = Some(before),
+                (Some(after), false) => after.set(name, set.value.as_deref())?,
+                _ => {}
+            }
+        }
+        done(tag)
+    }
+
+    fn show(&mut self, name: &str) -> Result<Done, Stop> {
+        let shown = self.session.show(name)?;
+        let own = self.session.settings.show(name).map_or(name, |(known, _)| known);
+        let output = crate::bind::Output {
+            label: own.to_owned(),
+            bound: crate::bind::Bound::Constant(Value::Null),
+            kind: crate::types::Type::Text,
+            origin: None,
+        };
+        let planned = super::Planned {
+            plan: super::Plan::None,
+            outputs: Some(vec![output]),
+            parameters: Vec::new(),
+        };
+        self.run.planned = Some(std::rc::Rc::new(planned));
+        self.run.rows.push(vec![Value::Text(shown)]);
+        done("SHOW")
+    }
+
+    fn lock_all(&mut self, tables: &[Named], mode: LockMode, nowait: bool) -> Result<Done, Stop> {
+        self.demand_block("LOCK TABLE")?;
+        for table in tables {
+            self.lock_table(table, mode, nowait)?;
+        }
+        done("LOCK TABLE")
+    }
+
+    fn discard(&mut self) -> Result<Done, Stop> {
+        if self.is_in_block() {
+            let message = "DISCARD ALL cannot run inside a transaction block";
+            return Err(SqlError::new("25001", message).into());
+        }
+        self.session.reset_all();
+        self.session.deallocate(None)?;
+        self.core.locks.release_all(self.session.backend, crate::store::locks::Span::Session);
+        done("DISCARD ALL")
+    }
+}

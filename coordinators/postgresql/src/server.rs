@@ -1,0 +1,361 @@
+//! The server as a machine: connections and bytes in, replies out, and a timer for all that becomes
+//! too late.
+
+use crate::client::Client;
+use crate::core::{Core, Signal};
+use crate::error::SqlError;
+use crate::execute::Stop;
+use crate::session::Session;
+use crate::settings::Settings;
+use crate::store::Backend;
+use crate::store::locks::{Link, Locks, Tag};
+use crate::store::transaction::Transactions;
+use crate::wal;
+use bytes::Bytes;
+use fencepost_machine::wording::Wording;
+use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
+use std::collections::BTreeMap;
+
+/// A log that is longer than this when the server starts is written anew.
+const LOG_MAX: usize = 1024 * 1024;
+/// The process id of the first session.
+const FIRST_PID: u32 = 1_001;
+
+/// How the server is set up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Whether a commit is answered only once the disk has it (`fsync` and `synchronous_commit`).
+    pub syncs: bool,
+    /// Statements that are carried out before anybody connects, if there is no table yet.
+    pub schema: String,
+    /// From which the secrets of the sessions follow.
+    pub seed: u64,
+}
+
+impl Default for Config {
+    /// As PostgreSQL comes: durable, and empty.
+    fn default() -> Config {
+        Config { syncs: true, schema: String::new(), seed: 0 }
+    }
+}
+
+/// One PostgreSQL server. The driver sends [`Input::Timer`] when it boots.
+#[derive(Debug)]
+pub struct Postgresql {
+    core: Core,
+    clients: BTreeMap<ConnectionId, Client>,
+    next_pid: u32,
+    seed: u64,
+    has_booted: bool,
+    checkpoint: Option<DiskImage>,
+}
+
+impl Postgresql {
+    /// A server that is about to boot from what its disk holds.
+    pub fn new(config: Config, image: &DiskImage, now: Now) -> Postgresql {
+        let heap = wal::replay(&image.append_only);
+        let is_new = heap.tables().next().is_none();
+        let core = Core {
+            now,
+            heap,
+            locks: Locks::default(),
+            transactions: Transactions::new(),
+            signals: Vec::new(),
+            cancels: Vec::new(),
+            backends: Vec::new(),
+            wants: Vec::new(),
+            syncs: config.syncs,
+            asked_syncs: 0,
+            done_syncs: 0,
+        };
+        let mut server = Postgresql {
+            core,
+            clients: BTreeMap::new(),
+            next_pid: FIRST_PID,
+            seed: config.seed,
+            has_booted: false,
+            checkpoint: None,
+        };
+        if is_new && !config.schema.is_empty() {
+            server.prepare(&config.schema);
+        } else if image.append_only.len() > LOG_MAX {
+            server.rewrite();
+        }
+        server
+    }
+
+    /// Carries out the statements that make the tables, and keeps them safely.
+    fn prepare(&mut self, schema: &str) {
+        let syncs = std::mem::replace(&mut self.core.syncs, false);
+        let session = self.session();
+        let mut client = Client::new(session);
+        client.stage = crate::client::Stage::Ready;
+        let text = [schema.as_bytes(), b"\0"].concat();
+        let length = (text.len() + 4) as u32;
+        client.input.extend_from_slice(&[b"Q", &length.to_be_bytes()[..], &text].concat());
+        client.serve(&mut self.core);
+        client.leave(&mut self.core);
+        self.core.syncs = syncs;
+        self.core.wants.clear();
+        self.rewrite();
+    }
+
+    fn rewrite(&mut self) {
+        let append_only = wal::checkpoint(&self.core.heap);
+        self.checkpoint = Some(DiskImage { append_only, ..DiskImage::default() });
+    }
+
+    fn session(&mut self) -> Session {
+        let pid = self.next_pid;
+        self.next_pid += 1;
+        let settings = Settings::default();
+        Session {
+            backend: Backend(pid),
+            secret: secret(self.seed, pid),
+            user: String::new(),
+            database: String::new(),
+            first_settings: settings.clone(),
+            settings,
+            transaction: None,
+            prepared: BTreeMap::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    fn dispatch(&mut self, input: Input<'_>) {
+        match input {
+            Input::Timer => {
+                if !std::mem::replace(&mut self.has_booted, true)
+                    && let Some(image) = self.checkpoint.take()
+                {
+                    self.core.wants.push(Output::DiskReplace { image });
+                }
+                self.look_at_clock();
+            }
+            Input::Accepted { connection, .. } => {
+                let session = self.session();
+                self.clients.insert(connection, Client::new(session));
+            }
+            Input::Received { connection, bytes } => {
+                if let Some(client) = self.clients.get_mut(&connection) {
+                    client.input.extend_from_slice(bytes);
+                    client.serve(&mut self.core);
+                }
+            }
+            Input::Continue => {
+                if let Some(client) = self.clients.values_mut().find(|client| client.has_more()) {
+                    client.serve(&mut self.core);
+                }
+            }
+            Input::Closed { connection } => {
+                if let Some(client) = self.clients.get_mut(&connection) {
+                    client.is_gone = true;
+                    client.serve(&mut self.core);
+                }
+            }
+            Input::DiskSynced => self.core.done_syncs += 1,
+            Input::Connected { .. }
+            | Input::ConnectFailed { .. }
+            | Input::Unsent { .. }
+            | Input::Operator { .. } => {}
+        }
+    }
+
+    /// Lets everybody go on who was waiting for something that has come, until nobody is left.
+    fn settle(&mut self) {
+        loop {
+            if self.deliver() {
+                continue;
+            }
+            let woken = std::mem::take(&mut self.core.locks.woken);
+            let done = self.core.done_syncs;
+            let is_flushed = |client: &Client| match client.blocked {
+                Some(Stop::Flush(wanted)) => wanted <= done,
+                _ => false,
+            };
+            let next: Vec<ConnectionId> = self
+                .clients
+                .iter()
+                .filter(|(_, client)| woken.contains(&client.session.backend) || is_flushed(client))
+                .map(|(id, client)| (woken.iter().position(|b| *b == client.session.backend), *id))
+                .collect::<std::collections::BTreeSet<_>>()
+                .into_iter()
+                .map(|(_, id)| id)
+                .collect();
+            if next.is_empty() {
+                return;
+            }
+            for id in next {
+                self.go_on(id);
+            }
+        }
+    }
+
+    fn go_on(&mut self, id: ConnectionId) {
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        client.advance(&mut self.core);
+        if client.is_gone && client.blocked.is_none() {
+            client.serve(&mut self.core);
+        }
+    }
+
+    /// Hands on what sessions did to each other; whether there was anything.
+    fn deliver(&mut self) -> bool {
+        let known = |backend, secret| {
+            let clients = self.clients.values();
+            clients
+                .map(|client| &client.session)
+                .any(|session| session.backend == backend && session.secret == secret)
+        };
+        let cancels = std::mem::take(&mut self.core.cancels);
+        let cancels = cancels.into_iter().filter(|(backend, secret, _)| known(*backend, *secret));
+        let cancels: Vec<_> = cancels.map(|(backend, _, signal)| (backend, signal)).collect();
+        let signals = std::mem::take(&mut self.core.signals);
+        let all: Vec<(Backend, Signal)> = cancels.into_iter().chain(signals).collect();
+        for (backend, signal) in &all {
+            let client =
+                self.clients.values_mut().find(|client| client.session.backend == *backend);
+            let Some(client) = client.filter(|client| !client.is_over) else { continue };
+            let is_flushing = matches!(client.blocked, Some(Stop::Flush(_)));
+            match signal {
+                Signal::Terminate if !is_flushing => {
+                    let message = "terminating connection due to administrator command";
+                    client.interrupt(&mut self.core, &SqlError::fatal("57P01", message));
+                }
+                Signal::Cancel if client.blocked.is_some() && !is_flushing => {
+                    let message = "canceling statement due to user request";
+                    client.interrupt(&mut self.core, &SqlError::new("57014", message));
+                }
+                _ => {}
+            }
+        }
+        !all.is_empty()
+    }
+
+    /// Ends what has become too late, and looks for deadlocks.
+    fn look_at_clock(&mut self) {
+        let now = self.core.now.monotonic.0;
+        let ids: Vec<ConnectionId> = self.clients.keys().copied().collect();
+        for id in ids {
+            let Some(client) = self.clients.get_mut(&id) else { continue };
+            let is_due = |timer: Option<u64>| timer.is_some_and(|at| at <= now);
+            let timers = client.timers;
+            if matches!(client.blocked, Some(Stop::Sleep(until)) if until <= now) {
+                self.go_on(id);
+                continue;
+            }
+            if is_due(timers.deadlock) && self.is_deadlocked(id) {
+                continue;
+            }
+            let Some(client) = self.clients.get_mut(&id) else { continue };
+            if is_due(timers.idle) {
+                let error = client.idle_error();
+                client.end(&mut self.core, &error);
+            } else if client.blocked.is_none() || matches!(client.blocked, Some(Stop::Flush(_))) {
+                // Nothing that could be too late.
+            } else if is_due(timers.lock) {
+                let message = "canceling statement due to lock timeout";
+                client.interrupt(&mut self.core, &SqlError::new("55P03", message));
+            } else if is_due(timers.statement) {
+                let message = "canceling statement due to statement timeout";
+                client.interrupt(&mut self.core, &SqlError::new("57014", message));
+            }
+        }
+    }
+
+    /// Whether a session waits for itself in the end; then its statement fails.
+    fn is_deadlocked(&mut self, id: ConnectionId) -> bool {
+        let Some(client) = self.clients.get_mut(&id) else { return false };
+        client.timers.deadlock = None;
+        let Some(circle) = self.core.locks.circle(client.session.backend) else { return false };
+        let lines: Vec<String> = circle.iter().map(line).collect();
+        let error = SqlError::new("40P01", "deadlock detected")
+            .detail(lines.join("\n"))
+            .hint("See server log for query details.");
+        client.interrupt(&mut self.core, &error);
+        true
+    }
+
+    /// Sends what was said, closes what is over, and asks to be woken.
+    fn hand_over(&mut self, out: &mut Outputs) {
+        out.list.append(&mut self.core.wants);
+        for (id, client) in &mut self.clients {
+            if !client.out.is_empty() {
+                let bytes: Bytes = client.out.split().freeze();
+                if !client.is_gone {
+                    out.list.push(Output::Send { connection: *id, bytes });
+                }
+            }
+            out.commands += std::mem::take(&mut client.commands);
+            if client.is_over && !client.is_gone {
+                out.list.push(Output::Close { connection: *id });
+            }
+        }
+        self.clients.retain(|_, client| !client.is_over);
+        out.more = self.clients.values().any(Client::has_more);
+        let timers = self.clients.values().flat_map(|client| {
+            let timers = client.timers;
+            let sleep = match client.blocked {
+                Some(Stop::Sleep(until)) => Some(until),
+                _ => None,
+            };
+            [timers.statement, timers.lock, timers.deadlock, timers.idle, sleep]
+        });
+        if let Some(next) = timers.flatten().min() {
+            let micros = next.saturating_sub(self.core.now.monotonic.0);
+            out.list.push(Output::WakeAfter { micros });
+        }
+    }
+}
+
+/// A number that others do not guess: the next of a generator (SplitMix64).
+fn secret(seed: u64, pid: u32) -> u32 {
+    let mut mixed = seed.wrapping_add(u64::from(pid).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31)) as u32
+}
+
+/// One line of the detail of a deadlock.
+fn line(link: &Link) -> String {
+    let what = match link.tag {
+        Tag::Table(table) => format!("relation {} of database 5", table.0),
+        Tag::Row(table, version) => {
+            format!("tuple (0,{}) of relation {} of database 5", version.0, table.0)
+        }
+        Tag::Transaction(xid) => format!("transaction {}", xid.0),
+        Tag::Advisory(key) => {
+            format!("advisory lock [5,{},{},1]", (key >> 32) as u32, key as u32)
+        }
+        Tag::AdvisoryPair(first, second) => {
+            format!("advisory lock [5,{},{},2]", first as u32, second as u32)
+        }
+    };
+    let (waiter, mode, blocker) = (link.waiter.0, link.mode.name(), link.blocker.0);
+    format!("Process {waiter} waits for {mode} on {what}; blocked by process {blocker}.")
+}
+
+impl Machine for Postgresql {
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        self.core.now = now;
+        self.dispatch(input);
+        self.settle();
+        self.hand_over(out);
+    }
+
+    /// A wait that ends by itself: a timeout, a deadlock that will be found.
+    fn will_send(&self) -> bool {
+        self.clients.values().any(|client| {
+            let timers = client.timers;
+            let is_sleeping = matches!(client.blocked, Some(Stop::Sleep(_)));
+            is_sleeping
+                || timers.lock.is_some()
+                || timers.idle.is_some()
+                || (timers.statement.is_some() && client.blocked.is_some())
+        })
+    }
+
+    fn wording(&self) -> Wording {
+        crate::wording::wording
+    }
+}

@@ -1,0 +1,203 @@
+//! Statements that govern transactions, settings and locks of tables.
+
+use super::Parser;
+use super::ast::{Isolation, LockMode, Modes, Set, Statement, TransactionStatement};
+use super::token::Kind;
+use crate::error::{Outcome, SqlError};
+
+impl Parser {
+    pub(super) fn transaction(&mut self, word: &str) -> Outcome<TransactionStatement> {
+        self.at += 1;
+        let noise = |parser: &mut Parser| {
+            let _ = parser.take_word("work") || parser.take_word("transaction");
+        };
+        match word {
+            "start" => {
+                self.want_word("transaction")?;
+                Ok(TransactionStatement::Begin(self.modes()?, "START TRANSACTION"))
+            }
+            "begin" => {
+                noise(self);
+                Ok(TransactionStatement::Begin(self.modes()?, "BEGIN"))
+            }
+            "commit" | "end" => {
+                noise(self);
+                self.no_chain()?;
+                Ok(TransactionStatement::Commit)
+            }
+            "savepoint" => Ok(TransactionStatement::Savepoint(self.name()?)),
+            "release" => {
+                self.take_word("savepoint");
+                Ok(TransactionStatement::Release(self.name()?))
+            }
+            _ => {
+                noise(self);
+                if self.take_word("to") {
+                    self.take_word("savepoint");
+                    return Ok(TransactionStatement::RollbackTo(self.name()?));
+                }
+                self.no_chain()?;
+                Ok(TransactionStatement::Rollback)
+            }
+        }
+    }
+
+    /// `AND NO CHAIN`, which changes nothing.
+    fn no_chain(&mut self) -> Outcome<()> {
+        if !self.take_word("and") {
+            return Ok(());
+        }
+        let begins_another = !self.take_word("no");
+        self.want_word("chain")?;
+        match begins_another {
+            true => Err(SqlError::unsupported("AND CHAIN")),
+            false => Ok(()),
+        }
+    }
+
+    fn modes(&mut self) -> Outcome<Modes> {
+        let mut modes = Modes::default();
+        loop {
+            if self.take_words(&["isolation", "level"]) {
+                modes.isolation = Some(self.isolation()?);
+            } else if self.take_words(&["read", "only"]) {
+                modes.read_only = Some(true);
+            } else if self.take_words(&["read", "write"]) {
+                modes.read_only = Some(false);
+            } else {
+                return Ok(modes);
+            }
+            self.take_symbol(",");
+        }
+    }
+
+    fn isolation(&mut self) -> Outcome<Isolation> {
+        let levels = [
+            (&["serializable"][..], Isolation::Serializable),
+            (&["repeatable", "read"], Isolation::RepeatableRead),
+            (&["read", "committed"], Isolation::ReadCommitted),
+            (&["read", "uncommitted"], Isolation::ReadUncommitted),
+        ];
+        for (words, isolation) in levels {
+            if self.take_words(words) {
+                return Ok(isolation);
+            }
+        }
+        Err(self.unexpected())
+    }
+
+    pub(super) fn set(&mut self) -> Outcome<Statement> {
+        self.at += 1;
+        if self.take_words(&["session", "characteristics", "as", "transaction"]) {
+            let modes = self.modes()?;
+            return Ok(Statement::Transaction(TransactionStatement::SetSession(modes)));
+        }
+        if self.take_word("transaction") {
+            return Ok(Statement::Transaction(TransactionStatement::Set(self.modes()?)));
+        }
+        let is_local = self.take_word("local");
+        if !is_local {
+            self.take_word("session");
+        }
+        let name = if self.take_words(&["time", "zone"]) {
+            "timezone".to_owned()
+        } else {
+            let mut name = self.name()?;
+            while self.take_symbol(".") {
+                name = format!("{name}.{}", self.label()?);
+            }
+            if !self.take_symbol("=") {
+                self.want_word("to")?;
+            }
+            name
+        };
+        let value = self.setting_value()?;
+        Ok(Statement::Set(Set { is_local, name: Some(name), value, is_reset: false }))
+    }
+
+    /// The value of a setting; `None` for `DEFAULT`.
+    fn setting_value(&mut self) -> Outcome<Option<String>> {
+        if self.take_word("default") {
+            return Ok(None);
+        }
+        let values = self.list(|parser| {
+            let is_negative = parser.take_symbol("-");
+            let value = match parser.peek().map(|token| token.kind.clone()) {
+                Some(Kind::Integer(digits) | Kind::Decimal(digits)) if is_negative => {
+                    format!("-{digits}")
+                }
+                Some(
+                    Kind::Text(text)
+                    | Kind::Word(text)
+                    | Kind::Quoted(text)
+                    | Kind::Integer(text)
+                    | Kind::Decimal(text),
+                ) if !is_negative => text,
+                _ => return Err(parser.unexpected()),
+            };
+            parser.at += 1;
+            Ok(value)
+        })?;
+        Ok(Some(values.join(", ")))
+    }
+
+    pub(super) fn reset(&mut self) -> Outcome<Statement> {
+        self.at += 1;
+        let name = if self.take_word("all") { None } else { Some(self.name()?) };
+        Ok(Statement::Set(Set { is_local: false, name, value: None, is_reset: true }))
+    }
+
+    pub(super) fn show(&mut self) -> Outcome<Statement> {
+        self.at += 1;
+        if self.take_words(&["transaction", "isolation", "level"]) {
+            return Ok(Statement::Show("transaction_isolation".to_owned()));
+        }
+        if self.take_words(&["time", "zone"]) {
+            return Ok(Statement::Show("timezone".to_owned()));
+        }
+        Ok(Statement::Show(self.name()?))
+    }
+
+    pub(super) fn deallocate(&mut self) -> Outcome<Statement> {
+        self.at += 1;
+        self.take_word("prepare");
+        if self.take_word("all") {
+            return Ok(Statement::Deallocate(None));
+        }
+        Ok(Statement::Deallocate(Some(self.name()?)))
+    }
+
+    pub(super) fn lock_table(&mut self) -> Outcome<Statement> {
+        self.at += 1;
+        self.take_word("table");
+        let tables = self.list(Parser::table_name)?;
+        let mode = if self.take_word("in") {
+            let mode = self.lock_mode()?;
+            self.want_word("mode")?;
+            mode
+        } else {
+            LockMode::AccessExclusive
+        };
+        let nowait = self.take_word("nowait");
+        Ok(Statement::LockTable { tables, mode, nowait })
+    }
+
+    fn lock_mode(&mut self) -> Outcome<LockMode> {
+        let modes = [
+            (&["access", "share"][..], LockMode::AccessShare),
+            (&["access", "exclusive"], LockMode::AccessExclusive),
+            (&["row", "share"], LockMode::RowShare),
+            (&["row", "exclusive"], LockMode::RowExclusive),
+            (&["share", "update", "exclusive"], LockMode::ShareUpdateExclusive),
+            (&["share", "row", "exclusive"], LockMode::ShareRowExclusive),
+            (&["share"], LockMode::Share),
+            (&["exclusive"], LockMode::Exclusive),
+        ];
+        for (words, mode) in modes {
+            if self.take_words(words) {
+                return Ok(mode);
+            }
+        }
+        Err(self.unexpected())
+    }
+}

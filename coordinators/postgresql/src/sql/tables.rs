@@ -1,0 +1,137 @@
+//! Statements that define tables and indexes.
+
+use super::Parser;
+use super::ast::{ColumnDefinition, CreateIndex, CreateTable, Expression, Key, Named, Statement};
+use crate::error::{Outcome, SqlError};
+use crate::types::Type;
+
+impl Parser {
+    /// `CREATE` and `DROP` of what there is here; `None`, and nothing taken, for others.
+    pub(super) fn definition(&mut self) -> Outcome<Option<Statement>> {
+        if self.take_words(&["create", "table"]) {
+            return self.create_table().map(Some);
+        }
+        let is_unique = self.take_words(&["create", "unique", "index"]);
+        if is_unique || self.take_words(&["create", "index"]) {
+            return self.create_index(is_unique).map(Some);
+        }
+        if self.take_words(&["drop", "table"]) {
+            let if_exists = self.take_words(&["if", "exists"]);
+            let tables = self.list(Parser::table_name)?;
+            let _ = self.take_word("cascade") || self.take_word("restrict");
+            return Ok(Some(Statement::DropTable { tables, if_exists }));
+        }
+        Ok(None)
+    }
+
+    fn create_table(&mut self) -> Outcome<Statement> {
+        let if_not_exists = self.take_words(&["if", "not", "exists"]);
+        let name = self.table_name()?;
+        let (mut columns, mut keys) = (Vec::new(), Vec::new());
+        self.want_symbol("(")?;
+        if !self.take_symbol(")") {
+            loop {
+                match self.table_constraint()? {
+                    Some(key) => keys.push(key),
+                    None => columns.push(self.column(&mut keys)?),
+                }
+                if !self.take_symbol(",") {
+                    break;
+                }
+            }
+            self.want_symbol(")")?;
+        }
+        Ok(Statement::CreateTable(CreateTable { name, if_not_exists, columns, keys }))
+    }
+
+    fn table_constraint(&mut self) -> Outcome<Option<Key>> {
+        let start = self.at;
+        let name = if self.take_word("constraint") { Some(self.name()?) } else { None };
+        let is_primary = self.take_words(&["primary", "key"]);
+        if is_primary || self.take_word("unique") {
+            let columns = self.bracketed(Parser::named_column)?;
+            return Ok(Some(Key { name, columns, is_primary }));
+        }
+        if name.is_some() || self.is_word("check") || self.is_word("foreign") {
+            return Err(SqlError::unsupported("a constraint that is no key"));
+        }
+        self.at = start;
+        Ok(None)
+    }
+
+    fn column(&mut self, keys: &mut Vec<Key>) -> Outcome<ColumnDefinition> {
+        let named = self.named_column()?;
+        let serial = [("serial", Type::Int4), ("bigserial", Type::Int8)];
+        let found = serial.into_iter().find(|(word, _)| self.take_word(word));
+        let kind = match found {
+            Some((_, kind)) => kind,
+            None => self.type_name()?,
+        };
+        let is_serial = found.is_some();
+        let mut column = ColumnDefinition {
+            name: named.name.clone(),
+            kind,
+            not_null: is_serial,
+            default: None,
+            is_serial,
+        };
+        while self.column_constraint(&named, &mut column, keys)? {}
+        Ok(column)
+    }
+
+    /// One constraint of a column; whether there was one.
+    fn column_constraint(
+        &mut self,
+        named: &Named,
+        column: &mut ColumnDefinition,
+        keys: &mut Vec<Key>,
+    ) -> Outcome<bool> {
+        let name = if self.take_word("constraint") { Some(self.name()?) } else { None };
+        let is_primary = self.take_words(&["primary", "key"]);
+        if is_primary || self.take_word("unique") {
+            keys.push(Key { name, columns: vec![named.clone()], is_primary });
+        } else if self.take_words(&["not", "null"]) {
+            column.not_null = true;
+        } else if self.take_word("default") {
+            column.default = Some(self.default_value()?);
+        } else if self.is_word("check") || self.is_word("references") {
+            return Err(SqlError::unsupported("a constraint that is no key"));
+        } else {
+            return Ok(self.take_word("null"));
+        }
+        Ok(true)
+    }
+
+    /// A default and its text. `DEFAULT 1 NOT NULL` ends at NOT, with which no operator begins
+    /// here.
+    fn default_value(&mut self) -> Outcome<(Expression, String)> {
+        let start = self.at;
+        let value = self.concatenation()?;
+        let raw: Vec<&str> =
+            self.tokens[start..self.at].iter().map(|token| token.raw.as_str()).collect();
+        Ok((value, raw.join(" ")))
+    }
+
+    fn create_index(&mut self, is_unique: bool) -> Outcome<Statement> {
+        if self.take_word("concurrently") {
+            return Err(SqlError::unsupported("CREATE INDEX CONCURRENTLY"));
+        }
+        let if_not_exists = self.take_words(&["if", "not", "exists"]);
+        let name = if self.is_word("on") { None } else { Some(self.name()?) };
+        self.want_word("on")?;
+        let table = self.table_name()?;
+        if self.take_word("using") {
+            self.want_word("btree")?;
+        }
+        let columns = self.bracketed(|parser| {
+            let column = parser.named_column()?;
+            let _ = parser.take_word("desc") || parser.take_word("asc");
+            Ok(column)
+        })?;
+        if self.is_word("where") {
+            return Err(SqlError::unsupported("a partial index"));
+        }
+        let index = CreateIndex { name, if_not_exists, is_unique, table, columns };
+        Ok(Statement::CreateIndex(index))
+    }
+}

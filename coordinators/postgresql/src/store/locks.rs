@@ -1,0 +1,321 @@
+//! Locks of tables, of rows that are waited for, of transactions, and advisory locks: who has them,
+//! who waits in which order, and who waits for each other.
+//!
+//! Source: src/backend/storage/lmgr/README, and the rules of `ProcSleep`, `ProcLockWakeup` and
+//! `DeadLockCheck` there. Not modelled: a deadlock that a new order of a queue would resolve is
+//! reported.
+
+use super::{Backend, TableId, VersionId, Xid};
+use crate::sql::ast::LockMode;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What can be locked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Tag {
+    Table(TableId),
+    /// The turn to wait for a row.
+    Row(TableId, VersionId),
+    /// Had by the transaction until it ends; to wait for it is to ask for a share.
+    Transaction(Xid),
+    /// By one number.
+    Advisory(i64),
+    /// By two.
+    AdvisoryPair(i32, i32),
+}
+
+/// For how long a lock is had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Span {
+    Transaction,
+    Session,
+}
+
+/// What a request came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Granted,
+    /// In the queue.
+    Waits,
+}
+
+#[derive(Clone, Debug)]
+struct Grant {
+    backend: Backend,
+    mode: LockMode,
+    for_transaction: u32,
+    for_session: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    backend: Backend,
+    mode: LockMode,
+    span: Span,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Lock {
+    granted: Vec<Grant>,
+    queue: Vec<Waiter>,
+}
+
+/// Every lock that somebody has or waits for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Locks {
+    locks: BTreeMap<Tag, Lock>,
+    waits: BTreeMap<Backend, Tag>,
+    /// Who has been granted what they waited for, and has not been told.
+    pub(crate) woken: Vec<Backend>,
+}
+
+/// Somebody who waits, in a circle of such.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Link {
+    pub(crate) waiter: Backend,
+    pub(crate) mode: LockMode,
+    pub(crate) tag: Tag,
+    pub(crate) blocker: Backend,
+}
+
+impl LockMode {
+    /// Whether two backends cannot have them both.
+    pub(crate) fn conflicts(self, other: LockMode) -> bool {
+        use LockMode::{
+            AccessExclusive, AccessShare, Exclusive, RowExclusive, RowShare, Share,
+            ShareRowExclusive, ShareUpdateExclusive,
+        };
+        let least = match self {
+            AccessShare => return other == AccessExclusive,
+            RowShare => Exclusive,
+            RowExclusive => Share,
+            ShareUpdateExclusive => ShareUpdateExclusive,
+            Share => return other >= RowExclusive && other != Share,
+            ShareRowExclusive => RowExclusive,
+            Exclusive => RowShare,
+            AccessExclusive => AccessShare,
+        };
+        other >= least
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            LockMode::AccessShare => "AccessShareLock",
+            LockMode::RowShare => "RowShareLock",
+            LockMode::RowExclusive => "RowExclusiveLock",
+            LockMode::ShareUpdateExclusive => "ShareUpdateExclusiveLock",
+            LockMode::Share => "ShareLock",
+            LockMode::ShareRowExclusive => "ShareRowExclusiveLock",
+            LockMode::Exclusive => "ExclusiveLock",
+            LockMode::AccessExclusive => "AccessExclusiveLock",
+        }
+    }
+}
+
+impl Lock {
+    /// Whether what others have forbids this.
+    fn is_taken(&self, backend: Backend, mode: LockMode) -> bool {
+        self.granted.iter().any(|grant| grant.backend != backend && grant.mode.conflicts(mode))
+    }
+
+    fn grant(&mut self, backend: Backend, mode: LockMode, span: Span) {
+        let own = self.granted.iter().position(|own| own.backend == backend && own.mode == mode);
+        let index = own.unwrap_or_else(|| {
+            self.granted.push(Grant { backend, mode, for_transaction: 0, for_session: 0 });
+            self.granted.len() - 1
+        });
+        match span {
+            Span::Transaction => self.granted[index].for_transaction += 1,
+            Span::Session => self.granted[index].for_session += 1,
+        }
+    }
+
+    /// Where a new waiter has to stand, and whether there it need not wait: who has a lock already
+    /// goes before those who wait for that.
+    fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
+        let held: Vec<LockMode> =
+            self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
+        let mut ahead: Vec<LockMode> = Vec::new();
+        for (index, waiter) in self.queue.iter().enumerate() {
+            if held.iter().any(|own| own.conflicts(waiter.mode)) {
+                let is_free = !ahead.iter().any(|other| other.conflicts(mode));
+                return (index, is_free && !self.is_taken(backend, mode));
+            }
+            ahead.push(waiter.mode);
+        }
+        (self.queue.len(), false)
+    }
+}
+
+impl Locks {
+    /// Whether a request would be granted at once.
+    pub(crate) fn is_free(&self, backend: Backend, tag: Tag, mode: LockMode) -> bool {
+        let Some(lock) = self.locks.get(&tag) else { return true };
+        let has_it = lock.granted.iter().any(|own| own.backend == backend && own.mode == mode);
+        let is_waited_for = lock.queue.iter().any(|waiter| waiter.mode.conflicts(mode));
+        has_it || (!is_waited_for && !lock.is_taken(backend, mode)) || lock.place(backend, mode).1
+    }
+
+    /// Asks for a lock, and waits in the queue if it cannot be had.
+    pub(crate) fn acquire(
+        &mut self,
+        backend: Backend,
+        tag: Tag,
+        mode: LockMode,
+        span: Span,
+    ) -> Answer {
+        let is_free = self.is_free(backend, tag, mode);
+        let lock = self.locks.entry(tag).or_default();
+        if is_free {
+            lock.grant(backend, mode, span);
+            return Answer::Granted;
+        }
+        let (index, _) = lock.place(backend, mode);
+        lock.queue.insert(index, Waiter { backend, mode, span });
+        self.waits.insert(backend, tag);
+        Answer::Waits
+    }
+
+    pub(crate) fn has(&self, backend: Backend, tag: Tag, mode: LockMode) -> bool {
+        self.locks.get(&tag).is_some_and(|lock| {
+            lock.granted.iter().any(|own| own.backend == backend && own.mode == mode)
+        })
+    }
+
+    /// What a backend waits for.
+    pub(crate) fn wait_of(&self, backend: Backend) -> Option<Tag> {
+        self.waits.get(&backend).copied()
+    }
+
+    /// Takes a backend out of the queue in which it waits.
+    pub(crate) fn give_up(&mut self, backend: Backend) {
+        let Some(tag) = self.waits.remove(&backend) else { return };
+        if let Some(lock) = self.locks.get_mut(&tag) {
+            lock.queue.retain(|waiter| waiter.backend != backend);
+        }
+        self.wake(tag);
+    }
+
+    /// A part of a transaction was taken back: whoever waits for it looks again.
+    pub(crate) fn look_again(&mut self, xid: Xid) {
+        let Some(lock) = self.locks.get_mut(&Tag::Transaction(xid)) else { return };
+        for waiter in std::mem::take(&mut lock.queue) {
+            self.waits.remove(&waiter.backend);
+            self.woken.push(waiter.backend);
+        }
+    }
+
+    /// Gives a lock back, once; whether the backend had it for that span.
+    pub(crate) fn release(
+        &mut self,
+        backend: Backend,
+        tag: Tag,
+        mode: LockMode,
+        span: Span,
+    ) -> bool {
+        let Some(lock) = self.locks.get_mut(&tag) else { return false };
+        let own = lock.granted.iter_mut().find(|own| own.backend == backend && own.mode == mode);
+        let Some(own) = own else { return false };
+        let count = match span {
+            Span::Transaction => &mut own.for_transaction,
+            Span::Session => &mut own.for_session,
+        };
+        if *count == 0 {
+            return false;
+        }
+        *count -= 1;
+        lock.granted.retain(|grant| grant.for_transaction + grant.for_session > 0);
+        self.wake(tag);
+        true
+    }
+
+    /// Gives back all that a backend has for a span.
+    pub(crate) fn release_all(&mut self, backend: Backend, span: Span) {
+        let tags: Vec<Tag> = self.locks.keys().copied().collect();
+        for tag in tags {
+            let Some(lock) = self.locks.get_mut(&tag) else { continue };
+            if !lock.granted.iter().any(|own| own.backend == backend) {
+                continue;
+            }
+            for own in lock.granted.iter_mut().filter(|own| own.backend == backend) {
+                match span {
+                    Span::Transaction => own.for_transaction = 0,
+                    Span::Session => own.for_session = 0,
+                }
+            }
+            lock.granted.retain(|grant| grant.for_transaction + grant.for_session > 0);
+            self.wake(tag);
+        }
+    }
+
+    /// The advisory locks that a backend has for its session.
+    pub(crate) fn advisory_of(&self, backend: Backend) -> Vec<(Tag, LockMode)> {
+        let is_advisory = |tag: &Tag| matches!(tag, Tag::Advisory(_) | Tag::AdvisoryPair(..));
+        let of = self.locks.iter().filter(|(tag, _)| is_advisory(tag));
+        of.flat_map(|(tag, lock)| {
+            let own = lock.granted.iter().filter(|own| own.backend == backend);
+            own.map(|own| (*tag, own.mode))
+        })
+        .collect()
+    }
+
+    /// Grants what can be granted now, in the order of the queue.
+    fn wake(&mut self, tag: Tag) {
+        let Some(lock) = self.locks.get_mut(&tag) else { return };
+        let mut ahead: Vec<LockMode> = Vec::new();
+        for waiter in std::mem::take(&mut lock.queue) {
+            let is_behind = ahead.iter().any(|other| other.conflicts(waiter.mode));
+            if is_behind || lock.is_taken(waiter.backend, waiter.mode) {
+                ahead.push(waiter.mode);
+                lock.queue.push(waiter);
+                continue;
+            }
+            // A share of a transaction that has ended is given back at once.
+            if !matches!(tag, Tag::Transaction(_)) {
+                lock.grant(waiter.backend, waiter.mode, waiter.span);
+            }
+            self.waits.remove(&waiter.backend);
+            self.woken.push(waiter.backend);
+        }
+        if lock.granted.is_empty() && lock.queue.is_empty() {
+            self.locks.remove(&tag);
+        }
+    }
+
+    /// For whom a backend waits: who has what it wants, and who wants it before.
+    fn blockers(&self, backend: Backend) -> Vec<Link> {
+        let Some(tag) = self.wait_of(backend) else { return Vec::new() };
+        let Some(lock) = self.locks.get(&tag) else { return Vec::new() };
+        let Some(place) = lock.queue.iter().position(|waiter| waiter.backend == backend) else {
+            return Vec::new();
+        };
+        let mode = lock.queue[place].mode;
+        let having = lock.granted.iter().map(|own| (own.backend, own.mode));
+        let ahead = lock.queue[..place].iter().map(|other| (other.backend, other.mode));
+        having
+            .chain(ahead)
+            .filter(|(other, held)| *other != backend && held.conflicts(mode))
+            .map(|(blocker, _)| Link { waiter: backend, mode, tag, blocker })
+            .collect()
+    }
+
+    /// The circle of those who wait for each other that a backend is in, beginning with it.
+    pub(crate) fn circle(&self, backend: Backend) -> Option<Vec<Link>> {
+        let mut seen = BTreeSet::from([backend]);
+        self.path(backend, backend, &mut seen)
+    }
+
+    fn path(&self, from: Backend, to: Backend, seen: &mut BTreeSet<Backend>) -> Option<Vec<Link>> {
+        for link in self.blockers(from) {
+            if link.blocker == to {
+                return Some(vec![link]);
+            }
+            if seen.insert(link.blocker)
+                && let Some(mut rest) = self.path(link.blocker, to, seen)
+            {
+                rest.insert(0, link);
+                return Some(rest);
+            }
+        }
+        None
+    }
+}

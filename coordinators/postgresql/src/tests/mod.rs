@@ -1,0 +1,6 @@
+//! The server by its messages, with a clock and a disk.
+
+mod anything;
+mod time;
+mod transactions;
+mod world;

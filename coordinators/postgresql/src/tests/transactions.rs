@@ -1,0 +1,117 @@
+//! Transactions that meet, connections that end, servers that start anew.
+
+use super::world::{World, query};
+
+#[test]
+fn an_update_waits_for_the_row_and_looks_at_it_anew() {
+    let mut world = World::new();
+    let (first, second) = (world.session(), world.session());
+    world.ask(first, "BEGIN; UPDATE t SET v = 2 WHERE k = 1");
+    assert_eq!(world.ask(second, "UPDATE t SET v = v + 10 WHERE v = 1"), "", "it waits");
+    world.ask(first, "COMMIT");
+    assert_eq!(world.said(second), "UPDATE 0", "the latest version is another");
+    assert_eq!(world.ask(second, "SELECT v FROM t"), "(2) | SELECT 1");
+}
+
+#[test]
+fn repeatable_read_refuses_what_another_has_changed() {
+    let mut world = World::new();
+    let (first, second) = (world.session(), world.session());
+    world.ask(second, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT v FROM t");
+    world.ask(first, "UPDATE t SET v = 2");
+    let said = world.ask(second, "UPDATE t SET v = 3");
+    assert!(said.starts_with("ERROR 40001: could not serialize access"), "{said}");
+    assert!(world.ask(second, "SELECT 1").starts_with("ERROR 25P02"), "the block has failed");
+}
+
+#[test]
+fn an_insert_waits_for_the_other_with_its_key() {
+    for (end, expected) in [("COMMIT", "ERROR 23505"), ("ROLLBACK", "INSERT 0 1")] {
+        let mut world = World::new();
+        let (first, second) = (world.session(), world.session());
+        world.ask(first, "BEGIN; INSERT INTO t VALUES (2, 2)");
+        assert_eq!(world.ask(second, "INSERT INTO t VALUES (2, 3)"), "");
+        world.ask(first, end);
+        assert!(world.said(second).starts_with(expected), "after {end}");
+    }
+}
+
+#[test]
+fn who_waits_for_a_row_gets_it_in_order() {
+    let mut world = World::new();
+    let sessions: Vec<u32> = (0..4).map(|_| world.session()).collect();
+    for id in &sessions {
+        world.ask(*id, "BEGIN");
+        world.send(*id, &query("SELECT v FROM t FOR UPDATE"));
+    }
+    for (index, id) in sessions.iter().enumerate() {
+        assert_eq!(world.said(*id), "(1) | SELECT 1", "the turn of {index}");
+        for later in &sessions[index + 1..] {
+            assert_eq!(world.said(*later), "", "not yet");
+        }
+        world.ask(*id, "COMMIT");
+    }
+}
+
+#[test]
+fn a_connection_that_ends_takes_its_transaction_and_its_locks_with_it() {
+    let mut world = World::new();
+    let (first, second) = (world.session(), world.session());
+    world.ask(first, "SELECT pg_advisory_lock(7)");
+    world.ask(first, "BEGIN; UPDATE t SET v = 9");
+    assert_eq!(world.ask(second, "SELECT pg_advisory_lock(7), v FROM t FOR UPDATE"), "");
+    world.close(first);
+    assert_eq!(world.said(second), "(, 1) | SELECT 1");
+}
+
+#[test]
+fn who_is_gone_while_waiting_still_gets_what_it_waited_for() {
+    let mut world = World::new();
+    let (first, second, third) = (world.session(), world.session(), world.session());
+    world.ask(first, "BEGIN; UPDATE t SET v = 2");
+    assert_eq!(world.ask(second, "UPDATE t SET v = v + 10"), "");
+    world.close(second);
+    world.ask(first, "COMMIT");
+    assert_eq!(world.ask(third, "SELECT v FROM t"), "(12) | SELECT 1", "nobody noticed the end");
+}
+
+#[test]
+fn a_restart_keeps_what_was_committed_and_nothing_else() {
+    let mut world = World::new();
+    let id = world.session();
+    world.ask(id, "CREATE TABLE u (k serial PRIMARY KEY, n varchar(9) DEFAULT 'n', c timestamp)");
+    world.ask(id, "INSERT INTO u (c) VALUES ('2024-02-29 01:02:03.5'), (NULL)");
+    world.ask(id, "DELETE FROM t");
+    world.ask(id, "BEGIN; INSERT INTO t VALUES (5, 5)");
+    world.restart();
+    let id = world.session();
+    assert_eq!(
+        world.ask(id, "SELECT * FROM u ORDER BY k"),
+        "(1, n, 2024-02-29 01:02:03.5) | (2, n, NULL) | SELECT 2"
+    );
+    assert_eq!(world.ask(id, "SELECT count(*) FROM t"), "(0) | SELECT 1");
+    assert_eq!(world.ask(id, "INSERT INTO u DEFAULT VALUES RETURNING k"), "(3) | INSERT 0 1");
+    assert!(world.ask(id, "INSERT INTO u VALUES (1)").starts_with("ERROR 23505"));
+}
+
+#[test]
+fn a_commit_is_answered_and_seen_once_the_disk_has_it() {
+    let mut world = World::new();
+    let (first, second) = (world.session(), world.session());
+    world.syncs_at_once = false;
+    assert_eq!(world.ask(first, "UPDATE t SET v = 2"), "");
+    assert_eq!(world.ask(second, "SELECT v FROM t"), "(1) | SELECT 1");
+    let mut lost = World::new();
+    lost.disk = world.disk.clone();
+    lost.disk.power_loss();
+    lost.restart();
+    let id = lost.session();
+    assert_eq!(lost.ask(id, "SELECT v FROM t"), "(1) | SELECT 1", "the power fails before");
+    world.finish_sync();
+    assert_eq!(world.said(first), "UPDATE 1");
+    assert_eq!(world.ask(second, "SELECT v FROM t"), "(2) | SELECT 1");
+    world.disk.power_loss();
+    world.restart();
+    let id = world.session();
+    assert_eq!(world.ask(id, "SELECT v FROM t"), "(2) | SELECT 1", "the power fails after");
+}

@@ -1,0 +1,368 @@
+//! The log of what was committed, in a format of our own: groups of records, one for each commit.
+//! A group whose end is missing was never committed.
+
+use crate::bind::Binder;
+use crate::error::Outcome;
+use crate::sql::{self, ast};
+use crate::store::heap::Heap;
+use crate::store::table::{Column, Definition, Index, Version};
+use crate::store::{TableId, VersionId, Xid};
+use crate::types::{Interval, Type, Value};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Something that a commit did.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Record {
+    Table {
+        id: TableId,
+        name: String,
+        columns: Vec<Field>,
+        indexes: Vec<Index>,
+    },
+    /// All indexes of a table.
+    Indexes(TableId, Vec<Index>),
+    Drop(TableId),
+    Put(TableId, VersionId, Vec<Value>),
+    Remove(TableId, VersionId),
+    /// The last numbers that the columns of a table gave out.
+    Serials(TableId, Vec<Option<i64>>),
+}
+
+/// A column as the log has it.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Field {
+    name: String,
+    kind: Type,
+    not_null: bool,
+    default: Option<String>,
+    serial: Option<i64>,
+}
+
+/// What a row has that was read from the log: it was committed before all that runs now.
+const BEFORE: (Xid, u32) = (Xid(2), 0);
+
+impl Record {
+    pub(crate) fn table(table: &Definition) -> Record {
+        let field = |column: &Column| Field {
+            name: column.name.clone(),
+            kind: column.kind,
+            not_null: column.not_null,
+            default: column.default_text.clone(),
+            serial: column.serial,
+        };
+        Record::Table {
+            id: table.id,
+            name: table.name.clone(),
+            columns: table.columns.iter().map(field).collect(),
+            indexes: table.indexes.clone(),
+        }
+    }
+
+    pub(crate) fn indexes(table: &Definition) -> Record {
+        Record::Indexes(table.id, table.indexes.clone())
+    }
+
+    pub(crate) fn put(table: TableId, id: VersionId, version: &Version) -> Record {
+        Record::Put(table, id, version.values.as_ref().clone())
+    }
+
+    /// `None` for a table without such columns.
+    pub(crate) fn serials(table: &Definition) -> Option<Record> {
+        let last: Vec<Option<i64>> = table.columns.iter().map(|column| column.serial).collect();
+        last.iter().any(Option::is_some).then_some(Record::Serials(table.id, last))
+    }
+}
+
+fn put_text(out: &mut BytesMut, text: &str) {
+    out.put_u32(text.len() as u32);
+    out.put_slice(text.as_bytes());
+}
+
+fn put_option<T>(out: &mut BytesMut, value: Option<T>, put: impl FnOnce(&mut BytesMut, T)) {
+    out.put_u8(u8::from(value.is_some()));
+    if let Some(value) = value {
+        put(out, value);
+    }
+}
+
+fn put_indexes(out: &mut BytesMut, indexes: &[Index]) {
+    out.put_u32(indexes.len() as u32);
+    for index in indexes {
+        put_text(out, &index.name);
+        out.put_u8(u8::from(index.is_unique));
+        out.put_u8(u8::from(index.is_primary));
+        out.put_u32(index.columns.len() as u32);
+        index.columns.iter().for_each(|column| out.put_u32(*column as u32));
+    }
+}
+
+fn put_value(out: &mut BytesMut, value: &Value) {
+    match value {
+        Value::Null | Value::Void => out.put_u8(0),
+        Value::Boolean(value) => {
+            out.put_u8(1);
+            out.put_u8(u8::from(*value));
+        }
+        Value::Integer(number) => {
+            out.put_u8(2);
+            out.put_i64(*number);
+        }
+        Value::Text(text) => {
+            out.put_u8(3);
+            put_text(out, text);
+        }
+        Value::Time(at) => {
+            out.put_u8(4);
+            out.put_i64(*at);
+        }
+        Value::Interval(interval) => {
+            out.put_u8(5);
+            [interval.months, interval.days, interval.micros]
+                .into_iter()
+                .for_each(|part| out.put_i64(part));
+        }
+        Value::Decimal(text) => {
+            out.put_u8(6);
+            put_text(out, text);
+        }
+    }
+}
+
+fn put_record(out: &mut BytesMut, record: &Record) {
+    match record {
+        Record::Table { id, name, columns, indexes } => {
+            out.put_u8(b'T');
+            out.put_u32(id.0);
+            put_text(out, name);
+            out.put_u32(columns.len() as u32);
+            for column in columns {
+                put_text(out, &column.name);
+                out.put_u32(column.kind.oid());
+                out.put_i32(column.kind.modifier());
+                out.put_u8(u8::from(column.not_null));
+                put_option(out, column.default.as_deref(), put_text);
+                put_option(out, column.serial, BytesMut::put_i64);
+            }
+            put_indexes(out, indexes);
+        }
+        Record::Indexes(id, indexes) => {
+            out.put_u8(b'I');
+            out.put_u32(id.0);
+            put_indexes(out, indexes);
+        }
+        Record::Drop(id) => {
+            out.put_u8(b'D');
+            out.put_u32(id.0);
+        }
+        Record::Put(id, version, values) => {
+            out.put_u8(b'P');
+            out.put_u32(id.0);
+            out.put_u64(version.0);
+            out.put_u32(values.len() as u32);
+            values.iter().for_each(|value| put_value(out, value));
+        }
+        Record::Remove(id, version) => {
+            out.put_u8(b'R');
+            out.put_u32(id.0);
+            out.put_u64(version.0);
+        }
+        Record::Serials(id, last) => {
+            out.put_u8(b'S');
+            out.put_u32(id.0);
+            out.put_u32(last.len() as u32);
+            last.iter().for_each(|last| put_option(out, *last, BytesMut::put_i64));
+        }
+    }
+}
+
+/// What a commit appends to the log.
+pub(crate) fn group(records: &[Record]) -> Bytes {
+    let mut body = BytesMut::new();
+    body.put_u32(records.len() as u32);
+    records.iter().for_each(|record| put_record(&mut body, record));
+    let mut group = BytesMut::new();
+    group.put_u32(body.len() as u32);
+    group.put_slice(&body);
+    group.freeze()
+}
+
+/// Reads the log. Each reader says `None` for what is not whole.
+struct Reader(Bytes);
+
+impl Reader {
+    fn byte(&mut self) -> Option<u8> {
+        self.0.try_get_u8().ok()
+    }
+
+    fn flag(&mut self) -> Option<bool> {
+        self.byte().map(|byte| byte != 0)
+    }
+
+    fn count(&mut self) -> Option<usize> {
+        self.0.try_get_u32().ok().map(|count| count as usize)
+    }
+
+    fn long(&mut self) -> Option<i64> {
+        self.0.try_get_i64().ok()
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let length = self.count()?;
+        if length > self.0.len() {
+            return None;
+        }
+        String::from_utf8(self.0.split_to(length).to_vec()).ok()
+    }
+
+    fn option<T>(&mut self, read: impl FnOnce(&mut Reader) -> Option<T>) -> Option<Option<T>> {
+        if self.flag()? { read(self).map(Some) } else { Some(None) }
+    }
+
+    fn many<T>(&mut self, mut read: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.count()?;
+        let mut all = Vec::new();
+        for _ in 0..count {
+            all.push(read(self)?);
+        }
+        Some(all)
+    }
+
+    fn index(&mut self) -> Option<Index> {
+        let name = self.text()?;
+        let (is_unique, is_primary) = (self.flag()?, self.flag()?);
+        let columns = self.many(Reader::count)?;
+        Some(Index { name, columns, is_unique, is_primary })
+    }
+
+    fn field(&mut self) -> Option<Field> {
+        let name = self.text()?;
+        let oid = self.0.try_get_u32().ok()?;
+        let length = u32::try_from(self.0.try_get_i32().ok()? - 4).ok();
+        let kind = match (Type::of_oid(oid)?, length) {
+            (Type::Varchar(_), length) => Type::Varchar(length),
+            (Type::Bpchar(_), Some(length)) => Type::Bpchar(length),
+            (kind, _) => kind,
+        };
+        let not_null = self.flag()?;
+        let default = self.option(Reader::text)?;
+        let serial = self.option(Reader::long)?;
+        Some(Field { name, kind, not_null, default, serial })
+    }
+
+    fn value(&mut self) -> Option<Value> {
+        Some(match self.byte()? {
+            0 => Value::Null,
+            1 => Value::Boolean(self.flag()?),
+            2 => Value::Integer(self.long()?),
+            3 => Value::Text(self.text()?),
+            4 => Value::Time(self.long()?),
+            5 => {
+                let (months, days) = (self.long()?, self.long()?);
+                Value::Interval(Interval { months, days, micros: self.long()? })
+            }
+            6 => Value::Decimal(self.text()?),
+            _ => return None,
+        })
+    }
+
+    fn record(&mut self) -> Option<Record> {
+        let kind = self.byte()?;
+        let id = TableId(self.0.try_get_u32().ok()?);
+        Some(match kind {
+            b'T' => {
+                let name = self.text()?;
+                let columns = self.many(Reader::field)?;
+                Record::Table { id, name, columns, indexes: self.many(Reader::index)? }
+            }
+            b'I' => Record::Indexes(id, self.many(Reader::index)?),
+            b'D' => Record::Drop(id),
+            b'P' => {
+                let version = VersionId(self.0.try_get_u64().ok()?);
+                Record::Put(id, version, self.many(Reader::value)?)
+            }
+            b'R' => Record::Remove(id, VersionId(self.0.try_get_u64().ok()?)),
+            b'S' => {
+                let last = self.many(|reader| reader.option(Reader::long))?;
+                Record::Serials(id, last)
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Builds the tables that a log tells of, as far as it is whole.
+pub(crate) fn replay(log: &Bytes) -> Heap {
+    let (mut heap, mut rest) = (Heap::new(), log.clone());
+    while let Ok(length) = rest.try_get_u32() {
+        if length as usize > rest.len() {
+            break;
+        }
+        let group = rest.split_to(length as usize);
+        let Some(records) = Reader(group).many(Reader::record) else { break };
+        records.into_iter().for_each(|record| redo(&mut heap, record));
+    }
+    heap
+}
+
+fn redo(heap: &mut Heap, record: Record) {
+    match record {
+        Record::Table { id, name, columns, indexes } => {
+            let columns = columns.into_iter().filter_map(|field| column_of(field).ok()).collect();
+            let (creator, dropper, versions) = (None, None, BTreeMap::new());
+            heap.restore(Definition { id, name, columns, indexes, creator, dropper, versions });
+        }
+        Record::Indexes(id, indexes) => {
+            if let Some(table) = heap.get_mut(id) {
+                let all = indexes.len();
+                table.indexes = indexes;
+                table.versions.values_mut().for_each(|version| version.indexed = all);
+            }
+        }
+        Record::Drop(id) => drop(heap.forget(id)),
+        Record::Put(id, version, values) => {
+            let indexed = heap.get(id).map_or(0, |table| table.indexes.len());
+            heap.put(id, version, values, BEFORE, indexed);
+        }
+        Record::Remove(id, version) => heap.remove(id, version),
+        Record::Serials(id, last) => {
+            if let Some(table) = heap.get_mut(id) {
+                let columns = table.columns.iter_mut().zip(last);
+                columns.for_each(|(column, last)| column.serial = last);
+            }
+        }
+    }
+}
+
+fn column_of(field: Field) -> Outcome<Column> {
+    let mut column = Column {
+        name: field.name,
+        kind: field.kind,
+        not_null: field.not_null,
+        default: None,
+        default_text: field.default,
+        serial: field.serial,
+    };
+    if let Some(text) = &column.default_text {
+        let parsed = sql::parse(&format!("SELECT {text}"))?.pop();
+        if let Some(ast::Statement::Select(select)) = parsed.map(|parsed| parsed.statement)
+            && let Some(ast::Item::Expression { expression, .. }) = select.items.first()
+        {
+            let bound = Binder::new(None, None, Vec::new()).stored(expression, &column)?;
+            column.default = Some(Rc::new(bound));
+        }
+    }
+    Ok(column)
+}
+
+/// The whole of the tables as one group, for a log that has grown.
+pub(crate) fn checkpoint(heap: &Heap) -> Bytes {
+    let mut records = Vec::new();
+    for table in heap.tables() {
+        records.push(Record::table(table));
+        let live = table.versions.iter().filter(|(_, version)| version.ended.is_none());
+        records.extend(live.map(|(id, version)| Record::put(table.id, *id, version)));
+    }
+    group(&records)
+}

@@ -1,0 +1,200 @@
+//! A real PostgreSQL, started in a folder of its own, on the loopback only.
+
+use super::messages::{is_whole, query, shown, split, startup};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// PostgreSQL refuses to run as root: then it runs as nobody.
+const NOBODY: u32 = 65_534;
+
+pub(crate) struct Real {
+    process: Child,
+    port: u16,
+    _folder: tempfile::TempDir,
+    observer: Option<Connection>,
+}
+
+/// Where the programs of a server are, if there is one.
+fn programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let folders = versions.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = folders.chain(std::env::split_paths(&path).collect::<Vec<_>>());
+    all.filter(|folder| folder.join("initdb").exists()).find(|folder| is_15(folder))
+}
+
+fn is_15(folder: &Path) -> bool {
+    let said = Command::new(folder.join("postgres")).arg("--version").output();
+    said.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).contains(") 15."))
+}
+
+fn command(program: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+impl Real {
+    /// A server of its own, or nothing if there is no PostgreSQL and none is demanded.
+    pub(crate) fn start() -> Option<Real> {
+        let Some(programs) = programs() else {
+            let is_demanded = std::env::var_os("FENCEPOST_REAL_POSTGRESQL").is_some();
+            assert!(!is_demanded, "PostgreSQL 15 is demanded, and there is none");
+            eprintln!("skipped: no PostgreSQL 15");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        if is_root() {
+            chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let data = folder.path().join("data");
+        let made = command(&programs.join("initdb"), folder.path())
+            .args(["-A", "trust", "-U", "postgres", "-N", "--locale=C", "-E", "UTF8", "-D"])
+            .arg(&data)
+            .status();
+        assert!(made.unwrap().success(), "initdb failed");
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut settings = vec![format!("port={port}")];
+        settings.extend(
+            [
+                "listen_addresses=127.0.0.1",
+                "unix_socket_directories=",
+                "fsync=off",
+                "autovacuum=off",
+            ]
+            .map(str::to_owned),
+        );
+        settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
+        let mut server = command(&programs.join("postgres"), folder.path());
+        server.arg("-D").arg(&data);
+        for setting in &settings {
+            server.args(["-c", setting]);
+        }
+        let process = server.spawn().unwrap();
+        let mut real = Real { process, port, _folder: folder, observer: None };
+        let deadline = instant() + Duration::from_secs(20);
+        while real.observer.is_none() {
+            assert!(instant() < deadline, "PostgreSQL does not listen");
+            real.observer = real.try_session();
+            rest(20);
+        }
+        Some(real)
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream
+    }
+
+    fn try_session(&self) -> Option<Connection> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        stream.set_nodelay(true).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+        let mut connection = Connection { stream, pid: 0, welcome: Vec::new() };
+        connection.stream.write_all(&startup()).ok()?;
+        connection.welcome = connection.read();
+        let messages = split(&connection.welcome);
+        let (_, key) = messages.iter().find(|(kind, _)| *kind == b'K')?;
+        connection.pid = u32::from_be_bytes([key[0], key[1], key[2], key[3]]);
+        Some(connection)
+    }
+
+    pub(crate) fn session(&self) -> Connection {
+        self.try_session().unwrap()
+    }
+
+    /// Waits until a session waits for a lock; `false` if it answers instead.
+    pub(crate) fn waits(&mut self, connection: &mut Connection) -> bool {
+        let pid = connection.pid;
+        let ask = format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE pid = {pid} AND wait_event_type = 'Lock'"
+        );
+        let deadline = instant() + Duration::from_secs(10);
+        while instant() < deadline {
+            let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
+            if answer.contains("\\u{1}1\"") {
+                // As long as a look for deadlocks takes.
+                rest(25);
+                return !connection.has_answer();
+            }
+            if connection.has_answer() {
+                return false;
+            }
+        }
+        false
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A session with a real server.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    pid: u32,
+    pub(crate) welcome: Vec<u8>,
+}
+
+impl Connection {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    /// Reads up to the end of an answer, or of the connection.
+    pub(crate) fn read(&mut self) -> Vec<u8> {
+        let (mut said, mut buffer) = (Vec::new(), [0; 16_384]);
+        while !is_whole(&said) {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(length) => said.extend_from_slice(&buffer[..length]),
+                Err(error) => {
+                    said.extend_from_slice(format!("({error})").as_bytes());
+                    break;
+                }
+            }
+        }
+        said
+    }
+
+    pub(crate) fn ask(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.send(bytes);
+        self.read()
+    }
+
+    /// Whether something is there to be read.
+    fn has_answer(&mut self) -> bool {
+        self.stream.set_nonblocking(true).unwrap();
+        let outcome = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false).unwrap();
+        !matches!(outcome, Err(error) if error.kind() == ErrorKind::WouldBlock)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+pub(crate) fn rest(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+fn instant() -> Instant {
+    Instant::now()
+}

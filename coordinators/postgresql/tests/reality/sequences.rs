@@ -1,0 +1,180 @@
+//! Sequences of statements over three sessions.
+
+use super::fake::Fake;
+use super::messages::{query, shown};
+use super::real::{Connection, Real};
+use super::statements::{LAST, ODD, TABLES, statement};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+
+/// How many sequences are tried.
+const CASES: u32 = 1_000;
+/// How many statements are tried alone, besides the odd ones.
+const ALONE: u32 = 1_500;
+/// Longer than any deadlock stays unnoticed.
+const DEADLOCK_US: u64 = 1_100_000;
+
+/// A session of both.
+struct Pair {
+    real: Connection,
+    fake: u32,
+    /// What was sent last and is not answered.
+    waits: Option<String>,
+}
+
+/// Both servers, with the same sessions.
+struct World<'r> {
+    real: &'r mut Real,
+    fake: Fake,
+    pairs: Vec<Pair>,
+    log: Vec<String>,
+}
+
+impl World<'_> {
+    /// Both say the same to a session, or it waits in both.
+    fn compare(&mut self, index: usize) -> Result<bool, TestCaseError> {
+        let pair = &mut self.pairs[index];
+        let Some(own) = self.fake.answer(pair.fake) else {
+            let waits = self.real.waits(&mut pair.real);
+            prop_assert!(waits, "{index} waits in ours only, after\n{}", self.log.join("\n"));
+            return Ok(false);
+        };
+        let expected = shown(&pair.real.read());
+        let own = shown(&own);
+        prop_assert_eq!(expected, own, "to {}, after\n{}", index, self.log.join("\n"));
+        pair.waits = None;
+        Ok(true)
+    }
+
+    /// Sends a statement. Whether the outcome does not depend on who of several is faster.
+    fn say(&mut self, index: usize, sql: &str) -> Result<bool, TestCaseError> {
+        self.log.push(format!("{index}: {sql}"));
+        let bytes = query(sql);
+        let waited: Vec<usize> =
+            (0..self.pairs.len()).filter(|at| self.pairs[*at].waits.is_some()).collect();
+        self.pairs[index].waits = Some(sql.to_owned());
+        self.pairs[index].real.send(&bytes);
+        self.fake.send(self.pairs[index].fake, &bytes);
+        let has_answer = |fake: &Fake, at: usize, pairs: &[Pair]| {
+            fake.said.get(&pairs[at].fake).is_some_and(|said| !said.is_empty())
+        };
+        let answered = waited.iter().filter(|at| has_answer(&self.fake, **at, &self.pairs)).count();
+        if waited.len() > 1 && answered > 0 {
+            return Ok(false);
+        }
+        if has_answer(&self.fake, index, &self.pairs) {
+            self.compare(index)?;
+            for at in waited {
+                self.compare(at)?;
+            }
+            return Ok(true);
+        }
+        // It waits: perhaps for itself, which is found in a while.
+        self.fake.pass(DEADLOCK_US);
+        let is_resolved = (0..self.pairs.len())
+            .any(|at| has_answer(&self.fake, at, &self.pairs) && self.pairs[at].waits.is_some());
+        if is_resolved && waited.len() > 1 {
+            return Ok(false);
+        }
+        for at in 0..self.pairs.len() {
+            if self.pairs[at].waits.is_some() {
+                self.compare(at)?;
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn check(real: &mut Real, steps: &[(usize, String)]) -> Result<(), TestCaseError> {
+    let mut fake = Fake::start();
+    let mut pairs = Vec::new();
+    for _ in 0..3 {
+        let (session, id) = (real.session(), fake.session());
+        let welcome = shown(&fake.answer(id).unwrap_or_default());
+        prop_assert_eq!(shown(&session.welcome), welcome);
+        pairs.push(Pair { real: session, fake: id, waits: None });
+    }
+    // What the sequence before has left behind, once its sessions are gone.
+    pairs[0].real.ask(&query("DROP TABLE IF EXISTS t, lock"));
+    let mut world = World { real, fake, pairs, log: Vec::new() };
+    for sql in TABLES {
+        world.say(0, sql)?;
+    }
+    for (index, sql) in steps {
+        if world.pairs[*index].waits.is_none() && !world.say(*index, sql)? {
+            return Ok(());
+        }
+    }
+    // Whoever can ends what is open, until nobody waits.
+    for _ in 0..3 {
+        for index in 0..world.pairs.len() {
+            for sql in ["ROLLBACK", "SELECT pg_advisory_unlock_all()"] {
+                if world.pairs[index].waits.is_none() && !world.say(index, sql)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    for sql in LAST {
+        if world.pairs[0].waits.is_none() && !world.say(0, sql)? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn replies_and_waits_are_those_of_a_real_postgresql() {
+    let Some(mut real) = Real::start() else { return };
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(CASES);
+    let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8;
+    let config = proptest::test_runner::Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 400,
+        ..Default::default()
+    };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let steps = prop::collection::vec((0..3_usize, statement()), 1..30);
+    let real = std::cell::RefCell::new(&mut real);
+    let outcome = runner.run(&steps, |steps| check(&mut real.borrow_mut(), &steps));
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+}
+
+/// Each statement alone, after the same tables: all that differs is told at once.
+#[test]
+fn statements_alone_are_answered_as_by_a_real_postgresql() {
+    let Some(real) = Real::start() else { return };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(Default::default(), rng);
+    let drawn = (0..ALONE).map(|_| statement().new_tree(&mut runner).unwrap().current());
+    let all: Vec<String> = ODD.iter().map(|sql| (*sql).to_owned()).chain(drawn).collect();
+    let mut different = Vec::new();
+    let (mut session, mut seen) = (real.session(), std::collections::BTreeSet::new());
+    for sql in all {
+        if sql.contains("pg_advisory_lock") || !seen.insert(sql.clone()) {
+            continue;
+        }
+        let mut fake = Fake::start();
+        let id = fake.session();
+        fake.answer(id);
+        session.ask(&query("ROLLBACK; RESET ALL; DROP TABLE IF EXISTS t, lock"));
+        for setup in TABLES {
+            let expected = session.ask(&query(setup));
+            fake.send(id, &query(setup));
+            assert_eq!(shown(&expected), shown(&fake.answer(id).unwrap()), "{setup}");
+        }
+        let expected = shown(&session.ask(&query(&sql)));
+        fake.send(id, &query(&sql));
+        let own = shown(&fake.answer(id).unwrap_or_default());
+        if own != expected {
+            different.push(format!("{sql}\n  PostgreSQL: {expected:?}\n  ours:       {own:?}"));
+        }
+    }
+    assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.join("\n"));
+}
