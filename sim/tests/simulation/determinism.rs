@@ -33,6 +33,7 @@ fn one_process_runs_the_same_seed_twice_alike() {
 }
 
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn a_run_whose_messages_are_written_down_is_the_same_run() {
     let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
     for client in fencepost_clients::CLIENTS {
@@ -55,6 +56,7 @@ fn a_run_whose_messages_are_written_down_is_the_same_run() {
 }
 
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn a_sweep_does_not_depend_on_the_number_of_threads() {
     let sweep = |jobs: &str| {
         let answer = fencepost(&[
