@@ -6,6 +6,7 @@ mod axis;
 mod brief;
 mod brief_story;
 pub(crate) mod canvas;
+pub mod compare;
 mod edn;
 mod github;
 mod glyphs;

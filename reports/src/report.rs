@@ -3,11 +3,11 @@
 //! Version 1 had other remedies: each said of one run whether the safeguard "prevents" the violation.
 //! They are dropped when such a report is read.
 
+use crate::expectation::Expectation;
 use crate::expected::Expected;
 use crate::history::{History, What};
 use crate::order::OrderedPair;
 use crate::programs::ProgramReport;
-use crate::sweep::Expectation;
 use crate::trace::Trace;
 use crate::verdict::Verdict;
 use crate::violation::Violation;

@@ -1,11 +1,12 @@
 //! From a judged history to the report of one run.
 
+mod shown;
+
 use crate::checksum::{Uncovered, checksum};
 use crate::digest::digest;
 use crate::expected::Expected;
 use crate::finding::Kind;
 use crate::history::{Action, History, What};
-use crate::narrate;
 use crate::report::{Latencies, Latency, RunReport, StorageTally, ViolationReport};
 use crate::timeline::{Outcome, Timeline};
 use crate::verdict::Judgement;
@@ -56,7 +57,7 @@ impl RunReport {
             latency_us: latencies(&timeline),
             storage: tally(&timeline, &judgement.violations),
             expectation: None,
-            timeline: narrate::timeline(&timeline, &judgement.violations),
+            timeline: shown::timeline(&timeline, &judgement.violations),
             violations: judgement
                 .violations
                 .into_iter()

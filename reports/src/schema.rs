@@ -1,12 +1,11 @@
 //! The JSON Schemas of the published formats.
 
 use crate::boundary::BoundaryReport;
-use crate::compare::Comparison;
 use crate::history::History;
 use crate::load::LoadReport;
 use crate::matrix::Matrix;
 use crate::report::Report;
-use crate::sweep::Sweep;
+use crate::sweep::{Comparison, Sweep};
 use fencepost_faults::FaultPlan;
 use serde_json::Value;
 

@@ -1,25 +1,28 @@
 //! The `fencepost.sweep` format, version 1: many seeds, added up.
 
 mod cell;
-mod expectation;
+mod comparison;
 mod failing;
 mod first;
 mod interval;
 mod merge;
 mod possible;
 mod ranges;
+mod wanted;
 
 pub use cell::{Cell, Fingerprint, Kept, RunSummary, Smallest, VIOLATIONS_MAX};
-pub use expectation::{Expectation, Wanted};
+pub use comparison::{
+    Anomaly, Comparison, Difference, Half, LEVEL, NothingInCommon, Pair, Setting, Side,
+};
 pub use failing::Standing;
 pub use first::{Blocks, OpenBlock, SeedsToFirst};
 pub use interval::{Rate, quiet_bound};
 pub use merge::{Gaps, MergeError, merge, runs_of};
 pub use possible::Impossible;
 pub use ranges::Ranges;
+pub use wanted::Wanted;
 
 use crate::checksum::{Uncovered, checksum};
-use crate::compare::Comparison;
 use crate::report::Tool;
 use fencepost_faults::Seed;
 use schemars::JsonSchema;

@@ -2,12 +2,11 @@
 //! terminal, of a shell or of a CI system.
 
 use super::exporter_tests::full;
-use super::{FORMATS, Format};
-use crate::compare::{self, Comparison};
+use super::{FORMATS, Format, compare};
 use crate::matrix::{self, Matrix};
 use crate::report::Report;
 use crate::samples;
-use crate::sweep::Sweep;
+use crate::sweep::{Comparison, Sweep};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

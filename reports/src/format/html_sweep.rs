@@ -1,9 +1,9 @@
 //! The page of a sweep: the matrix, and below it each cell with its distinct anomalies.
 
+use super::compare;
 use super::heat_map::{axes, heat, words};
 use super::html::{heads, page};
 use super::html_tables;
-use crate::compare;
 use crate::sweep::{Cell, Fingerprint, Sweep};
 use maud::{Markup, html};
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
 //! Reports for pull requests and wikis.
 
+use super::compare;
 use super::html_tables::literature;
 use super::{Format, heat_map, plan_text, rerun};
-use crate::compare;
 use crate::report::{Report, RunReport, ViolationReport};
 use crate::sweep::Sweep;
 use crate::verdict::Verdict;

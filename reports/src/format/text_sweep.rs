@@ -1,7 +1,7 @@
 //! Sweep summaries for people: one row for each client and fault.
 
+use super::compare;
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
-use crate::compare;
 use crate::sweep::{Cell, Rate, Sweep};
 use anstyle::Style;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! One client under one fault over many seeds.
 
-use super::expectation::Expectation;
 use super::first::SeedsToFirst;
 use super::interval::{Rate, quiet_bound};
 use crate::cause::Cause;
+use crate::expectation::Expectation;
 use crate::finding::Kind;
 use crate::report::{RunReport, ViolationReport};
 use crate::verdict::Verdict;

@@ -10,7 +10,8 @@ use super::{Failure, Outcome};
 use crate::verdicts::tool;
 use fencepost_clients::find;
 use fencepost_reports::Sweep;
-use fencepost_reports::compare::{Comparison, VIEWS};
+use fencepost_reports::format::compare::VIEWS;
+use fencepost_reports::sweep::Comparison;
 use std::path::Path;
 
 /// Compares them and prints what differs. A comparison is no verdict: it ends with 0.

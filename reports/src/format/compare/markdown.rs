@@ -1,8 +1,8 @@
 //! A comparison for pull requests.
 
 use super::text::{anomaly, interval, name, number, reading, setting, violated};
-use super::{Comparison, Pair};
 use crate::format::markdown::cell;
+use crate::sweep::{Anomaly, Comparison, Pair};
 
 /// The comparison under a title of its own.
 pub(super) fn page(comparison: &Comparison) -> String {
@@ -20,7 +20,7 @@ pub(super) fn page(comparison: &Comparison) -> String {
 }
 
 /// The table, and how to read it.
-pub(crate) fn markdown(comparison: &Comparison) -> String {
+pub(in crate::format) fn markdown(comparison: &Comparison) -> String {
     let mut text = "| cell | A violated | 95 % | B violated | 95 % | p | difference | only in A | \
                     only in B |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
@@ -40,7 +40,7 @@ pub(crate) fn markdown(comparison: &Comparison) -> String {
 }
 
 fn row(pair: &Pair) -> String {
-    let list = |only: &[super::Anomaly]| only.iter().map(anomaly).collect::<Vec<_>>().join(", ");
+    let list = |only: &[Anomaly]| only.iter().map(anomaly).collect::<Vec<_>>().join(", ");
     let cells = [
         cell(&name(pair)),
         violated(&pair.a),

@@ -1,8 +1,8 @@
 //! A comparison for people.
 
-use super::{Anomaly, Comparison, Difference, Half, Pair, Setting};
 use crate::format::layout::{counted, thousands, wrapped};
 use crate::format::plot::percent;
+use crate::sweep::{Anomaly, Comparison, Difference, Half, Pair, Setting};
 use std::fmt::Write;
 
 /// What is compared, the table, and how to read it.
@@ -17,7 +17,7 @@ pub(super) fn text(comparison: &Comparison) -> String {
 }
 
 /// The pairs of cells, what only one side has, and how to read it.
-pub(crate) fn table(comparison: &Comparison) -> String {
+pub(in crate::format) fn table(comparison: &Comparison) -> String {
     let mut text = String::new();
     let head = ["", "A violated", "95 %", "B violated", "95 %", "p", ""].map(str::to_owned);
     let rows: Vec<[String; 7]> = comparison.pairs.iter().map(row).collect();

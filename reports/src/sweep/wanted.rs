@@ -1,12 +1,11 @@
 //! What should come out, held against what came out.
 
 use super::Cell;
+use crate::expectation::Expectation;
 use crate::finding::Kind;
 use crate::report::RunReport;
 use crate::verdict::Verdict;
 use fencepost_faults::Seed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -27,15 +26,6 @@ pub enum Wanted {
         /// another cause of the same kind may not.
         accepts: BTreeSet<String>,
     },
-}
-
-/// What was expected, and where it came out otherwise.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Expectation {
-    /// What was expected, in words.
-    pub expected: String,
-    /// Each deviation, in words; empty if all came out as expected.
-    pub deviations: Vec<String>,
 }
 
 /// What came out.
@@ -119,19 +109,6 @@ impl Wanted {
             Wanted::Kinds { accepts, .. } => ids.filter(|id| !accepts.contains(*id)).collect(),
             Wanted::Safe | Wanted::Violated => ids.collect(),
         }
-    }
-}
-
-impl Expectation {
-    /// What is said of a client under a fault of which nothing is written down.
-    pub fn missing() -> Expectation {
-        let expected = "an entry in the expectations file".to_owned();
-        Expectation { expected, deviations: vec!["none".to_owned()] }
-    }
-
-    /// Whether all came out as expected.
-    pub fn is_met(&self) -> bool {
-        self.deviations.is_empty()
     }
 }
 

@@ -1,8 +1,8 @@
 //! A comparison as a self-contained page, and as a section of a sweep's.
 
 use super::text::{anomaly, interval, name, number, reading, setting, violated};
-use super::{Anomaly, Comparison, Difference, Pair};
 use crate::format::html::{heads, page};
+use crate::sweep::{Anomaly, Comparison, Difference, Pair};
 use maud::{Markup, html};
 
 /// The page.
@@ -30,7 +30,7 @@ pub(super) fn html(comparison: &Comparison) -> String {
 }
 
 /// The table, and how to read it.
-pub(crate) fn section(comparison: &Comparison) -> Markup {
+pub(in crate::format) fn section(comparison: &Comparison) -> Markup {
     let names = [
         "cell",
         "A violated",

@@ -4,38 +4,23 @@
 //! by more than chance explains, and which anomalies only one side has.
 
 mod fisher;
-mod html;
-mod markdown;
-mod text;
 
-pub(crate) use html::section;
-pub(crate) use markdown::markdown;
-pub(crate) use text::table;
-
+use super::{Cell, Rate, SeedRange, Sweep};
 use crate::cause::Cause;
 use crate::finding::Kind;
 use crate::report::Tool;
-use crate::sweep::{Cell, Rate, SeedRange, Sweep};
-use crate::view::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The `format` field.
-pub const FORMAT: &str = "fencepost.compare";
+const FORMAT: &str = "fencepost.compare";
 /// The version of the format that this build writes.
-pub const VERSION: u32 = 1;
-/// The ways to write a comparison.
-pub const VIEWS: &[View<Comparison>] = &[
-    View::new("text", text::text),
-    View::JSON,
-    View::new("markdown", markdown::page),
-    View::new("html", html::html),
-];
+const VERSION: u32 = 1;
 
-/// A difference counts if chance alone would show one as great in fewer than so many of 1
-/// comparisons, all cells together (Bonferroni: each cell's bound is this over their number).
+/// The probability with which a comparison of equal locks may call any of its pairs different. The
+/// p-value of a single pair must be below this over the number of pairs (Bonferroni).
 pub const LEVEL: f64 = 0.05;
 
 /// Two sweeps, cell by cell.
