@@ -223,9 +223,13 @@ impl RunSpec {
     }
 
     /// A process that waits for a free lock sends something within this span: what it waits for is
-    /// over after a lease, a command timeout and a retry.
+    /// over after a lease, a command timeout and a retry. A session may outlive its timeout by a tick,
+    /// and begins it anew with each leader, so that there it is as long as for progress.
     fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
+        if self.client.deployment.coordinator().lives_with_session() {
+            return self.progress_bound();
+        }
         self.lease() + scenario.command_timeout.0 + scenario.retry.max.0
     }
 
