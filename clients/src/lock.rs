@@ -253,6 +253,8 @@ pub enum Coordinator {
     Memcached,
     /// ZooKeeper, as an ensemble.
     ZooKeeper,
+    /// PostgreSQL, alone. It is served; no lock of the table runs on it yet.
+    PostgreSql,
 }
 
 impl Deployment {
@@ -268,14 +270,18 @@ impl Deployment {
 
 impl Coordinator {
     /// Every coordinator that can be simulated, in the order in which they are listed for people.
-    pub const ALL: &'static [Coordinator] =
-        &[Coordinator::Redis, Coordinator::Memcached, Coordinator::ZooKeeper];
+    pub const ALL: &'static [Coordinator] = &[
+        Coordinator::Redis,
+        Coordinator::Memcached,
+        Coordinator::ZooKeeper,
+        Coordinator::PostgreSql,
+    ];
 
     /// Whether a lock there lives as long as the session of its process, which the process prolongs
     /// by its pings: such a lock has no ttl of its own.
     pub const fn lives_with_session(self) -> bool {
         match self {
-            Coordinator::Redis | Coordinator::Memcached => false,
+            Coordinator::Redis | Coordinator::Memcached | Coordinator::PostgreSql => false,
             Coordinator::ZooKeeper => true,
         }
     }
@@ -286,6 +292,7 @@ impl Coordinator {
             Coordinator::Redis => "redis",
             Coordinator::Memcached => "memcached",
             Coordinator::ZooKeeper => "zookeeper",
+            Coordinator::PostgreSql => "postgresql",
         }
     }
 }

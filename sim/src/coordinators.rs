@@ -6,6 +6,7 @@
 //! may take to recover once everything is healed.
 
 pub(crate) mod memcached;
+pub(crate) mod postgresql;
 pub(crate) mod redis;
 pub(crate) mod zookeeper;
 
@@ -53,7 +54,8 @@ pub(crate) struct Ground<'r> {
 }
 
 /// Every coordinator, in the order in which they are listed for people.
-pub static COORDINATORS: &[Entry] = &[redis::ENTRY, memcached::ENTRY, zookeeper::ENTRY];
+pub static COORDINATORS: &[Entry] =
+    &[redis::ENTRY, memcached::ENTRY, zookeeper::ENTRY, postgresql::ENTRY];
 
 impl Scenario {
     /// Which servers a lock runs against under these faults.
@@ -68,6 +70,7 @@ pub fn entry(coordinator: Coordinator) -> &'static Entry {
         Coordinator::Redis => &redis::ENTRY,
         Coordinator::Memcached => &memcached::ENTRY,
         Coordinator::ZooKeeper => &zookeeper::ENTRY,
+        Coordinator::PostgreSql => &postgresql::ENTRY,
     }
 }
 

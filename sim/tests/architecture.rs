@@ -25,6 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "fencepost-faults",
             "fencepost-machine",
             "fencepost-memcached",
+            "fencepost-postgresql",
             "fencepost-programs",
             "fencepost-reports",
             "fencepost-serve",

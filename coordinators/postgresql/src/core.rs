@@ -24,6 +24,8 @@ pub(crate) struct Core {
     pub(crate) backends: Vec<Backend>,
     /// What the server wants done besides replies: the disk and the judge.
     pub(crate) wants: Vec<Output>,
+    /// How many clients may be connected.
+    pub(crate) clients_max: usize,
     /// Whether a commit waits until the disk has it.
     pub(crate) syncs: bool,
     /// How many syncs have been asked for and are done.

@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 
 /// A log that is longer than this when the server starts is written anew.
 const LOG_MAX: usize = 1024 * 1024;
+/// As PostgreSQL comes.
+const CLIENTS_MAX: usize = 100;
 /// The process id of the first session.
 const FIRST_PID: u32 = 1_001;
 
@@ -28,6 +30,8 @@ pub struct Config {
     pub syncs: bool,
     /// Statements that are carried out before anybody connects, if there is no table yet.
     pub schema: String,
+    /// How many clients may be connected (`max_connections`).
+    pub clients_max: usize,
     /// From which the secrets of the sessions follow.
     pub seed: u64,
 }
@@ -35,7 +39,7 @@ pub struct Config {
 impl Default for Config {
     /// As PostgreSQL comes: durable, and empty.
     fn default() -> Config {
-        Config { syncs: true, schema: String::new(), seed: 0 }
+        Config { syncs: true, schema: String::new(), clients_max: CLIENTS_MAX, seed: 0 }
     }
 }
 
@@ -65,6 +69,7 @@ impl Postgresql {
             backends: Vec::new(),
             wants: Vec::new(),
             syncs: config.syncs,
+            clients_max: config.clients_max,
             asked_syncs: 0,
             done_syncs: 0,
         };

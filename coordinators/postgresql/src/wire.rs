@@ -49,14 +49,19 @@ pub(crate) fn startup(input: &mut BytesMut) -> Startup {
     Startup::Packet(u32::from_be_bytes(code), packet.slice(8..))
 }
 
+/// The longest message of a kind; `None` for one that does not exist.
+fn longest(kind: u8) -> Option<usize> {
+    match kind {
+        b'Q' | b'P' | b'B' | b'F' | b'd' => Some(LARGE_MAX),
+        b'X' | b'E' | b'C' | b'D' | b'H' | b'S' | b'c' | b'f' => Some(SMALL_MAX),
+        _ => None,
+    }
+}
+
 /// The next message. A kind that does not exist is found before its length is read.
 pub(crate) fn frame(input: &mut BytesMut) -> Frame {
     let Some(kind) = input.first().copied() else { return Frame::More };
-    let max = match kind {
-        b'Q' | b'P' | b'B' | b'F' | b'd' => LARGE_MAX,
-        b'X' | b'E' | b'C' | b'D' | b'H' | b'S' | b'c' | b'f' => SMALL_MAX,
-        other => return Frame::Unknown(other),
-    };
+    let Some(max) = longest(kind) else { return Frame::Unknown(kind) };
     let Some(bytes) = input.get(1..5) else { return Frame::More };
     let length = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
     if !(4..=max).contains(&length) {
@@ -71,15 +76,11 @@ pub(crate) fn frame(input: &mut BytesMut) -> Frame {
 
 /// Whether [`frame`] would find something other than `More`.
 pub(crate) fn has_frame(input: &[u8]) -> bool {
-    match (input.first(), input.get(1..5)) {
-        (None, _) => false,
-        (Some(kind), _) if !b"QPBFdXECDHScf".contains(kind) => true,
-        (Some(_), None) => false,
-        (Some(_), Some(bytes)) => {
-            let length = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
-            !(4..=LARGE_MAX).contains(&length) || input.len() > length
-        }
-    }
+    let Some(kind) = input.first() else { return false };
+    let Some(max) = longest(*kind) else { return true };
+    let Some(bytes) = input.get(1..5) else { return false };
+    let length = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
+    !(4..=max).contains(&length) || input.len() > length
 }
 
 /// The body of a message, from front to back.

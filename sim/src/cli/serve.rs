@@ -5,7 +5,7 @@ use super::options::coordinator;
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::coordinators::redis::persistence;
-use crate::coordinators::{entry, memcached, zookeeper};
+use crate::coordinators::{entry, memcached, postgresql, zookeeper};
 use crate::scenario::Persistence;
 use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
@@ -31,6 +31,10 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
             let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
             zookeeper::serve(arguments.bind, port, servers, (dir, clients_max))
         }
+        Coordinator::PostgreSql => {
+            let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
+            postgresql::serve(arguments.bind, port, (dir, clients_max))
+        }
     };
     fencepost_serve::serve(start, |serving| printed = print(&format!("{serving}\n")))
         .map_err(Failure::wrong)?;
@@ -47,7 +51,7 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
     }
     let or_password = match coordinator {
         Coordinator::Redis => ", or --requirepass PASSWORD",
-        Coordinator::Memcached | Coordinator::ZooKeeper => "",
+        Coordinator::Memcached | Coordinator::ZooKeeper | Coordinator::PostgreSql => "",
     };
     Err(Failure::wrong(format!(
         "--bind '{}': expected a loopback address{or_password}: these servers are for tests, and \
@@ -59,14 +63,14 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
 
 /// Refuses what only other coordinators have.
 fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
-    use Coordinator::{Memcached, Redis, ZooKeeper};
+    use Coordinator::{Memcached, PostgreSql, Redis, ZooKeeper};
     let given: [(&str, bool, &[Coordinator]); 8] = [
         ("--nodes", arguments.nodes > 1, &[Redis, Memcached]),
         ("--servers", arguments.servers.is_some(), &[ZooKeeper]),
         ("--replicas", arguments.replicas > 0, &[Redis]),
         ("--sentinels", arguments.sentinels > 0, &[Redis]),
         ("--persistence", arguments.persistence != Persistence::None, &[Redis]),
-        ("--dir", arguments.dir.is_some(), &[Redis, ZooKeeper]),
+        ("--dir", arguments.dir.is_some(), &[Redis, ZooKeeper, PostgreSql]),
         ("--maxmemory", arguments.maxmemory > 0, &[Redis, Memcached]),
         ("--requirepass", arguments.requirepass.is_some(), &[Redis]),
     ];

@@ -60,7 +60,15 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "zoo"],
-        &["unknown coordinator 'zoo'", "redis", "memcached", "zookeeper"],
+        &["unknown coordinator 'zoo'", "redis", "memcached", "zookeeper", "postgresql"],
+    );
+    refuses(
+        &["--coordinator", "postgresql"],
+        &["no lock runs on postgresql yet", "fencepost serve --coordinator postgresql"],
+    );
+    refuses(
+        &["serve", "--coordinator", "postgresql", "--nodes", "2"],
+        &["--nodes", "redis or memcached", "postgresql"],
     );
     refuses(
         &["--coordinator", "zookeeper", "--client", "redlock"],

@@ -32,7 +32,7 @@ impl Served {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let mut named = line.split_whitespace();
         assert_eq!(named.next(), Some("ready"), "{line}");
-        let addresses = named.map(|server| server.strip_prefix("zookeeper=").unwrap().to_owned());
+        let addresses = named.map(|server| server.split_once('=').unwrap().1.to_owned());
         (Served(child), addresses.collect())
     }
 
@@ -106,6 +106,30 @@ fn what_an_ensemble_keeps_in_a_folder_is_there_again() {
         let (served, addresses) = Served::start(&words);
         modes(&addresses);
         assert_eq!(ask(&addresses[0], create), expected);
+        assert!(served.interrupt());
+    }
+}
+
+/// What PostgreSQL's first messages and a query are answered with, up to the end of the connection.
+fn query(address: &str, sql: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"\0\0\0\x11\0\x03\0\0user\0me\0\0").unwrap();
+    let length = (sql.len() + 5) as u32;
+    let query = [&b"Q"[..], &length.to_be_bytes(), sql.as_bytes(), b"\0X\0\0\0\x04"].concat();
+    stream.write_all(&query).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn what_postgresql_has_committed_in_a_folder_is_there_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    for expected in ["INSERT 0 1", "already exists"] {
+        let (served, addresses) = Served::start(&["--coordinator", "postgresql", "--dir", dir]);
+        let said = query(&addresses[0], "CREATE TABLE t (k int); INSERT INTO t VALUES (1)");
+        assert!(said.contains(expected), "{said}");
         assert!(served.interrupt());
     }
 }

@@ -89,6 +89,9 @@ impl Client {
             let message = "no PostgreSQL user name specified in startup packet";
             return Err(SqlError::fatal("28000", message));
         }
+        if core.backends.len() >= core.clients_max {
+            return Err(SqlError::fatal("53300", "sorry, too many clients already"));
+        }
         if self.session.database.is_empty() {
             self.session.database = self.session.user.clone();
         }

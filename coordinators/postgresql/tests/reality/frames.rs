@@ -86,6 +86,7 @@ fn odd_messages_are_answered_as_by_a_real_postgresql() {
         ("an unknown kind", [&message(b'x', b"")[..], &after].concat()),
         ("a length that is too small", [&b"Q\0\0\0\x03"[..], &after].concat()),
         ("a length that is negative", [&b"Q\xff\xff\xff\xff"[..], &after].concat()),
+        ("a Sync that is too long after a query", [&after[..], b"S\0\0\x40\0"].concat()),
         ("a Sync that is too long", [&b"S\0\0\x40\0"[..], &after].concat()),
         ("a query without its end", [&message(b'Q', b"SELECT 1")[..], &after].concat()),
         ("a query with more after it", [&message(b'Q', b"SELECT 1\0x")[..], &after].concat()),
