@@ -102,6 +102,11 @@ impl Server {
         }
     }
 
+    /// Whether an answer waits until the disk has synced.
+    pub(crate) fn answers_after_sync(&self) -> bool {
+        !self.persistence.held.is_empty()
+    }
+
     /// The disk has synced what was appended.
     pub(crate) fn disk_synced(&mut self) {
         let persistence = &mut self.persistence;

@@ -63,8 +63,9 @@ pub trait Machine {
     }
 
     /// Whether an instant lies ahead at which the server sends something to a client though nobody
-    /// asks it again: a blocking command whose time runs out, the expiry of a key that somebody is
-    /// told of. What servers send each other does not count.
+    /// asks it again: a blocking command whose time runs out, an answer that waits until the disk
+    /// has synced, the expiry of a key that somebody is told of. What servers send each other does
+    /// not count.
     fn will_send(&self) -> bool {
         false
     }

@@ -1,7 +1,8 @@
 //! The digest of a history: two runs with one digest are one run.
 
-use crate::history::History;
+use crate::history::{History, What};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
 /// The SHA-256 of some bytes, in hex.
 pub fn sha256(bytes: &[u8]) -> String {
@@ -9,20 +10,36 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 /// SHA-256, in hex, over one line for each event that takes part in the digest: the JSON array
-/// `[sequence, time_us, node, what]` and a line feed. The sequence counts the digested events only,
-/// so that faults and phases, which the digest leaves out, do not show in it either.
+/// `[sequence, time_us, node, what]` and a line feed, without the `lease_us` of what a server did.
+/// The sequence counts the digested events only, so that faults and phases, which the digest leaves
+/// out, do not show in it either.
 pub fn digest(history: &History) -> String {
     let mut hasher = Sha256::new();
     let mut line = Vec::with_capacity(256);
     let digested = history.events.iter().filter(|event| event.what.is_digested());
     for (sequence, event) in digested.enumerate() {
         line.clear();
-        serde_json::to_writer(&mut line, &(sequence, event.time_us, event.node, &event.what))
+        let what = without_lease(&event.what);
+        serde_json::to_writer(&mut line, &(sequence, event.time_us, event.node, &*what))
             .expect("an event has neither maps with strange keys nor floats");
         line.push(b'\n');
         hasher.update(&line);
     }
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// How long a key has to live follows from what was asked, and histories of version 1 do not tell.
+fn without_lease(what: &What) -> Cow<'_, What> {
+    match what {
+        What::Server { lease_us: Some(_), .. } => {
+            let mut what = what.clone();
+            if let What::Server { lease_us, .. } = &mut what {
+                *lease_us = None;
+            }
+            Cow::Owned(what)
+        }
+        what => Cow::Borrowed(what),
+    }
 }
 
 #[cfg(test)]
@@ -53,6 +70,11 @@ mod tests {
             Node::Client(1),
         );
         assert_eq!(digest(&told.healed(5).build()), digest(&story().build()));
+    }
+
+    #[test]
+    fn leases_do_not_show() {
+        assert_eq!(digest(&story().tells_leases().build()), digest(&story().build()));
     }
 
     #[test]

@@ -1,75 +1,87 @@
 //! The words of a violation: what happened, why, and what it rests on.
 
 use crate::cause::Cause;
-use crate::finding::{Finding, Kind};
+use crate::finding::{Clash, Finding, Kind};
+use crate::meaning::of_cause;
 use crate::timeline::{Acquisition, FaultSpan, Timeline};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 /// Two or three sentences: the fact, its cause, and where it matters what became of it.
 pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
     let mut sentences = vec![finding.what.clone()];
-    sentences.push(
-        alone(finding.kind, cause, timeline.history.header.lives_with_session)
-            .unwrap_or_else(|| Scene::new(timeline, finding).why(cause)),
-    );
+    sentences.push(match finding.clash {
+        Some(clash) => Scene::new(timeline, finding, clash).why(cause),
+        None => alone(finding.kind, cause, timeline.history.header.lives_with_session).to_owned(),
+    });
     sentences.extend(consequence(timeline, finding));
     sentences.join(" ")
 }
 
-/// The cause of what needs no second acquisition, where it is told in other words.
-fn alone(kind: Kind, cause: Cause, has_sessions: bool) -> Option<String> {
-    let sentence = match (kind, cause) {
+/// The cause of what needs no second acquisition: of a lock that is kept, or of nobody's getting it.
+fn alone(kind: Kind, cause: Cause, has_sessions: bool) -> &'static str {
+    match (kind, cause) {
         (Kind::HeldForever, Cause::HoldTooLong) => {
             "It was at work all the time, and its lock did not run out."
         }
         (Kind::HeldForever, Cause::HolderPause) => {
             "It stood still most of the time, and its lock did not run out."
         }
-        (Kind::Stuck, Cause::AsyncReplicationLoss) => {
+        (_, Cause::AsyncReplicationLoss) => {
             "The lock had been given back, but the server that was promoted never received that: \
              replication is asynchronous."
         }
-        (Kind::Stuck, Cause::LostRelease) if has_sessions => {
-            "Its holder gave the lock back and never heard whether that arrived; its node still \
-             stands, and lives as long as its session, which goes on."
+        (_, Cause::LostRelease) if has_sessions => {
+            "A process gave the lock back and never heard whether that arrived, and its node stood \
+             on: it lives as long as its session."
         }
-        (Kind::Stuck, Cause::LostRelease) => {
-            "Its holder gave the lock back and never heard whether that arrived; the lock still \
-             stands, and nothing else removes it."
+        (_, Cause::LostRelease) => {
+            "A process gave the lock back and never heard whether that arrived, and its lock stood \
+             on."
         }
-        (Kind::Stuck, Cause::Interleaving) => {
+        (_, Cause::Interleaving) => {
             "Several processes divided the servers among them, gave them back and tried again in \
-             step, so that none ever had a majority."
+             step, so that none had a majority."
         }
-        _ => return None,
-    };
-    Some(sentence.to_owned())
+        (_, Cause::OrphanRenewal) => {
+            "A process that is not in its section goes on renewing the lock."
+        }
+        (_, Cause::LostReply) => "The lock stood for a process that was never told that it has it.",
+        (_, Cause::HolderCrash) => "The process that had the lock died, and its lock stood on.",
+        (_, Cause::WaiterCrash) => {
+            "A process that waited for the lock had died; nearly all the time nothing stood under \
+             the lock's key, and still nobody got it."
+        }
+        (_, Cause::MissedWakeup) => {
+            "The lock became free, and nothing woke those who waited for it."
+        }
+        (_, Cause::LostPlace) => "The lock did not keep the place of one that waited.",
+        (_, Cause::OrphanNode) => {
+            "The first node of the queue belongs to a live session, and no process takes it for its \
+             own."
+        }
+        (_, Cause::LostWatch) => {
+            "A process waited on when its turn had come: no server kept the watch that would have \
+             told it."
+        }
+        (_, Cause::Unexplained) => UNEXPLAINED,
+        (_, other) => of_cause(other).what,
+    }
 }
 
-/// What can be named in a sentence about a finding.
+/// What can be named in a sentence about two acquisitions that stood against each other.
 struct Scene<'t, 'h> {
     timeline: &'t Timeline<'h>,
     kind: Kind,
-    holder: Option<&'t Acquisition<'h>>,
-    taker: Option<&'t Acquisition<'h>>,
+    holder: &'t Acquisition<'h>,
+    taker: &'t Acquisition<'h>,
     at: SimTime,
 }
 
-const ORPHAN_RENEWAL: &str = "A process that is not in its section goes on renewing the lock.";
 const UNORDERED_TOKENS: &str = "The tokens are not drawn from one counter, so that their order is \
                                 not that of the grants.";
 const STALE_TAKEOVER: &str = "A process that waited for the lock considered it stale and removed \
                               it, whoever had it by then.";
 const LOST_REPLY: &str = "A server applied a command whose sender never heard of it.";
-const HOLDER_CRASH: &str = "The process that holds the lock died, and nothing frees it.";
-const WAITER_CRASH: &str = "A process that waited for the lock died, and those behind it waited \
-                            until its place in the queue ran out.";
-const MISSED_WAKEUP: &str = "The lock became free while the process waited, and nothing woke it.";
-const LOST_PLACE: &str = "The lock did not keep the place of one that waited.";
-const ORPHAN_NODE: &str = "The first node of the queue belongs to a live session, and no process \
-                           takes it for its own.";
-const LOST_WATCH: &str = "A process waited on when its turn had come: no server kept the watch that \
-                          would have told it.";
 const UNEXPLAINED: &str = "The recorded events do not say why.";
 
 fn stale_read(holder: &str) -> String {
@@ -80,17 +92,15 @@ fn stale_read(holder: &str) -> String {
 }
 
 impl<'t, 'h> Scene<'t, 'h> {
-    fn new(timeline: &'t Timeline<'h>, finding: &Finding) -> Scene<'t, 'h> {
-        let one = |index: Option<usize>| index.map(|index| &timeline.acquisitions[index]);
-        let clash = finding.clash;
+    fn new(timeline: &'t Timeline<'h>, finding: &Finding, clash: Clash) -> Scene<'t, 'h> {
         let (holder, taker) =
-            (one(clash.map(|clash| clash.earlier)), one(clash.map(|clash| clash.later)));
+            (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
         Scene { timeline, kind: finding.kind, holder, taker, at: finding.at + finding.duration }
     }
 
     /// The sentence that states the cause.
     fn why(&self, cause: Cause) -> String {
-        let (holder, taker) = (self.who(self.holder), self.who(self.taker));
+        let [holder, taker] = [self.holder, self.taker].map(|one| one.process.to_string());
         let (held_at, taken_at) = (server(self.holder), server(self.taker));
         match cause {
             Cause::HolderPause => self.pause(&holder),
@@ -99,7 +109,6 @@ impl<'t, 'h> Scene<'t, 'h> {
             }
             Cause::AsyncReplicationLoss => self.replication_loss(&holder, &taker),
             Cause::MissedRenewal => self.missed_renewal(&holder),
-            Cause::OrphanRenewal => ORPHAN_RENEWAL.to_owned(),
             Cause::SplitBrain => format!(
                 "{held_at} and {taken_at} both acted as primary: {held_at} granted {holder} and \
                  {taken_at} granted {taker}, and neither knew of the other."
@@ -136,10 +145,6 @@ impl<'t, 'h> Scene<'t, 'h> {
                 "The answer that {holder} was granted the lock came so late that most of the lease \
                  was over."
             ),
-            Cause::HolderCrash => HOLDER_CRASH.to_owned(),
-            Cause::WaiterCrash => WAITER_CRASH.to_owned(),
-            Cause::MissedWakeup => MISSED_WAKEUP.to_owned(),
-            Cause::LostPlace => LOST_PLACE.to_owned(),
             Cause::Interleaving => {
                 format!("The steps of {holder} and {taker} interleaved; no fault was needed.")
             }
@@ -149,15 +154,21 @@ impl<'t, 'h> Scene<'t, 'h> {
             ),
             Cause::SessionExpired => self.session_expired(&holder, &taker),
             Cause::StaleRead => stale_read(&holder),
-            Cause::OrphanNode => ORPHAN_NODE.to_owned(),
-            Cause::LostWatch => LOST_WATCH.to_owned(),
+            // Those of nobody's getting the lock have no second acquisition.
+            Cause::OrphanRenewal
+            | Cause::HolderCrash
+            | Cause::WaiterCrash
+            | Cause::MissedWakeup
+            | Cause::LostPlace
+            | Cause::OrphanNode
+            | Cause::LostWatch => of_cause(cause).what.to_owned(),
             Cause::Unexplained => UNEXPLAINED.to_owned(),
         }
     }
 
     fn session_expired(&self, holder: &str, taker: &str) -> String {
-        let told = self.holder.and_then(|one| one.completed);
-        let gone = self.holder.and_then(|one| self.timeline.gone(one));
+        let told = self.holder.completed;
+        let gone = self.timeline.gone(self.holder);
         let when = match told.zip(gone).is_some_and(|(told, (gone, _))| gone < told) {
             true => format!("before {holder} had heard that it was the first of the queue"),
             false => format!("while {holder} was in its section"),
@@ -210,15 +221,14 @@ impl<'t, 'h> Scene<'t, 'h> {
                  network delivered it after that."
             );
         }
-        let machine = self.holder.map(|one| one.process.machine().to_string());
+        let machine = self.holder.process.machine();
         format!(
-            "A release that {} had sent for an earlier lock arrived late and removed this one.",
-            machine.as_deref().unwrap_or(holder)
+            "A release that {machine} had sent for an earlier lock arrived late and removed this one."
         )
     }
 
     fn pause(&self, holder: &str) -> String {
-        let Some(acquisition) = self.holder else { return format!("{holder} stood still.") };
+        let acquisition = self.holder;
         let from =
             acquisition.grant.as_ref().map_or(acquisition.invoked, |grant| grant.moment).time;
         let pauses = self
@@ -268,8 +278,8 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     fn involves(&self, machine: Node) -> bool {
-        let both = [self.holder, self.taker];
-        both.iter().flatten().any(|one| {
+        let mut both = [self.holder, self.taker].into_iter();
+        both.any(|one| {
             one.process.machine() == machine
                 || one
                     .grant
@@ -280,7 +290,7 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     /// The first server that granted both.
     fn shared_server(&self) -> Option<String> {
-        let (held, taken) = (self.holder?.grant.as_ref()?, self.taker?.grant.as_ref()?);
+        let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let mut lost = self.timeline.history.events.iter().filter_map(|event| match &event.what {
             crate::history::What::Server { change: crate::history::Change::Forgotten, .. } => {
                 Some(event.node)
@@ -291,10 +301,6 @@ impl<'t, 'h> Scene<'t, 'h> {
             grant.servers.iter().any(|(server, _)| *server == node)
         };
         lost.find(|node| granted(held, *node) && granted(taken, *node)).map(|node| node.to_string())
-    }
-
-    fn who(&self, acquisition: Option<&Acquisition<'_>>) -> String {
-        acquisition.map_or("a process".to_owned(), |one| one.process.to_string())
     }
 
     fn ttl(&self) -> Micros {
@@ -320,8 +326,8 @@ fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
     }
 }
 
-fn server(acquisition: Option<&Acquisition<'_>>) -> String {
-    let grant = acquisition.and_then(|one| one.grant.as_ref());
+fn server(acquisition: &Acquisition<'_>) -> String {
+    let grant = acquisition.grant.as_ref();
     grant.map_or("the server".to_owned(), |grant| grant.node.to_string())
 }
 
@@ -332,4 +338,41 @@ fn length(fault: &FaultSpan<'_>, end: SimTime) -> Micros {
 fn names(nodes: &[Node]) -> String {
     let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
     names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    /// What is said of a finding that no second acquisition belongs to.
+    fn said(kind: Kind, cause: Cause) -> String {
+        let history = Story::new().takes(1, 1, "a").build();
+        let (at, duration) = (SimTime(0), Micros::ZERO);
+        let (processes, what, witness) = (Vec::new(), String::new(), Vec::new());
+        let finding = Finding { kind, at, duration, processes, what, witness, clash: None };
+        summary(&Timeline::new(&history), &finding, cause)
+    }
+
+    #[test]
+    fn of_waiting_nothing_is_said_of_two_that_stood_against_each_other() {
+        for kind in [Kind::Stuck, Kind::Deadlock, Kind::Starved, Kind::HeldForever] {
+            for cause in Cause::ALL {
+                let said = said(kind, *cause);
+                assert!(!said.contains("a process and a process"), "{kind} {cause}: {said}");
+                assert!(!said.contains("removed this one"), "{kind} {cause}: {said}");
+                assert!(!said.contains("the server discarded"), "{kind} {cause}: {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cause_is_told_alike_of_every_kind_of_waiting() {
+        for cause in Cause::ALL {
+            let [stuck, others @ ..] =
+                [Kind::Stuck, Kind::Deadlock, Kind::Starved].map(|kind| said(kind, *cause));
+            assert!(others.iter().all(|other| *other == stuck), "{cause}: {others:?}");
+        }
+        assert!(said(Kind::Deadlock, Cause::LostRelease).contains("its lock stood on"));
+    }
 }

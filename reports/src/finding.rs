@@ -46,7 +46,7 @@ pub enum Kind {
     ForeignRelease,
     /// Nobody holds the lock and nobody gets it.
     Stuck,
-    /// Somebody waits for a free lock, and nothing lies ahead that could wake anybody.
+    /// Somebody waits, nobody is in its section, and nothing lies ahead that could wake a process.
     Deadlock,
     /// A process that waits is not served: it sleeps on a free lock, or one that asked later gets a
     /// fair lock before it.

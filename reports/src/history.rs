@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// The `format` field of a history file.
 pub const FORMAT: &str = "fencepost.history";
 /// The version of the format that this build reads and writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One run as it was recorded.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub struct History {
     /// Always `fencepost.history`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
+    /// 2; version 1 has no silences and no leases, and is still read.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// What a judge must know about the run besides its events.
@@ -168,6 +168,10 @@ pub enum What {
         /// as a fencing token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
+        /// How long the key has to live from here on, by the clock of the server; absent if it has
+        /// no expiry, and in histories of version 1. Not part of the digest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lease_us: Option<Micros>,
     },
     /// The storage answered a request.
     Storage {

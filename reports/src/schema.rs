@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn rejects_a_history_that_is_not_one() {
         let history = samples::paused_holder().build();
-        rejects("history", &history, |value| value["version"] = json!(2));
+        rejects("history", &history, |value| value["version"] = json!(3));
         rejects("history", &history, |value| value["format"] = json!("fencepost.report"));
         rejects("history", &history, |value| value["events"][0]["node"] = json!("redis-0"));
         rejects("history", &history, |value| value["events"][0]["event"] = json!("guessed"));

@@ -272,7 +272,8 @@ impl Story {
         by: Option<Node>,
     ) -> Story {
         let (key, value) = (KEY.to_owned(), Some(value.to_owned()));
-        let what = What::Server { key, change, value, by, primary: true, token: None };
+        let what =
+            What::Server { key, change, value, by, primary: true, token: None, lease_us: None };
         self.event(ms, Node::Redis(redis), what)
     }
 
@@ -281,8 +282,44 @@ impl Story {
         self.event(
             ms,
             Node::Redis(redis),
-            What::Server { key, change, value, by: None, primary: false, token: None },
+            What::Server {
+                key,
+                change,
+                value,
+                by: None,
+                primary: false,
+                token: None,
+                lease_us: None,
+            },
         )
+    }
+
+    /// Every grant and extension of a server says that the key has the ttl to live from there on.
+    pub(crate) fn tells_leases(self) -> Story {
+        let ttl = self.header.ttl_us;
+        self.tells_leases_of(ttl)
+    }
+
+    /// The same of another span.
+    pub(crate) fn tells_leases_of(mut self, lease: Micros) -> Story {
+        for event in &mut self.events {
+            if let What::Server { change: Change::Granted | Change::Extended, lease_us, .. } =
+                &mut event.what
+            {
+                *lease_us = Some(lease);
+            }
+        }
+        self
+    }
+
+    /// The same history with another kind of server.
+    pub(crate) fn at_servers(mut self) -> Story {
+        for event in &mut self.events {
+            if let Node::Redis(number) = event.node {
+                event.node = Node::Server(number);
+            }
+        }
+        self
     }
 
     /// redis-1 grants; the acquire is invoked at that instant unless it is open already.

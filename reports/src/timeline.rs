@@ -15,7 +15,7 @@ pub use section::{Section, SectionEnd};
 pub use storage_log::StorageRequest;
 
 use crate::history::{Action, Change, Event, History, What};
-use fencepost_faults::{Node, SimTime};
+use fencepost_faults::{Impact, Node, SimTime};
 use std::collections::BTreeMap;
 
 /// A place in a history. The order is that of time, and within one instant that of the event
@@ -146,6 +146,42 @@ impl<'h> Timeline<'h> {
     pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
         let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
+    }
+
+    /// Until when a value stood. A server may notice only when somebody asks that it ran out, or
+    /// never: its lease was over before. Where a clock of the server was wrong meanwhile, what the
+    /// server told counts.
+    pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
+        let told = span.to.map_or(self.end, |(to, _)| to.time);
+        let over = match span.to {
+            Some((_, KeyEnd::Changed { change: Change::Expired, .. })) => {
+                span.runs_out.or_else(|| self.after_ttl(span))
+            }
+            // A command that removes it has found it.
+            Some((_, KeyEnd::Changed { by: Some(_), .. })) => None,
+            _ => span.runs_out,
+        };
+        let set = span.set.last().map_or(span.from, |set| *set).time;
+        let is_bent = |over: SimTime| {
+            let mut faults = self.faults.iter();
+            faults.any(|fault| {
+                fault.does(Impact::BendsClock, span.node) && fault.touches(set, over.max(set))
+            })
+        };
+        let over = over.filter(|over| !is_bent(*over));
+        over.map_or(told, |over| over.max(span.from.time).min(told))
+    }
+
+    /// When a lease that a command set is over, if it is the one asked of the servers.
+    fn after_ttl(&self, span: &KeySpan<'_>) -> Option<SimTime> {
+        let set = span.set.last().filter(|_| !self.history.header.lives_with_session)?;
+        Some(set.time + self.history.header.ttl_us)
+    }
+
+    /// Whether a value stood at a moment.
+    pub(crate) fn stands_at(&self, span: &KeySpan<'_>, at: Moment) -> bool {
+        let is_gone = span.to.is_some_and(|(to, _)| to <= at);
+        span.from < at && !is_gone && at.time <= self.stood_until(span)
     }
 
     /// The process that was last granted this value at any server.

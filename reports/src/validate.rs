@@ -14,7 +14,7 @@ pub enum InvalidHistory {
     #[error("format '{0}' is not '{FORMAT}'")]
     Format(String),
     /// It is of another version.
-    #[error("version {0} of {FORMAT} is unknown: this build reads version {VERSION}")]
+    #[error("version {0} of {FORMAT} is unknown: this build reads versions 1 to {VERSION}")]
     Version(u32),
     /// It holds keys of something else than what was locked.
     #[error(
@@ -54,7 +54,7 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));
     }
-    if history.version != VERSION {
+    if !(1..=VERSION).contains(&history.version) {
         return Err(InvalidHistory::Version(history.version));
     }
     of_one_resource(history)?;
@@ -327,13 +327,14 @@ mod tests {
             validate(&other).unwrap_err().to_string(),
             "format 'fencepost.sweep' is not 'fencepost.history'"
         );
-        let newer = History { version: 2, ..good() };
+        let newer = History { version: VERSION + 1, ..good() };
         assert!(
             validate(&newer)
                 .unwrap_err()
                 .to_string()
-                .starts_with("version 2 of fencepost.history is unknown")
+                .starts_with("version 3 of fencepost.history is unknown")
         );
+        assert_eq!(validate(&History { version: 1, ..good() }), Ok(()), "it is still read");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod livelock;
 pub mod quantity;
 
 use crate::Engine;
+use crate::coordinators::entry;
 use crate::fit::fits;
 use crate::lengths::Length;
 use crate::run::RunSpec;
@@ -109,6 +110,7 @@ impl Search {
         let validity = stated_validity(self.client, &self.scenario)?;
         Ok(Facts {
             longest_hold: longest_hold(&self.scenario, validity),
+            tick: entry(self.client.deployment.coordinator()).tick,
             scenario: self.scenario.clone(),
         })
     }

@@ -30,6 +30,9 @@ pub struct Entry {
     pub not_exercised: &'static [Family],
     /// The kinds of faults that its servers have no answer to. They are left out of every plan.
     pub(crate) unanswered: &'static [FaultKind],
+    /// By how much earlier than a ttl a server may end a lease by its own clock, because of the
+    /// unit in which it counts.
+    pub tick: Micros,
     /// Which servers a lock runs against under these faults.
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     /// Makes the machine of a server, anew at each of its starts.

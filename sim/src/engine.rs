@@ -1,5 +1,7 @@
 //! Engines move the world from instant to instant and carry its bytes.
 
+#[cfg(test)]
+mod ahead_tests;
 mod fast;
 mod setup;
 #[cfg(test)]

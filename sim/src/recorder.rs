@@ -3,7 +3,7 @@
 mod silence;
 
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
-use fencepost_machine::{KeyChange, TapEvent};
+use fencepost_machine::{KeyChange, TapEvent, WallTime};
 use fencepost_reports::{Action, Change, Event, What};
 use silence::{Silence, Waiting};
 use std::cell::{Cell, RefCell};
@@ -139,7 +139,12 @@ impl Recorder {
     }
 
     /// A server did something to a key.
-    pub(crate) fn key_changed(&self, node: Node, tap: &TapEvent, by: Option<Node>) {
+    pub(crate) fn key_changed(
+        &self,
+        (node, wall): (Node, WallTime),
+        tap: &TapEvent,
+        by: Option<Node>,
+    ) {
         let key = String::from_utf8_lossy(&tap.key).into_owned();
         let value = tap.value.as_ref().map(|value| String::from_utf8_lossy(value).into_owned());
         let change = change(tap.change);
@@ -159,7 +164,15 @@ impl Recorder {
         }
         self.record(
             node,
-            What::Server { key, change, value, by, primary: tap.primary, token: tap.token },
+            What::Server {
+                key,
+                change,
+                value,
+                by,
+                primary: tap.primary,
+                token: tap.token,
+                lease_us: tap.expires_at_ms.map(|at| left(at, wall)),
+            },
         );
     }
 
@@ -177,6 +190,7 @@ impl Recorder {
                     by: None,
                     primary: true,
                     token: None,
+                    lease_us: None,
                 };
                 self.record(node, what);
             }
@@ -187,6 +201,12 @@ impl Recorder {
     pub(crate) fn take(&self) -> Vec<Event> {
         std::mem::take(&mut self.events.borrow_mut())
     }
+}
+
+/// How much time is left until an instant of a wall clock, in whole milliseconds.
+fn left(at_ms: i64, wall: WallTime) -> Micros {
+    let ms = at_ms.saturating_sub(wall.0.div_euclid(1_000));
+    Micros::from_millis(u64::try_from(ms).unwrap_or(0))
 }
 
 fn change(change: KeyChange) -> Change {

@@ -35,6 +35,10 @@ pub(crate) struct Clock {
     started: i64,
     /// What was read last.
     pub(crate) shows: u64,
+    /// The monotonic clock when it was read last.
+    read_us: u64,
+    /// By how much the wall clock is ahead of the monotonic one now.
+    ahead_us: i64,
 }
 
 impl Clock {
@@ -44,12 +48,20 @@ impl Clock {
             origin: seconds(now) - back,
             started: now.wall.0.div_euclid(1_000_000) - back,
             shows: AT_START,
+            read_us: now.monotonic.0,
+            ahead_us: ahead(now),
         }
+    }
+
+    /// It is `now`; the clock is not read.
+    pub(crate) fn goes_on(&mut self, now: Now) {
+        self.ahead_us = ahead(now);
     }
 
     /// Reads the host's clock.
     pub(crate) fn tick(&mut self, now: Now) {
         self.shows = u64::try_from(seconds(now) - self.origin).unwrap_or(0);
+        self.read_us = now.monotonic.0;
     }
 
     /// What an expiry in a command means (`realtime` in memcached.c): nothing for 0, a span up to
@@ -68,13 +80,18 @@ impl Clock {
         matches!(expiry, Expiry::At(at) if at <= self.shows)
     }
 
-    /// An expiry in milliseconds of the wall clock, for the judge.
+    /// When an expiry will come to pass, in milliseconds of the wall clock, for the judge: at the
+    /// reading that shows it.
     pub(crate) fn in_wall_ms(&self, expiry: Expiry) -> Option<i64> {
-        match expiry {
-            Expiry::Never => None,
-            Expiry::At(at) => Some((self.started + at as i64) * 1_000),
-        }
+        let Expiry::At(at) = expiry else { return None };
+        let readings = i64::try_from(at).ok()?.checked_sub(i64::try_from(self.shows).ok()?)?;
+        let read_us = i64::try_from(self.read_us).ok()?.checked_add(self.ahead_us)?;
+        Some(readings.checked_mul(1_000_000)?.checked_add(read_us)?.div_euclid(1_000))
     }
+}
+
+fn ahead(now: Now) -> i64 {
+    now.wall.0.saturating_sub_unsigned(now.monotonic.0)
 }
 
 fn seconds(now: Now) -> i64 {
@@ -96,6 +113,16 @@ mod tests {
         let expiry = clock.expiry(1);
         clock.tick(at(6_000_000));
         assert!(clock.has_reached(expiry), "a tenth of a second after it was given");
+    }
+
+    #[test]
+    fn the_judge_is_told_of_the_reading_that_ends_a_span() {
+        let mut clock = Clock::new(at(5_900_000));
+        clock.tick(at(6_900_000));
+        let stepped = Now { wall: WallTime(1_800_000_000_000_000), ..at(7_500_000) };
+        clock.goes_on(stepped);
+        assert_eq!(clock.in_wall_ms(clock.expiry(10)), Some(1_800_000_009_400));
+        assert_eq!(clock.in_wall_ms(clock.expiry(0)), None);
     }
 
     #[test]

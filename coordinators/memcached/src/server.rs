@@ -309,6 +309,7 @@ impl Memcached {
 impl Machine for Memcached {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         std::mem::swap(&mut self.out, out);
+        self.clock.goes_on(now);
         self.dispatch(input, now);
         std::mem::swap(&mut self.out, out);
     }

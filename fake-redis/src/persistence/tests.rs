@@ -1,9 +1,12 @@
 //! What a restart finds, after the process died and after the power failed.
 
 use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
+use crate::node::Node;
 use crate::world::World;
 use bytes::Bytes;
-use fencepost_machine::{KeyChange, Output};
+use fencepost_machine::{
+    ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs, WallTime,
+};
 
 /// A server with this persistence, in a world of its own.
 fn world(persistence: Persistence) -> (World, NodeConfig) {
@@ -84,6 +87,25 @@ fn with_fsync_always_the_reply_waits_for_the_disk() {
     world.lose_power("redis-1");
     world.start_node("redis-1", config);
     assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "v");
+}
+
+#[test]
+fn an_answer_that_waits_for_a_sync_will_be_sent() {
+    let config = NodeConfig { persistence: ALWAYS, ..NodeConfig::default() };
+    let now = Now::unstepped(WallTime(1_700_000_000_000_000));
+    let mut node = Node::new(config, DiskImage::default(), 7, now.wall);
+    let mut out = Outputs::default();
+    let connection = ConnectionId(1);
+    node.handle(Input::Timer, now, &mut out);
+    node.handle(Input::Accepted { connection, peer: "client" }, now, &mut out);
+    assert!(!node.will_send());
+    node.handle(Input::Received { connection, bytes: b"SET k v\r\n" }, now, &mut out);
+    assert!(node.will_send());
+    while node.will_send() {
+        node.handle(Input::DiskSynced, now, &mut out);
+    }
+    let sent = |output: &Output| matches!(output, Output::Send { bytes, .. } if bytes.ends_with(b"+OK\r\n"));
+    assert!(out.list.iter().any(sent));
 }
 
 #[test]

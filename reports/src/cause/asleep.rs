@@ -53,9 +53,14 @@ fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<
     Some((waits.invoked, told))
 }
 
-/// Whether the lock went from a server between two moments and nothing stands at the second.
+/// Whether the lock went from a server between two moments, or its lease ran out there, and nothing
+/// stands at the second.
 fn became_free(timeline: &Timeline<'_>, from: Moment, until: Moment) -> bool {
-    let went = |span: &KeySpan<'_>| span.to.is_some_and(|(to, _)| from < to && to < until);
-    let stands = |span: &KeySpan<'_>| span.from < until && span.to.is_none_or(|(to, _)| until < to);
+    let went = |span: &KeySpan<'_>| {
+        let told = span.to.is_some_and(|(to, _)| from < to && to < until);
+        let stood_until = timeline.stood_until(span);
+        told || (from.time < stood_until && stood_until < until.time && span.from < until)
+    };
+    let stands = |span: &KeySpan<'_>| timeline.stands_at(span, until);
     timeline.keys.iter().any(went) && !timeline.keys.iter().any(stands)
 }

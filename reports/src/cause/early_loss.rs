@@ -75,8 +75,8 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
 impl Lost<'_, '_> {
     /// Whether the lease, as last set at this server, was over when the lock was granted again. A
     /// lock that renews it by itself would have gone on doing so had the server not lost it before.
-    /// Where a server may count a lease up to a second short, that second counts as over for a
-    /// holder that stayed beyond the whole of it.
+    /// Where the lease ran out up to a second short because the server counts in whole seconds, that
+    /// second counts as over for a holder that stayed beyond the whole of it.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.lives_with_session {
             return false;
@@ -92,10 +92,31 @@ impl Lost<'_, '_> {
         };
         let granted_again = self.granted_again.time;
         let was_over = granted_again + GRANULARITY >= over
-            || matches!(node, Node::Server(_))
-                && granted_again + COARSE >= over
+            || granted_again + COARSE >= over
+                && self.ran_out_short(node)
                 && self.stayed_beyond(over);
         was_over && !lost_before()
+    }
+
+    /// Whether the lock ran out at a server that counts in whole seconds and had given it less than
+    /// the lease.
+    fn ran_out_short(&self, node: Node) -> bool {
+        let span = self.span_at(node).filter(|_| matches!(node, Node::Server(_)));
+        span.is_some_and(|span| {
+            let how = span.to.filter(|(at, _)| *at <= self.granted_again).map(|(_, how)| how);
+            let ran_out = matches!(how, Some(KeyEnd::Changed { change: Change::Expired, .. }));
+            ran_out && self.was_given(span).is_none_or(|given| self.is_short(given))
+        })
+    }
+
+    /// How long the server gave the lock when its lease was set last, by its own clock, if it said
+    /// so.
+    fn was_given(&self, span: &KeySpan<'_>) -> Option<Micros> {
+        Some(span.runs_out?.since(span.set.last()?.time))
+    }
+
+    fn is_short(&self, given: Micros) -> bool {
+        given + GRANULARITY < self.timeline.history.header.ttl_us
     }
 
     /// Whether the holder was still in its section then.
@@ -220,12 +241,14 @@ impl Lost<'_, '_> {
         };
         // Other coordinators count by a clock that is never stepped.
         if let (Node::Server(_), Some(set)) = (span.node, set) {
-            let is_coarse = set.time + self.timeline.history.header.ttl_us < at.time + COARSE;
-            let drift = || self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);
-            return match is_coarse {
-                true => Cause::CoarseExpiry,
-                false if drift() => Cause::ClockDrift,
-                false => Cause::Unexplained,
+            let drifted = self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);
+            let in_the_last_second =
+                set.time + self.timeline.history.header.ttl_us < at.time + COARSE;
+            return match self.was_given(span) {
+                Some(given) if self.is_short(given) => Cause::CoarseExpiry,
+                _ if drifted => Cause::ClockDrift,
+                None if in_the_last_second => Cause::CoarseExpiry,
+                _ => Cause::Unexplained,
             };
         }
         self.clock_fault(&hosts, since, at.time).or_else(missed).unwrap_or(Cause::Unexplained)

@@ -18,26 +18,43 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let has_sessions = timeline.history.header.lives_with_session;
     let standing = match has_sessions {
         true => session::first_node(timeline, span),
-        false => timeline.keys.iter().find(|span| span.to.is_none() && span.by.is_some()),
+        false => still_there(timeline, span).find(|span| span.by.is_some()),
     };
     let reason = match standing {
         _ if votes_are_split(timeline, span) => Some(Cause::Interleaving),
         Some(standing) if has_sessions => {
             let reason = session::of_queue(timeline, standing, span.1);
-            reason.or_else(|| of_holder(timeline, standing))
+            reason.or_else(|| of_holder(timeline, standing, span.1))
         }
         None if has_sessions => asleep::slept_on(timeline, finding).then_some(Cause::LostWatch),
         Some(standing) => {
             let absent = of_absent(timeline, span).filter(|cause| *cause == Cause::OrphanRenewal);
-            absent.or_else(|| of_owner(timeline, standing))
+            absent.or_else(|| of_owner(timeline, standing, span.1))
         }
         None => of_absent(timeline, span)
-            .or_else(|| unheard_release(timeline))
-            .or_else(|| lost_release(timeline))
+            .or_else(|| unheard_release(timeline, span))
+            .or_else(|| lost_release(timeline, span))
             .or_else(|| asleep::slept_on(timeline, finding).then_some(Cause::MissedWakeup))
+            .or_else(|| of_owner(timeline, mostly(timeline, span)?, span.1))
             .or_else(|| waiter_died(timeline, span).then_some(Cause::WaiterCrash)),
     };
     reason.unwrap_or(Cause::Unexplained)
+}
+
+/// What stood when a time in which nobody got in was over, besides the lock of the one who got in
+/// then.
+fn still_there<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    (from, until): (SimTime, SimTime),
+) -> impl Iterator<Item = &'t KeySpan<'h>> {
+    let entered = timeline.sections.iter().find(move |section| {
+        section.from.time == until && (until < timeline.end || section.from.time > from)
+    });
+    let taker = entered.map(|section| &timeline.acquisitions[section.acquisition]);
+    timeline.keys.iter().filter(move |span| {
+        let its_own = || taker.is_some_and(|taker| timeline.is_lock_of(span, taker));
+        span.from.time < until && timeline.stood_until(span) >= until && !its_own()
+    })
 }
 
 /// Whether several processes were granted parts of a quorum and gave them back, and together had
@@ -69,19 +86,20 @@ fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> boo
 }
 
 /// What became of the process that held the lock under the name of a node that still stands.
-fn of_holder(timeline: &Timeline<'_>, node: &KeySpan<'_>) -> Option<Cause> {
+fn of_holder(timeline: &Timeline<'_>, node: &KeySpan<'_>, until: SimTime) -> Option<Cause> {
     let mut holders = timeline.acquisitions.iter().rev();
     let holder = holders.find(|one| one.owner.is_some() && one.owner == node.value)?;
-    let died = holder.completed.is_some_and(|since| died_after(timeline, holder.process, since));
+    let died =
+        holder.completed.is_some_and(|since| died_between(timeline, holder.process, since, until));
     if died { Some(Cause::HolderCrash) } else { lost_by(timeline, holder) }
 }
 
 /// What became of the process whose lock still stands: of its acquires, the last that had begun
 /// when the lock was granted. It may have died, or given up, before that.
-fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<Cause> {
+fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Option<Cause> {
     let mut acquisitions = timeline.acquisitions.iter().rev();
     let owner = acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from)?;
-    if died_after(timeline, owner.process, owner.invoked) {
+    if died_between(timeline, owner.process, owner.invoked, until) {
         return Some(Cause::HolderCrash);
     }
     match owner.outcome {
@@ -91,14 +109,22 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<Cause> {
     }
 }
 
+/// The lock that stood for most of the time in which nobody got in.
+fn mostly<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    (from, until): (SimTime, SimTime),
+) -> Option<&'t KeySpan<'h>> {
+    let stood = |span: &&KeySpan<'_>| {
+        let end = timeline.stood_until(span).min(until);
+        end.since(span.from.time.max(from)).0 * 2 > until.since(from).0
+    };
+    timeline.keys.iter().filter(|span| span.by.is_some()).find(stood)
+}
+
 /// What became of the process whose lock stood for most of the time in which nobody got in, though
 /// nobody was in its section: it died, or it goes on renewing what it does not hold.
 fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Cause> {
-    let stood = |span: &&KeySpan<'_>| {
-        let end = span.to.map_or(timeline.end, |(to, _)| to.time).min(until);
-        end.since(span.from.time.max(from)).0 * 2 > until.since(from).0
-    };
-    let span = timeline.keys.iter().filter(|span| span.by.is_some()).find(stood)?;
+    let span = mostly(timeline, (from, until))?;
     let of = span.by?;
     let renewed = span.set.iter().any(|set| from < set.time && set.time <= until);
     let inside = |section: &Section| {
@@ -109,18 +135,20 @@ fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Opti
     if renewed && !timeline.sections.iter().any(inside) {
         return Some(Cause::OrphanRenewal);
     }
-    died_after(timeline, of, span.from).then_some(Cause::HolderCrash)
+    died_between(timeline, of, span.from, until).then_some(Cause::HolderCrash)
 }
 
-fn died_after(timeline: &Timeline<'_>, process: Node, from: Moment) -> bool {
-    let mut later = timeline.history.events[from.index..].iter();
-    later.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
+/// Whether a process died between a moment and an instant.
+fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: SimTime) -> bool {
+    let later = timeline.history.events[from.index..].iter();
+    let mut meanwhile = later.take_while(|event| event.time_us <= until);
+    meanwhile.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
 }
 
 /// A lock that stands at a server which followed another, where it was removed: that never reached
 /// the server.
-fn unheard_release(timeline: &Timeline<'_>) -> Option<Cause> {
-    let mut standing = timeline.keys.iter().filter(|span| span.to.is_none());
+fn unheard_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Cause> {
+    let mut standing = still_there(timeline, span);
     let released = |span: &KeySpan<'_>| {
         let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
         let mut granting = timeline
@@ -136,9 +164,8 @@ fn unheard_release(timeline: &Timeline<'_>) -> Option<Cause> {
 
 /// A lock that stands at a server which followed another, and whose owner died, or gave it back
 /// without ever hearing of that.
-fn lost_release(timeline: &Timeline<'_>) -> Option<Cause> {
-    let standing = timeline.keys.iter().filter(|span| span.to.is_none());
-    let mut owners = standing.filter_map(|span| {
+fn lost_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Cause> {
+    let mut owners = still_there(timeline, span).filter_map(|span| {
         timeline
             .acquisitions
             .iter()
@@ -147,8 +174,8 @@ fn lost_release(timeline: &Timeline<'_>) -> Option<Cause> {
     });
     owners.find_map(|owner| {
         let granted = owner.completed?;
-        let died = died_after(timeline, owner.process, granted).then_some(Cause::HolderCrash);
-        died.or_else(|| lost_by(timeline, owner))
+        let died = died_between(timeline, owner.process, granted, span.1);
+        died.then_some(Cause::HolderCrash).or_else(|| lost_by(timeline, owner))
     })
 }
 
@@ -168,10 +195,8 @@ fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Cause> {
 /// Whether a process died while it waited, and for nearly all of the span nothing stood under the
 /// lock's key.
 fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
-    let within = |span: &KeySpan<'_>| {
-        let end = span.to.map_or(timeline.end, |(to, _)| to.time);
-        end.min(until).since(span.from.time.max(from))
-    };
+    let within =
+        |span: &KeySpan<'_>| timeline.stood_until(span).min(until).since(span.from.time.max(from));
     let stood = timeline.keys.iter().map(within).fold(Micros::ZERO, |sum, span| sum + span);
     let mut acquisitions = timeline.acquisitions.iter();
     let died = acquisitions.any(|one| {

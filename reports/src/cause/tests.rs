@@ -6,7 +6,7 @@ use crate::finding::Kind;
 use crate::history::{Change, What};
 use crate::story::{KEY, Story};
 use crate::timeline::Timeline;
-use fencepost_faults::Node;
+use fencepost_faults::{Micros, Node};
 
 const CLIENT: Node = Node::Client(1);
 const REDIS: Node = Node::Redis(1);
@@ -164,6 +164,44 @@ fn what_a_server_says_about_its_key_is_the_cause() {
         Cause::Unexplained,
         "it ran out early, and no fault says why"
     );
+}
+
+/// At a server that counts in whole seconds, client 1 takes the lock at 1 ms for a lease of 10 s;
+/// the server gives it `given` milliseconds. Client 2 takes it at 9.6 s.
+fn coarse(given: u64, left: u64, how: impl FnOnce(Story) -> Story) -> Cause {
+    let story = how(Story::new().ttl(10_000).takes(1, 1, "a")).takes(9_600, 2, "b");
+    let story = story.tells_leases_of(Micros::from_millis(given)).at_servers();
+    overlap(story.releases(left, 1).releases(left + 1, 2))
+}
+
+#[test]
+fn a_lease_that_was_counted_in_whole_seconds_ends_early_by_that_and_one_of_full_length_by_a_clock()
+{
+    let server = Node::Server(1);
+    let drifts = |story: Story| story.fault_began(0, 1, "clock-drift", &[server]);
+    assert_eq!(coarse(9_500, 9_800, |story| story.expires(9_501, "a")), Cause::CoarseExpiry);
+    let drifted = |given| coarse(given, 9_800, |story| drifts(story).expires(9_501, "a"));
+    assert_eq!(drifted(9_500), Cause::CoarseExpiry, "it would have been early anyway");
+    assert_eq!(drifted(10_600), Cause::ClockDrift, "its clock had passed the lease");
+    let still = coarse(10_600, 9_800, |story| story.expires(9_501, "a"));
+    assert_eq!(still, Cause::Unexplained, "no clock was wrong");
+    let stays = coarse(10_600, 12_000, |story| drifts(story).expires(9_501, "a"));
+    assert_eq!(stays, Cause::ClockDrift, "the lease was not short");
+}
+
+#[test]
+fn the_second_of_a_coarse_lease_hides_no_other_loss() {
+    let paused = |story: Story| {
+        let story = story.fault_began(5_000, 1, "pause", &[CLIENT]);
+        story.fault_ended(15_000, 1, "pause", CLIENT)
+    };
+    let lost = |change: Change| {
+        coarse(9_900, 15_001, |story| paused(story).server(9_500, 1, change, "a", None))
+    };
+    assert_eq!(lost(Change::Evicted), Cause::Eviction);
+    assert_eq!(lost(Change::Forgotten), Cause::RestartWithoutDelay);
+    let ran_out = coarse(9_500, 15_001, |story| paused(story).expires(9_501, "a"));
+    assert_eq!(ran_out, Cause::HolderPause, "it stayed beyond the whole lease");
 }
 
 #[test]
@@ -629,6 +667,31 @@ fn a_lock_whose_release_was_lost_stands_for_ever() {
 }
 
 #[test]
+fn what_was_in_the_way_is_what_stood_then_and_not_at_the_end_of_the_run() {
+    // From 21 ms to 150 ms nobody gets in; then an operator frees the lock.
+    let freed = |story: Story| {
+        let story = story.progress_bound(100).healed(20).acquires(21, 2).fails(140, 2);
+        let story = story.server(141, 1, Change::Flushed, "a", None).takes(150, 3, "c");
+        cause(Kind::Stuck, story.crashes(200, 3))
+    };
+    let taken = || Story::new().takes(1, 1, "a");
+    assert_eq!(freed(taken().crashes(3, 1)), Cause::HolderCrash);
+    assert_eq!(freed(taken().leaves(3, 1).info(4, 1)), Cause::LostRelease);
+    assert_eq!(freed(Story::new().grants(1, 1, "a").info(3, 1)), Cause::LostReply);
+    assert_eq!(freed(taken().releases(3, 1).removed(3, "a", 1)), Cause::Unexplained);
+}
+
+#[test]
+fn a_lease_that_ran_out_unnoticed_is_in_nobodys_way() {
+    let died = || Story::new().healed(0).takes(1, 1, "a").acquires(2, 2).crashes(5, 1);
+    let hangs = || died().silent(40, 2, 2, false);
+    assert_eq!(cause(Kind::Deadlock, hangs().tells_leases()), Cause::MissedWakeup);
+    assert_eq!(cause(Kind::Deadlock, hangs()), Cause::HolderCrash, "a key without an expiry");
+    let sleeps = || died().progress_bound(20).silent(60, 2, 2, true).takes(61, 2, "b");
+    assert_eq!(cause(Kind::Stuck, sleeps().tells_leases()), Cause::MissedWakeup);
+}
+
+#[test]
 fn a_dead_waiter_is_in_the_way_if_nothing_else_is() {
     let died = |waiting: bool| {
         let story = Story::new().takes(1, 1, "a");
@@ -796,7 +859,15 @@ fn on_memcached(expired_ms: u64) -> Story {
     const SERVER: Node = Node::Server(1);
     let told = |change, value: &str, by| {
         let value = Some(value.to_owned());
-        What::Server { key: KEY.to_owned(), change, value, by, primary: true, token: None }
+        What::Server {
+            key: KEY.to_owned(),
+            change,
+            value,
+            by,
+            primary: true,
+            token: None,
+            lease_us: None,
+        }
     };
     let grant = |client| (Change::Granted, Some(Node::Client(client)));
     let ((granted, one), (_, two)) = (grant(1), grant(2));

@@ -29,8 +29,8 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let names: Vec<String> = processes.iter().map(Node::to_string).collect();
     let what = format!(
         "From {from} to the end of the run at {} nobody held the lock and {} waited for it, and then \
-         nothing lay ahead that could have woken anybody: no timer of a process, no message, no \
-         answer of a server.",
+         nothing lay ahead that could have woken anybody: no timer of a process, no message from or \
+         to one, no answer of a server.",
         timeline.end,
         names.join(" and ")
     );

@@ -5,8 +5,7 @@
 
 use super::Checker;
 use crate::finding::{Finding, Kind};
-use crate::history::Change;
-use crate::timeline::{KeyEnd, KeySpan, Section, Timeline};
+use crate::timeline::{Section, Timeline};
 use fencepost_faults::{Micros, SimTime};
 
 pub(super) const CHECKER: Checker = Checker {
@@ -38,27 +37,13 @@ pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime
         return left;
     }
     let standing = timeline.keys.iter().filter(|span| {
-        span.from.time <= at
-            && at < stood_until(timeline, span)
-            && timeline.is_lock_of(span, holder)
+        span.from.time <= at && at < timeline.stood_until(span) && timeline.is_lock_of(span, holder)
     });
-    let mut ends: Vec<SimTime> = standing.map(|span| stood_until(timeline, span)).collect();
+    let mut ends: Vec<SimTime> = standing.map(|span| timeline.stood_until(span)).collect();
     ends.sort();
     let quorum = usize::from(timeline.history.header.quorum.max(1));
     let lost = ends.len().checked_sub(quorum).map_or(at, |place| ends[place]);
     left.min(lost)
-}
-
-/// Until when a value stood. A server may notice only when somebody asks that it ran out: its lease
-/// was over before. The end of a session is decided when it is told.
-fn stood_until(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> SimTime {
-    let has_lease = !timeline.history.header.lives_with_session;
-    match (span.to, span.set.last()) {
-        (Some((to, KeyEnd::Changed { change: Change::Expired, .. })), Some(set)) if has_lease => {
-            to.time.min(set.time + timeline.history.header.ttl_us)
-        }
-        (to, _) => to.map_or(timeline.end, |(to, _)| to.time),
-    }
 }
 
 fn finding(section: &Section, held: Micros, bound: Micros) -> Finding {
@@ -82,6 +67,7 @@ fn finding(section: &Section, held: Micros, bound: Micros) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::Change;
     use crate::story::Story;
     use fencepost_faults::Node;
 

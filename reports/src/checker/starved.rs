@@ -66,10 +66,7 @@ fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
 /// was in its section: from when, and how long.
 fn longest_free(timeline: &Timeline<'_>, from: SimTime, until: SimTime) -> (SimTime, Micros) {
     let end = timeline.end;
-    let keys = timeline.keys.iter().map(|span| {
-        let to = span.to.map_or(end, |(to, _)| to.time);
-        (span.from.time, to)
-    });
+    let keys = timeline.keys.iter().map(|span| (span.from.time, timeline.stood_until(span)));
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
     let mut taken: Vec<(SimTime, SimTime)> = keys.chain(sections).collect();
     taken.sort();
@@ -113,13 +110,16 @@ fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) ->
     let until = first.completed.map_or(timeline.end, |completed| completed.time);
     let what = format!(
         "{} asked for the lock at {} and {} at {}, but {} got it first, though the lock serves \
-         those who wait in the order in which they came; {} such acquires passed it over.",
+         those who wait in the order in which they came; {} passed it over.",
         first.process,
         first.invoked.time,
         other.process,
         other.invoked.time,
         other.process,
-        overtakers.len()
+        match overtakers.len() {
+            1 => "1 such acquire".to_owned(),
+            many => format!("{many} such acquires"),
+        }
     );
     let mut witness = vec![first.invoked.index, other.invoked.index, section.from.index];
     witness.extend(first.completed.map(|completed| completed.index));
@@ -138,6 +138,7 @@ fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) ->
 mod tests {
     use super::*;
     use crate::story::Story;
+    use fencepost_faults::Node;
 
     fn found(story: Story) -> Vec<u64> {
         let history = story.build();
@@ -177,6 +178,22 @@ mod tests {
     }
 
     #[test]
+    fn rejects_a_waiter_that_sleeps_on_a_lease_that_ran_out_unnoticed() {
+        let died = || Story::new().healed(0).takes(1, 1, "a").acquires(2, 2).crashes(5, 1);
+        assert_eq!(found(died().silent(40, 2, 2, true).tells_leases()), [29], "free from 11 ms on");
+        assert!(found(died().silent(40, 2, 2, true)).is_empty(), "a key without an expiry stands");
+        let bent = died().fault_began(3, 1, "clock-jump", &[Node::Redis(1)]);
+        let bent = bent.silent(40, 2, 2, true).tells_leases();
+        assert!(found(bent).is_empty(), "nobody knows until when");
+    }
+
+    #[test]
+    fn accepts_a_waiter_that_sleeps_while_a_lock_stands_for_as_long_as_its_session() {
+        let story = Story::with_sessions().healed(0).takes(1, 1, "a").acquires(2, 2).crashes(5, 1);
+        assert!(found(story.silent(49, 2, 2, true).expires(50, "a")).is_empty());
+    }
+
+    #[test]
     fn of_a_deadlock_nobody_is_starved_besides() {
         assert!(found(waits().silent(30, 2, 2, false)).is_empty());
     }
@@ -193,6 +210,9 @@ mod tests {
         let late = overtaken(13).removed(22, "c", 3).takes(30, 2, "b").releases(31, 2);
         assert_eq!(found(late), [10]);
         assert_eq!(found(overtaken(13)), [2], "it waits to the end");
+        let history = overtaken(13).build();
+        let what = &check(&Timeline::new(&history))[0].what;
+        assert!(what.ends_with("; 1 such acquire passed it over."), "{what}");
     }
 
     #[test]

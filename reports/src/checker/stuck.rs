@@ -24,18 +24,20 @@ pub(crate) enum Progress {
     NotDemanded,
     /// Somebody got in within the bound, or somebody holds the lock to the end.
     Made,
-    /// Nobody got in although somebody wanted to for the whole bound.
-    Stuck(Finding),
+    /// Nobody got in although somebody wanted to for the whole bound: each time that this happened,
+    /// at least one.
+    Stuck(Vec<Finding>),
     /// Nobody wanted to for long enough to tell.
     Unjudged,
 }
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
-    match progress(timeline) {
-        // One in which nothing can happen any more is told as such.
-        Progress::Stuck(finding) if deadlock::check(timeline).is_empty() => vec![finding],
-        _ => Vec::new(),
+    let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
+    // One that lasts to the end because nothing can happen any more is told as a deadlock.
+    if !deadlock::check(timeline).is_empty() {
+        findings.retain(|one| one.at + one.duration < timeline.end);
     }
+    findings
 }
 
 /// Judges progress after healing: every time in which nobody kept the others out.
@@ -50,9 +52,11 @@ pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
     let late = |wait: &&Waiting<'_, '_>| {
         wait.entered.is_none_or(|entered| wait.free_from + bound < entered.time)
     };
-    let stuck = waits.iter().filter(late).find(|wait| wait.longest() >= bound || wait.is_used_up());
-    if let Some(wait) = stuck {
-        return Progress::Stuck(wait.finding(bound));
+    let stuck =
+        waits.iter().filter(late).filter(|wait| wait.longest() >= bound || wait.is_used_up());
+    let findings: Vec<Finding> = stuck.map(|wait| wait.finding(bound)).collect();
+    if !findings.is_empty() {
+        return Progress::Stuck(findings);
     }
     let entered = timeline.sections.iter().find(|section| healed < section.from);
     let in_time = waits.first().is_none_or(|wait| wait.entered.is_some() && !late(&wait));
@@ -159,7 +163,9 @@ impl Waiting<'_, '_> {
         let mut servers: BTreeMap<Option<&str>, BTreeSet<Node>> = BTreeMap::new();
         let until = self.end_of(attempt);
         let stood = self.timeline.keys.iter().filter(|span| {
-            span.from.time <= until && span.to.is_none_or(|(to, _)| attempt.invoked < to)
+            span.from.time <= until
+                && span.to.is_none_or(|(to, _)| attempt.invoked < to)
+                && attempt.invoked.time <= self.timeline.stood_until(span)
         });
         for span in stood {
             servers.entry(span.value).or_default().insert(span.node);
@@ -171,14 +177,19 @@ impl Waiting<'_, '_> {
     fn finding(&self, bound: Micros) -> Finding {
         let until = self.entered.map_or(self.timeline.end, |at| at.time);
         let duration = until.since(self.free_from);
+        let from = self.free_from;
+        let until = match self.entered {
+            Some(entered) => entered.time.to_string(),
+            None => format!("the end of the run at {until}"),
+        };
         let what = match duration >= bound {
             true => format!(
-                "For {duration} after everything was healed nobody got the lock, and nobody held \
-                 it; the bound is {bound}."
+                "From {from} to {until}, {duration} and after everything was healed, nobody held \
+                 the lock and nobody got it; the bound is {bound}."
             ),
             false => format!(
-                "Everything was healed and nobody held the lock, but in {duration} all who wanted \
-                 it used up their attempts, and nobody got it."
+                "From {from} to {until}, {duration} and after everything was healed, nobody held \
+                 the lock, and all who wanted it used up their attempts in vain."
             ),
         };
         let mut processes: Vec<Node> = self.attempts().map(|attempt| attempt.process).collect();
@@ -274,6 +285,38 @@ mod tests {
         let story = || healed().takes(20, 2, "b").releases(22, 2).removed(22, "b", 2);
         assert_eq!(stuck(story().acquires(30, 3).fails(131, 3)).len(), 1);
         assert_eq!(stuck(story().acquires(30, 3).takes(90, 1, "c").fails(131, 3)), []);
+    }
+
+    #[test]
+    fn rejects_each_time_in_which_nobody_gets_in() {
+        let served = |ms, client, owner| {
+            move |story: Story| -> Story {
+                story.takes(ms, client, owner).releases(ms + 1, client).removed(
+                    ms + 1,
+                    owner,
+                    client,
+                )
+            }
+        };
+        let story = healed().acquires(20, 2).fails(130, 2);
+        let story = served(140, 3, "c")(story).acquires(150, 2).fails(260, 2);
+        let story = served(270, 3, "d")(story);
+        let spans: Vec<(u64, u64)> = stuck(story.clone())
+            .iter()
+            .map(|one| (one.at.0 / 1_000, one.duration.0 / 1_000))
+            .collect();
+        assert_eq!(spans, [(10, 130), (141, 129)]);
+        let hangs = story.acquires(280, 2).silent(400, 2, 280, false);
+        assert_eq!(stuck(hangs).len(), 2, "the last one is told as a deadlock");
+    }
+
+    #[test]
+    fn says_whether_it_lasts_to_the_end() {
+        let what = |story: Story| stuck(story)[0].what.clone();
+        let over = what(healed().acquires(20, 2).fails(130, 2).takes(140, 3, "c").releases(141, 3));
+        assert!(over.starts_with("From 10ms to 140ms, 130ms and after everything"), "{over}");
+        let lasts = what(healed().probe_acquires(11).probe_fails(112));
+        assert!(lasts.starts_with("From 10ms to the end of the run at 112ms, "), "{lasts}");
     }
 
     #[test]

@@ -88,11 +88,14 @@ fn consequences(run: &RunReport) -> String {
         Verdict::Unknown { reason } => return reason.clone(),
         Verdict::Violated => {}
     }
-    let mut counts: BTreeMap<Kind, u64> = BTreeMap::new();
+    let mut counts: BTreeMap<Kind, (u64, Micros)> = BTreeMap::new();
     for one in run.violations.iter().filter(|one| one.violation.kind != Kind::Overlap) {
-        *counts.entry(one.violation.kind).or_default() += one.violation.occurrences;
+        let (count, total) = counts.entry(one.violation.kind).or_default();
+        *count += one.violation.occurrences;
+        *total = *total + one.violation.total_duration_us;
     }
-    let mut told: Vec<String> = counts.iter().map(|(kind, count)| often(*kind, *count)).collect();
+    let mut told: Vec<String> =
+        counts.iter().map(|(kind, (count, total))| often(*kind, *count, *total)).collect();
     if run.storage.rejected > 0 {
         told.push(format!("{} rejected", run.storage.rejected));
     }
@@ -102,11 +105,12 @@ fn consequences(run: &RunReport) -> String {
     told.join(", ")
 }
 
-/// A kind of violation with its count: `8 stale writes`.
-pub(super) fn often(kind: Kind, count: u64) -> String {
+/// A kind of violation with its count: `8 stale writes`; of being stuck, how long that lasted in
+/// all too.
+pub(super) fn often(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {
-        Kind::Stuck => "stuck: nobody gets the lock any more".to_owned(),
+        Kind::Stuck => format!("stuck ({count}x, {})", about(total)),
         Kind::Oversold => format!("{} too many", counted(count, "sale")),
         Kind::Deadlock => "deadlock: nobody will get the lock any more".to_owned(),
         Kind::FencedOut | Kind::HeldForever | Kind::Starved => format!("{name} ({count}x)"),

@@ -134,7 +134,7 @@ fn write_also(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()
     let mut parts = Vec::new();
     for one in told.others {
         let violation = &one.violation;
-        let often = often(violation.kind, violation.occurrences);
+        let often = often(violation.kind, violation.occurrences, violation.total_duration_us);
         parts.push(format!("{often} [{}]", violation.id));
     }
     field(page, out, "also", &parts.join(", "))

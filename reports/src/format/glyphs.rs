@@ -11,6 +11,7 @@ pub(super) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
         Glyph::Releases => ("hollow", "<rect x=\"-4\" y=\"-4\" width=\"8\" height=\"8\"/>"),
         Glyph::Hears => ("full", "<circle r=\"1.8\"/>"),
         Glyph::Fails => ("cross", "<path d=\"M-3-3 3 3M-3 3 3-3\"/>"),
+        Glyph::Sleeps => ("hollow", "<path d=\"M-4-4H4L-4 4H4\"/>"),
         Glyph::KeySet => ("full", "<path d=\"M0-6 5 0 0 6-5 0Z\"/>"),
         Glyph::KeyGone => ("hollow", "<path d=\"M0-6 5 0 0 6-5 0Z\"/>"),
         Glyph::Reads => ("hollow", "<path d=\"M0 5 5-4-5-4Z\"/>"),

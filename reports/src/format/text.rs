@@ -139,8 +139,10 @@ fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let mut harms: Vec<String> = Vec::new();
     for kind in Kind::ALL.iter().copied().filter(|kind| kind.severity() == Severity::Harm) {
         let count: u64 = of_kind(run, kind).map(|one| one.violation.occurrences).sum();
+        let total =
+            of_kind(run, kind).fold(Micros::ZERO, |sum, one| sum + one.violation.total_duration_us);
         if count > 0 {
-            harms.push(harm(kind, count));
+            harms.push(harm(kind, count, total));
         }
     }
     let rejected = match run.storage.rejected {
@@ -156,7 +158,7 @@ fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {DIM}{label:<18}{DIM:#}{RED}{}{RED:#}{rest}", harms.join(", "))
 }
 
-fn harm(kind: Kind, count: u64) -> String {
+fn harm(kind: Kind, count: u64, total: Micros) -> String {
     match kind {
         Kind::StaleWrite => format!("{} accepted", counted(count, "stale write")),
         Kind::LostUpdate => format!("{} lost", counted(count, "update")),
@@ -164,7 +166,8 @@ fn harm(kind: Kind, count: u64) -> String {
         Kind::DuplicateNumber => format!("{} issued again", counted(count, "number")),
         Kind::NumberRegression => format!("{} issued out of order", counted(count, "number")),
         Kind::FencedOut => format!("the rightful holder rejected {}", times(count)),
-        Kind::Stuck | Kind::Deadlock => "everybody: nobody gets the lock any more".to_owned(),
+        Kind::Stuck => format!("stuck {}: nobody got the lock for {total} in all", times(count)),
+        Kind::Deadlock => "everybody: nobody gets the lock any more".to_owned(),
         Kind::Starved => format!("somebody who waits is not served {}", times(count)),
         other => format!("{other} {}", times(count)),
     }

@@ -91,15 +91,16 @@ const SPLIT_BRAIN: Meaning = Meaning {
 const RESTART_WITHOUT_DELAY: Meaning = Meaning {
     what: "A server came back without what it had granted, and granted it again within the \
            lease.",
-    how: "It ran without persistence, or its file was written only every second.",
-    helps: "appendfsync always, or keep a restarted server away for longer than the longest \
-            lease.",
+    how: "It keeps nothing on a disk, or writes its file only every second.",
+    helps: "Keep a restarted server away for longer than the longest lease. On Redis: appendfsync \
+            always; on memcached: there is nothing that would keep them.",
 };
 
 const RESTART_DATA_LOSS: Meaning = Meaning {
     what: "A server came back without the counter that gives out fencing tokens.",
-    how: "It ran without persistence, or its file was written only every second.",
-    helps: "appendfsync always for the server that holds the counter.",
+    how: "It keeps nothing on a disk, or writes its file only every second.",
+    helps: "Take tokens from a store that does not lose them. On Redis: appendfsync always for the \
+            server that holds the counter; on memcached: there is nothing that would keep it.",
 };
 
 const UNORDERED_TOKENS: Meaning = Meaning {
@@ -111,8 +112,9 @@ const UNORDERED_TOKENS: Meaning = Meaning {
 
 const CLOCK_JUMP: Meaning = Meaning {
     what: "A clock was stepped.",
-    how: "Redis expires keys by its wall clock. A step forward, by an operator or by a time \
-          server that corrects a large error, ends leases early.",
+    how: "A step forward, by an operator or by a time server that corrects a large error, ends \
+          leases early. On Redis: keys expire by the wall clock; memcached goes by a clock that is \
+          not stepped.",
     helps: "Let time servers slew clocks in place of stepping them. Fencing tokens keep the \
             rest from doing damage.",
 };
@@ -126,14 +128,17 @@ const CLOCK_DRIFT: Meaning = Meaning {
 
 const EVICTION: Meaning = Meaning {
     what: "A server evicted the lock to free memory.",
-    how: "maxmemory was reached, and its policy allows keys with an expiry to be evicted.",
-    helps: "maxmemory-policy noeviction for the server that holds locks, and no cache on it.",
+    how: "Its memory was full, and it makes room by dropping keys.",
+    helps: "No cache on the server that holds locks. On Redis: maxmemory-policy noeviction; on \
+            memcached: -M, with which it answers an error in place of evicting.",
 };
 
 const FLUSH: Meaning = Meaning {
     what: "An operator flushed a server.",
-    how: "FLUSHALL or FLUSHDB removed all locks and counters.",
-    helps: "Keep locks on a server of their own, and disable the commands there by an ACL.",
+    how: "One command removes all locks and counters: FLUSHALL or FLUSHDB on Redis, flush_all on \
+          memcached.",
+    helps: "Keep locks on a server of their own, and disable the command there. On Redis: by an \
+            ACL; on memcached: -F.",
 };
 
 const FOREIGN_RELEASE: Meaning = Meaning {
@@ -187,9 +192,10 @@ const LATENCY: Meaning = Meaning {
 
 const HOLDER_CRASH: Meaning = Meaning {
     what: "The holder died, and nothing freed its lock.",
-    how: "The key has no expiry, or the process died between the command that takes the lock \
-          and the one that sets its expiry.",
-    helps: "SET key value NX PX ttl: one command.",
+    how: "The key has no expiry, or a long one, or the process died between the command that takes \
+          the lock and the one that sets its expiry.",
+    helps: "Take the lock and set its expiry in one command. On Redis: SET key value NX PX ttl; on \
+            memcached: add with an expiry.",
 };
 
 const COARSE_EXPIRY: Meaning = Meaning {
@@ -208,7 +214,8 @@ const WAITER_CRASH: Meaning = Meaning {
 const MISSED_WAKEUP: Meaning = Meaning {
     what: "The lock became free, and nothing woke a process that waited for it.",
     how: "The message came before the process listened, went to another, or was never sent: Redis \
-          delivers what is published at most once.",
+          delivers what is published at most once, and an expiry is told to nobody who has not \
+          asked for that.",
     helps: "Ask again after subscribing, and wait for no longer than a lease.",
 };
 

@@ -39,6 +39,8 @@ pub(crate) enum Glyph {
     Hears,
     /// A process hears of a failure, or does not know.
     Fails,
+    /// A process that waits has sent nothing for a while.
+    Sleeps,
     /// A server sets, extends or finds the lock again.
     KeySet,
     /// A server has the lock no more.
@@ -94,7 +96,8 @@ fn glyph(what: &What) -> Glyph {
         What::Invoke { .. } => Glyph::Asks,
         What::Ok { owner: Some(_), .. } => Glyph::Granted,
         What::Ok { .. } => Glyph::Hears,
-        What::Fail { .. } | What::Info { .. } | What::Lost | What::Silent { .. } => Glyph::Fails,
+        What::Fail { .. } | What::Info { .. } | What::Lost => Glyph::Fails,
+        What::Silent { .. } => Glyph::Sleeps,
         What::Crashed => Glyph::Dies,
         What::Started => Glyph::Starts,
         What::Server { change: Change::Granted | Change::Extended | Change::Restored, .. } => {

@@ -2,7 +2,7 @@
 
 use super::{Moment, moments};
 use crate::history::{Change, History, What};
-use fencepost_faults::Node;
+use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
 /// A span in which one value stood under the lock's key at one server.
@@ -22,7 +22,10 @@ pub struct KeySpan<'h> {
     /// When a command set its time to live, in order; empty for what followed another server or
     /// came from a disk.
     pub set: Vec<Moment>,
-    /// When it went, and how; `None` if it still stood when the history ended.
+    /// When the lease that was set last is over if no clock is wrong; absent if it never is, or if
+    /// no server told of that.
+    pub runs_out: Option<SimTime>,
+    /// When it went, and how; `None` if no server had told of that when the history ended.
     pub to: Option<(Moment, KeyEnd)>,
 }
 
@@ -48,11 +51,14 @@ pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
     let mut open: BTreeMap<Node, usize> = BTreeMap::new();
     let mut origins = Origins::default();
     for (moment, event) in moments(history) {
-        let What::Server { key, change, value, by, primary, .. } = &event.what else { continue };
+        let What::Server { key, change, value, by, primary, lease_us, .. } = &event.what else {
+            continue;
+        };
         if *key != history.header.resource {
             continue;
         }
         let standing = open.get(&event.node).copied();
+        let runs_out = lease_us.map(|lease| moment.time + lease);
         match change {
             Change::Granted | Change::Restored => {
                 let value = value.as_deref();
@@ -69,11 +75,12 @@ pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
                     None => origins.of_copy(&spans, event.node, value),
                 };
                 let (node, by, from) = (event.node, *by, moment);
-                spans.push(KeySpan { node, value, by, granted, from, set, to: None });
+                spans.push(KeySpan { node, value, by, granted, from, set, runs_out, to: None });
             }
             Change::Extended => {
-                if let Some(index) = standing.filter(|_| by.is_some()) {
-                    spans[index].set.push(moment);
+                if let Some(index) = standing {
+                    spans[index].set.extend(by.map(|_| moment));
+                    spans[index].runs_out = runs_out;
                 }
             }
             change => {

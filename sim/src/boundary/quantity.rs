@@ -34,6 +34,8 @@ pub struct Facts {
     pub scenario: Scenario,
     /// How long a process is in its critical section at most, if nothing holds it up.
     pub longest_hold: Micros,
+    /// By how much earlier than the ttl a server may end a lease, by its own clock.
+    pub tick: Micros,
 }
 
 /// Every quantity, in the order in which they are listed for people.
@@ -57,7 +59,7 @@ pub static QUANTITIES: &[Varied] = &[
             };
             let pause = pause_max(&facts.scenario);
             vec![bound(
-                hold + pause,
+                hold + pause + facts.tick,
                 "the longest hold and the longest pause together end within the lease, if one \
                  pause meets a hold",
                 "the longest pause must meet a hold of nearly the longest length near its end, \
@@ -225,16 +227,22 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
-/// What is left of the ttl after the longest hold.
+/// What is left of the shortest lease after the longest hold.
 fn margin(facts: &Facts) -> Micros {
-    Micros(facts.scenario.ttl.0.0.saturating_sub(facts.longest_hold.0))
+    Micros(shortest_lease(facts).saturating_sub(facts.longest_hold.0))
+}
+
+/// How long a lease lasts at least by its server's clock, in microseconds.
+fn shortest_lease(facts: &Facts) -> u64 {
+    facts.scenario.ttl.0.0.saturating_sub(facts.tick.0)
 }
 
 /// By how much a server's clock may gain on a holder's before the lease ends within the longest
-/// hold: ttl / hold - 1, in parts per million.
+/// hold: lease / hold - 1, in parts per million.
 fn drift_margin(facts: &Facts) -> u64 {
-    let (ttl, hold) = (u128::from(facts.scenario.ttl.0.0), u128::from(facts.longest_hold.0.max(1)));
-    u64::try_from((ttl * 1_000_000 / hold).saturating_sub(1_000_000)).unwrap_or(u64::MAX)
+    let (lease, hold) =
+        (u128::from(shortest_lease(facts)), u128::from(facts.longest_hold.0.max(1)));
+    u64::try_from((lease * 1_000_000 / hold).saturating_sub(1_000_000)).unwrap_or(u64::MAX)
 }
 
 /// The longest pause that the families draw.
@@ -263,7 +271,8 @@ mod tests {
     use crate::scenario::Hold;
 
     fn facts(longest_hold_us: u64) -> Facts {
-        Facts { scenario: Scenario::default(), longest_hold: Micros(longest_hold_us) }
+        let (scenario, longest_hold) = (Scenario::default(), Micros(longest_hold_us));
+        Facts { scenario, longest_hold, tick: Micros::ZERO }
     }
 
     fn first(name: &str, facts: &Facts) -> u64 {
@@ -294,6 +303,15 @@ mod tests {
             10_000_000,
             "no tighter than the ttl"
         );
+    }
+
+    #[test]
+    fn a_server_that_counts_in_whole_seconds_leaves_a_second_less() {
+        let facts = Facts { tick: Micros::from_secs(1), ..facts(8_000_000) };
+        assert_eq!(first("pause", &facts), 1_000_000);
+        assert_eq!(first("drift", &facts), 125_000, "9 s for 8 s");
+        let longer = Facts { longest_hold: Micros::from_secs(11), ..facts };
+        assert_eq!((first("pause", &longer), first("drift", &longer)), (0, 0));
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     // Nobody takes over from it, and nobody follows it.
     not_exercised: &[Family::Failover, Family::ReplicationLag],
     unanswered: &[],
+    tick: Micros::from_secs(1),
     topology,
     machine,
     servers,

@@ -24,6 +24,8 @@ pub(super) const ENTRY: Entry = Entry {
     port: PORT,
     not_exercised: &[],
     unanswered: &[],
+    // A key lives until the last of its milliseconds is over.
+    tick: Micros::ZERO,
     topology,
     machine,
     servers,

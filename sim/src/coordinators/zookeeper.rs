@@ -24,6 +24,7 @@ pub(super) const ENTRY: Entry = Entry {
     // Its memory is no cache, and no command clears it.
     not_exercised: &[Family::Eviction],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict],
+    tick: Micros::ZERO,
     topology,
     machine,
     servers,

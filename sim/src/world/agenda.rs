@@ -100,8 +100,8 @@ impl Agenda {
     }
 
     /// Whether anything on it is such.
-    pub(crate) fn any(&self, is_such: impl Fn(Place, Occurrence) -> bool) -> bool {
-        self.entries.iter().any(|entry| is_such(entry.place, entry.occurrence))
+    pub(crate) fn any(&self, is_such: impl Fn(Occurrence) -> bool) -> bool {
+        self.entries.iter().any(|entry| is_such(entry.occurrence))
     }
 
     /// The place of something that is decided now, whenever it is entered.

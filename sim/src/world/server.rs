@@ -101,10 +101,28 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Whether it will send something by itself, or is still at work.
-    pub(crate) fn will_send(&self) -> bool {
-        !self.inbox.is_empty()
-            || !self.outgoing.is_empty()
+    /// Whether it will send something by itself, or is at work on what came over one of such
+    /// connections, or sends there once it is done.
+    pub(crate) fn will_send(&self, matters: impl Fn(ConnectionId) -> bool) -> bool {
+        let is_asked = |arrival: &Arrival| match arrival {
+            Arrival::Accepted(connection, _)
+            | Arrival::Readable(connection, _)
+            | Arrival::Closed(connection)
+            | Arrival::Connected(connection)
+            | Arrival::ConnectFailed(connection) => matters(*connection),
+            // What the machine sends then, it says itself.
+            Arrival::Timer | Arrival::DiskSynced => false,
+            // Nobody knows whose command waits in the machine, or what it will do first.
+            Arrival::Started | Arrival::Continue | Arrival::Operator(_) => true,
+        };
+        let answers = |output: &Output| match output {
+            Output::Send { connection, .. }
+            | Output::Close { connection }
+            | Output::Abort { connection } => matters(*connection),
+            _ => false,
+        };
+        self.inbox.iter().any(is_asked)
+            || self.outgoing.iter().any(|(_, outputs)| outputs.iter().any(answers))
             || self.machine.as_ref().is_some_and(|machine| machine.will_send())
     }
 

@@ -9,7 +9,7 @@ use super::socket::{Owner, Stage};
 use super::state::State;
 use super::traffic::Close;
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
-use fencepost_machine::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent};
+use fencepost_machine::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent, WallTime};
 
 /// Over which connection and at which socket the machine is asked for something.
 type Asking = (ConnectionId, u32);
@@ -100,7 +100,7 @@ impl State {
         }
         let is_trapped = !server.traps.is_empty();
         if !matches!(out.list[..], [Output::Send { .. }]) {
-            self.note_taps(host, &out);
+            self.note_taps(host, clocks.wall, &out);
         }
         if is_trapped && let Some(asking) = asking {
             self.spring_trap(host, asking, &mut out);
@@ -262,11 +262,11 @@ impl State {
     }
 
     /// Tells the recorder what happened to keys.
-    fn note_taps(&mut self, host: HostIndex, out: &Outputs) {
+    fn note_taps(&mut self, host: HostIndex, wall: WallTime, out: &Outputs) {
         for output in &out.list {
             if let Output::Tap(tap) = output {
                 let by = self.asked_by(host, tap);
-                self.recorder.key_changed(self.node(host), tap, by);
+                self.recorder.key_changed((self.node(host), wall), tap, by);
             }
         }
     }

@@ -102,6 +102,13 @@ impl Timers {
         })
     }
 
+    /// Whether a timer of such a host will be due. The agenda does not tell: its entry may stand in
+    /// an earlier place than the timer.
+    pub(crate) fn any_pending(&self, is_such: impl Fn(HostIndex) -> bool) -> bool {
+        let will_be_due = |slot: &Slot| slot.is_active && !slot.is_due && slot.place.is_some();
+        self.slots.iter().any(|slot| will_be_due(slot) && is_such(slot.host))
+    }
+
     /// Whether the agenda's entry at a place stands for a timer that is due there.
     pub(crate) fn is_current(&self, index: u32, place: Place) -> bool {
         self.slots[index as usize].place == Some(place)

@@ -434,9 +434,45 @@ fn two_processes_that_tie_over_two_masters_use_up_their_attempts() {
 fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
     // Faults bring Sentinels; the run then goes on until its time is over.
     static MISSES: Definition = by_message::definition(by_message::Habit::Trusts);
-    let told = (0..10).map(|seed| run(&MISSES, "replication-lag", seed, busy()));
-    let found = told.flat_map(|run| run.violations).any(|one| one.violation.kind == Kind::Deadlock);
-    assert!(found, "a deadlock beside Sentinels is seen");
+    let mut hung = 0;
+    for seed in 0..30 {
+        let families = "replication-lag".parse().unwrap();
+        let spec = RunSpec::draw(Seed(seed), &MISSES, &families, Rc::new(busy()));
+        let outcome = spec.run(Engine::Fast).unwrap();
+        let events = &outcome.history.events;
+        let sleeps = events.iter().rev().find_map(|event| match event.what {
+            What::Silent { ahead, .. } => Some((event.time_us, ahead)),
+            _ => None,
+        });
+        // Nobody who sleeps has set a timer.
+        let Some((_, ahead)) = sleeps.filter(|told| events.last().unwrap().time_us == told.0)
+        else {
+            continue;
+        };
+        assert!(!ahead, "seed {seed}");
+        let report = Findings { spec: &spec, outcome: &outcome }.report();
+        let mut kinds = report.violations.iter().map(|one| one.violation.kind);
+        assert!(kinds.any(|kind| kind == Kind::Deadlock), "seed {seed}");
+        hung += 1;
+    }
+    assert!(hung > 1, "{hung} runs hung");
+}
+
+#[test]
+fn a_dead_holder_whose_lease_runs_out_is_not_what_keeps_waiters_asleep() {
+    static MISSES: Definition = by_message::definition(by_message::Habit::Trusts);
+    static SLEEPS: Definition = by_message::definition(by_message::Habit::TrustsForAMinute);
+    let mut kinds = Vec::new();
+    for client in [&MISSES, &SLEEPS] {
+        for seed in 0..20 {
+            for one in run(client, "client-crash", seed, Scenario::default()).violations {
+                let (kind, cause) = (one.violation.kind, one.violation.cause);
+                assert_ne!(cause, Cause::HolderCrash, "seed {seed}: {}", one.violation.summary);
+                kinds.push(kind);
+            }
+        }
+    }
+    assert!(kinds.contains(&Kind::Deadlock) && kinds.contains(&Kind::Stuck), "{kinds:?}");
 }
 
 #[test]
