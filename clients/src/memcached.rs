@@ -109,12 +109,4 @@ fn released(outcome: Result<bool, CallError>) -> Release {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ttl_is_rounded_up_to_whole_seconds() {
-        let seconds = |ms| whole_seconds(Duration::from_millis(ms));
-        assert_eq!([seconds(1), seconds(999), seconds(1_000), seconds(1_001)], [1, 1, 1, 2]);
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@
 //! Every message takes half a millisecond, so a reply comes one millisecond after its command. All
 //! that the client does on the wire is written down, for snapshots: see [`TestWorld::trace`].
 
+mod cache;
 mod keeper;
 mod server;
 mod world;
@@ -80,6 +81,17 @@ pub(crate) fn one_redis(
     let world = TestWorld::new();
     world.serve("redis", mishaps);
     let lock = world.lock(name, &one(), &settings());
+    (world, lock)
+}
+
+/// A world with one memcached, and the lock of that name.
+pub(crate) fn one_cache(
+    name: &str,
+    mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
+) -> (Rc<TestWorld>, Box<dyn Lock>) {
+    let world = TestWorld::new();
+    let address = world.serve_cache("cache", mishaps);
+    let lock = world.lock(name, &Servers::Ensemble(vec![address]), &settings());
     (world, lock)
 }
 

@@ -232,3 +232,30 @@ fn span(from: SimTime, to: SimTime) -> i64 {
 fn signed(span: Micros) -> i64 {
     i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    /// What a pause of client 1 from 2 ms to 19 ms would have had to be, if it is why client 2 got
+    /// in.
+    fn of_pause(story: Story, cause: Cause) -> Option<i64> {
+        let (node, duration_us) = (Node::Client(1), Micros::from_millis(17));
+        let fault = Fault::Pause { node, duration_us };
+        let fault = TimedFault { id: 1, at_us: SimTime(2_000), fault };
+        let story = story.takes(1, 1, "a").fault_began(2, 1, "pause", &[node]);
+        let story = story.expires(11, "a").takes(12, 2, "b").fault_ended(19, 1, "pause", node);
+        let history = story.releases(20, 1).releases(21, 2).build();
+        let (kind, magnitude) = (Kind::Overlap, Magnitude::DurationUs);
+        let latency_max = Micros::ZERO;
+        bound(&history, &Question { kind, cause, fault: &fault, magnitude, latency_max })
+    }
+
+    #[test]
+    fn a_pause_must_outlast_a_lease_and_of_a_session_no_event_tells_how_long() {
+        let of_lease = of_pause(Story::new(), Cause::HolderPause);
+        assert_eq!(of_lease, Some(8_000 - REDIS_TICK_US), "what was left of it, but for the work");
+        assert_eq!(of_pause(Story::with_sessions(), Cause::SessionExpired), None);
+    }
+}

@@ -7,6 +7,7 @@ pub mod exhibits;
 mod memcached;
 mod protocols;
 mod steps;
+mod zookeeper;
 
 use crate::Engine;
 use crate::inquest::{Minimal, Target, minimise};

@@ -1,6 +1,7 @@
 //! The world of the tests: sockets, timers, tasks and the order of events.
 
 use super::at;
+use super::cache::{self, CACHE_PORT, Cache};
 use super::keeper::{Asked, ForSocket, KEEPER_PORT, Keeper, describe};
 use super::server::{Answer, Call, EPOCH, Store, scripts};
 use crate::env::{
@@ -50,6 +51,7 @@ struct State {
     sockets: Vec<TestSocket>,
     servers: BTreeMap<Address, Server>,
     keeper: Keeper,
+    cache: Cache,
     draws: [u64; 2],
     /// How far the wall clock of a host is ahead, in microseconds; of those named here.
     wall_ahead: BTreeMap<HostKey, i64>,
@@ -119,6 +121,25 @@ impl TestWorld {
         let address = Address { host: host.to_owned(), port: KEEPER_PORT };
         let server = Server { store: Store::default(), mishaps: Box::new(mishaps), calls: 0 };
         self.state.borrow_mut().servers.insert(address, server);
+    }
+
+    /// Adds a memcached, which is asked as [`TestWorld::serve`] says. All of a world have the same
+    /// items.
+    pub(crate) fn serve_cache(
+        &self,
+        host: &str,
+        mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
+    ) -> Address {
+        let address = Address { host: host.to_owned(), port: CACHE_PORT };
+        let server = Server { store: Store::default(), mishaps: Box::new(mishaps), calls: 0 };
+        self.state.borrow_mut().servers.insert(address.clone(), server);
+        address
+    }
+
+    /// Another client of memcached stores an item for so many seconds.
+    pub(crate) fn store_item(&self, key: &str, value: &str, seconds: i64) {
+        let now = self.now();
+        self.state.borrow_mut().cache.put(key, value, seconds, now);
     }
 
     /// The names of the nodes below `parent`.
@@ -300,8 +321,7 @@ impl State {
             Event::AtServer(key, bytes) => self.arrive(key, &bytes),
             Event::Asked(key, asked) => drop(self.keeper.carry_out(key, &asked)),
             Event::Apply(address, words) => {
-                let now = self.now;
-                self.servers.get_mut(&address).unwrap().store.run(&words, now);
+                self.carry_out(&address, &words);
             }
             Event::AtClient(key, bytes) if !self.sockets[key].closed => {
                 self.sockets[key].to_client.extend_from_slice(&bytes)
@@ -322,6 +342,11 @@ impl State {
     }
 
     fn arrive(&mut self, key: usize, bytes: &[u8]) {
+        if self.is_cache(key) {
+            let words = cache::words_of(bytes);
+            let answer = self.ask(key, &words);
+            return self.answer(key, words, answer);
+        }
         self.sockets[key].to_server.extend_from_slice(bytes);
         while let Some(command) = Reply::take_from(&mut self.sockets[key].to_server).unwrap() {
             let words = words_of(&command);
@@ -332,6 +357,19 @@ impl State {
 
     fn is_keeper(&self, key: usize) -> bool {
         self.sockets[key].address.port == KEEPER_PORT
+    }
+
+    fn is_cache(&self, key: usize) -> bool {
+        self.sockets[key].address.port == CACHE_PORT
+    }
+
+    /// Carries a command out, and returns the reply.
+    fn carry_out(&mut self, address: &Address, words: &[String]) -> String {
+        let now = self.now;
+        match address.port {
+            CACHE_PORT => self.cache.run(words, now),
+            _ => self.servers.get_mut(address).unwrap().store.run(words, now),
+        }
     }
 
     fn frame_arrives(&mut self, key: usize, frame: &[u8]) {
@@ -377,10 +415,9 @@ impl State {
     fn answer(&mut self, key: usize, words: Vec<String>, answer: Answer) {
         let applied =
             matches!(answer, Answer::Normal | Answer::Late(_) | Answer::Lost | Answer::ResetAfter);
-        let now = self.now;
         let address = self.sockets[key].address.clone();
         let reply = match applied {
-            true => self.servers.get_mut(&address).unwrap().store.run(&words, now),
+            true => self.carry_out(&address, &words),
             false => String::new(),
         };
         match answer {
@@ -546,12 +583,13 @@ impl World for TestWorld {
         }
         let words = match state.is_keeper(key) {
             true => Asked::read(bytes, state.is_first(key, 0)).words(),
+            false if state.is_cache(key) => cache::words_of(bytes),
             false => {
                 let command = Reply::take_from(&mut BytesMut::from(bytes)).unwrap();
                 words_of(&command.expect("a command is one write"))
             }
         };
-        state.log(key, &format!("< {}", words.join(" ").escape_debug()));
+        state.log(key, &format!("< {}", words.join(" ").trim_end().escape_debug()));
         state.after(LATENCY, Event::AtServer(key, bytes.to_vec()));
         Poll::Ready(Ok(bytes.len()))
     }

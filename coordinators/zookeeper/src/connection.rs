@@ -172,4 +172,12 @@ mod tests {
             assert_eq!(cut(&mut BytesMut::from(&length[..]), 9), Cut::Oversized);
         }
     }
+
+    #[test]
+    fn a_ping_is_a_message_by_itself() {
+        let ping = [0, 0, 0, 8, 255, 255, 255, 254, 0, 0, 0, 11];
+        assert!(is_ping(&ping));
+        assert!(!is_ping(&[ping, ping].concat()), "whatever comes with it may be more");
+        assert!(!is_ping(&ping[..8]) && !is_ping(&[]));
+    }
 }

@@ -1,6 +1,7 @@
-//! The table of exhibits: an anomaly is one entry here, with the seed that shows it.
+//! The table of exhibits: an anomaly is one entry here, with the seed that shows it. Must never
+//! know how a page is made.
 
-use super::{memcached, protocols, steps};
+use super::{memcached, protocols, steps, zookeeper};
 use fencepost_reports::{Cause, Kind};
 
 /// An anomaly with the run that shows it.
@@ -93,7 +94,8 @@ const FENCED_WRITES: [&str; 5] = [
 
 /// Every exhibit, in the order of the index.
 pub fn all() -> Vec<&'static Exhibit> {
-    let tables = [EXHIBITS, protocols::EXHIBITS, steps::EXHIBITS, memcached::EXHIBITS];
+    let tables =
+        [EXHIBITS, protocols::EXHIBITS, steps::EXHIBITS, memcached::EXHIBITS, zookeeper::EXHIBITS];
     tables.into_iter().flatten().collect()
 }
 

@@ -59,3 +59,19 @@ fn who_is_silent_loses_the_lock_to_the_next() {
     let granted = (KeyChange::Granted, "lock-0000000001".to_owned(), true);
     assert_eq!(told(world.taps(0)), [expired, granted]);
 }
+
+#[test]
+fn whose_the_first_node_is_is_told_again_when_its_session_comes_back() {
+    let mut world = World::new(3);
+    let leader = world.settle(3);
+    let (mut first, mut second, _) = two_contenders(&mut world, leader);
+    world.run(10);
+    let other = (leader + 1) % 3;
+    world.taps(other);
+    world.hang_up(first.connection);
+    assert!(first.come_back(&mut world, other) && second.come_back(&mut world, other));
+    let taps = world.taps(other);
+    assert!(taps.iter().all(|tap| tap.by == Some(first.connection)), "{taps:?}");
+    let restored = (KeyChange::Restored, "lock-0000000000".to_owned(), false);
+    assert_eq!(told(taps), [restored], "the second is not the first of the queue");
+}
