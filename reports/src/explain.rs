@@ -52,7 +52,7 @@ fn alone(kind: Kind, cause: Cause, has_sessions: bool) -> &'static str {
              the lock's key, and still nobody got it."
         }
         (_, Cause::MissedWakeup) => {
-            "The lock became free, and nothing woke those who waited for it."
+            "The lock becomes free without a word to those who wait for it."
         }
         (_, Cause::LostPlace) => "The lock did not keep the place of one that waited.",
         (_, Cause::OrphanNode) => {

@@ -6,7 +6,7 @@
 //! while it waited.
 
 use super::{Cause, asleep, release, session};
-use crate::finding::Finding;
+use crate::finding::{Finding, Kind};
 use crate::history::{Change, What};
 use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
@@ -27,6 +27,10 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
             reason.or_else(|| of_holder(timeline, standing, span.1))
         }
         None if has_sessions => asleep::slept_on(timeline, finding).then_some(Cause::LostWatch),
+        // It goes when its lease is over, and that wakes nobody either.
+        Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
+            Some(Cause::MissedWakeup)
+        }
         Some(standing) => {
             let absent = of_absent(timeline, span).filter(|cause| *cause == Cause::OrphanRenewal);
             absent.or_else(|| of_owner(timeline, standing, span.1))

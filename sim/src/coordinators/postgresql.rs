@@ -28,6 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
     machine,
     servers,
     lease: |ttl| ttl,
+    tick: Micros::ZERO,
     recovery,
 };
 
