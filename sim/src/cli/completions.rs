@@ -2,15 +2,16 @@
 
 use super::arguments::Arguments;
 use super::output::print;
-use super::{Failure, Outcome, explain};
+use super::{Failure, Outcome, explain, load};
 use crate::boundary::quantity::QUANTITIES;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
 use fencepost_clients::{CLIENTS, Coordinator};
 use fencepost_faults::FAMILIES;
-use fencepost_reports::Kind;
 use fencepost_reports::format::FORMATS;
+use fencepost_reports::view::View;
+use fencepost_reports::{Kind, boundary, compare, matrix};
 
 /// Prints the script.
 pub(crate) fn completions(shell: Shell) -> Result<Outcome, Failure> {
@@ -22,19 +23,98 @@ pub(crate) fn completions(shell: Shell) -> Result<Outcome, Failure> {
 
 /// The command with the values that its arguments are looked up by when they are read.
 fn with_names(command: Command) -> Command {
-    command.mut_args(offered).mut_subcommands(with_names)
+    let name = command.get_name().to_owned();
+    command.mut_args(|argument| offered(&name, argument)).mut_subcommands(with_names)
 }
 
-fn offered(argument: Arg) -> Arg {
+fn offered(command: &str, argument: Arg) -> Arg {
     let names: Vec<&str> = match argument.get_id().as_str() {
-        "client" => CLIENTS.iter().map(|client| client.name).chain(["all"]).collect(),
+        "client" => clients(command),
         "coordinator" => Coordinator::ALL.iter().map(|one| one.name()).collect(),
         "fault" => FAMILIES.iter().map(|family| family.name()).collect(),
-        "format" => FORMATS.iter().map(|format| format.name()).collect(),
+        "format" => formats(command),
         "kind" => Kind::ALL.iter().map(|kind| kind.name()).collect(),
         "vary" => QUANTITIES.iter().map(|quantity| quantity.name).collect(),
         "name" => explain::names(),
         _ => return argument,
     };
     argument.value_parser(PossibleValuesParser::new(names))
+}
+
+/// The locks that a command takes; some take just one, and `load` one of those that it can measure.
+fn clients(command: &str) -> Vec<&'static str> {
+    let all = CLIENTS.iter();
+    match command {
+        "load" => all.filter(|lock| load::takes(lock)).map(|lock| lock.name).collect(),
+        "boundary" => all.map(|lock| lock.name).collect(),
+        _ => all.map(|lock| lock.name).chain(["all"]).collect(),
+    }
+}
+
+/// The formats in which a command prints its result.
+fn formats(command: &str) -> Vec<&'static str> {
+    fn names<T>(views: &[View<T>]) -> Vec<&'static str> {
+        views.iter().map(|view| view.name).collect()
+    }
+    match command {
+        "list" | "check" => vec!["text", "json"],
+        "boundary" => names(boundary::VIEWS),
+        "load" => names(fencepost_reports::load::VIEWS),
+        "matrix" => names(matrix::VIEWS),
+        "compare" => names(compare::VIEWS),
+        "sweep" | "merge" => {
+            let tell = FORMATS.iter().filter(|format| format.tells_of_sweeps());
+            tell.map(|format| format.name()).collect()
+        }
+        _ => FORMATS.iter().map(|format| format.name()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is offered for an argument of a command.
+    fn values(command: &str, id: &str) -> Vec<String> {
+        let all = with_names(Arguments::command());
+        let command = all.find_subcommand(command).expect("such a command");
+        let mut arguments = command.get_arguments();
+        let argument =
+            arguments.find(|argument| argument.get_id() == id).expect("such an argument");
+        let values = argument.get_possible_values();
+        values.iter().map(|value| value.get_name().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_command_is_offered_the_formats_that_it_takes() {
+        for (command, formats) in [
+            ("list", &["text", "json"][..]),
+            ("check", &["text", "json"]),
+            ("boundary", &["text", "svg", "json"]),
+            ("load", &["text", "svg", "json"]),
+            ("matrix", &["text", "markdown", "html", "json"]),
+        ] {
+            let mut offered = values(command, "format");
+            let mut expected = formats.to_vec();
+            offered.sort();
+            expected.sort();
+            assert_eq!(offered, expected, "{command}");
+        }
+        assert!(values("run", "format").contains(&"perfetto".to_owned()));
+        let of_sweeps = values("sweep", "format");
+        assert!(of_sweeps.contains(&"junit".to_owned()), "{of_sweeps:?}");
+        assert!(!of_sweeps.contains(&"perfetto".to_owned()), "it is refused: {of_sweeps:?}");
+    }
+
+    #[test]
+    fn a_command_that_takes_one_lock_is_not_offered_all_of_them() {
+        for (command, takes_all) in
+            [("run", true), ("sweep", true), ("matrix", true), ("boundary", false), ("load", false)]
+        {
+            let offered = values(command, "client");
+            assert_eq!(offered.contains(&"all".to_owned()), takes_all, "{command}");
+            assert!(offered.contains(&"single-node".to_owned()), "{command}");
+        }
+        assert!(!values("load", "client").contains(&"redlock".to_owned()), "it is refused");
+    }
 }

@@ -5,15 +5,20 @@ use super::options::{client, view};
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::load::{Load, Waiting};
-use fencepost_clients::Deployment;
+use fencepost_clients::{Definition, Deployment};
 use fencepost_faults::Seed;
 use fencepost_reports::load::VIEWS;
+
+/// Whether what waiting for a lock costs can be measured.
+pub(super) fn takes(lock: &Definition) -> bool {
+    lock.deployment == Deployment::Primary
+}
 
 /// Runs every way of waiting and prints what it costs.
 pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let lock = client(&arguments.client)?;
-    if lock.deployment != Deployment::Primary {
+    if !takes(lock) {
         return Err(Failure::wrong(format!(
             "--client '{}': expected a lock on one server of Redis",
             lock.name
