@@ -9,9 +9,9 @@ use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
 use fencepost_clients::{CLIENTS, Coordinator};
 use fencepost_faults::FAMILIES;
-use fencepost_reports::format::FORMATS;
+use fencepost_reports::format::{FORMATS, compare};
 use fencepost_reports::view::View;
-use fencepost_reports::{Kind, boundary, compare, matrix};
+use fencepost_reports::{Kind, boundary, matrix};
 
 /// Prints the script.
 pub(crate) fn completions(shell: Shell) -> Result<Outcome, Failure> {
