@@ -11,8 +11,8 @@
 pub mod add;
 pub mod cas;
 pub mod get_delete;
-mod protocol;
-mod session;
+pub mod protocol;
+pub mod session;
 
 use crate::connection::CallError;
 use crate::env::Env;

@@ -1,4 +1,4 @@
-//! The `fencepost.load` format, version 1: what waiting for a lock costs the server and those who
+//! The `fencepost.load` format, version 2: what waiting for a lock costs the server and those who
 //! wait, for several ways of waiting.
 
 mod plot;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The `format` field.
 pub const FORMAT: &str = "fencepost.load";
 /// The version of the format that this build writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The ways to write a load experiment.
 pub const VIEWS: &[View<LoadReport>] =
     &[View::new("text", text::text), View::JSON, View::new("svg", plot::plot)];
@@ -24,7 +24,7 @@ pub struct LoadReport {
     /// Always `fencepost.load`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
+    /// Always 2.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// What wrote it.
@@ -42,6 +42,8 @@ pub struct LoadReport {
 pub struct LoadConfig {
     /// The lock.
     pub client: String,
+    /// What keeps it, on one server.
+    pub coordinator: String,
     /// The seed of every draw.
     pub seed: Seed,
     /// How many processes ask for the lock at once.
@@ -75,6 +77,10 @@ pub struct LoadCase {
     pub commands: u64,
     /// Commands by served request.
     pub commands_per_request: f64,
+    /// How many messages the server got and sent.
+    pub messages: u64,
+    /// Messages by served request.
+    pub messages_per_request: f64,
     /// Served requests by second.
     pub requests_per_second: f64,
     /// Commands by second.
@@ -101,6 +107,8 @@ mod tests {
             elapsed_us: Micros::from_secs(20),
             commands: 200_000,
             commands_per_request: 200.0,
+            messages: 400_000,
+            messages_per_request: 400.0,
             requests_per_second: 50.0,
             commands_per_second: 10_000.0,
             busy: 0.98,
@@ -120,6 +128,7 @@ mod tests {
             tool: Tool { name: "fencepost".to_owned(), version: "0".to_owned() },
             config: LoadConfig {
                 client: "single-node".to_owned(),
+                coordinator: "redis".to_owned(),
                 seed: Seed(0),
                 processes: 100,
                 requests: 1_000,

@@ -52,8 +52,8 @@ pub(crate) struct Ground<'r> {
     pub(crate) seed: Seed,
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
-    /// Which keys the servers tell the judge of.
-    pub(crate) tap_prefix: Bytes,
+    /// Which keys the servers tell the judge of; `None` where nobody judges.
+    pub(crate) tap_prefix: Option<Bytes>,
 }
 
 /// Every coordinator, in the order in which they are listed for people.

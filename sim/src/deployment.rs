@@ -108,7 +108,7 @@ impl Deployment {
             seed: self.seed,
             scenario: &self.scenario,
             topology: self.topology,
-            tap_prefix: self.tap_prefix(),
+            tap_prefix: Some(self.tap_prefix()),
         }
     }
 

@@ -6,7 +6,6 @@ use crate::roster::Roster;
 use crate::scenario::Scenario;
 use crate::world::host::Software;
 use crate::world::tasks::TaskFuture;
-use bytes::Bytes;
 use fencepost_clients::{CLIENTS, Definition, Env, Servers};
 use fencepost_faults::setting::InvalidSetting;
 use fencepost_faults::{Families, Family, Node, Seed};
@@ -67,7 +66,7 @@ pub fn knows_threads(client: &Definition) -> bool {
 fn servers(client: &Definition) -> Servers {
     let scenario = Scenario::default();
     let topology = scenario.topology(client, &Families::from(Family::None));
-    let ground = Ground { seed: Seed(0), scenario: &scenario, topology, tap_prefix: Bytes::new() };
+    let ground = Ground { seed: Seed(0), scenario: &scenario, topology, tap_prefix: None };
     (entry(client.deployment.coordinator()).servers)(&ground, Node::Client(1))
 }
 

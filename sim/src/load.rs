@@ -5,23 +5,24 @@
 //! without a sleep between two attempts. A world without storage and without faults: nothing here
 //! is judged.
 
+mod holder;
+mod server;
 mod waiting;
 
 pub use waiting::{InvalidWaiting, Waiting};
 
+use crate::coordinators::entry;
 use crate::engine::{Engine, EngineError, Setup};
 use crate::roster::Roster;
 use crate::span::{Span, SpanRange};
 use crate::verdicts::tool;
 use crate::world::host::Software;
-use crate::world::server::Server;
 use crate::world::tasks::TaskFuture;
-use fake_redis::NodeConfig;
-use fencepost_clients::{Acquisition, Address, Definition, Env, Lock, Servers, Session, Settings};
+use fencepost_clients::{Acquisition, Definition, Env, Lock, Settings};
 use fencepost_faults::{Micros, Node, Seed, SimTime};
-use fencepost_machine::{DiskImage, Input, Machine, Now, Outputs, WallTime};
 use fencepost_reports::load::{FORMAT, LoadCase, LoadConfig, LoadReport, VERSION};
 use fencepost_reports::report::{Latencies, Latency};
+use holder::Holder;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -68,6 +69,7 @@ impl Load {
             tool: tool(),
             config: LoadConfig {
                 client: self.client.name.to_owned(),
+                coordinator: self.client.deployment.coordinator().name().to_owned(),
                 seed: self.seed,
                 processes: self.processes,
                 requests: self.requests,
@@ -86,7 +88,9 @@ impl Load {
         let book = Rc::new(Book { left: Cell::new(self.requests), ..Book::default() });
         let nodes: Vec<Node> = (1..=self.processes).map(Node::Client).collect();
         let roster = Rc::new(Roster::new(self.seed, &nodes, 1));
-        let mut hosts = vec![(Node::Redis(1), self.server(&book))];
+        let entry = entry(self.client.deployment.coordinator());
+        let server = server::server(entry, self.seed, self.service_time.0, &book);
+        let mut hosts = vec![(server::node(entry.coordinator), server)];
         hosts
             .extend(nodes.iter().map(|node| (*node, self.program(*node, waiting, &book, &roster))));
         let setup = Setup {
@@ -97,25 +101,6 @@ impl Load {
         };
         setup.run(Engine::Fast)?;
         Ok(self.sum(waiting, &book))
-    }
-
-    /// One Redis that writes down when it carries out commands.
-    fn server(&self, book: &Rc<Book>) -> Software {
-        let book = book.clone();
-        let config = NodeConfig {
-            host: "redis-1".to_owned(),
-            active_expire: false,
-            ..NodeConfig::default()
-        };
-        let factory = move |image: DiskImage, now: Now| -> Box<dyn Machine> {
-            let node = fake_redis::Node::new(config.clone(), image, 1, now.wall);
-            Box::new(Counting { node, started: now.wall, book: book.clone() })
-        };
-        Software::Machine(Box::new(Server::new(
-            self.service_time.0,
-            Micros::ZERO,
-            Box::new(factory),
-        )))
     }
 
     fn program(
@@ -129,18 +114,21 @@ impl Load {
         Software::Program(Rc::new(move |env: Env| -> TaskFuture {
             let (load, book, roster) = (load.clone(), book.clone(), roster.clone());
             Box::pin(async move {
-                load.process(env, waiting, &book).await;
+                load.process(env, node, waiting, &book).await;
                 roster.finishes(node);
             })
         }))
     }
 
     /// One process: takes requests until there are none left.
-    async fn process(&self, env: Env, waiting: Waiting, book: &Book) {
-        let servers = Servers::One(Address { host: "redis-1".to_owned(), port: 6379 });
+    async fn process(&self, env: Env, node: Node, waiting: Waiting, book: &Book) {
+        let entry = entry(self.client.deployment.coordinator());
+        let servers = server::servers(entry, self.seed, node);
         let settings = self.settings(waiting);
         let mut lock = (self.client.build)(env.clone(), &servers, &settings);
-        let mut redis = Session::primary(&env, &servers, &settings);
+        let has_work = self.holder_commands > 0;
+        let holder = || Holder::new(entry.coordinator, (&env, &servers), &settings);
+        let mut holder = has_work.then(holder).flatten();
         while book.left.get() > 0 {
             book.left.set(book.left.get() - 1);
             let asked = env.monotonic_clock();
@@ -149,9 +137,10 @@ impl Load {
                 continue;
             };
             let granted = env.monotonic_clock();
-            for _ in 0..self.holder_commands {
-                // Whatever comes of it, it was the server's work.
-                let _ = redis.call(&[b"INCR", b"sequence"]).await;
+            if let Some(holder) = &mut holder {
+                for _ in 0..self.holder_commands {
+                    holder.work().await;
+                }
             }
             env.sleep(self.work.into()).await;
             let done = env.monotonic_clock();
@@ -211,7 +200,7 @@ impl Load {
             let part = (at * PARTS as u64 / (elapsed + 1)) as usize;
             over_time[part] += count;
         }
-        let seconds = elapsed as f64 / 1e6;
+        let (seconds, messages) = (elapsed as f64 / 1e6, book.messages.get());
         let round = |value: f64| (value * 1_000.0).round() / 1_000.0;
         LoadCase {
             waiting: waiting.to_string(),
@@ -220,6 +209,8 @@ impl Load {
             elapsed_us: Micros(elapsed),
             commands,
             commands_per_request: round(commands as f64 / f64::from(served.max(1))),
+            messages,
+            messages_per_request: round(messages as f64 / f64::from(served.max(1))),
             requests_per_second: round(f64::from(served) / seconds),
             commands_per_second: round(commands as f64 / seconds),
             busy: round((commands * self.service_time.0.0) as f64 / elapsed as f64),
@@ -242,28 +233,10 @@ struct Book {
     acquire: RefCell<Vec<u64>>,
     hold: RefCell<Vec<u64>>,
     release: RefCell<Vec<u64>>,
+    /// How many messages the server got and sent.
+    messages: Cell<u64>,
     /// When the server carried out how many commands, in microseconds since its start.
     commands: RefCell<Vec<(u64, u64)>>,
-}
-
-/// A server that notes when it carries out commands.
-struct Counting {
-    node: fake_redis::Node,
-    started: WallTime,
-    book: Rc<Book>,
-}
-
-impl Machine for Counting {
-    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
-        self.node.handle(input, now, out);
-        if out.commands > 0 {
-            let at = now.wall.0.saturating_sub(self.started.0);
-            self.book
-                .commands
-                .borrow_mut()
-                .push((u64::try_from(at).unwrap_or(0), u64::from(out.commands)));
-        }
-    }
 }
 
 #[cfg(test)]

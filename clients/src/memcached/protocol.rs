@@ -10,7 +10,7 @@ const ITEM_MAX: usize = 2 * 1024 * 1024;
 
 /// A whole answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Answer {
+pub enum Answer {
     /// One line, without its end.
     Line(String),
     /// What `get` and `gets` found.
@@ -19,10 +19,11 @@ pub(super) enum Answer {
 
 /// An item that was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Item {
-    pub(super) value: Bytes,
+pub struct Item {
+    /// What was stored.
+    pub value: Bytes,
     /// Only `gets` tells it.
-    pub(super) cas: Option<u64>,
+    pub cas: Option<u64>,
 }
 
 impl Answer {

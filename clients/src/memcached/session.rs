@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Commands to one server, over one connection at a time. After any failure the next call opens a
 /// new connection, so that a late answer is never taken for that of the next command.
-pub(super) struct Session {
+pub struct Session {
     env: Env,
     address: Address,
     timeout: Duration,
@@ -23,7 +23,7 @@ struct Open {
 
 impl Session {
     /// `timeout` bounds each connection and each call.
-    pub(super) fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
+    pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
@@ -32,7 +32,7 @@ impl Session {
     ///
     /// Never sends a command twice: what to do when the outcome is unknown is the lock's decision.
     /// Only a connection that turns out to be broken before anything was sent is replaced, once.
-    pub(super) async fn call(&mut self, request: &[u8]) -> Result<Answer, CallError> {
+    pub async fn call(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(request).await {
             Err(CallError::Unsent(_)) if may_be_replaced => self.attempt(request).await,

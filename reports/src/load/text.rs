@@ -9,11 +9,12 @@ use std::fmt::Write;
 pub(super) fn text(report: &LoadReport) -> String {
     let config = &report.config;
     let mut text = format!(
-        "{} {}, load of {}: {} processes, {} requests, {} for a command, messages take {} to {}, \
+        "{} {}, load of {} on {}: {} processes, {} requests, {} for a command, messages take {} to {}, \
          {} of work and {} commands under the lock, seed {}\n\n",
         report.tool.name,
         report.tool.version,
         config.client,
+        config.coordinator,
         config.processes,
         config.requests,
         config.service_time_us,
@@ -32,7 +33,7 @@ pub(super) fn text(report: &LoadReport) -> String {
         .unwrap_or(0);
     let _ = writeln!(
         text,
-        "{:width$}  served  req/s  commands/req  commands/s  busy  {:>19}  {:>19}  {:>19}  release",
+        "{:width$}  served  req/s  commands/req  messages/req  commands/s  busy  {:>19}  {:>19}  {:>19}  release",
         "waiting", "acquire p50, p99", "hold p50, p99", "release p50, p99"
     );
     let alone = report.alone.latency_us.release;
@@ -52,10 +53,11 @@ fn line(name: &str, case: &LoadCase, alone: Option<Latency>, width: usize) -> St
     };
     let latency = &case.latency_us;
     format!(
-        "{name:width$}  {:>6}  {:>5.0}  {:>12.1}  {:>10.0}  {:>3.0}%  {:>19}  {:>19}  {:>19}  {times}{}\n",
+        "{name:width$}  {:>6}  {:>5.0}  {:>12.1}  {:>12.1}  {:>10.0}  {:>3.0}%  {:>19}  {:>19}  {:>19}  {times}{}\n",
         case.served,
         case.requests_per_second,
         case.commands_per_request,
+        case.messages_per_request,
         case.commands_per_second,
         case.busy * 100.0,
         both(latency.acquire),

@@ -11,7 +11,7 @@ use fencepost_reports::load::VIEWS;
 
 /// Whether what waiting for a lock costs can be measured.
 pub(super) fn takes(lock: &Definition) -> bool {
-    lock.deployment == Deployment::Primary
+    lock.deployment != Deployment::Independent
 }
 
 /// Runs every way of waiting and prints what it costs.
@@ -20,7 +20,7 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
     let lock = client(&arguments.client)?;
     if !takes(lock) {
         return Err(Failure::wrong(format!(
-            "--client '{}': expected a lock on one server of Redis",
+            "--client '{}': expected a lock that can do with one server",
             lock.name
         )));
     }

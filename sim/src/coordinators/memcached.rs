@@ -33,7 +33,7 @@ fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
 }
 
 fn machine(ground: &Ground<'_>, _: Node) -> Factory {
-    let config = Config { tap_prefix: Some(ground.tap_prefix.clone()), ..Config::default() };
+    let config = Config { tap_prefix: ground.tap_prefix.clone(), ..Config::default() };
     Box::new(move |_, now| Box::new(Memcached::new(config.clone(), now)))
 }
 

@@ -76,7 +76,7 @@ fn redis(ground: &Ground<'_>, node: Node) -> Factory {
         persistence: persistence(scenario.persistence),
         min_replicas_to_write: u32::from(scenario.min_replicas),
         active_expire: false,
-        tap_prefix: Some(ground.tap_prefix.clone()),
+        tap_prefix: ground.tap_prefix.clone(),
         ..NodeConfig::default()
     };
     let mut ids = ground.seed.stream(Stream::Server(node));

@@ -53,7 +53,8 @@ fn machine(ground: &Ground<'_>, node: Node) -> Factory {
     let members: Vec<Member> = (1..=count(ground.topology)).map(member).collect();
     let own_name = node.to_string();
     let me = members.iter().find(|member| member.host == own_name).map_or(1, |member| member.id);
-    let tap_prefix = Some(String::from_utf8_lossy(&ground.tap_prefix).into_owned());
+    let tap_prefix = ground.tap_prefix.as_deref();
+    let tap_prefix = tap_prefix.map(|prefix| String::from_utf8_lossy(prefix).into_owned());
     let config = Config { me, members, tap_prefix, ..Config::default() };
     Box::new(move |disk, now| Box::new(ZooKeeper::new(config.clone(), &disk, now)))
 }

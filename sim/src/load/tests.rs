@@ -56,3 +56,27 @@ fn who_waits_too_long_gives_up() {
     let case = case(&impatient, "fixed:1ms");
     assert!(case.given_up > 0 && case.served + case.given_up == 100, "{case:?}");
 }
+
+/// What a lock of one coordinator costs if it waits by itself.
+fn own(client: &str) -> LoadCase {
+    let client = fencepost_clients::find(client).unwrap();
+    case(&Load { client, ..load(40, 120) }, "own")
+}
+
+#[test]
+fn a_herd_costs_a_message_for_everybody_who_waits_and_a_queue_does_not() {
+    let (herd, queue) = (own("zookeeper-herd"), own("curator-mutex"));
+    assert_eq!((herd.served, queue.served), (120, 120));
+    // Everybody is told of every change, and asks again.
+    assert!(herd.messages_per_request > 40.0, "{herd:?}");
+    assert!(queue.messages_per_request < 25.0, "{queue:?}");
+}
+
+#[test]
+fn every_coordinator_serves_every_request() {
+    for client in ["single-node", "memcached-cas", "curator-mutex", "kazoo-lock"] {
+        let case = own(client);
+        assert_eq!((case.served, case.given_up), (120, 0), "{client}");
+        assert!(case.messages >= 2 * case.commands, "{client}: {case:?}");
+    }
+}

@@ -1,0 +1,49 @@
+//! What a holder asks of the server besides: one command, of the kind that each server has.
+
+use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
+use fencepost_clients::zookeeper::session::Habits;
+use fencepost_clients::{Coordinator, Env, Servers, Session, Settings, memcached};
+
+/// A connection of a holder for its own work.
+pub(super) enum Holder {
+    /// It takes the next number of a sequence.
+    Redis(Session),
+    /// It takes the next number of a sequence, which is not there.
+    Memcached(memcached::session::Session),
+    /// It reads a node.
+    ZooKeeper(Client),
+}
+
+impl Holder {
+    /// `None` where no lock runs yet, and so no holder.
+    pub(super) fn new(
+        coordinator: Coordinator,
+        (env, servers): (&Env, &Servers),
+        settings: &Settings,
+    ) -> Option<Holder> {
+        match coordinator {
+            Coordinator::Redis => Some(Holder::Redis(Session::primary(env, servers, settings))),
+            Coordinator::Memcached => {
+                let Servers::Ensemble(known) = servers else { return None };
+                let (first, timeout) = (known.first()?, settings.command_timeout);
+                Some(Holder::Memcached(memcached::session::Session::new(env, first, timeout)))
+            }
+            Coordinator::ZooKeeper => {
+                let ensemble = Ensemble::new(env, servers, settings, Habits::JAVA);
+                Some(Holder::ZooKeeper(Client::open(ensemble)))
+            }
+            Coordinator::PostgreSql => None,
+        }
+    }
+
+    /// Sends one command and waits for its answer. Whatever that is, it was the server's work.
+    pub(super) async fn work(&mut self) {
+        match self {
+            Holder::Redis(session) => drop(session.call(&[b"INCR", b"sequence"]).await),
+            Holder::Memcached(session) => drop(session.call(b"incr sequence 1\r\n").await),
+            Holder::ZooKeeper(client) => {
+                drop(client.session().get_data("/zookeeper", None).await);
+            }
+        }
+    }
+}
