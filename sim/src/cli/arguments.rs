@@ -142,7 +142,7 @@ pub(crate) struct SweepArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct LoadArguments {
-    /// The lock, one on a single server. See `fencepost list clients`.
+    /// The lock: any that can do with one server. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node")]
     pub(crate) client: String,
     /// How a process waits between two attempts: none, fixed:D, random:A..B, exponential:A..B, or

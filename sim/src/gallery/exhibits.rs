@@ -1,5 +1,4 @@
-//! The table of exhibits: an anomaly is one entry here, with the seed that shows it. Must never
-//! know how a page is made.
+//! The table of exhibits: an anomaly is one entry here, with the seed that shows it.
 
 use super::{memcached, protocols, steps, zookeeper};
 use fencepost_reports::{Cause, Kind};
