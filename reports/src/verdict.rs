@@ -133,6 +133,11 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     };
     match timeline.faults.iter().any(busy) {
         true => None,
+        false if header.faults_planned == 0 => Some(format!(
+            "the plan holds no fault of '{}': this lock's servers know none, or this seed draws \
+             none: take another family or seed",
+            header.fault
+        )),
         false if timeline.faults.is_empty() => Some(format!(
             "no fault of '{}' was fired: let the run go on for longer (--cycles, --max-time) or \
                  take another seed",
@@ -256,6 +261,10 @@ mod tests {
     #[test]
     fn a_family_of_faults_proves_something_only_if_one_met_a_holder_or_an_acquire() {
         assert!(reason(quiet().under("pause")).starts_with("no fault of 'pause' was fired: "));
+        let mut unplanned = quiet().under("pause").build();
+        unplanned.header.faults_planned = 0;
+        let Verdict::Unknown { reason: unplanned } = judge(&unplanned).verdict else { panic!() };
+        assert!(unplanned.starts_with("the plan holds no fault of 'pause': "), "{unplanned}");
         let between = quiet().under("pause").fault_began(20, 1, "pause", &[Node::Client(1)]);
         assert!(reason(between).starts_with("no fault began while"));
         let met = quiet().under("pause").fault_began(3, 1, "pause", &[Node::Client(1)]);
