@@ -318,6 +318,11 @@ impl World {
         from.connection
     }
 
+    /// What the server calls a client's connection.
+    pub(super) fn at_server(&self, connection: ConnectionId) -> Option<ConnectionId> {
+        self.peers.get(&End { host: None, connection }).map(|end| end.connection)
+    }
+
     pub(super) fn send(&mut self, _at: usize, connection: ConnectionId, bytes: &Bytes) {
         if let Some(to) = self.peers.get(&End { host: None, connection }).copied() {
             self.schedule(LATENCY_US, Event::Bytes { to, bytes: bytes.clone() });
