@@ -15,9 +15,10 @@ use std::io::{self, Write};
 pub(super) fn write(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_head(report, out)?;
     write_verdicts(page, report, out)?;
+    let mut before = Vec::new();
     for run in &report.runs {
         text_programs::write(run, out)?;
-        brief_story::write(page, run, out)?;
+        before.extend(brief_story::write(page, run, &before, out)?);
     }
     write_end(page, report, out)
 }

@@ -1,11 +1,11 @@
 //! The story of one cause on the first screen. Violations of a run that share their cause are one
-//! story: the first of them leads, and the others are marked where they happen.
+//! story: the first of them leads, and the others are marked where they happen. A story that a lock
+//! before it had already, by the same smallest faults of the same plan, is told in short.
 
 use super::brief::{about, often};
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED, severity_style, wrapped_to};
 use super::{Page, plan_text, rerun};
-use crate::cause::Cause;
 use crate::finding::Kind;
 use crate::history::{Change, What};
 use crate::report::{OnThisPlan, Remedy, RunReport, TimelineEntry, ViolationReport};
@@ -20,32 +20,45 @@ const FAULTS_MAX: usize = 3;
 /// The column at which values begin behind their labels.
 const VALUES: usize = 13;
 
-/// Every story of a run, in the order in which they begin.
-pub(super) fn write(page: Page, run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    let mut causes: Vec<Cause> = Vec::new();
+/// Every story of a run, in the order in which they begin, in short if it is like one `before`.
+/// Gives back those that were told.
+pub(super) fn write<'r>(
+    page: Page,
+    run: &'r RunReport,
+    before: &[Told<'r>],
+    out: &mut dyn Write,
+) -> io::Result<Vec<Told<'r>>> {
+    let told = stories(run);
+    for story in &told {
+        write_story(page, story, before.iter().find(|one| story.is_like(one)), out)?;
+    }
+    Ok(told)
+}
+
+fn stories(run: &RunReport) -> Vec<Told<'_>> {
+    let mut told: Vec<Told<'_>> = Vec::new();
     for one in &run.violations {
-        if !causes.contains(&one.violation.cause) {
-            causes.push(one.violation.cause);
+        match told.iter_mut().find(|story| story.lead.violation.cause == one.violation.cause) {
+            Some(story) => story.others.push(one),
+            None => told.push(Told { run, lead: one, others: Vec::new() }),
         }
     }
-    for cause in causes {
-        let parts: Vec<&ViolationReport> =
-            run.violations.iter().filter(|one| one.violation.cause == cause).collect();
-        if let [lead, others @ ..] = parts.as_slice() {
-            write_story(page, &Told { run, lead, others }, out)?;
-        }
-    }
-    Ok(())
+    told
 }
 
 /// The violations of one cause.
-struct Told<'r> {
+pub(super) struct Told<'r> {
     run: &'r RunReport,
     lead: &'r ViolationReport,
-    others: &'r [&'r ViolationReport],
+    others: Vec<&'r ViolationReport>,
 }
 
-fn write_story(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_story(
+    page: Page,
+    told: &Told<'_>,
+    like: Option<&Told<'_>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (run, violation) = (told.run, &told.lead.violation);
     let style = severity_style(violation.severity);
     let (kind, cause) = (violation.kind.name(), violation.cause.name());
@@ -60,10 +73,23 @@ fn write_story(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<(
     for line in wrapped_to(&violation.summary, page.width - 2) {
         writeln!(out, "  {line}")?;
     }
-    write_faults(page, told, out)?;
-    write_events(page, told, out)?;
+    match like {
+        Some(like) => {
+            let there = format!("the {kind} of {} above", like.run.client);
+            field(
+                page,
+                out,
+                "like",
+                &format!("{there}: the same cause, the same smallest faults"),
+            )?;
+        }
+        None => {
+            write_faults(page, told, out)?;
+            write_events(page, told, out)?;
+        }
+    }
     write_also(page, told, out)?;
-    write_rerun(page, told, out)
+    write_rerun(page, told, like, out)
 }
 
 /// The faults that act on the story, with both sides of each cut.
@@ -132,7 +158,7 @@ fn write_gap(lanes: &Lanes, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
 /// What else this cause broke, by its fingerprint.
 fn write_also(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut parts = Vec::new();
-    for one in told.others {
+    for one in &told.others {
         let violation = &one.violation;
         let often = often(violation.kind, violation.occurrences, violation.total_duration_us);
         parts.push(format!("{often} [{}]", violation.id));
@@ -141,9 +167,17 @@ fn write_also(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()
 }
 
 /// What running it again showed.
-fn write_rerun(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_rerun(
+    page: Page,
+    told: &Told<'_>,
+    like: Option<&Told<'_>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let lead = told.lead;
-    field(page, out, "smallest", &smallest(lead).unwrap_or_default())?;
+    let least = smallest(lead).unwrap_or_default();
+    if like.and_then(|like| smallest(like.lead)).is_none_or(|other| other != least) {
+        field(page, out, "smallest", &least)?;
+    }
     if let Some(expected) = &told.run.expected {
         let kind = lead.violation.kind;
         match expected.kinds.contains(&kind) {
@@ -174,14 +208,23 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}"))
 }
 
-/// Every safeguard: what became of the lead on this plan, and on other seeds. Of the other
-/// violations, those that a safeguard treats differently.
+/// Every safeguard: what became of the lead on this plan, and in how many other seeds. Of the other
+/// violations, those that a safeguard treats differently. Intervals are behind `--verbose`.
 fn remedies(told: &Told<'_>) -> Option<String> {
     let first = told.lead.remedies.first()?;
     let kind = told.lead.violation.kind.name();
-    let without = rerun::share(first.broken_without, first.unknown_without, first.seeds);
+    let everyone = std::iter::once(told.lead).chain(told.others.iter().copied());
+    let mut all = everyone.flat_map(|one| &one.remedies);
+    let always = all.all(|one| one.unknown_with == first.unknown_without);
+    let (seeds, always) = match first.unknown_without {
+        0 => (format!("{} other seeds", first.seeds), always.then_some(0)),
+        some if always => (format!("{} other seeds ({some} unknown)", first.seeds), Some(some)),
+        _ => (format!("{} other seeds", first.seeds), None),
+    };
+    let without = of_seeds(first.broken_without, always.map_or(first.unknown_without, |_| 0));
+    let remedy = |one: &Remedy| remedy(one, always);
     let mut parts: Vec<String> = told.lead.remedies.iter().map(remedy).collect();
-    for other in told.others {
+    for other in &told.others {
         let differs = |one: &&Remedy| {
             told.lead.remedies.iter().any(|lead| {
                 (&lead.name, &lead.setting) == (&one.name, &one.setting)
@@ -192,20 +235,28 @@ fn remedies(told: &Told<'_>) -> Option<String> {
         let parts_of = other.remedies.iter().filter(differs);
         parts.extend(parts_of.map(|one| format!("{name} with {}", remedy(one))));
     }
-    Some(format!(
-        "on this plan / {kind} in other seeds, where it is in {without} without any: {}",
-        parts.join(", ")
-    ))
+    Some(format!("on this plan / {kind} in {seeds}; without any {without}: {}", parts.join(", ")))
 }
 
-fn remedy(remedy: &Remedy) -> String {
-    let share = rerun::share(remedy.broken_with, remedy.unknown_with, remedy.seeds);
+/// What became of the violation, here and elsewhere. How many seeds are unknown is left out if it is
+/// `always` the same.
+fn remedy(remedy: &Remedy, always: Option<u64>) -> String {
     let here = match remedy.on_this_plan {
         OnThisPlan::Gone => "gone",
-        OnThisPlan::StillThere => "there",
+        OnThisPlan::StillThere => "still there",
         OnThisPlan::NotComparable => "not comparable",
     };
-    format!("{} {here} / {share}", rerun::safeguard(remedy))
+    let unknown = if always.is_some() { 0 } else { remedy.unknown_with };
+    let there = of_seeds(remedy.broken_with, unknown);
+    format!("{} {here} / {there}", rerun::safeguard(remedy))
+}
+
+/// A number of seeds, and of how many nothing is known.
+fn of_seeds(count: u64, unknown: u64) -> String {
+    match unknown {
+        0 => count.to_string(),
+        unknown => format!("{count} ({unknown} unknown)"),
+    }
 }
 
 /// A label and its value, wrapped behind the label; nothing if there is no value.
@@ -219,6 +270,21 @@ fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Resul
 }
 
 impl Told<'_> {
+    /// Whether another lock went the same way: the same rule broken for the same cause by the same
+    /// plan, and by the same faults of what is left of it.
+    fn is_like(&self, other: &Told<'_>) -> bool {
+        let least = |told: &Told<'_>| {
+            let plan = told.lead.minimal_plan.as_ref()?;
+            Some(plan.faults.iter().map(|timed| plan_text::in_brief(&timed.fault)).collect())
+        };
+        let (here, there) = (&self.lead.violation, &other.lead.violation);
+        let least_here: Option<Vec<String>> = least(self);
+        self.run.plan == other.run.plan
+            && (here.kind, here.cause) == (there.kind, there.cause)
+            && least_here.is_some()
+            && least_here == least(other)
+    }
+
     /// From the first to the last event that is told: the evidence of the lead, and that of others
     /// that happen meanwhile.
     fn span(&self) -> (u64, u64) {
@@ -283,7 +349,7 @@ impl Told<'_> {
         &'e self,
         entry: &'e TimelineEntry,
     ) -> impl Iterator<Item = &'e ViolationReport> + 'e {
-        std::iter::once(&self.lead).chain(self.others).copied().filter(|one| {
+        std::iter::once(&self.lead).chain(&self.others).copied().filter(|one| {
             let mut witness = one.violation.witness.iter().rev();
             let at = witness.find(|event| event.time_us == one.violation.at_us);
             at.is_some_and(|event| event.sequence == entry.sequence)

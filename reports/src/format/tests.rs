@@ -91,6 +91,25 @@ fn no_line_is_wider_than_the_page_that_was_asked_for() {
 }
 
 #[test]
+fn what_broke_another_lock_in_the_same_way_is_told_once() {
+    let mut report = samples::report(vec![samples::failover(), samples::failover()]);
+    "another".clone_into(&mut report.runs[1].client);
+    let like = |report: &Report| text(report).matches("like       the ").count();
+    assert_eq!(like(&report), 0, "nobody looked for the smallest faults");
+    for run in &mut report.runs {
+        run.violations.iter_mut().for_each(|one| one.minimal_plan = Some(run.plan.clone()));
+    }
+    assert!(like(&report) > 0);
+    let told = text(&report);
+    let (first, second) = told.split_once("another: ").unwrap();
+    assert!(first.contains(" is granted the lock") && !second.contains(" is granted the lock"));
+    for one in &mut report.runs[1].violations {
+        one.minimal_plan.as_mut().unwrap().faults.clear();
+    }
+    assert_eq!(like(&report), 0, "other faults are another story");
+}
+
+#[test]
 fn a_sweep() {
     insta::assert_snapshot!(plain(&written_sweep("text", &samples::sweep(0, 1_000))));
 }
