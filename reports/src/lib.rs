@@ -7,6 +7,7 @@
 pub mod arithmetic;
 pub mod boundary;
 pub mod cause;
+pub mod certificate;
 pub mod checker;
 pub mod checksum;
 pub mod digest;

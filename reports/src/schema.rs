@@ -1,6 +1,8 @@
 //! The JSON Schemas of the published formats.
 
 use crate::boundary::BoundaryReport;
+use crate::certificate::Certificate;
+use crate::certificate::unfinished::Unfinished;
 use crate::history::History;
 use crate::load::LoadReport;
 use crate::matrix::Matrix;
@@ -10,8 +12,18 @@ use fencepost_faults::FaultPlan;
 use serde_json::Value;
 
 /// The formats that have a schema.
-pub const NAMES: [&str; 8] =
-    ["plan", "history", "report", "sweep", "boundary", "matrix", "load", "compare"];
+pub const NAMES: [&str; 10] = [
+    "plan",
+    "history",
+    "report",
+    "sweep",
+    "boundary",
+    "matrix",
+    "load",
+    "compare",
+    "certificate",
+    "exploration",
+];
 
 /// The JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other name.
 pub fn schema(name: &str) -> Option<Value> {
@@ -24,6 +36,8 @@ pub fn schema(name: &str) -> Option<Value> {
         "matrix" => schemars::schema_for!(Matrix),
         "load" => schemars::schema_for!(LoadReport),
         "compare" => schemars::schema_for!(Comparison),
+        "certificate" => schemars::schema_for!(Certificate),
+        "exploration" => schemars::schema_for!(Unfinished),
         _ => return None,
     };
     Some(schema.to_value())

@@ -10,6 +10,7 @@ mod completions;
 mod counted;
 mod expect;
 mod explain;
+mod explore;
 mod failure;
 mod gallery;
 mod interrupt;
@@ -58,6 +59,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Check(options)) => check::check(&options),
         Some(Command::Merge(options)) => merge::merge(&options),
         Some(Command::Boundary(options)) => boundary::boundary(&options),
+        Some(Command::Explore(options)) => explore::explore(&options),
         Some(Command::Matrix(options)) => matrix::matrix(&options),
         Some(Command::Compare(options)) => compare::compare(&options),
         Some(Command::Gallery(options)) => gallery::gallery(&options),

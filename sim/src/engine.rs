@@ -8,7 +8,7 @@ mod setup;
 mod tests;
 mod turmoil;
 
-pub(crate) use setup::Setup;
+pub(crate) use setup::{Records, Setup};
 
 use crate::nemesis::Nemesis;
 use crate::roster::Roster;

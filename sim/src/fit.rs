@@ -3,7 +3,7 @@
 use crate::coordinators::{Ground, entry};
 use crate::engine::{Engine, Setup};
 use crate::roster::Roster;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, SlowLink};
 use crate::world::host::Software;
 use crate::world::tasks::TaskFuture;
 use fencepost_clients::{CLIENTS, Definition, Env, Servers};
@@ -18,6 +18,14 @@ pub enum Unfit {
     /// No plan can be drawn.
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
+    /// A link is to be slow that there is not.
+    #[error("slow-link '{link}': expected two of {valid}")]
+    SlowLink {
+        /// Which.
+        link: SlowLink,
+        /// The machines that there are.
+        valid: String,
+    },
     /// The processes are to have threads, and the lock knows none.
     #[error(
         "threads '{threads}': expected 1 for {client}, which knows no threads of one process; \
@@ -35,7 +43,15 @@ pub enum Unfit {
 
 /// Checks that runs can be made. Errors name the value and what would be valid.
 pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Result<(), Unfit> {
-    scenario.setting(scenario.topology(client, families)).validate()?;
+    let setting = scenario.setting(scenario.topology(client, families));
+    setting.validate()?;
+    if let Some(link) = scenario.slow_link {
+        let targets = setting.targets();
+        if !link.nodes().iter().all(|node| targets.contains(node)) {
+            let valid: Vec<String> = targets.iter().map(ToString::to_string).collect();
+            return Err(Unfit::SlowLink { link, valid: valid.join(", ") });
+        }
+    }
     if scenario.threads == 1 || knows_threads(client) {
         return Ok(());
     }

@@ -12,6 +12,7 @@ pub mod cli;
 pub mod coordinators;
 mod deployment;
 pub mod engine;
+pub mod explore;
 pub mod files;
 pub mod fit;
 pub mod gallery;

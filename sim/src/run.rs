@@ -2,14 +2,14 @@
 
 use crate::coordinators::{Entry, entry};
 use crate::deployment::{Deployment, members};
-use crate::engine::{Engine, EngineError, Setup};
+use crate::engine::{Engine, EngineError, Records, Setup};
 use crate::fit::{Unfit, fits};
 use crate::lengths;
 use crate::places::RESOURCE;
 use crate::programs::record::Life;
 use crate::recorder::Recorder;
 use crate::roster::Roster;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, SlowLink};
 use crate::world::{network, node_clock};
 use fencepost_clients::Definition;
 use fencepost_faults::setting::Topology;
@@ -47,6 +47,8 @@ pub struct RunOutcome {
     pub events: u64,
     /// The messages on the wire, if they were recorded.
     pub trace: Option<Trace>,
+    /// When which node had a turn, in order, if that was recorded.
+    pub turns: Vec<(SimTime, Node)>,
     /// The lives of the user's own programs, if the lock is in such.
     pub programs: Vec<Life>,
 }
@@ -58,6 +60,8 @@ pub enum Recording {
     History,
     /// The history, and every message on the wire.
     Wire,
+    /// Those, and when which node had a turn. Only the fast engine tells of turns.
+    Turns,
 }
 
 /// A run that cannot be made.
@@ -181,7 +185,11 @@ impl RunSpec {
             plan: self.plan.clone(),
             healed_at,
             limit: SimTime(self.scenario.max_time.0.0),
-            records_wire: recording == Recording::Wire,
+            slow_link: self.scenario.slow_link.map(SlowLink::nodes),
+            records: Records {
+                wire: recording != Recording::History,
+                turns: recording == Recording::Turns,
+            },
         };
         let kernel = setup.run(engine)?;
         let (virtual_time, messages, events) =
@@ -193,7 +201,12 @@ impl RunSpec {
             events: recorder.take(),
         };
         let trace = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
-        Ok(RunOutcome { history, virtual_time, messages, events, trace, programs: lives.take() })
+        let turns = kernel.with(|state| {
+            let turns = state.turns.take().unwrap_or_default();
+            turns.iter().map(|(at, host)| (*at, state.node(*host))).collect()
+        });
+        let programs = lives.take();
+        Ok(RunOutcome { history, virtual_time, messages, events, trace, turns, programs })
     }
 
     /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of

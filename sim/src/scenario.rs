@@ -3,6 +3,9 @@
 
 pub(crate) mod length;
 pub(crate) mod program;
+mod slow_link;
+
+pub use slow_link::{InvalidSlowLink, SlowLink};
 
 use crate::span::{Span, SpanRange};
 use clap::ValueEnum;
@@ -43,6 +46,9 @@ pub struct Scenario {
     pub hang: Option<Span>,
     /// How long a process waits between two cycles.
     pub think: SpanRange,
+    /// How much later than the one before it each process begins; by default not at all.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stagger: Span,
     /// Delay between two attempts to acquire.
     pub retry: SpanRange,
     /// How long an acquire goes on trying.
@@ -59,6 +65,10 @@ pub struct Scenario {
     pub storage: StorageRule,
     /// How long a message takes.
     pub latency: SpanRange,
+    /// The one link on which every message takes the most of `latency`; on all others it takes the
+    /// least then. By default every latency is drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_link: Option<SlowLink>,
     /// How long a server takes for one command.
     pub service_time: Span,
     /// How long a disk takes to sync.
@@ -166,6 +176,11 @@ fn is_three(number: &u16) -> bool {
     *number == 3
 }
 
+/// Whether a span need not be written down.
+fn is_zero(span: &Span) -> bool {
+    *span == Span::default()
+}
+
 /// A number of a scenario that makes no sense.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{key} '{value}': expected {expected}")]
@@ -187,6 +202,7 @@ impl Default for Scenario {
             held_bound: None,
             hang: None,
             think: SpanRange::new(ms(1), ms(20)),
+            stagger: Span::default(),
             retry: SpanRange::new(ms(50), ms(200)),
             acquire_timeout: Span::secs(30),
             command_timeout: ms(500),
@@ -195,6 +211,7 @@ impl Default for Scenario {
             workload: Workload::Register,
             storage: StorageRule::Fenced,
             latency: SpanRange::new(Span(Micros(200)), ms(2)),
+            slow_link: None,
             service_time: Span(Micros(20)),
             sync_time: ms(1),
             quantum: Span(Micros(100)),

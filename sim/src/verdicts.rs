@@ -22,6 +22,11 @@ pub struct Findings<'r> {
 impl Findings<'_> {
     /// The report of the run.
     pub fn report(&self) -> RunReport {
+        self.report_shown_by(Findings::command(self.spec))
+    }
+
+    /// The same, of a run that this command shows again.
+    pub fn report_shown_by(&self, replay: String) -> RunReport {
         let (spec, outcome) = (self.spec, self.outcome);
         let judgement = judge(&outcome.history);
         let facts = RunFacts {
@@ -33,7 +38,7 @@ impl Findings<'_> {
             } else {
                 BTreeMap::new()
             },
-            replay: Findings::command(spec),
+            replay,
         };
         let mut report = RunReport::new(&outcome.history, judgement, facts);
         report.programs = outcome.programs.iter().map(Life::report).collect();

@@ -3,7 +3,9 @@
 mod studies;
 mod values;
 
-pub(crate) use studies::{BoundaryArguments, CompareArguments, GalleryArguments, MatrixArguments};
+pub(crate) use studies::{
+    BoundaryArguments, CompareArguments, ExploreArguments, GalleryArguments, MatrixArguments,
+};
 
 use super::choice::choice;
 use crate::engine::Engine;
@@ -56,6 +58,9 @@ pub(crate) enum Command {
     Merge(MergeArguments),
     /// Find the threshold of one number at which a lock breaks.
     Boundary(BoundaryArguments),
+    /// Run every plan of a stated size: ends with the smallest counterexample (exit status 1), or
+    /// with a certificate of what was run (exit status 0).
+    Explore(ExploreArguments),
     /// Every lock under every fault, beside what the literature says. Exit status 1 if they
     /// contradict each other.
     Matrix(MatrixArguments),
@@ -250,7 +255,7 @@ pub(crate) struct ProgramArguments {
 }
 
 /// What changes the scenario.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ScenarioArguments {
     /// Lock processes per run [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
@@ -445,6 +450,7 @@ pub(crate) enum ServedVersion {
 
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArguments {
-    /// plan, history, report, sweep, boundary, matrix, load or compare.
+    /// plan, history, report, sweep, boundary, matrix, load, compare, certificate or
+    /// exploration.
     pub(crate) what: String,
 }

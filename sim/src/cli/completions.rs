@@ -46,7 +46,7 @@ fn clients(command: &str) -> Vec<&'static str> {
     let all = CLIENTS.iter();
     match command {
         "load" => all.filter(|lock| load::takes(lock)).map(|lock| lock.name).collect(),
-        "boundary" => all.map(|lock| lock.name).collect(),
+        "boundary" | "explore" => all.map(|lock| lock.name).collect(),
         _ => all.map(|lock| lock.name).chain(["all"]).collect(),
     }
 }
@@ -57,7 +57,7 @@ fn formats(command: &str) -> Vec<&'static str> {
         views.iter().map(|view| view.name).collect()
     }
     match command {
-        "list" | "check" => vec!["text", "json"],
+        "list" | "check" | "explore" => vec!["text", "json"],
         "boundary" => names(boundary::VIEWS),
         "load" => names(fencepost_reports::load::VIEWS),
         "matrix" => names(matrix::VIEWS),
@@ -90,6 +90,7 @@ mod tests {
         for (command, formats) in [
             ("list", &["text", "json"][..]),
             ("check", &["text", "json"]),
+            ("explore", &["text", "json"]),
             ("boundary", &["text", "svg", "json"]),
             ("load", &["text", "svg", "json"]),
             ("matrix", &["text", "markdown", "html", "json"]),

@@ -45,7 +45,8 @@ fn replay_run(
     format: &dyn Format,
 ) -> Result<RunReport, Failure> {
     let spec = spec_of(path, recorded, run, scenario)?;
-    replay_spec(path, &spec, &run.history_digest, format)
+    let shown_by = run.violations.first().map(|violation| violation.replay.clone());
+    replay_spec(path, &spec, (&run.history_digest, shown_by), format)
 }
 
 /// The minimal plan of each violation of a run that has one.
@@ -68,7 +69,7 @@ fn replay_minimal(
             .validate()
             .map_err(|error| Failure::content(path, format!("minimal_run: {error}")))?;
         let spec = RunSpec { plan: plan.clone(), scenario, ..whole };
-        let report = replay_spec(path, &spec, &minimal.history_digest, format)?;
+        let report = replay_spec(path, &spec, (&minimal.history_digest, None), format)?;
         let id = &violation.violation.id;
         if report.violations.iter().all(|shown| shown.violation.id != *id) {
             let (path, client) = (path.display(), &run.client);
@@ -99,12 +100,13 @@ pub(super) fn spec_of(
 fn replay_spec(
     path: &Path,
     spec: &RunSpec,
-    digest: &str,
+    (digest, shown_by): (&str, Option<String>),
     format: &dyn Format,
 ) -> Result<RunReport, Failure> {
     spec.validate().map_err(|error| Failure::content(path, error))?;
     let outcome = run_for(spec, Engine::Turmoil, format)?;
-    let mut replayed = Findings { spec, outcome: &outcome }.report();
+    let shown_by = shown_by.unwrap_or_else(|| Findings::command(spec));
+    let mut replayed = Findings { spec, outcome: &outcome }.report_shown_by(shown_by);
     same_history(path, &replayed, digest)?;
     complete(&mut replayed, outcome, format.needs());
     Ok(replayed)

@@ -4,9 +4,21 @@
 use super::{Course, EngineError, check};
 use crate::world::agenda::NEMESIS;
 use crate::world::kernel::Kernel;
+use crate::world::state::Due;
 
 /// Runs the world to its end.
 pub(crate) fn run(kernel: &Kernel, course: &Course) -> Result<(), EngineError> {
+    if !kernel.with(|state| state.turns.is_some()) {
+        return run_noting(kernel, course, |_| {});
+    }
+    run_noting(kernel, course, |turn| {
+        kernel.with(|state| state.turns.iter_mut().for_each(|turns| turns.push(turn)));
+    })
+}
+
+/// Runs the world to its end, and hands every turn of a host to `note` before it is had.
+#[inline]
+fn run_noting(kernel: &Kernel, course: &Course, note: impl Fn(Due)) -> Result<(), EngineError> {
     let mut next = kernel.with(|state| state.next());
     while let Some(first) = course.admit(next) {
         if course.begin(kernel, first) {
@@ -14,6 +26,7 @@ pub(crate) fn run(kernel: &Kernel, course: &Course) -> Result<(), EngineError> {
         }
         while let Some((_, host)) = next.filter(|(due, _)| *due <= first.0) {
             debug_assert_ne!(host, NEMESIS, "the nemesis has had its turn");
+            note((first.0, host));
             next = kernel.turn(host);
             check(kernel)?;
         }

@@ -10,6 +10,15 @@ use crate::world::state::Parts;
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
 use std::rc::Rc;
 
+/// What a world writes down besides its history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Records {
+    /// Every message on the wire.
+    pub(crate) wire: bool,
+    /// When which host had a turn. Only the fast engine does.
+    pub(crate) turns: bool,
+}
+
 /// Everything that a world and its course follow from.
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
@@ -27,8 +36,10 @@ pub(crate) struct Setup {
     pub(crate) healed_at: SimTime,
     /// The run is stopped here at the latest.
     pub(crate) limit: SimTime,
-    /// Whether every message on the wire is written down.
-    pub(crate) records_wire: bool,
+    /// The one link that is slow, if the others are fast.
+    pub(crate) slow_link: Option<[Node; 2]>,
+    /// What is written down besides the history.
+    pub(crate) records: Records,
 }
 
 impl Setup {
@@ -44,7 +55,8 @@ impl Setup {
             plan: FaultPlan::default(),
             healed_at: SimTime::ZERO,
             limit: SimTime::ZERO,
-            records_wire: false,
+            slow_link: None,
+            records: Records::default(),
         }
     }
 
@@ -56,13 +68,15 @@ impl Setup {
             seed: self.seed,
             quantum: self.quantum,
             latency: self.latency,
+            slow_link: self.slow_link,
             hosts: self.hosts,
             carrier,
             recorder: self.recorder,
         });
-        if self.records_wire {
-            kernel.with(|state| state.wire = Some(Box::default()));
-        }
+        kernel.with(|state| {
+            state.wire = self.records.wire.then(Box::default);
+            state.turns = self.records.turns.then(Vec::new);
+        });
         let nemesis = Nemesis::new(self.plan, self.healed_at, self.roster.clone(), &kernel);
         let course = Course { nemesis, roster: self.roster, limit: self.limit };
         runner.run(&kernel, &course)?;

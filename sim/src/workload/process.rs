@@ -27,6 +27,9 @@ pub(crate) struct Process {
 pub(crate) async fn work(mut process: Process) {
     let roster = process.roster.clone();
     let member = roster.member(process.node);
+    if member.cycles_left.get() == process.scenario.cycles {
+        process.staggers().await;
+    }
     while member.cycles_left.get() > 0 {
         let think = draw::uniform(&mut *member.draws.borrow_mut(), process.scenario.think.micros());
         process.env.sleep(Duration::from_micros(think)).await;
@@ -49,6 +52,18 @@ pub(crate) async fn probe(mut process: Process, healed_at: SimTime) {
 }
 
 impl Process {
+    /// Waits for its turn to begin, where processes do not begin all at once.
+    async fn staggers(&self) {
+        let before = match self.node.machine() {
+            Node::Client(number) => u64::from(number) - 1,
+            _ => 0,
+        };
+        let wait = self.scenario.stagger.0.0.saturating_mul(before);
+        if wait > 0 {
+            self.env.sleep(Duration::from_micros(wait)).await;
+        }
+    }
+
     /// How long this cycle holds the lock; `None` for as long as the lock says.
     fn draw_hold(&self) -> Option<Duration> {
         match self.scenario.hold {

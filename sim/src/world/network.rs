@@ -23,6 +23,9 @@ pub(crate) struct Network {
     seed: Seed,
     quantum: Micros,
     latency_quanta: (u64, u64),
+    /// The ends of the one link on which every message takes the most, if on all others every one
+    /// takes the least.
+    slow_link: Option<[Node; 2]>,
     nodes: Vec<Node>,
     /// Row: from, column: to.
     directions: Vec<Direction>,
@@ -54,15 +57,32 @@ impl Network {
             seed,
             quantum,
             latency_quanta: (quanta(latency.0), quanta(latency.1)),
+            slow_link: None,
             nodes,
             directions,
             had_obstacles: false,
         }
     }
 
+    /// From now on a message takes the most on the link between these two, and the least elsewhere.
+    pub(crate) fn slow_only(&mut self, link: [Node; 2]) {
+        self.slow_link = Some(link);
+    }
+
+    /// The least and the most that a message takes, in quanta.
+    fn range(&self, from: usize, to: usize) -> (u64, u64) {
+        let (low, high) = self.latency_quanta;
+        let ends = [self.nodes[from].machine(), self.nodes[to].machine()];
+        match self.slow_link {
+            None => (low, high),
+            Some([a, b]) if ends == [a, b] || ends == [b, a] => (high, high),
+            Some(_) => (low, low),
+        }
+    }
+
     /// How long a message that is sent now takes.
     pub(crate) fn latency(&mut self, from: usize, to: usize) -> Micros {
-        let (low, high) = self.latency_quanta;
+        let (low, high) = self.range(from, to);
         let (seed, nodes) = (self.seed, &self.nodes);
         let direction = &mut self.directions[from * nodes.len() + to];
         let stream = || Box::new(seed.stream(Stream::Latency(nodes[from], nodes[to])));

@@ -38,6 +38,8 @@ pub(crate) struct State {
     pub(crate) recorder: Rc<Recorder>,
     /// Every message, if somebody wants to see them.
     pub(crate) wire: Option<Box<WireLog>>,
+    /// Every turn of a host, if somebody wants to see them.
+    pub(crate) turns: Option<Vec<Due>>,
     /// How many messages were sent.
     pub(crate) messages_sent: u64,
     /// How many entries of the agenda were handled.
@@ -51,6 +53,7 @@ pub(crate) struct Parts {
     pub(crate) seed: Seed,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),
+    pub(crate) slow_link: Option<[Node; 2]>,
     pub(crate) hosts: Vec<(Node, Software)>,
     pub(crate) carrier: Box<dyn Carrier>,
     pub(crate) recorder: Rc<Recorder>,
@@ -62,7 +65,10 @@ impl State {
         let nodes: Vec<Node> = parts.hosts.iter().map(|(node, _)| *node).collect();
         let addresses =
             nodes.iter().zip(1..).map(|(node, index)| (node.to_string(), index)).collect();
-        let network = Network::new(parts.seed, nodes.clone(), parts.quantum, parts.latency);
+        let mut network = Network::new(parts.seed, nodes.clone(), parts.quantum, parts.latency);
+        if let Some(link) = parts.slow_link {
+            network.slow_only(link);
+        }
         let hosts =
             parts.hosts.into_iter().map(|(node, software)| Host::new(node, software)).collect();
         State {
@@ -80,6 +86,7 @@ impl State {
             carrier: parts.carrier,
             recorder: parts.recorder,
             wire: None,
+            turns: None,
             messages_sent: 0,
             events: 0,
             commands: 0,

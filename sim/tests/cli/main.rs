@@ -10,6 +10,7 @@ mod bad_history;
 mod bad_input;
 mod browser;
 mod compare;
+mod explore;
 mod names;
 mod readme;
 mod report_format;

@@ -1,7 +1,10 @@
-//! The arguments of what runs many seeds to answer one question: boundary, matrix, compare, gallery.
+//! The arguments of what runs many seeds to answer one question: boundary, matrix, compare, gallery;
+//! and of what runs many plans: explore.
 
 use super::ScenarioArguments;
-use super::values::seed_range;
+use super::values::{seed, seed_range};
+use crate::explore::{Grain, Rule};
+use crate::span::Span;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -112,6 +115,60 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     /// text, json, markdown or html.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    /// No progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExploreArguments {
+    /// The lock. See `fencepost list clients`.
+    #[arg(long, value_name = "C", default_value = "single-node")]
+    pub(crate) client: String,
+    /// The families that faults are of; a comma or a plus between several. See docs/explore.md for
+    /// those that are placed.
+    #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
+    pub(crate) fault: Vec<String>,
+    /// How many faults a plan holds at most: 0, 1 or 2 [default: 1, or 0 with --fault none].
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub(crate) faults: Option<u8>,
+    /// No fault lasts longer, delays a message by more, or steps a clock by more [default: one and
+    /// a half leases].
+    #[arg(long, value_name = "D")]
+    pub(crate) longest: Option<Span>,
+    /// How many values stand for the lengths between two timers: fine (two) or coarse (one)
+    /// [default: fine, or coarse with --faults 2].
+    #[arg(long, value_name = "G")]
+    pub(crate) grain: Option<Grain>,
+    /// Independent masters, for a quorum lock [default: 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=31))]
+    pub(crate) masters: Option<u16>,
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
+    /// Run the plans that this rule would leave out, too.
+    #[arg(long, value_name = "R[,R]", value_delimiter = ',')]
+    pub(crate) no_prune: Vec<Rule>,
+    /// The seed of what little is drawn, such as names of owners.
+    #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
+    pub(crate) seed: u64,
+    /// Do a sample of this certificate again, and compare.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["client", "fault", "faults"])]
+    pub(crate) check: Option<PathBuf>,
+    /// Do all of it again.
+    #[arg(long, requires = "check")]
+    pub(crate) whole: bool,
+    /// Begin even if there are more than a million plans.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Do not explain the counterexample.
+    #[arg(long)]
+    pub(crate) no_shrink: bool,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// text or json.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
     /// No progress on stderr.

@@ -1,0 +1,65 @@
+//! A certificate for people.
+
+use super::Certificate;
+
+/// How wide the text is at most.
+const WIDTH: usize = 96;
+
+/// The claim, what it rests on, and what it does not cover.
+pub(super) fn text(certificate: &Certificate) -> String {
+    let (tool, bounds) = (&certificate.tool, &certificate.bounds);
+    let mut text = format!(
+        "{} {}, certificate: {} under {}, at most {} {}\n\n",
+        tool.name,
+        tool.version,
+        bounds.client,
+        bounds.fault,
+        bounds.faults,
+        if bounds.faults == 1 { "fault" } else { "faults" }
+    );
+    wrapped(&certificate.claim, &mut text);
+    text.push('\n');
+    wrapped(&certificate.not_covered, &mut text);
+    text.push('\n');
+    let (runs, out) = (&certificate.runs, &certificate.left_out);
+    let [none, one, two] = runs.by_faults;
+    for line in [
+        format!("{} runs: {none} without a fault, {one} with one, {two} with two", runs.all),
+        format!("{} valid, {} unknown, {} violated", runs.valid, runs.unknown, runs.violated),
+        format!(
+            "a fault was fired in {}; at least two processes acquired the lock in {}",
+            runs.fired, runs.contended
+        ),
+        format!(
+            "left out: {} places in gaps, {} plans whose last fault meets nothing, {} that cannot be",
+            out.gap_places, out.idle_plans, out.colliding_plans
+        ),
+        format!("digest {}", certificate.digest),
+    ] {
+        wrapped(&line, &mut text);
+    }
+    text.push_str("\nconditions\n");
+    for condition in &bounds.conditions {
+        wrapped(&format!("- {condition}"), &mut text);
+    }
+    text
+}
+
+/// Adds a paragraph.
+fn wrapped(paragraph: &str, out: &mut String) {
+    let mut column = 0;
+    for word in paragraph.split_whitespace() {
+        let width = word.chars().count();
+        if column > 0 && column + 1 + width > WIDTH {
+            out.push('\n');
+            column = 0;
+        }
+        if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += width;
+    }
+    out.push('\n');
+}

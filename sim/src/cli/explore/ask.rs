@@ -1,0 +1,93 @@
+//! What the arguments of `explore` ask for, and the command that asks for the same.
+
+use crate::cli::Failure;
+use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
+use crate::cli::options::{client_of, scenario};
+use crate::explore::{Bounds, Grain, Rule};
+use crate::scenario::Scenario;
+use crate::span::Span;
+use fencepost_faults::{Families, Micros, Seed};
+
+/// What explore sets unless a file or a flag says otherwise: few and short, because every event is a
+/// place for a fault, and fixed.
+const DEFAULTS: [(&str, &str); 6] = [
+    ("processes", "2"),
+    ("cycles", "1"),
+    ("think", "1ms"),
+    ("hold", "4s"),
+    ("retry", "2s"),
+    ("masters", "3"),
+];
+
+/// The bounds. Errors name the value and what would be valid.
+pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
+    let scenario = scenario_of(arguments)?;
+    let families: Families = arguments.fault.join("+").parse().map_err(Failure::wrong)?;
+    let faults = arguments.faults.unwrap_or(if families.is_none() { 0 } else { 1 });
+    let ttl = scenario.ttl.0.0;
+    let bounds = Bounds {
+        client: client_of(&arguments.client, &scenario)?,
+        families,
+        faults,
+        longest: arguments.longest.unwrap_or(Span(Micros(ttl.saturating_mul(3) / 2))),
+        grain: arguments.grain.unwrap_or(if faults > 1 { Grain::Coarse } else { Grain::Fine }),
+        rules: Rule::ALL.into_iter().filter(|rule| !arguments.no_prune.contains(rule)).collect(),
+        seed: Seed(arguments.seed),
+        scenario,
+    };
+    bounds.validate().map_err(Failure::wrong)?;
+    Ok(bounds)
+}
+
+/// The scenario: explore's own settings, then the file, then --set, then the flags.
+fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
+    let given = &arguments.deployment;
+    let own = DEFAULTS.iter().map(|(key, value)| format!("{key}={value}"));
+    let masters = arguments.masters.map(|masters| format!("masters={masters}"));
+    let set = match &given.scenario {
+        None => own.chain(given.set.clone()).chain(masters).collect(),
+        Some(_) => given.set.iter().cloned().chain(masters).collect(),
+    };
+    scenario(&ScenarioArguments { set, ..given.clone() })
+}
+
+/// The command that explores the same bounds.
+pub(super) fn command(bounds: &Bounds) -> String {
+    let mut command = format!(
+        "fencepost explore --client {} --fault {} --faults {} --longest {}",
+        bounds.client.name, bounds.families, bounds.faults, bounds.longest
+    );
+    if bounds.grain == Grain::Coarse && bounds.faults < 2 {
+        command.push_str(" --grain coarse");
+    }
+    if bounds.grain == Grain::Fine && bounds.faults > 1 {
+        command.push_str(" --grain fine");
+    }
+    for rule in Rule::ALL.iter().filter(|rule| !bounds.rules.contains(rule)) {
+        command.push_str(&format!(" --no-prune {}", rule.name()));
+    }
+    if bounds.seed != Seed(0) {
+        command.push_str(&format!(" --seed {}", bounds.seed));
+    }
+    for (key, value) in differing(&bounds.scenario) {
+        command.push_str(&format!(" --set {key}={value}"));
+    }
+    command
+}
+
+/// What differs from explore's own scenario.
+fn differing(scenario: &Scenario) -> Vec<(String, String)> {
+    let mut all = scenario.deviations();
+    let own = |key: &str| DEFAULTS.iter().find(|(own, _)| *own == key);
+    all.retain(|(key, value)| own(key).is_none_or(|(_, own)| own != value));
+    // What is built in, and so no deviation, where explore has another value of its own.
+    let built_in = Scenario::default();
+    let back = [
+        ("processes", scenario.processes == built_in.processes, built_in.processes.to_string()),
+        ("cycles", scenario.cycles == built_in.cycles, built_in.cycles.to_string()),
+        ("masters", scenario.masters == built_in.masters, built_in.masters.to_string()),
+    ];
+    let back = back.into_iter().filter(|(_, is_built_in, _)| *is_built_in);
+    all.extend(back.map(|(key, _, value)| (key.to_owned(), value)));
+    all
+}

@@ -1,0 +1,51 @@
+//! `fencepost explore --check`: a certificate, held against the runs that it tells of.
+
+use super::{INTERRUPT, STOP, Watch, talk};
+use crate::cli::arguments::ExploreArguments;
+use crate::cli::options::jobs;
+use crate::cli::output::{print, read_file, tell};
+use crate::cli::progress::Progress;
+use crate::cli::{Failure, Outcome};
+use crate::explore::Exploration;
+use crate::explore::certificate::{Checked, Extent, bounds_of, check as check_slices, chosen};
+use crate::verdicts::tool;
+use fencepost_reports::certificate::read;
+use std::path::Path;
+
+/// Does a sample of a certificate again, or all of it. Exit status 1 if anything comes out
+/// otherwise.
+pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome, Failure> {
+    let certificate = read(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    let bounds = bounds_of(&certificate).map_err(|error| Failure::content(path, error))?;
+    let (theirs, ours) = (&certificate.tool.version, tool().version);
+    if *theirs != ours {
+        tell(format_args!("{}: written by fencepost {theirs}, this is {ours}", path.display()));
+    }
+    INTERRUPT.listen(&STOP)?;
+    let extent = if arguments.whole { Extent::Whole } else { Extent::Sample };
+    let work = Exploration::new(&bounds, jobs(arguments.jobs), &STOP)?;
+    let runs = chosen(&certificate, extent).iter().map(|slice| slice.runs).sum();
+    let watch = Watch(Progress::new(runs, 0, talk(arguments)));
+    let checked = check_slices(&certificate, (&bounds, &work), extent, &watch, &STOP);
+    watch.0.finish();
+    let (said, outcome) = match checked? {
+        Checked::Same { slices, of, runs } => (
+            format!("the same: {slices} of {of} slices were done again, in {runs} runs"),
+            Outcome::AsExpected,
+        ),
+        Checked::Differs(slice) => (
+            format!(
+                "not the same: the runs with {} faults, units {} to {}, come out otherwise",
+                slice.faults, slice.from, slice.to
+            ),
+            Outcome::Violated,
+        ),
+        Checked::Foreign => (
+            "not the same: its slices, conditions or words are not those of its bounds".to_owned(),
+            Outcome::Violated,
+        ),
+        Checked::Stopped => ("stopped: nothing is said".to_owned(), Outcome::Unknown),
+    };
+    print(&format!("{}: {said}\n", path.display()))?;
+    Ok(INTERRUPT.outcome().unwrap_or(outcome))
+}

@@ -1,0 +1,30 @@
+//! Every plan of a stated size at every place where it can matter: a counterexample, or how much
+//! was run without finding one.
+//!
+//! A [`base`] run has fixed latencies and fixed starts and no fault. Its [`scout`] is the same run
+//! with every turn and message written down. From a scout, [`place`] makes the plans with one fault
+//! more: before and after every event, for every [`site`], in every class of [`magnitude`]. A second
+//! fault is placed in the scout of the run that the first one made. [`trial`] runs a plan and judges
+//! it; [`work`] does that for all of them, plans with fewer faults first, over threads.
+//! [`certificate`] says what was done, and checks what another run of it said.
+
+mod base;
+pub mod bounds;
+pub mod certificate;
+mod magnitude;
+mod place;
+mod prune;
+mod scout;
+mod site;
+mod sum;
+mod trial;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+pub use bounds::{Bounds, Grain, InvalidBounds};
+pub use place::Planned;
+pub use prune::Rule;
+pub use sum::Sum;
+pub use work::{Answer, Estimate, Exploration, FailedPlan, Progress, Quiet, Slice};

@@ -1,0 +1,67 @@
+//! How much of a fault: a value for every span between two timers that it can end between.
+
+use super::bounds::{Bounds, Grain};
+use super::scout::Scout;
+use fencepost_faults::{Micros, SimTime};
+use std::collections::BTreeSet;
+
+/// When a fault that begins at `from` may end, given what happens if it lasts as long as can be:
+/// between any two of the instants at which the history tells of something, a timer of a process is
+/// due, or a lease ends. Ascending; the last is the longest.
+pub(super) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
+    let timers = longest.told.iter().chain(&longest.timers).chain(&longest.leases);
+    between(bounds, from, timers.copied().collect())
+}
+
+/// The same for a step of a clock that shows at once: the leases alone count.
+pub(super) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
+    between(bounds, from, scout.leases.clone())
+}
+
+fn between(bounds: &Bounds, from: SimTime, timers: BTreeSet<SimTime>) -> Vec<SimTime> {
+    let quantum = bounds.scenario.quantum.0.0;
+    let last = SimTime(aligned(from.0 + bounds.longest.0.0, quantum));
+    let ahead: Vec<SimTime> = timers.into_iter().filter(|at| *at > from && *at < last).collect();
+    let mut ends: BTreeSet<SimTime> = match bounds.grain {
+        Grain::Fine => ahead
+            .iter()
+            .flat_map(|at| [at.0 - quantum, at.0 + quantum].map(|at| aligned(at, quantum)))
+            .chain([aligned(from.0 + quantum, quantum)])
+            .map(SimTime)
+            .collect(),
+        Grain::Coarse => halves(from, last, &apart(&ahead, round_trip(bounds)), quantum),
+    };
+    ends.insert(last);
+    ends.into_iter().filter(|end| *end > from && *end <= last).collect()
+}
+
+/// The instants half-way between neighbours.
+fn halves(
+    from: SimTime,
+    last: SimTime,
+    ahead: &[(SimTime, SimTime)],
+    quantum: u64,
+) -> BTreeSet<SimTime> {
+    let begins = ahead.iter().map(|group| group.0).chain([last]);
+    let ends = [from].into_iter().chain(ahead.iter().map(|group| group.1));
+    ends.zip(begins)
+        .map(|(end, begin)| SimTime(aligned(end.0.midpoint(begin.0), quantum)))
+        .collect()
+}
+
+/// Groups of instants of which neighbours are no further apart than `span`: the first and the last
+/// of each.
+fn apart(instants: &[SimTime], span: Micros) -> Vec<(SimTime, SimTime)> {
+    let groups = instants.chunk_by(|earlier, later| later.since(*earlier) <= span);
+    groups.filter_map(|group| Some((*group.first()?, *group.last()?))).collect()
+}
+
+/// A message and its answer, with some time to think.
+fn round_trip(bounds: &Bounds) -> Micros {
+    let scenario = &bounds.scenario;
+    Micros(2 * scenario.latency.max.0.0 + scenario.service_time.0.0 + scenario.quantum.0.0)
+}
+
+fn aligned(at: u64, quantum: u64) -> u64 {
+    at.div_ceil(quantum) * quantum
+}

@@ -1,0 +1,74 @@
+//! What the runs of some plans came to.
+
+use super::trial::Trial;
+use fencepost_reports::Verdict;
+
+/// What was left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pruned {
+    /// Places that are the same as a later one before the same event; of no plan at them is known
+    /// how much of a fault there would have been.
+    pub places_in_gaps: u64,
+    /// Plans whose last fault meets nothing.
+    pub idle: u64,
+    /// Plans that cannot be: two faults would hold the same thing at once.
+    pub colliding: u64,
+}
+
+/// What runs came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sum {
+    /// How many were run, by the number of their faults: none, one, two.
+    pub runs: [u64; 3],
+    /// How many kept every rule and exercised the lock.
+    pub valid: u64,
+    /// How many kept every rule, but exercised nothing.
+    pub unknown: u64,
+    /// How many broke a rule.
+    pub violated: u64,
+    /// In how many a fault was fired.
+    pub fired: u64,
+    /// In how many at least two processes acquired the lock.
+    pub contended: u64,
+    /// What was left out.
+    pub pruned: Pruned,
+}
+
+impl Sum {
+    /// Counts a run of a plan with so many faults.
+    pub(super) fn count(&mut self, faults: usize, trial: &Trial) {
+        self.runs[faults.min(2)] += 1;
+        match trial.verdict {
+            Verdict::Valid => self.valid += 1,
+            Verdict::Unknown { .. } => self.unknown += 1,
+            Verdict::Violated => self.violated += 1,
+        }
+        self.fired += u64::from(trial.fired);
+        self.contended += u64::from(trial.contended);
+    }
+
+    /// Adds another sum.
+    pub(super) fn absorb(&mut self, other: &Sum) {
+        for (own, theirs) in self.runs.iter_mut().zip(other.runs) {
+            *own += theirs;
+        }
+        self.valid += other.valid;
+        self.unknown += other.unknown;
+        self.violated += other.violated;
+        self.fired += other.fired;
+        self.contended += other.contended;
+        self.leave_out(other.pruned);
+    }
+
+    /// Adds what was left out.
+    pub(super) fn leave_out(&mut self, pruned: Pruned) {
+        self.pruned.places_in_gaps += pruned.places_in_gaps;
+        self.pruned.idle += pruned.idle;
+        self.pruned.colliding += pruned.colliding;
+    }
+
+    /// How many were run.
+    pub fn all_runs(&self) -> u64 {
+        self.runs.iter().sum()
+    }
+}

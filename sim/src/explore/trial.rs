@@ -1,0 +1,50 @@
+//! One plan: run and judged.
+
+use super::base::Base;
+use super::bounds::Bounds;
+use crate::engine::{Engine, EngineError};
+use fencepost_faults::{FaultPlan, Node};
+use fencepost_reports::{Action, History, Verdict, What, digest, judge};
+use std::collections::BTreeSet;
+
+/// What a run came to.
+pub(super) struct Trial {
+    pub(super) verdict: Verdict,
+    /// Whether a fault of the plan began to act.
+    pub(super) fired: bool,
+    /// Whether at least two processes acquired the lock, the probe aside.
+    pub(super) contended: bool,
+    /// The digest of its history.
+    pub(super) digest: String,
+}
+
+/// Runs a plan on the fast engine and judges its history.
+pub(super) fn trial(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Trial, EngineError> {
+    let outcome = bounds.spec(base, plan.clone()).run(Engine::Fast)?;
+    let history = &outcome.history;
+    Ok(Trial {
+        verdict: judge(history).verdict,
+        fired: history.events.iter().any(|event| matches!(event.what, What::FaultBegan { .. })),
+        contended: holders(history).len() > 1,
+        digest: digest(history),
+    })
+}
+
+/// Every process whose acquire was granted, the probe aside.
+fn holders(history: &History) -> BTreeSet<Node> {
+    let mut acquires = BTreeSet::new();
+    let mut holders = BTreeSet::new();
+    for event in &history.events {
+        match &event.what {
+            What::Invoke { operation, action: Action::Acquire } => {
+                acquires.insert(*operation);
+            }
+            What::Ok { operation, .. } if acquires.contains(operation) => {
+                holders.insert(event.node.machine());
+            }
+            _ => {}
+        }
+    }
+    holders.remove(&Node::Probe);
+    holders
+}

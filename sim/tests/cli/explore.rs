@@ -1,0 +1,140 @@
+//! `explore` from the command line: counterexamples, certificates, their checks, and what is
+//! refused.
+
+use crate::answer::{Answer, fencepost, fencepost_in};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+/// Few runs: one latency, and so two base runs.
+const SMALL: &[&str] = &["explore", "--latency", "1ms", "--quiet"];
+
+fn explore(more: &[&str]) -> Answer {
+    fencepost(&[SMALL, more].concat())
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn a_certificate_is_the_same_for_any_number_of_threads_and_comes_out_again() {
+    let asked = ["--fault", "lost-reply", "--faults", "2", "--format", "json"];
+    let one = explore(&[&asked[..], &["--jobs", "1"]].concat());
+    assert_eq!((one.status, one.stderr.as_str()), (0, ""));
+    assert_eq!(one.stdout, explore(&[&asked[..], &["--jobs", "3"]].concat()).stdout);
+    let schema = json(&fencepost(&["schema", "certificate"]).stdout);
+    let written = json(&one.stdout);
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&written));
+    assert_eq!(written["runs"]["violated"], 0);
+
+    let folder = tempfile::tempdir().unwrap();
+    let check = |text: &str, more: &[&str]| {
+        std::fs::write(folder.path().join("certificate.json"), text).unwrap();
+        let asked = ["explore", "--check", "certificate.json", "--quiet"];
+        fencepost_in(folder.path(), &[&asked[..], more].concat())
+    };
+    let whole = check(&one.stdout, &["--whole"]);
+    let slices = written["slices"].as_array().unwrap().len();
+    assert_eq!(whole.status, 0, "{}{}", whole.stdout, whole.stderr);
+    assert!(whole.stdout.contains(&format!("the same: {slices} of {slices}")), "{}", whole.stdout);
+    assert_eq!(check(&one.stdout, &[]).status, 0);
+    for (text, says) in [
+        (one.stdout.replace("\"violated\": 0", "\"violated\": 1"), "was edited or damaged"),
+        (one.stdout[..one.stdout.len() / 2].to_owned(), "cut short"),
+        (one.stdout.replace("fencepost.certificate", "fencepost.sweep"), "fencepost.sweep"),
+        (one.stdout.replace("\"version\": 1,", "\"version\": 2,"), "version 2"),
+    ] {
+        let refused = check(&text, &[]);
+        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{says}");
+        assert!(refused.stderr.contains(says), "{}", refused.stderr);
+        assert_eq!(refused.stderr.lines().count(), 1);
+    }
+}
+
+#[test]
+fn a_counterexample_is_a_report_that_replays() {
+    let asked = ["--client", "set-ex-del", "--fault", "pause", "--no-shrink", "--format", "json"];
+    let found = explore(&asked);
+    assert_eq!((found.status, found.stderr.as_str()), (1, ""));
+    let report = json(&found.stdout);
+    let run = &report["runs"][0];
+    assert_eq!(run["plan"]["faults"].as_array().unwrap().len(), 1, "one fault is enough");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("report.json"), &found.stdout).unwrap();
+    let replayed = fencepost_in(folder.path(), &["replay", "report.json", "--format", "json"]);
+    assert_eq!(replayed.status, 1, "{}", replayed.stderr);
+    assert_eq!(json(&replayed.stdout)["runs"][0]["history_digest"], run["history_digest"]);
+
+    // The command that the report prints finds the same.
+    let command = run["violations"][0]["replay"].as_str().unwrap();
+    assert_eq!(json(&replayed.stdout)["runs"][0]["violations"][0]["replay"], command);
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let again = fencepost(&[&words[..], &["--quiet", "--no-shrink", "--format", "json"]].concat());
+    assert_eq!(json(&again.stdout)["runs"], report["runs"]);
+}
+
+#[test]
+fn a_text_says_what_is_not_covered_and_how_many_were_exercised() {
+    let quiet = explore(&["--fault", "lost-reply"]);
+    for part in ["No plan with one fault of lost-reply", "Not covered:", "valid", "left out:"] {
+        assert!(quiet.stdout.contains(part), "{part}: {}", quiet.stdout);
+    }
+    let alone = explore(&["--processes", "1"]);
+    assert_eq!(alone.status, 3, "nothing was exercised");
+    assert!(alone.stdout.contains("no certificate: no run exercised the lock"), "{}", alone.stdout);
+}
+
+#[test]
+fn an_interrupted_exploration_is_no_certificate() {
+    let asked = ["--fault", "client-crash", "--faults", "2", "--yes", "--format", "json"];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args([&["explore", "--latency", "1ms"], &asked[..]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+    // It says that it places the first faults, and then how many runs there are.
+    for _ in 0..2 {
+        stderr.read_line(&mut String::new()).expect("it says what it does");
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let partial = json(&String::from_utf8(output.stdout).expect("it is text"));
+    assert_eq!(partial["format"], "fencepost.exploration");
+    assert_eq!(partial["is_certificate"], false);
+    assert!(partial["reason"].as_str().unwrap().starts_with("stopped after "), "{partial}");
+    let schema = json(&fencepost(&["schema", "exploration"]).stdout);
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&partial));
+}
+
+#[test]
+fn what_cannot_be_enumerated_is_refused_in_one_line() {
+    for (asked, says) in [
+        (&["--fault", "clock-drift"][..], &["clock-drift", "lost-reply"][..]),
+        (&["--fault", "all"], &["'all'", "pause"]),
+        (&["--fault", "pose"], &["pose", "did you mean"]),
+        (&["--faults", "1"], &["none", "--faults 0"]),
+        (&["--fault", "pause", "--faults", "3"], &["3"]),
+        (&["--fault", "pause", "--hold", "1s..2s"], &["hold '1s..2s'", "hold=1s"]),
+        (&["--fault", "pause", "--longest", "2h"], &["longest '7200s'", "1h"]),
+        (&["--fault", "pause", "--no-prune", "all"], &["all", "gap"]),
+        (&["--client", "redlok"], &["redlok", "redlock"]),
+        (&["--set", "slow-link=client-1/redis-1"], &["client-1/redis-1", "in turn"]),
+        (&["--set", "slow-link=client-1"], &["client-1", "client-1/redis-1"]),
+        (&["--format", "html"], &["html", "json"]),
+        (&["--delays", "1"], &["--delays"]),
+        (&["--fault", "client-crash", "--faults", "2"], &["runs", "--yes"]),
+        (&["--check", "no-such.json"], &["no-such.json"]),
+    ] {
+        let refused = explore(asked);
+        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{asked:?}");
+        assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+        for part in says {
+            assert!(refused.stderr.contains(part), "{asked:?}: {} lacks {part}", refused.stderr);
+        }
+    }
+}
