@@ -145,6 +145,8 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
+        // What the network told a group that is ahead of it: those who wait for it are ready.
+        self.wake_changed();
         drop(ticking);
         self.finish_step()
     }

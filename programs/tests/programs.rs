@@ -79,6 +79,28 @@ fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
 }
 
 #[test]
+fn an_answer_wakes_who_made_many_calls_in_the_same_instant() {
+    let source = r#"
+        #include <arpa/inet.h>
+        #include <stdio.h>
+        #include <sys/random.h>
+        int main(void) {
+            char byte;
+            struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_port = htons(1)};
+            inet_pton(AF_INET, "10.0.0.2", &nobody.sin_addr);
+            for (int turn = 0; turn < 30; turn++) {
+                for (int call = 0; call < 100; call++) getrandom(&byte, 1, 0);
+                int end = socket(AF_INET, SOCK_STREAM, 0);
+                connect(end, (struct sockaddr *)&nobody, sizeof nobody);
+                perror("connect");
+            }
+        }"#;
+    let Some(run) = run_c(source) else { return };
+    assert_eq!(run.stderr, "connect: Connection refused\n".repeat(30));
+    assert!(run.elapsed_us < 1_000_000, "{} us", run.elapsed_us);
+}
+
+#[test]
 fn a_connect_to_the_real_network_is_refused_and_said() {
     let source = "#include <arpa/inet.h>\n#include <errno.h>\n#include <stdio.h>\nint main() { \
                   struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(80)}; \
