@@ -122,6 +122,7 @@ impl<'t> Binder<'t> {
                 self.membership(value, list, *is_negated, position)?
             }
             Node::Cast { value, to } => self.cast(value, *to, position)?,
+            Node::Case { arms, otherwise } => self.case(arms, otherwise.as_deref(), position)?,
             Node::Call { name, arguments, star } => self.call(name, arguments, *star, position)?,
             Node::Keyword(word) => self.keyword(word, position),
         })
@@ -337,12 +338,24 @@ fn name_of(expression: &Expression) -> String {
         Node::Keyword(word) => (*word).to_owned(),
         Node::Boolean(_) => "bool".to_owned(),
         Node::Cast { value, to } => match name_of(value) {
-            name if name == "?column?" || matches!(value.node, Node::Boolean(_)) => {
-                to.short_name().to_owned()
-            }
+            _ if !has_name(value) => to.short_name().to_owned(),
             name => name,
         },
+        Node::Case { otherwise, .. } => match otherwise.as_deref() {
+            Some(otherwise) if has_name(otherwise) => name_of(otherwise),
+            _ => "case".to_owned(),
+        },
         _ => "?column?".to_owned(),
+    }
+}
+
+/// Whether an expression has a name of its own, which a cast keeps.
+fn has_name(expression: &Expression) -> bool {
+    match &expression.node {
+        Node::Column { .. } | Node::Call { .. } | Node::Keyword(_) => true,
+        Node::Cast { value, .. } => has_name(value),
+        Node::Case { otherwise, .. } => otherwise.as_deref().is_some_and(has_name),
+        _ => false,
     }
 }
 

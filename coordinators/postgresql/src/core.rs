@@ -7,7 +7,7 @@ use crate::store::locks::Locks;
 use crate::store::table::Definition;
 use crate::store::transaction::Transactions;
 use crate::store::{Backend, Xid};
-use fencepost_machine::{Now, Output};
+use fencepost_machine::{ConnectionId, Now, Output};
 
 /// The data, the locks and the clocks of a server.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Core {
     pub(crate) backends: Vec<Backend>,
     /// What the server wants done besides replies: the disk and the judge.
     pub(crate) wants: Vec<Output>,
+    /// Whose transaction changed data and was committed last.
+    pub(crate) committed_last: Option<ConnectionId>,
     /// How many clients may be connected.
     pub(crate) clients_max: usize,
     /// Whether a commit waits until the disk has it.

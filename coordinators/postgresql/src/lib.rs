@@ -43,10 +43,12 @@ mod store;
 mod tests;
 mod types;
 mod wal;
+mod watch;
 mod wire;
 mod wording;
 
 pub use server::{Config, Postgresql};
+pub use watch::{Held, LockTable, Watch};
 
 /// The version that is modelled, as the server tells it.
 pub(crate) const VERSION: &str = "15.18 (Debian 15.18-0+deb12u1)";

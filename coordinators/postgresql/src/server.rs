@@ -11,6 +11,7 @@ use crate::store::Backend;
 use crate::store::locks::{Link, Locks, Tag};
 use crate::store::transaction::Transactions;
 use crate::wal;
+use crate::watch::{Connections, Watch, Watching};
 use bytes::Bytes;
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
@@ -34,12 +35,20 @@ pub struct Config {
     pub clients_max: usize,
     /// From which the secrets of the sessions follow.
     pub seed: u64,
+    /// What the judge is told of; `None` tells nothing.
+    pub watch: Option<Watch>,
 }
 
 impl Default for Config {
     /// As PostgreSQL comes: durable, and empty.
     fn default() -> Config {
-        Config { syncs: true, schema: String::new(), clients_max: CLIENTS_MAX, seed: 0 }
+        Config {
+            syncs: true,
+            schema: String::new(),
+            clients_max: CLIENTS_MAX,
+            seed: 0,
+            watch: None,
+        }
     }
 }
 
@@ -52,6 +61,7 @@ pub struct Postgresql {
     seed: u64,
     has_booted: bool,
     checkpoint: Option<DiskImage>,
+    watching: Option<Watching>,
 }
 
 impl Postgresql {
@@ -68,6 +78,7 @@ impl Postgresql {
             cancels: Vec::new(),
             backends: Vec::new(),
             wants: Vec::new(),
+            committed_last: None,
             syncs: config.syncs,
             clients_max: config.clients_max,
             asked_syncs: 0,
@@ -80,6 +91,7 @@ impl Postgresql {
             seed: config.seed,
             has_booted: false,
             checkpoint: None,
+            watching: config.watch.map(Watching::new),
         };
         if is_new && !config.schema.is_empty() {
             server.prepare(&config.schema);
@@ -92,7 +104,7 @@ impl Postgresql {
     /// Carries out the statements that make the tables, and keeps them safely.
     fn prepare(&mut self, schema: &str) {
         let syncs = std::mem::replace(&mut self.core.syncs, false);
-        let session = self.session();
+        let session = self.session(None);
         let mut client = Client::new(session);
         client.stage = crate::client::Stage::Ready;
         let text = [schema.as_bytes(), b"\0"].concat();
@@ -110,12 +122,13 @@ impl Postgresql {
         self.checkpoint = Some(DiskImage { append_only, ..DiskImage::default() });
     }
 
-    fn session(&mut self) -> Session {
+    fn session(&mut self, connection: Option<ConnectionId>) -> Session {
         let pid = self.next_pid;
         self.next_pid += 1;
         let settings = Settings::default();
         Session {
             backend: Backend(pid),
+            connection,
             secret: secret(self.seed, pid),
             user: String::new(),
             database: String::new(),
@@ -127,18 +140,35 @@ impl Postgresql {
         }
     }
 
+    /// The first thing that a server does.
+    fn boot(&mut self) {
+        if let Some(image) = self.checkpoint.take() {
+            self.core.wants.push(Output::DiskReplace { image });
+        }
+        if let Some(watching) = &mut self.watching {
+            let told = watching.boot(&self.core);
+            self.core.wants.extend(told);
+        }
+    }
+
+    /// Tells the judge what has changed.
+    fn tell(&mut self) {
+        if let Some(watching) = &mut self.watching {
+            let told = watching.look(&self.core, &self.clients);
+            self.core.wants.extend(told);
+        }
+    }
+
     fn dispatch(&mut self, input: Input<'_>) {
         match input {
             Input::Timer => {
-                if !std::mem::replace(&mut self.has_booted, true)
-                    && let Some(image) = self.checkpoint.take()
-                {
-                    self.core.wants.push(Output::DiskReplace { image });
+                if !std::mem::replace(&mut self.has_booted, true) {
+                    self.boot();
                 }
                 self.look_at_clock();
             }
             Input::Accepted { connection, .. } => {
-                let session = self.session();
+                let session = self.session(Some(connection));
                 self.clients.insert(connection, Client::new(session));
             }
             Input::Received { connection, bytes } => {
@@ -313,6 +343,18 @@ impl Postgresql {
     }
 }
 
+impl Connections for BTreeMap<ConnectionId, Client> {
+    fn of(&self, backend: Backend) -> Option<ConnectionId> {
+        let mut open = self.iter().filter(|(_, client)| !client.is_gone && !client.is_over);
+        open.find(|(_, client)| client.session.backend == backend).map(|(id, _)| *id)
+    }
+
+    fn last_of(&self, backend: Backend) -> Option<ConnectionId> {
+        let mut all = self.iter();
+        all.find(|(_, client)| client.session.backend == backend).map(|(id, _)| *id)
+    }
+}
+
 /// A number that others do not guess: the next of a generator (SplitMix64).
 fn secret(seed: u64, pid: u32) -> u32 {
     let mut mixed = seed.wrapping_add(u64::from(pid).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -345,6 +387,7 @@ impl Machine for Postgresql {
         self.core.now = now;
         self.dispatch(input);
         self.settle();
+        self.tell();
         self.hand_over(out);
     }
 

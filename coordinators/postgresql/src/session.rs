@@ -6,6 +6,7 @@ use crate::sql::Parsed;
 use crate::store::transaction::Transaction;
 use crate::store::{Backend, Xid};
 use crate::types::Type;
+use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -13,6 +14,8 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) backend: Backend,
+    /// `None` for the session that makes the tables.
+    pub(crate) connection: Option<ConnectionId>,
     /// Whoever knows it may cancel what the session does.
     pub(crate) secret: u32,
     pub(crate) user: String,

@@ -70,6 +70,19 @@ impl Execution<'_> {
                 }
                 value
             }
+            Bound::Call(Function::Case, arguments) => {
+                let Some((otherwise, arms)) = arguments.split_first() else {
+                    return Ok(Value::Null);
+                };
+                let mut chosen = otherwise;
+                for arm in arms.chunks_exact(2) {
+                    if self.evaluate(&arm[0], row)? == Value::Boolean(true) {
+                        chosen = &arm[1];
+                        break;
+                    }
+                }
+                self.evaluate(chosen, row)?
+            }
             Bound::Call(function, arguments) => {
                 let mut values = Vec::new();
                 for argument in arguments {

@@ -113,6 +113,9 @@ fn finish(core: &mut Core, session: &mut Session) {
     if let Some(xid) = transaction.xid {
         core.transactions.end(xid);
     }
+    if !tables.is_empty() {
+        core.committed_last = session.connection;
+    }
     for done in &transaction.undo {
         match done {
             Undo::Created(table) => {

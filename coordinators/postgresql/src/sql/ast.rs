@@ -274,6 +274,11 @@ pub(crate) enum Node {
         value: Box<Expression>,
         to: Type,
     },
+    /// The conditions with their values, in order, and the value if none is true.
+    Case {
+        arms: Vec<(Expression, Expression)>,
+        otherwise: Option<Box<Expression>>,
+    },
     Call {
         name: String,
         arguments: Vec<Expression>,

@@ -181,6 +181,12 @@ impl Locks {
         })
     }
 
+    /// Who has a lock in a mode that nobody else can have meanwhile.
+    pub(crate) fn holder(&self, tag: Tag, mode: LockMode) -> Option<Backend> {
+        let lock = self.locks.get(&tag)?;
+        lock.granted.iter().find(|own| own.mode == mode).map(|own| own.backend)
+    }
+
     /// What a backend waits for.
     pub(crate) fn wait_of(&self, backend: Backend) -> Option<Tag> {
         self.waits.get(&backend).copied()

@@ -2,12 +2,16 @@
 
 use crate::{Config, Postgresql};
 use fencepost_machine::{
-    ConnectionId, Disk, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
+    ConnectionId, Disk, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs, TapEvent,
+    WallTime,
 };
 use std::collections::BTreeMap;
 
 pub(super) struct World {
     pub(super) server: Postgresql,
+    config: Config,
+    /// What the judge was told since that was last asked.
+    pub(super) taps: Vec<TapEvent>,
     pub(super) disk: Disk,
     now: u64,
     wall: i64,
@@ -41,10 +45,16 @@ pub(super) fn startup() -> Vec<u8> {
 
 impl World {
     pub(super) fn new() -> World {
+        World::of(config())
+    }
+
+    pub(super) fn of(config: Config) -> World {
         let disk = Disk::default();
-        let server = Postgresql::new(config(), &disk.image(), Now::default());
+        let server = Postgresql::new(config.clone(), &disk.image(), Now::default());
         let mut world = World {
             server,
+            config,
+            taps: Vec::new(),
             disk,
             now: 0,
             wall: 1_700_000_000_000_000,
@@ -82,6 +92,7 @@ impl World {
                         self.said.entry(connection.0).or_default().extend_from_slice(&bytes);
                     }
                     Output::Close { connection } => self.closed.push(connection.0),
+                    Output::Tap(tap) => self.taps.push(tap),
                     Output::WakeAfter { micros } => self.wakes = Some(self.now + micros),
                     _ => {}
                 }
@@ -159,7 +170,7 @@ impl World {
         self.syncing = 0;
         self.said.clear();
         let image = self.disk.image();
-        self.server = Postgresql::new(config(), &image, self.clocks());
+        self.server = Postgresql::new(self.config.clone(), &image, self.clocks());
         self.input(Input::Timer);
     }
 }

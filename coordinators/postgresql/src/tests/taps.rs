@@ -1,0 +1,115 @@
+//! What the judge is told of a lock that is a row, a row lock or an advisory lock.
+
+use super::world::World;
+use crate::{Config, Held, LockTable, Watch};
+use fencepost_machine::{ConnectionId, KeyChange};
+
+const TTL_US: i64 = 10_000_000;
+
+fn world() -> World {
+    let present = Held::Present { owner: "who", stamp: "since", ttl_us: TTL_US };
+    let taken = Held::Taken { owner: "who", at: "at", until: "until", ttl_us: TTL_US };
+    let table = |table, held| LockTable { table, key: "k", held };
+    let tables = vec![table("held", present), table("taken", taken), table("r", Held::ForUpdate)];
+    let watch = Some(Watch { resource: "lock".to_owned(), tables, advisory: 7 });
+    let schema = "CREATE TABLE held (k char(8) PRIMARY KEY, who char(8), since timestamp);
+        CREATE TABLE taken (k text PRIMARY KEY, who text, at timestamp, until timestamp);
+        CREATE TABLE r (k text PRIMARY KEY); INSERT INTO r VALUES ('lock'), ('another')";
+    World::of(Config { schema: schema.to_owned(), watch, ..Config::default() })
+}
+
+/// What was told: what happened, to whose lock, and who did it.
+fn told(world: &mut World) -> Vec<(KeyChange, String, Option<u32>)> {
+    let taps = std::mem::take(&mut world.taps);
+    let line = |tap: fencepost_machine::TapEvent| {
+        assert_eq!((&tap.key[..], tap.primary), (&b"lock"[..], true));
+        let value = String::from_utf8_lossy(&tap.value.unwrap_or_default()).into_owned();
+        (tap.change, value, tap.by.map(|ConnectionId(number)| number))
+    };
+    taps.into_iter().map(line).collect()
+}
+
+fn one(change: KeyChange, owner: &str, by: Option<u32>) -> Vec<(KeyChange, String, Option<u32>)> {
+    vec![(change, owner.to_owned(), by)]
+}
+
+#[test]
+fn a_row_is_told_of_when_it_is_committed() {
+    let mut world = world();
+    let (a, b) = (world.session(), world.session());
+    world.ask(a, "BEGIN; INSERT INTO held VALUES ('lock', 'a', '2023-11-14 22:13:20')");
+    assert_eq!(told(&mut world), []);
+    world.ask(a, "COMMIT");
+    let lease = world.taps[0].expires_at_ms;
+    assert_eq!(lease, Some(1_700_000_010_000), "the stamp and the ttl");
+    assert_eq!(told(&mut world), one(KeyChange::Granted, "a", Some(a)));
+    world.ask(a, "UPDATE held SET since = now()");
+    assert_eq!(told(&mut world), one(KeyChange::Extended, "a", Some(a)));
+    world.ask(b, "BEGIN; DELETE FROM held; INSERT INTO held VALUES ('lock', 'b', now()); COMMIT");
+    assert_eq!(told(&mut world), one(KeyChange::Granted, "b", Some(b)));
+    world.ask(a, "BEGIN; DELETE FROM held; ROLLBACK");
+    world.ask(a, "INSERT INTO held VALUES ('another', 'a', now())");
+    assert_eq!(told(&mut world), [], "nothing has become of the lock");
+    world.ask(a, "DELETE FROM held");
+    assert_eq!(told(&mut world), one(KeyChange::Removed, "b", Some(a)));
+}
+
+#[test]
+fn another_connection_under_the_same_name_is_granted_the_row_anew() {
+    let mut world = world();
+    let (a, b) = (world.session(), world.session());
+    world.ask(a, "INSERT INTO held VALUES ('lock', 'app', now())");
+    world.ask(b, "UPDATE held SET since = now()");
+    let granted = |by| (KeyChange::Granted, "app".to_owned(), Some(by));
+    assert_eq!(told(&mut world), [granted(a), granted(b)]);
+}
+
+#[test]
+fn a_row_that_stays_is_given_back_by_an_earlier_end() {
+    let mut world = world();
+    let a = world.session();
+    world.ask(a, "INSERT INTO taken VALUES ('lock', 'a', '2023-11-14 10:00', '2023-11-14 10:10')");
+    assert_eq!(told(&mut world), one(KeyChange::Granted, "a", Some(a)));
+    world.ask(a, "UPDATE taken SET until = '2023-11-14 10:20'");
+    assert_eq!(told(&mut world), one(KeyChange::Extended, "a", Some(a)));
+    world.ask(a, "UPDATE taken SET until = '2023-11-14 10:01'");
+    assert_eq!(told(&mut world), one(KeyChange::Removed, "a", Some(a)));
+    world.ask(a, "UPDATE taken SET at = '2023-11-14 10:02', until = '2023-11-14 10:12'");
+    assert_eq!(told(&mut world), one(KeyChange::Granted, "a", Some(a)));
+}
+
+#[test]
+fn a_row_lock_is_had_until_its_transaction_ends_and_by_nobody_when_its_connection_does() {
+    let mut world = world();
+    let (a, b) = (world.session(), world.session());
+    world.ask(a, "BEGIN; SELECT * FROM r WHERE k = 'lock' FOR UPDATE");
+    assert_eq!(told(&mut world), one(KeyChange::Granted, "1002", Some(a)));
+    world.ask(b, "BEGIN; SELECT * FROM r WHERE k = 'lock' FOR UPDATE");
+    assert_eq!(told(&mut world), [], "it waits");
+    world.ask(a, "COMMIT");
+    let (removed, granted) = (KeyChange::Removed, KeyChange::Granted);
+    let handed_over =
+        [(removed, "1002".to_owned(), Some(a)), (granted, "1003".to_owned(), Some(b))];
+    assert_eq!(told(&mut world), handed_over);
+    world.close(b);
+    assert_eq!(told(&mut world), one(KeyChange::Removed, "1003", None));
+}
+
+#[test]
+fn an_advisory_lock_goes_with_its_connection_or_with_the_server() {
+    let mut world = world();
+    let (a, b) = (world.session(), world.session());
+    world.ask(a, "SELECT pg_try_advisory_lock(7)");
+    assert_eq!(told(&mut world), one(KeyChange::Granted, "1002", Some(a)));
+    world.ask(b, "SELECT pg_try_advisory_lock(7), pg_try_advisory_lock(8)");
+    assert_eq!(told(&mut world), [], "one is refused, the other is another's");
+    world.ask(a, "SELECT pg_advisory_unlock(7)");
+    assert_eq!(told(&mut world), one(KeyChange::Removed, "1002", Some(a)));
+    world.ask(a, "SELECT pg_advisory_lock(7)");
+    world.close(a);
+    assert_eq!(told(&mut world).pop(), one(KeyChange::Removed, "1002", None).pop());
+    world.ask(b, "SELECT pg_advisory_lock(7); INSERT INTO held VALUES ('lock', 'b', now())");
+    told(&mut world);
+    world.restart();
+    assert_eq!(told(&mut world), one(KeyChange::Restored, "b", None), "only the row is there");
+}
