@@ -27,6 +27,7 @@ pub mod redisson;
 pub mod redlock;
 pub mod single_node;
 pub mod spring_registry;
+pub mod sql;
 pub mod zookeeper;
 
 pub mod table;
@@ -37,8 +38,8 @@ mod testing;
 pub use connection::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{
-    Acquisition, Check, Coordinator, Definition, Deployment, Extension, FencingToken, Lease, Lock,
-    Release, Servers, Settings, Usage,
+    Acquisition, Check, Coordinator, Definition, Deployment, Extension, FencingToken, Keeps, Lease,
+    Lock, Release, Servers, Settings, Usage,
 };
 pub use replica_wait::ReplicaWait;
 pub use reply::Reply;

@@ -242,6 +242,19 @@ pub enum Deployment {
     Memcached,
     /// An ensemble of ZooKeeper.
     ZooKeeper,
+    /// One PostgreSQL, and what there is the lock.
+    PostgreSql(Keeps),
+}
+
+/// What a database keeps a lock as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keeps {
+    /// A row that says who has it and until when, by the clocks of the processes.
+    RowByClients,
+    /// The same, by the clock of the server.
+    RowByServer,
+    /// A lock of a session or of its transaction: it goes when the connection does.
+    Connection,
 }
 
 /// What keeps the lock.
@@ -253,7 +266,7 @@ pub enum Coordinator {
     Memcached,
     /// ZooKeeper, as an ensemble.
     ZooKeeper,
-    /// PostgreSQL, alone. It is served; no lock of the table runs on it yet.
+    /// PostgreSQL, alone.
     PostgreSql,
 }
 
@@ -264,6 +277,24 @@ impl Deployment {
             Deployment::Primary | Deployment::Independent => Coordinator::Redis,
             Deployment::Memcached => Coordinator::Memcached,
             Deployment::ZooKeeper => Coordinator::ZooKeeper,
+            Deployment::PostgreSql(_) => Coordinator::PostgreSql,
+        }
+    }
+
+    /// Whether a lock there lives as long as the session of its process, which the process prolongs
+    /// by its pings: such a lock has no ttl of its own.
+    pub const fn lives_with_session(self) -> bool {
+        matches!(self, Deployment::ZooKeeper)
+    }
+
+    /// What a database there keeps a lock as.
+    pub const fn keeps(self) -> Option<Keeps> {
+        match self {
+            Deployment::PostgreSql(keeps) => Some(keeps),
+            Deployment::Primary
+            | Deployment::Independent
+            | Deployment::Memcached
+            | Deployment::ZooKeeper => None,
         }
     }
 }
@@ -276,15 +307,6 @@ impl Coordinator {
         Coordinator::ZooKeeper,
         Coordinator::PostgreSql,
     ];
-
-    /// Whether a lock there lives as long as the session of its process, which the process prolongs
-    /// by its pings: such a lock has no ttl of its own.
-    pub const fn lives_with_session(self) -> bool {
-        match self {
-            Coordinator::Redis | Coordinator::Memcached | Coordinator::PostgreSql => false,
-            Coordinator::ZooKeeper => true,
-        }
-    }
 
     /// What `--coordinator` takes.
     pub const fn name(self) -> &'static str {

@@ -82,12 +82,22 @@ struct Holder {
 impl Registry {
     /// A registry with an id of its own.
     pub fn new(env: &Env) -> Rc<Registry> {
+        Registry::with_id(fresh_owner(env))
+    }
+
+    /// A registry with this id.
+    pub(crate) fn with_id(client_id: Bytes) -> Rc<Registry> {
         let (holder, waiting) = (Cell::new(None), RefCell::default());
-        Rc::new(Registry { client_id: fresh_owner(env), holder, waiting })
+        Rc::new(Registry { client_id, holder, waiting })
+    }
+
+    /// By which the server knows the process.
+    pub(crate) fn client_id(&self) -> &Bytes {
+        &self.client_id
     }
 
     /// Waits until no other thread has the lock inside the process.
-    async fn lock_inside(&self, thread: u16) {
+    pub(crate) async fn lock_inside(&self, thread: u16) {
         poll_fn(|context| match self.holder.get() {
             Some(holder) if holder.thread != thread => {
                 self.waiting.borrow_mut().push(context.waker().clone());
@@ -103,13 +113,13 @@ impl Registry {
     }
 
     /// Counts down; whoever waits looks again.
-    fn unlock_inside(&self) {
+    pub(crate) fn unlock_inside(&self) {
         let left = self.holder.get().filter(|holder| holder.count > 1);
         self.holder.set(left.map(|holder| Holder { count: holder.count - 1, ..holder }));
         self.waiting.take().into_iter().for_each(Waker::wake);
     }
 
-    fn is_nested(&self) -> bool {
+    pub(crate) fn is_nested(&self) -> bool {
         self.holder.get().is_some_and(|holder| holder.count > 1)
     }
 }

@@ -8,6 +8,7 @@ use crate::lock::Definition;
 use crate::memcached::{add, cas, get_delete};
 use crate::redisson::{fair, red_lock};
 use crate::redlock::variants;
+use crate::sql::{advisory, for_update, shedlock, spring};
 use crate::zookeeper::curator::{mutex, semaphore};
 use crate::zookeeper::{kazoo, naive};
 use crate::{fencing, redisson, redlock, single_node, spring_registry};
@@ -73,6 +74,15 @@ pub static CLIENTS: &[Definition] = &[
     mutex::UNGUARANTEED,
     kazoo::DEFINITION,
     semaphore::DEFINITION,
+    spring::FOUR,
+    spring::FIVE,
+    spring::APP_ID,
+    spring::SEVEN,
+    shedlock::DEFINITION,
+    shedlock::DB_TIME,
+    advisory::DEFINITION,
+    for_update::DEFINITION,
+    for_update::TIMEOUT,
 ];
 
 /// A mistake, and the client in which it is fixed.
@@ -295,6 +305,41 @@ pub static TWINS: &[Twin] = &[
         flawed: "curator-unguaranteed",
         fixed: "curator-mutex",
         mistake: "a release that fails leaves its node",
+    },
+    Twin {
+        flawed: "jdbc-4",
+        fixed: "shedlock-db-time",
+        mistake: "each process judges by its own clock whether a row is expired",
+    },
+    Twin {
+        flawed: "jdbc-5",
+        fixed: "shedlock-db-time",
+        mistake: "each process judges by its own clock whether a row is expired",
+    },
+    Twin {
+        flawed: "jdbc-7",
+        fixed: "shedlock-db-time",
+        mistake: "each process judges by its own clock whether a row is expired",
+    },
+    Twin {
+        flawed: "shedlock-jdbc",
+        fixed: "shedlock-db-time",
+        mistake: "each process judges by its own clock whether a row is expired",
+    },
+    Twin {
+        flawed: "jdbc-5-app-id",
+        fixed: "jdbc-5",
+        mistake: "all processes have the same client id",
+    },
+    Twin {
+        flawed: "select-for-update",
+        fixed: "select-for-update-timeout",
+        mistake: "nothing ends the transaction of a holder that stands still",
+    },
+    Twin {
+        flawed: "select-for-update-timeout",
+        fixed: "select-for-update",
+        mistake: "the lock of a holder that stands still is given away",
     },
     Twin { flawed: "checked", fixed: "fencing", mistake: "the check is a moment before the write" },
 ];

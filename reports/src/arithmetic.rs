@@ -82,15 +82,20 @@ impl Case<'_, '_> {
     /// By how much earlier the server may let a lease end than was asked.
     fn tick(&self) -> i64 {
         match self.holder.grant.as_ref().map(|grant| grant.node) {
-            Some(Node::Server(_)) if !self.lives_with_session() => COARSE_TICK_US,
+            Some(Node::Server(_)) if self.counts_seconds() => COARSE_TICK_US,
             _ => REDIS_TICK_US,
         }
     }
 
+    /// Whether the server counts leases in whole seconds.
+    fn counts_seconds(&self) -> bool {
+        !self.has_no_ttl() && self.timeline.history.header.kept_as.is_none()
+    }
+
     /// Whether the lock has no lease of its own. When its session was heard of last, from which its
     /// end follows, no event tells.
-    fn lives_with_session(&self) -> bool {
-        self.timeline.history.header.lives_with_session
+    fn has_no_ttl(&self) -> bool {
+        self.timeline.history.header.has_no_ttl()
     }
 
     /// The pause and the work that was left after it must outlast the lease.
@@ -206,7 +211,7 @@ impl Case<'_, '_> {
     /// When the earlier holder's lease is over by true time: at this server, or where it is over
     /// first. A lock that lives with a session has none.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
-        let grant = self.holder.grant.as_ref().filter(|_| !self.lives_with_session())?;
+        let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant
             .servers
             .iter()

@@ -99,6 +99,12 @@ pub enum Cause {
     OrphanNode,
     /// The node of a process that waits is the first of the queue, and nothing tells the process.
     LostWatch,
+    /// The clocks of two processes differed, and one took a lock that by true time was not expired.
+    ClockSkew,
+    /// Processes have one client id, and one found the lock of another its own.
+    SharedClientId,
+    /// The connection on which a process had the lock ended, and the server freed the lock.
+    ConnectionLost,
     /// The rules do not decide it.
     Unexplained,
 }

@@ -2,8 +2,9 @@
 
 use crate::cause::Cause;
 use crate::finding::{Clash, Finding, Kind};
+use crate::history::Change;
 use crate::meaning::of_cause;
-use crate::timeline::{Acquisition, FaultSpan, Timeline};
+use crate::timeline::{Acquisition, FaultSpan, KeyEnd, Timeline};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 /// Two or three sentences: the fact, its cause, and where it matters what became of it.
@@ -84,6 +85,12 @@ const STALE_TAKEOVER: &str = "A process that waited for the lock considered it s
 const LOST_REPLY: &str = "A server applied a command whose sender never heard of it.";
 const UNEXPLAINED: &str = "The recorded events do not say why.";
 
+fn shared_client_id(holder: &str, taker: &str) -> String {
+    format!(
+        "{holder} and {taker} have one client id, so that each finds the row of the other its own."
+    )
+}
+
 fn stale_read(holder: &str) -> String {
     format!(
         "A server that was behind told {holder} that it was the first of the queue, when its node \
@@ -154,6 +161,9 @@ impl<'t, 'h> Scene<'t, 'h> {
             ),
             Cause::SessionExpired => self.session_expired(&holder, &taker),
             Cause::StaleRead => stale_read(&holder),
+            Cause::ClockSkew => self.clock_skew(&holder),
+            Cause::SharedClientId => shared_client_id(&holder, &taker),
+            Cause::ConnectionLost => self.connection_lost(&holder, &held_at),
             // Those of nobody's getting the lock have no second acquisition.
             Cause::OrphanRenewal
             | Cause::HolderCrash
@@ -177,6 +187,48 @@ impl<'t, 'h> Scene<'t, 'h> {
             "The servers ended the session of {holder}, and its node with it, {when}; so {taker} \
              became the first of the queue."
         )
+    }
+
+    fn clock_skew(&self, holder: &str) -> String {
+        let gone = self.timeline.gone(self.holder).map(|(gone, _)| gone);
+        let replacer = gone.and_then(|gone| self.timeline.replacer(gone));
+        let replacer = replacer.unwrap_or(self.taker.process);
+        let both = [self.holder.process, replacer].map(Node::machine);
+        let is_skew = |fault: &&FaultSpan<'_>| {
+            matches!(fault.kind, FaultKind::ClockJump | FaultKind::ClockDrift)
+                && fault.from.time <= self.at
+                && fault.nodes.iter().any(|node| both.contains(node))
+        };
+        let faults = &self.timeline.faults;
+        let what = faults.iter().rev().find(is_skew).map_or(String::new(), |fault| {
+            let hit: Vec<Node> =
+                fault.nodes.iter().copied().filter(|node| both.contains(node)).collect();
+            let verb = match fault.kind {
+                FaultKind::ClockJump => "was stepped at",
+                _ => "ran at the wrong rate from",
+            };
+            let (hit, from, id) = (names(&hit), fault.from.time, fault.id);
+            format!("The clock of {hit} {verb} {from} (fault {id}). ")
+        });
+        format!(
+            "{what}Processes compare the time in the row with their own clocks, so that {replacer} \
+             took the lock of {holder} before its {} were over.",
+            self.ttl()
+        )
+    }
+
+    fn connection_lost(&self, holder: &str, held_at: &str) -> String {
+        let gone = self.timeline.gone(self.holder).map(|(_, how)| how);
+        match gone {
+            Some(KeyEnd::Changed { change: Change::Forgotten, .. }) => format!(
+                "{held_at} restarted: the connection of {holder} ended, and the lock that it had on \
+                 it, while {holder} was in its section."
+            ),
+            _ => format!(
+                "{held_at} ended the connection of {holder}, and the lock that it had on it, while \
+                 {holder} was in its section."
+            ),
+        }
     }
 
     fn missed_renewal(&self, holder: &str) -> String {

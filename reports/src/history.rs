@@ -6,7 +6,7 @@
 
 mod setting;
 
-pub use setting::{StorageRule, Workload};
+pub use setting::{Keeping, StorageRule, Workload};
 
 use fencepost_faults::{Families, FaultKind, Micros, Node, Seed, SimTime};
 use schemars::JsonSchema;
@@ -65,10 +65,20 @@ pub struct Header {
     /// have not heard of it for the ttl, rather than for a ttl from when it was taken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
+    /// What a database keeps the lock as; absent for servers that end leases by themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_as: Option<Keeping>,
     /// The lock serves those who wait in the order in which they came: nobody who asked later than
     /// another by more than this gets it before. Absent for locks that promise no order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_bound_us: Option<Micros>,
+}
+
+impl Header {
+    /// Whether a lock lasts as long as a session or a connection, and has no ttl of its own.
+    pub fn has_no_ttl(&self) -> bool {
+        self.lives_with_session || self.kept_as == Some(Keeping::Connection)
+    }
 }
 
 /// Something that happened.

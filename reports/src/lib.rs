@@ -49,7 +49,9 @@ pub use cause::Cause;
 pub use digest::{digest, sha256};
 pub use expected::{Conditions, Expected, expected};
 pub use finding::{Kind, Severity};
-pub use history::{Access, Action, Change, Event, Header, History, StorageRule, What, Workload};
+pub use history::{
+    Access, Action, Change, Event, Header, History, Keeping, StorageRule, What, Workload,
+};
 pub use report::{Report, RunReport, Tool, ViolationReport};
 pub use run_report::RunFacts;
 pub use sweep::{Cell, RunSummary, Sweep};

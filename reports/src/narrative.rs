@@ -116,6 +116,9 @@ impl Story<'_, '_> {
             _ if header.lives_with_session => {
                 format!("{node} makes {process} the first of the queue.")
             }
+            _ if header.has_no_ttl() => {
+                format!("{node} grants the lock to {process} for as long as its connection lasts.")
+            }
             0 | 1 if !grant.created => {
                 let own = process.machine();
                 format!("{node} finds a lock of {own} and lets {process} in under it for {ttl}.")
@@ -231,8 +234,11 @@ impl Story<'_, '_> {
         let Some(left) = timeline.section_of(clash.earlier).and_then(|section| section.to) else {
             return;
         };
-        let (end, what) = match timeline.history.header.lives_with_session {
-            true => (timeline.gone(holder).map(|(gone, _)| gone.time), "node was gone"),
+        let header = &timeline.history.header;
+        let gone = || timeline.gone(holder).map(|(gone, _)| gone.time);
+        let (end, what) = match header.has_no_ttl() {
+            true if header.lives_with_session => (gone(), "node was gone"),
+            true => (gone(), "lock was gone"),
             false => (self.lease_end(holder), "lease was over"),
         };
         let late = match end.filter(|end| *end < left.time) {

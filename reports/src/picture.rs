@@ -138,6 +138,7 @@ fn remembered(run: &RunReport) -> History {
             faults_planned: u32::try_from(run.plan.faults.len()).unwrap_or(u32::MAX),
             held_bound_us: None,
             lives_with_session: false,
+            kept_as: None,
             order_bound_us: None,
         },
         events: events.collect(),

@@ -2,7 +2,8 @@
 //! sorted by time, and within one instant they keep the order in which they were told.
 
 use crate::history::{
-    Access, Action, Change, Event, FORMAT, Header, History, StorageRule, VERSION, What, Workload,
+    Access, Action, Change, Event, FORMAT, Header, History, Keeping, StorageRule, VERSION, What,
+    Workload,
 };
 use fencepost_faults::{Family, Micros, Node, Seed, SimTime};
 use std::collections::BTreeMap;
@@ -40,6 +41,7 @@ impl Story {
             faults_planned: 0,
             held_bound_us: None,
             lives_with_session: false,
+            kept_as: None,
             order_bound_us: None,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -63,6 +65,14 @@ impl Story {
         let mut story = Story::new();
         story.header.lives_with_session = true;
         story.header.client = "curator-mutex".to_owned();
+        story
+    }
+
+    /// A lock in a database.
+    pub(crate) fn kept_as(keeping: Keeping) -> Story {
+        let mut story = Story::new();
+        story.header.kept_as = Some(keeping);
+        story.header.client = "jdbc-5".to_owned();
         story
     }
 

@@ -148,6 +148,11 @@ impl<'h> Timeline<'h> {
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
     }
 
+    /// Who had the lock next at a server where another value took the place of one at this moment.
+    pub(crate) fn replacer(&self, at: Moment) -> Option<Node> {
+        self.keys.iter().find(|span| span.from == at)?.by
+    }
+
     /// Until when a value stood. A server may notice only when somebody asks that it ran out, or
     /// never: its lease was over before. Where a clock of the server was wrong meanwhile, what the
     /// server told counts.
@@ -174,7 +179,7 @@ impl<'h> Timeline<'h> {
 
     /// When a lease that a command set is over, if it is the one asked of the servers.
     fn after_ttl(&self, span: &KeySpan<'_>) -> Option<SimTime> {
-        let set = span.set.last().filter(|_| !self.history.header.lives_with_session)?;
+        let set = span.set.last().filter(|_| !self.history.header.has_no_ttl())?;
         Some(set.time + self.history.header.ttl_us)
     }
 

@@ -94,9 +94,10 @@ mod tests {
     fn the_locks_that_know_threads_are_those_of_java_libraries() {
         let names: Vec<&str> =
             CLIENTS.iter().filter(|one| knows_threads(one)).map(|one| one.name).collect();
-        let java = |name: &&str| name.starts_with("redisson") || *name == "spring-registry";
+        let starts = ["redisson", "spring-registry", "jdbc-"];
+        let java = |name: &&str| starts.iter().any(|start| name.starts_with(start));
         assert_eq!(names, CLIENTS.iter().map(|one| one.name).filter(java).collect::<Vec<_>>());
-        assert_eq!(names.len(), 6);
+        assert_eq!(names.len(), 10);
     }
 
     #[test]
@@ -111,6 +112,9 @@ mod tests {
         assert_eq!(said(2, "spring-registry"), Ok(()));
         let refused = said(2, "redlock").unwrap_err();
         assert!(refused.starts_with("threads '2': expected 1 for redlock, "), "{refused}");
-        assert!(refused.ends_with("redisson-redlock, spring-registry do"), "{refused}");
+        assert!(
+            refused.ends_with("spring-registry, jdbc-4, jdbc-5, jdbc-5-app-id, jdbc-7 do"),
+            "{refused}"
+        );
     }
 }

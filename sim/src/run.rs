@@ -11,11 +11,11 @@ use crate::recorder::Recorder;
 use crate::roster::Roster;
 use crate::scenario::{Scenario, SlowLink};
 use crate::world::{network, node_clock};
-use fencepost_clients::Definition;
+use fencepost_clients::{Definition, Keeps};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, FaultPlan, Micros, Node, Seed, SimTime, generate};
 use fencepost_reports::history::{FORMAT, VERSION};
-use fencepost_reports::{Header, History, Trace};
+use fencepost_reports::{Header, History, Keeping, Trace};
 use std::rc::Rc;
 
 /// Everything that one run follows from.
@@ -237,10 +237,12 @@ impl RunSpec {
 
     /// A process that waits for a free lock sends something within this span: what it waits for is
     /// over after a lease, a command timeout and a retry. A session may outlive its timeout by a tick,
-    /// and begins it anew with each leader, so that there it is as long as for progress.
+    /// and begins it anew with each leader, so that there it is as long as for progress; and so it is
+    /// where a process waits in the queue of a database.
     fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
-        if self.client.deployment.coordinator().lives_with_session() {
+        let deployment = self.client.deployment;
+        if deployment.lives_with_session() || deployment.keeps() == Some(Keeps::Connection) {
             return self.progress_bound();
         }
         self.lease() + scenario.command_timeout.0 + scenario.retry.max.0
@@ -279,9 +281,19 @@ impl RunSpec {
             progress_bound_us: self.progress_bound(),
             faults_planned: self.plan.faults.len() as u32,
             held_bound_us: self.scenario.held_bound.map(|bound| bound.0),
-            lives_with_session: self.client.deployment.coordinator().lives_with_session(),
+            lives_with_session: self.client.deployment.lives_with_session(),
+            kept_as: self.client.deployment.keeps().map(keeping),
             order_bound_us: self.client.is_fair.then(|| self.order_bound()),
         }
+    }
+}
+
+/// What a history says of what a database keeps.
+fn keeping(keeps: Keeps) -> Keeping {
+    match keeps {
+        Keeps::RowByClients => Keeping::RowByClients,
+        Keeps::RowByServer => Keeping::RowByServer,
+        Keeps::Connection => Keeping::Connection,
     }
 }
 

@@ -2,11 +2,12 @@
 //!
 //! A lock that a waiter removed because it considered it stale is a `stale-takeover`, and tokens of
 //! servers that share no counter are `unordered-tokens`. Two threads of one process that rest on
-//! one grant, or of which one removes what the other uses, have a `shared-owner`. The order, for
-//! two acquisitions that stood against each other:
+//! one grant, or of which one removes what the other uses, have a `shared-owner`, and processes that
+//! the row of a database does not tell apart a `shared-client-id`. The order, for two acquisitions
+//! that stood against each other:
 //! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the
 //!    way (`storage-delay`, `holder-pause`).
-//! 2. Where a lock lives as long as a session: that the session ended (see `session`).
+//! 2. Where a lock lives as long as a session or a connection: that it ended (see `session`).
 //! 3. The later one was granted before the earlier lease was over: how the earlier lock was lost at
 //!    the servers (see `early_loss`).
 //! 4. The earlier lease was over: why its holder was still there (see `overrun`).
@@ -16,7 +17,7 @@
 
 use super::{Cause, asleep, early_loss, overrun, release, session, stuck, takeover};
 use crate::finding::{Clash, Finding, Kind};
-use crate::history::{Change, What};
+use crate::history::{Change, Keeping, What};
 use crate::timeline::{FaultSpan, SectionEnd, Timeline};
 use fencepost_faults::{FaultKind, Impact, Micros, Node};
 
@@ -29,6 +30,7 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
         (Kind::Starved, _) => asleep::cause(timeline, finding),
         (Kind::HeldForever, _) => held_forever(timeline, finding),
         (_, Some(clash)) if shares_owner(timeline, clash) => Cause::SharedOwner,
+        (_, Some(clash)) if shares_client_id(timeline, clash) => Cause::SharedClientId,
         (Kind::ForeignRelease, _) if was_takeover(timeline, finding) => Cause::StaleTakeover,
         (_, None) => Cause::Unexplained,
         (Kind::TokenRegression | Kind::FencedOut, Some(clash)) => counter_loss(timeline, clash),
@@ -54,6 +56,16 @@ fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let grants = one.grant.as_ref().zip(other.grant.as_ref());
     let found = grants.is_some_and(|(one, other)| one.moment == other.moment || !other.created);
     threads && one.owner == other.owner && found
+}
+
+/// Whether both are of different processes, which a row of a database does not tell apart.
+fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
+    let is_row = matches!(
+        timeline.history.header.kept_as,
+        Some(Keeping::RowByClients | Keeping::RowByServer)
+    );
+    is_row && one.process.machine() != other.process.machine() && one.owner == other.owner
 }
 
 /// Whether the removal that a finding tells of was a waiter's.

@@ -6,12 +6,12 @@
 
 use super::{Cause, overrun, release, takeover};
 use crate::finding::Clash;
-use crate::history::{Change, What};
+use crate::history::{Change, Keeping, What};
 use crate::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 
 /// Which of several reasons counts.
-const PRECEDENCE: [Cause; 17] = [
+const PRECEDENCE: [Cause; 18] = [
     Cause::StaleTakeover,
     Cause::SharedOwner,
     Cause::ForeignRelease,
@@ -26,6 +26,7 @@ const PRECEDENCE: [Cause; 17] = [
     Cause::AsyncReplicationLoss,
     Cause::ClockJump,
     Cause::ClockDrift,
+    Cause::ClockSkew,
     Cause::CoarseExpiry,
     Cause::Interleaving,
     Cause::Unexplained,
@@ -78,7 +79,7 @@ impl Lost<'_, '_> {
     /// Where the lease ran out up to a second short because the server counts in whole seconds, that
     /// second counts as over for a holder that stayed beyond the whole of it.
     fn lease_was_over(&self, node: Node) -> bool {
-        if self.timeline.history.header.lives_with_session {
+        if self.timeline.history.header.has_no_ttl() {
             return false;
         }
         let set = overrun::last_set(self.timeline, self.holder, node, self.granted_again);
@@ -266,6 +267,9 @@ impl Lost<'_, '_> {
     /// a restart or by its clock; or the processes go by clocks of their own; or their steps
     /// interleaved.
     fn replaced(&self, span: &KeySpan<'_>, at: Moment) -> Cause {
+        if let Some(keeping) = self.timeline.history.header.kept_as {
+            return self.taken_over(keeping, span, at);
+        }
         let between = &self.timeline.history.events[span.from.index..at.index];
         if between
             .iter()
@@ -280,6 +284,22 @@ impl Lost<'_, '_> {
             }
             clock => clock,
         }
+    }
+
+    /// A row was overwritten by who considered it expired: by a clock of two processes, or of the
+    /// server.
+    fn taken_over(&self, keeping: Keeping, span: &KeySpan<'_>, at: Moment) -> Cause {
+        let replacer = self.timeline.replacer(at).unwrap_or(self.taker.process);
+        let both = [self.holder.process, replacer].map(Node::machine);
+        let set = span.set.last().map_or(SimTime::ZERO, |set| set.time);
+        let found = match keeping {
+            Keeping::RowByClients => {
+                self.clock_fault(&both, SimTime::ZERO, at.time).map(|_| Cause::ClockSkew)
+            }
+            Keeping::RowByServer => self.clock_fault(&[span.node], set, at.time),
+            Keeping::Connection => None,
+        };
+        found.unwrap_or(Cause::Unexplained)
     }
 
     /// What was wrong with the clocks of these hosts in a span: a step comes before a rate. An

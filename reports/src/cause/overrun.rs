@@ -20,7 +20,7 @@ struct Overrun<'t, 'h> {
 /// The cause, in this order: the holder stood still; a clock ran at the wrong rate; the grant was
 /// answered late; it worked too long. A lock that lives with a session has no lease to overrun.
 pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
-    if timeline.history.header.lives_with_session {
+    if timeline.history.header.has_no_ttl() {
         return None;
     }
     let holder = &timeline.acquisitions[clash.earlier];

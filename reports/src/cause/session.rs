@@ -1,8 +1,8 @@
-//! What became of a lock that lives as long as the session of its process.
+//! What became of a lock that lives as long as the session or the connection of its process.
 
 use super::Cause;
 use crate::finding::Clash;
-use crate::history::{Change, What};
+use crate::history::{Change, Keeping, What};
 use crate::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, creator};
 use fencepost_faults::{Node, SimTime};
 
@@ -10,11 +10,14 @@ use fencepost_faults::{Node, SimTime};
 /// yet that the lock was gone, or its session ended. Nothing if the lock does not live in a session
 /// or went in another way.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
-    if !timeline.history.header.lives_with_session {
+    if !timeline.history.header.has_no_ttl() {
         return None;
     }
     let holder = &timeline.acquisitions[clash.earlier];
     let (gone, how) = timeline.gone(holder)?;
+    if timeline.history.header.kept_as == Some(Keeping::Connection) {
+        return ended_by_itself(how).then_some(Cause::ConnectionLost);
+    }
     let told = holder.completed.filter(|told| gone < *told);
     let is_expiry = matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
     match told {
@@ -22,6 +25,12 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
         _ if is_expiry => Some(Cause::SessionExpired),
         _ => None,
     }
+}
+
+/// Whether a lock of a connection went without a command: with the connection, or with the server.
+fn ended_by_itself(how: KeyEnd) -> bool {
+    let KeyEnd::Changed { change, by, .. } = how else { return false };
+    change == Change::Forgotten || change == Change::Removed && by.is_none()
 }
 
 /// Whether the server that a process was connected to still had its lock at an instant.

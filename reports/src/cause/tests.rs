@@ -3,7 +3,7 @@
 use super::{Cause, classify};
 use crate::checker::CHECKERS;
 use crate::finding::Kind;
-use crate::history::{Change, What};
+use crate::history::{Change, Keeping, What};
 use crate::story::{KEY, Story};
 use crate::timeline::Timeline;
 use fencepost_faults::{Micros, Node};
@@ -53,6 +53,59 @@ fn a_pause_within_the_lease_that_pushed_the_holder_over_its_end_is_a_holder_paus
     let story =
         overrun(14).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(8, 1, "pause", CLIENT);
     assert_eq!(overlap(story), Cause::HolderPause);
+}
+
+/// Client 2 overwrites the row of client 1, whose lease of 10 ms is not over.
+fn overwritten(keeping: Keeping, fault: &str, hit: Node) -> Cause {
+    let rest = Story::kept_as(keeping).takes(1, 1, "a").takes(4, 2, "b");
+    let story = rest.releases(6, 1).releases(7, 2).fault_began(2, 1, fault, &[hit]);
+    overlap(story.fault_ended(8, 1, fault, hit).at_servers())
+}
+
+#[test]
+fn a_row_that_is_overwritten_by_the_clock_of_a_process_is_a_clock_skew() {
+    let server = Node::Server(1);
+    for fault in ["clock-jump", "clock-drift"] {
+        for hit in [CLIENT, Node::Client(2)] {
+            assert_eq!(overwritten(Keeping::RowByClients, fault, hit), Cause::ClockSkew);
+        }
+        let of_server = overwritten(Keeping::RowByClients, fault, server);
+        assert_eq!(of_server, Cause::Unexplained, "no process looks at the clock of the server");
+    }
+    let of_client = overwritten(Keeping::RowByServer, "clock-jump", CLIENT);
+    assert_eq!(of_client, Cause::Unexplained, "the server looks at no clock of a process");
+    assert_eq!(overwritten(Keeping::RowByServer, "clock-jump", server), Cause::ClockJump);
+    assert_eq!(overwritten(Keeping::RowByServer, "clock-drift", server), Cause::ClockDrift);
+    let rest = Story::kept_as(Keeping::RowByClients).takes(1, 1, "a").takes(12, 2, "b");
+    let overrun = rest.releases(14, 1).releases(15, 2).at_servers();
+    assert_eq!(overlap(overrun), Cause::HoldTooLong, "the lease was over");
+}
+
+#[test]
+fn processes_that_a_row_does_not_tell_apart_have_a_shared_client_id() {
+    let same = |keeping, owner| {
+        let story = Story::kept_as(keeping).takes(1, 1, "app").takes(4, 2, owner);
+        overlap(story.releases(6, 1).releases(7, 2).at_servers())
+    };
+    assert_eq!(same(Keeping::RowByClients, "app"), Cause::SharedClientId);
+    assert_eq!(same(Keeping::RowByServer, "app"), Cause::SharedClientId);
+    assert_eq!(same(Keeping::RowByClients, "another"), Cause::Unexplained);
+    let of_redis = Story::new().takes(1, 1, "app").takes(4, 2, "app");
+    assert_ne!(overlap(of_redis.releases(6, 1).releases(7, 2)), Cause::SharedClientId);
+}
+
+#[test]
+fn a_lock_that_goes_with_its_connection_is_a_lost_connection() {
+    let lost = |how: fn(Story) -> Story| {
+        let story = how(Story::kept_as(Keeping::Connection).takes(1, 1, "7"));
+        overlap(story.takes(14, 2, "8").releases(16, 1).releases(17, 2).at_servers())
+    };
+    let by_itself = |story: Story| story.server(4, 1, Change::Removed, "7", None);
+    assert_eq!(lost(by_itself), Cause::ConnectionLost);
+    let restarted = |story: Story| story.server(4, 1, Change::Forgotten, "7", None);
+    assert_eq!(lost(restarted), Cause::ConnectionLost);
+    let by_command = |story: Story| story.server(4, 1, Change::Removed, "7", Some(CLIENT));
+    assert_ne!(lost(by_command), Cause::ConnectionLost, "its own command removed it");
 }
 
 #[test]

@@ -38,6 +38,13 @@ const ZOOKEEPER_EPHEMERAL: &str =
     "ZooKeeper 3.8 documentation, Programmer's Guide, Ephemeral Nodes";
 const ZOOKEEPER_GUARANTEES: &str = "ZooKeeper 3.8 documentation, Overview, Guarantees";
 
+const ADVISORY: &str = "PostgreSQL 15 documentation, Explicit Locking, Advisory Locks";
+const ROW_LOCKS: &str = "PostgreSQL 15 documentation, Explicit Locking, Row-Level Locks";
+const RELIABILITY: &str = "PostgreSQL 15 documentation, Reliability and the Write-Ahead Log";
+const SHEDLOCK: &str = "ShedLock documentation, README";
+const JDBC_EXPIRATION: &str = "Spring Integration 7.0, JdbcLockRegistry, unlock";
+const JDBC_TTL: &str = "Spring Integration, DefaultLockRepository, setTimeToLive";
+
 /// Locks with a lease on one primary, without tokens, that are released by a script, or by a
 /// command that looks at the owner first.
 const COMPARING: &[&str] = &[
@@ -100,6 +107,10 @@ const NOT_FINDING: &[&str] =
     &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
 /// The lock on ZooKeeper with tokens.
 const WITH_CZXID: &[&str] = &["curator-fencing"];
+/// Spring's locks in a table, each process under an id of its own.
+const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
+/// ShedLock's.
+const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
 /// Locks that are published to wait for their replicas.
 const WAITING: &[&str] = &["redisson-wait"];
 
@@ -122,6 +133,73 @@ const RULES: &[Rule] = &[
              next one's",
             CAS_IDS,
         ),
+    },
+    Rule {
+        clients: &[SPRING_ROWS],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a lock may expire under its holder, and what it protects is then not safe",
+            JDBC_EXPIRATION,
+        ),
+    },
+    Rule {
+        clients: &[SPRING_ROWS],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: ("the row of a process that died expires after its time to live", JDBC_TTL),
+    },
+    Rule {
+        clients: &[SHEDLOCK_ROWS],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a task that takes longer than lockAtMostFor may run twice at once", SHEDLOCK),
+    },
+    Rule {
+        clients: &[SHEDLOCK_ROWS],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: ("the lock of a node that died is kept for lockAtMostFor", SHEDLOCK),
+    },
+    Rule {
+        clients: &[&["shedlock-jdbc"]],
+        families: &[Family::ClockJump],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("the clocks of the nodes are assumed to be synchronised", SHEDLOCK),
+    },
+    Rule {
+        clients: &[SPRING_ROWS, SHEDLOCK_ROWS],
+        families: &[Family::Restart],
+        kinds: &[],
+        grounds: ("a row that was committed is there after a crash", RELIABILITY),
+    },
+    Rule {
+        clients: &[&["pg-advisory"]],
+        families: &[Family::Pause, Family::Suspend, Family::ClientCrash],
+        kinds: &[],
+        grounds: (
+            "a lock of a session is held until it is released or the session ends, and then it is \
+             free",
+            ADVISORY,
+        ),
+    },
+    Rule {
+        clients: &[&["pg-advisory"]],
+        families: &[Family::Restart],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a lock of a session is held until the session ends", ADVISORY),
+    },
+    Rule {
+        clients: &[&["select-for-update"]],
+        families: &[Family::Pause, Family::Suspend, Family::ClientCrash],
+        kinds: &[],
+        grounds: ("a row lock is held until its transaction ends, and then it is free", ROW_LOCKS),
+    },
+    Rule {
+        clients: &[&["select-for-update", "select-for-update-timeout"]],
+        families: &[Family::Restart],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a row lock is held until its transaction ends", ROW_LOCKS),
     },
     Rule {
         clients: &[ON_MEMCACHED],

@@ -59,3 +59,15 @@ pub enum StorageRule {
     /// Checked, but the write happens a moment later, without another look.
     CheckThenWrite,
 }
+
+/// What a database keeps a lock as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keeping {
+    /// A row that says until when it is held; the processes judge that by their wall clocks.
+    RowByClients,
+    /// A row that says until when it is held; the server judges that by its wall clock.
+    RowByServer,
+    /// A lock of a connection: it goes when the connection ends, and has no ttl.
+    Connection,
+}

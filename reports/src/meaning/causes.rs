@@ -37,6 +37,9 @@ pub fn of_cause(cause: Cause) -> Meaning {
         Cause::StaleRead => STALE_READ,
         Cause::OrphanNode => ORPHAN_NODE,
         Cause::LostWatch => LOST_WATCH,
+        Cause::ClockSkew => CLOCK_SKEW,
+        Cause::SharedClientId => SHARED_CLIENT_ID,
+        Cause::ConnectionLost => CONNECTION_LOST,
         Cause::Unexplained => UNEXPLAINED,
     }
 }
@@ -272,6 +275,32 @@ const LOST_WATCH: Meaning = Meaning {
           and does not set its watches again misses what happens meanwhile.",
     helps: "Set watches again after each reconnect, as the Java client does unless told not to; \
             look at the queue again when the connection comes back; wait with a timeout.",
+};
+
+const CLOCK_SKEW: Meaning = Meaning {
+    what: "The clocks of two processes differed, and one took a lock that was not expired.",
+    how: "The lock is a row with a time in it that its holder wrote by its own clock, and that \
+          every other process compares with its own: a fast clock finds it expired too early, and \
+          the row of a slow one is.",
+    helps: "Let the database write and compare the time. On ShedLock: usingDbTime(). A ttl that is \
+            long against the error of the clocks makes it rarer.",
+};
+
+const SHARED_CLIENT_ID: Meaning = Meaning {
+    what: "Processes have one client id, and one found the lock of another its own.",
+    how: "The client id was set to the name of the application, or of the host, and not left to be \
+          drawn; the statement that takes the lock lets in whoever has the id in the row.",
+    helps: "An id that no other process has: a random one for each start, as is the library's \
+            default.",
+};
+
+const CONNECTION_LOST: Meaning = Meaning {
+    what: "The connection on which a process had the lock ended, and the server freed the lock.",
+    how: "A lock of a session or of a transaction lasts as long as its connection. That ends when \
+          the server restarts, when the server ends an idle transaction, or when the network or a \
+          proxy drops it, and nobody tells the process, which sends nothing while it works.",
+    helps: "Write to what the lock guards on the same connection, in the transaction that has the \
+            lock: then the write fails with it. Otherwise fencing tokens that the storage checks.",
 };
 
 const UNEXPLAINED: Meaning = Meaning {

@@ -2,7 +2,7 @@
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::session::Habits;
-use fencepost_clients::{Coordinator, Env, Servers, Session, Settings, memcached};
+use fencepost_clients::{Coordinator, Env, Servers, Session, Settings, memcached, sql};
 
 /// A connection of a holder for its own work.
 pub(super) enum Holder {
@@ -12,10 +12,12 @@ pub(super) enum Holder {
     Memcached(memcached::session::Session),
     /// It reads a node.
     ZooKeeper(Client),
+    /// It asks for a number.
+    PostgreSql(sql::session::Session),
 }
 
 impl Holder {
-    /// `None` where no lock runs yet, and so no holder.
+    /// `None` where there is no server.
     pub(super) fn new(
         coordinator: Coordinator,
         (env, servers): (&Env, &Servers),
@@ -32,7 +34,11 @@ impl Holder {
                 let ensemble = Ensemble::new(env, servers, settings, Habits::JAVA);
                 Some(Holder::ZooKeeper(Client::open(ensemble)))
             }
-            Coordinator::PostgreSql => None,
+            Coordinator::PostgreSql => {
+                let Servers::Ensemble(known) = servers else { return None };
+                let (first, timeout) = (known.first()?, settings.command_timeout);
+                Some(Holder::PostgreSql(sql::session::Session::new(env, first, timeout)))
+            }
         }
     }
 
@@ -44,6 +50,7 @@ impl Holder {
             Holder::ZooKeeper(client) => {
                 drop(client.session().get_data("/zookeeper", None).await);
             }
+            Holder::PostgreSql(session) => drop(session.run("SELECT 1", &[]).await),
         }
     }
 }

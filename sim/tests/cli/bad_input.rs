@@ -63,8 +63,8 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
         &["unknown coordinator 'zoo'", "redis", "memcached", "zookeeper", "postgresql"],
     );
     refuses(
-        &["--coordinator", "postgresql"],
-        &["no lock runs on postgresql yet", "fencepost serve --coordinator postgresql"],
+        &["--coordinator", "postgresql", "--client", "single-node"],
+        &["client 'single-node' is on redis, not on postgresql", "pg-advisory"],
     );
     refuses(
         &["serve", "--coordinator", "postgresql", "--nodes", "2"],

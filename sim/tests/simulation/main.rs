@@ -10,6 +10,7 @@ mod answer;
 mod pinned;
 
 mod anomalies;
+mod databases;
 mod dating;
 mod determinism;
 mod engines;

@@ -100,6 +100,15 @@ fn hanging() -> Scenario {
     }
 }
 
+/// Nobody may keep the lock for longer than a ttl and a half, and pauses may take twice as long.
+fn long_pauses() -> Scenario {
+    Scenario {
+        held_bound: Some(Span::secs(15)),
+        pause: Some(SpanRange::new(Span::secs(20), Span::secs(30))),
+        ..Scenario::default()
+    }
+}
+
 /// Holders stay as long as the lease says; clocks drift apart by up to 3 %.
 fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
@@ -512,6 +521,24 @@ pub(crate) const ROWS: &[Row] = &[
         10,
     ),
     row("E3", case("zookeeper-semaphore"), "pause", HARM, Some(case("curator-fencing")), 20),
+    row("E5", case("jdbc-5-app-id"), "none", OVERLAP, Some(case("jdbc-5")), 5),
+    row(
+        "E5",
+        within("shedlock-jdbc", overrun),
+        "none",
+        OVERLAP,
+        Some(within("pg-advisory", overrun)),
+        5,
+    ),
+    row("E5", case("pg-advisory"), "restart", HARM, Some(case("shedlock-db-time")), 5),
+    row(
+        "E5",
+        within("select-for-update", long_pauses),
+        "pause",
+        HELD,
+        Some(within("select-for-update-timeout", long_pauses)),
+        20,
+    ),
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
     row(
         "F2",

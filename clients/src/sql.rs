@@ -1,0 +1,41 @@
+//! Locks in a relational database: PostgreSQL.
+//!
+//! Source: article 000, "most solutions rest on a database", and 004, which names Spring's JDBC
+//! registry. Two families: a row that says who has the lock and until when, which any process may
+//! overwrite once it considers it expired ([`spring`], [`shedlock`]); and a lock that the server
+//! keeps for a session or a transaction, and that goes with the connection ([`advisory`],
+//! [`for_update`]).
+//!
+//! Every process has one connection, in place of a pool of several, and each thread of a process has
+//! one of its own ([`session`]). What the libraries set when a connection is opened, and their
+//! checks whether an idle one still lives, are left out.
+
+pub mod advisory;
+pub mod for_update;
+pub mod protocol;
+pub mod session;
+pub mod shedlock;
+pub mod spring;
+mod time;
+
+use crate::env::{Address, Env};
+use crate::lock::{Lease, Servers, Settings};
+use bytes::Bytes;
+use session::Session;
+
+/// Where the one server is. Panics if the servers are no ensemble.
+fn address(servers: &Servers) -> &Address {
+    match servers {
+        Servers::Ensemble(members) => &members[0],
+        _ => panic!("a PostgreSQL is needed, but the servers are {servers:?}"),
+    }
+}
+
+fn connection(env: &Env, servers: &Servers, settings: &Settings) -> Session {
+    Session::new(env, address(servers), settings.command_timeout)
+}
+
+/// A lease that states no end.
+fn lease(resource: &str, owner: impl Into<Bytes>) -> Lease {
+    Lease { resource: resource.to_owned(), owner: owner.into(), token: None, valid_until: None }
+}

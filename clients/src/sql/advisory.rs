@@ -1,0 +1,99 @@
+//! `pg-advisory`: `pg_try_advisory_lock` takes the lock for the session, `pg_advisory_unlock` gives
+//! it back.
+//!
+//! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it is
+//! released or the session ends. The application asks again after a delay, as it does for any lock
+//! that is refused at once.
+//!
+//! Mistake, kept: **nobody tells the holder that its session has ended**. A cut network, a restart
+//! of the server or a timeout there ends the connection, the lock goes with it, and the holder
+//! notices when it next sends something: its release.
+//!
+//! The owner is the process id of the backend, by which `pg_locks` names who holds a lock.
+
+use super::protocol::{Kind, Parameter};
+use super::session::{Failure, Session};
+use super::{connection, lease};
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Env};
+use crate::lock::{
+    Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings,
+};
+use crate::retry::Retry;
+use std::time::Duration;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "pg-advisory",
+    about: "PostgreSQL: pg_try_advisory_lock for the session, released by pg_advisory_unlock",
+    deployment: Deployment::PostgreSql(Keeps::Connection),
+    has_tokens: false,
+    is_fair: false,
+    models: None,
+    build: |env, servers, settings| Box::new(Advisory::new(env, servers, settings)),
+};
+
+struct Advisory {
+    env: Env,
+    settings: Settings,
+    timeout: Duration,
+    server: Session,
+}
+
+/// The number of the advisory lock of a resource: FNV-1a, 64 bits.
+pub fn number(resource: &str) -> i64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    resource.bytes().fold(0xcbf2_9ce4_8422_2325, mix) as i64
+}
+
+impl Advisory {
+    fn new(env: Env, servers: &Servers, settings: &Settings) -> Advisory {
+        let server = connection(&env, servers, settings);
+        let timeout = settings.command_timeout;
+        Advisory { env, settings: settings.clone(), timeout, server }
+    }
+
+    /// One attempt. If nobody tells whether it was granted, the connection is closed, and the lock
+    /// goes with it once the server notices.
+    async fn attempt(&mut self, resource: &str) -> Acquisition {
+        let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };
+        match self.server.run("SELECT pg_try_advisory_lock($1)", &[key]).await {
+            Ok(done) if done.is_true() => {
+                let backend = self.server.backend().unwrap_or_default();
+                Acquisition::Granted(lease(resource, backend.to_string()))
+            }
+            Ok(_) => Acquisition::Refused("held by another session".into()),
+            Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
+            Err(error) => Acquisition::Refused(error.to_string().into()),
+        }
+    }
+
+    /// Only on the connection that has the lock: another one cannot give it back.
+    async fn give_back(&mut self, lease: &Lease) -> Release {
+        if self.server.backend().map(|backend| backend.to_string()).as_deref().map(str::as_bytes)
+            != Some(&lease.owner[..])
+        {
+            return Release::NotHeld;
+        }
+        let key = Parameter { kind: Kind::Int8, text: number(&lease.resource).to_string() };
+        match self.server.bound("SELECT pg_advisory_unlock($1)", &[key], self.timeout).await {
+            Ok(done) if done.is_true() => Release::Released,
+            // The session has it no more, or is over.
+            Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
+                Release::NotHeld
+            }
+            Err(error) => Release::Unknown(error.to_string()),
+        }
+    }
+}
+
+impl Lock for Advisory {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let retry = Retry::start(&self.env, &self.settings);
+        Box::pin(retry.until_granted(async || self.attempt(resource).await))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.give_back(&lease).await })
+    }
+}

@@ -1,0 +1,136 @@
+//! `select-for-update`: a transaction that has a row locked is the lock.
+//!
+//! ```text
+//! BEGIN; SET LOCAL lock_timeout = ...;  SELECT name FROM locks WHERE name = $1 FOR UPDATE
+//! the section
+//! COMMIT
+//! ```
+//!
+//! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks: `FOR UPDATE` locks a
+//! row against everybody who would lock or change it, until the transaction ends. `lock_timeout`
+//! bounds the wait, in the queue of the server, to the application's.
+//!
+//! Mistake, kept: **nothing but the end of the connection ends the transaction of a holder that
+//! stands still**: everybody else waits for as long as it does. In `select-for-update-timeout` the
+//! server ends it (`idle_in_transaction_session_timeout`), after the ttl; then the lock is gone, and
+//! the holder is told when it commits.
+
+use super::protocol::{Done, Parameter};
+use super::session::{Failure, Session};
+use super::{connection, lease};
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Env, Monotonic};
+use crate::lock::{
+    Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings,
+};
+use crate::retry::Retry;
+use std::time::Duration;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "select-for-update",
+    about: "PostgreSQL: a row locked by SELECT ... FOR UPDATE until the transaction ends",
+    deployment: Deployment::PostgreSql(Keeps::Connection),
+    has_tokens: false,
+    is_fair: false,
+    models: None,
+    build: |env, servers, settings| Box::new(ForUpdate::new(env, servers, settings, None)),
+};
+
+/// The same, with a bound on how long a transaction may be idle.
+pub const TIMEOUT: Definition = Definition {
+    name: "select-for-update-timeout",
+    about: "select-for-update whose transaction the server ends when it is idle for the ttl",
+    build: |env, servers, settings| {
+        Box::new(ForUpdate::new(env, servers, settings, Some(settings.ttl)))
+    },
+    ..DEFINITION
+};
+
+const SELECT: &str = "SELECT name FROM locks WHERE name = $1 FOR UPDATE";
+
+struct ForUpdate {
+    env: Env,
+    settings: Settings,
+    /// For how long the transaction may be idle.
+    idle: Option<Duration>,
+    server: Session,
+}
+
+impl ForUpdate {
+    fn new(env: Env, servers: &Servers, settings: &Settings, idle: Option<Duration>) -> ForUpdate {
+        let server = connection(&env, servers, settings);
+        ForUpdate { env, settings: settings.clone(), idle, server }
+    }
+
+    async fn attempt(&mut self, resource: &str, deadline: Monotonic) -> Acquisition {
+        match self.lock_row(resource, deadline).await {
+            Ok(done) if !done.rows.is_empty() => {
+                let backend = self.server.backend().unwrap_or_default();
+                Acquisition::Granted(lease(resource, backend.to_string()))
+            }
+            Ok(_) => {
+                self.server.roll_back().await;
+                Acquisition::Refused("no row has that name".into())
+            }
+            Err(error) => {
+                // A connection that failed is closed, and what was begun on it rolled back.
+                if let Failure::Refused(_) = error {
+                    self.server.roll_back().await;
+                }
+                match error.may_have_applied() {
+                    true => Acquisition::Unknown(error.to_string()),
+                    false => Acquisition::Refused(error.to_string().into()),
+                }
+            }
+        }
+    }
+
+    /// Waits for the row until the deadline.
+    async fn lock_row(&mut self, resource: &str, deadline: Monotonic) -> Result<Done, Failure> {
+        let left = deadline.since(self.env.monotonic_clock()).max(Duration::from_millis(1));
+        let bound = format!("SET LOCAL lock_timeout = '{}ms'", left.as_millis());
+        self.server.begin("BEGIN", &bound, &[]).await?;
+        if let Some(idle) = self.idle {
+            let setting = "idle_in_transaction_session_timeout";
+            let bound = format!("SET LOCAL {setting} = '{}ms'", idle.as_millis());
+            self.server.go_on(&bound, &[]).await?;
+        }
+        let name = [Parameter::text(resource)];
+        self.server.bound(SELECT, &name, left + self.settings.command_timeout).await
+    }
+
+    /// Only the connection that began the transaction can end it.
+    async fn give_back(&mut self, lease: &Lease) -> Release {
+        let own = self.server.backend().map(|backend| backend.to_string());
+        if own.as_deref().map(str::as_bytes) != Some(&lease.owner[..]) {
+            return Release::NotHeld;
+        }
+        match self.server.commit().await {
+            Ok(true) => Release::Released,
+            // It was rolled back, or the session is over: the lock went with it.
+            Ok(false) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
+                self.server.close();
+                Release::NotHeld
+            }
+            Err(error) => Release::Unknown(error.to_string()),
+        }
+    }
+
+    /// Tries again only where nothing was waited for: a refused connection, say.
+    async fn take(&mut self, resource: &str) -> Acquisition {
+        let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
+        let retry = Retry::start(&self.env, &self.settings);
+        retry.until_granted(async || self.attempt(resource, deadline).await).await
+    }
+}
+
+impl Lock for ForUpdate {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.take(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.give_back(&lease).await })
+    }
+}

@@ -1,0 +1,241 @@
+//! A session with one PostgreSQL server: a pool of one connection, opened when it is needed.
+//!
+//! A connection is kept until something goes wrong on it. One that turns out to be broken before
+//! anything was sent is replaced, once, unless a lock or a transaction is bound to it: what was
+//! bound to it has gone. A transaction that is left open, because its caller was dropped halfway,
+//! is rolled back by closing the connection.
+
+use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
+use crate::connection::CallError;
+use crate::env::{Address, Env, Socket};
+use bytes::BytesMut;
+use std::io;
+use std::time::Duration;
+
+/// Statements to one server.
+pub struct Session {
+    env: Env,
+    address: Address,
+    timeout: Duration,
+    open: Option<Open>,
+}
+
+struct Open {
+    socket: Socket,
+    input: BytesMut,
+    /// The process id of the backend.
+    backend: u32,
+    in_transaction: bool,
+}
+
+/// Why a statement brought no result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The server refused the statement, and its transaction is to be rolled back.
+    Refused(Refusal),
+    /// No answer came.
+    Lost(CallError),
+}
+
+impl Failure {
+    /// Whether the statement may have been carried out all the same.
+    pub fn may_have_applied(&self) -> bool {
+        match self {
+            Failure::Refused(_) => false,
+            Failure::Lost(error) => error.may_have_applied(),
+        }
+    }
+
+    /// Whether the server refused it with this SQLSTATE.
+    pub fn is(&self, code: &str) -> bool {
+        matches!(self, Failure::Refused(refusal) if refusal.code == code)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Refused(Refusal { code, message, .. }) => {
+                write!(f, "the server answered {code}: {message}")
+            }
+            Failure::Lost(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Failure {
+        Failure::Lost(error)
+    }
+}
+
+impl Session {
+    /// `timeout` bounds each connection and each statement.
+    pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
+        Session { env: env.clone(), address: address.clone(), timeout, open: None }
+    }
+
+    /// The process id of the backend of the open connection.
+    pub fn backend(&self) -> Option<u32> {
+        self.open.as_ref().map(|open| open.backend)
+    }
+
+    /// Closes the connection; what is bound to it goes.
+    pub fn close(&mut self) {
+        self.open = None;
+    }
+
+    /// A statement of its own.
+    pub async fn run(&mut self, sql: &str, parameters: &[Parameter]) -> Result<Done, Failure> {
+        self.fresh(&[(sql, parameters)], self.timeout).await
+    }
+
+    /// The first statement of a transaction, with the words that begin it.
+    pub async fn begin(
+        &mut self,
+        begin: &str,
+        sql: &str,
+        parameters: &[Parameter],
+    ) -> Result<Done, Failure> {
+        self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
+    }
+
+    /// A statement on the connection that is open, which may take so long. Errors: nothing was sent
+    /// if no connection is open.
+    pub async fn bound(
+        &mut self,
+        sql: &str,
+        parameters: &[Parameter],
+        timeout: Duration,
+    ) -> Result<Done, Failure> {
+        if self.open.is_none() {
+            return Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
+        }
+        self.attempt(&[(sql, parameters)], timeout).await
+    }
+
+    /// The next statement of a transaction.
+    pub async fn go_on(&mut self, sql: &str, parameters: &[Parameter]) -> Result<Done, Failure> {
+        self.bound(sql, parameters, self.timeout).await
+    }
+
+    /// Commits what was begun. Errors: [`Failure::Lost`] if nobody told whether it was committed.
+    /// `false` if the transaction had failed and was rolled back.
+    pub async fn commit(&mut self) -> Result<bool, Failure> {
+        Ok(self.go_on("COMMIT", &[]).await?.tag == "COMMIT")
+    }
+
+    /// Takes back what was begun; a connection on which that fails is closed, which does it too.
+    pub async fn roll_back(&mut self) {
+        if self.go_on("ROLLBACK", &[]).await.is_err() {
+            self.open = None;
+        }
+    }
+
+    /// Statements that depend on no earlier ones.
+    async fn fresh(
+        &mut self,
+        statements: &[(&str, &[Parameter])],
+        timeout: Duration,
+    ) -> Result<Done, Failure> {
+        if self.open.as_ref().is_some_and(|open| open.in_transaction) {
+            self.open = None;
+        }
+        let may_be_replaced = self.open.is_some();
+        match self.attempt(statements, timeout).await {
+            Err(Failure::Lost(CallError::Unsent(_))) if may_be_replaced => {
+                self.attempt(statements, timeout).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// The connection is out of the session's hands meanwhile: should the statements fail otherwise
+    /// than by being refused, or be dropped halfway, it is closed.
+    async fn attempt(
+        &mut self,
+        statements: &[(&str, &[Parameter])],
+        timeout: Duration,
+    ) -> Result<Done, Failure> {
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => self.connect().await?,
+        };
+        let mut request = Vec::new();
+        for (sql, parameters) in statements {
+            statement(&mut request, sql, parameters);
+        }
+        sync(&mut request);
+        open.socket.limit(timeout);
+        let outcome = open.exchange(&request, timeout).await;
+        open.socket.lift_limit();
+        let is_usable = match &outcome {
+            Ok(_) => true,
+            Err(Failure::Refused(refusal)) => !refusal.is_fatal,
+            Err(Failure::Lost(_)) => false,
+        };
+        if is_usable {
+            self.open = Some(open);
+        }
+        outcome
+    }
+
+    async fn connect(&self) -> Result<Open, Failure> {
+        let failed =
+            |reason: String| CallError::NoConnection { address: self.address.clone(), reason };
+        let socket = match self.env.timeout(self.timeout, self.env.connect(&self.address)).await {
+            Some(Ok(socket)) => socket,
+            Some(Err(error)) => return Err(failed(error.kind().to_string()).into()),
+            None => {
+                return Err(failed(format!("not within {} ms", self.timeout.as_millis())).into());
+            }
+        };
+        let mut open = Open { socket, input: BytesMut::new(), backend: 0, in_transaction: false };
+        open.socket.limit(self.timeout);
+        // No statement was sent: whatever goes wrong here, nothing was carried out.
+        match open.exchange(&startup(), self.timeout).await {
+            Ok(_) => Ok(open),
+            Err(error) => Err(failed(error.to_string()).into()),
+        }
+    }
+}
+
+impl Open {
+    /// Sends one message and reads until the server waits for the next.
+    async fn exchange(&mut self, request: &[u8], timeout: Duration) -> Result<Done, Failure> {
+        let ended = |error: io::Error| match error.kind() {
+            io::ErrorKind::TimedOut => CallError::Timeout(timeout),
+            kind => CallError::Closed(kind),
+        };
+        let mut sent = 0;
+        while sent < request.len() {
+            match self.socket.write(&request[sent..]).await {
+                Ok(written) => sent += written,
+                Err(error) if sent == 0 => return Err(CallError::Unsent(error.kind()).into()),
+                Err(error) => return Err(ended(error).into()),
+            }
+        }
+        let (mut done, mut refused) = (Done::default(), None);
+        loop {
+            match Answer::take_from(&mut self.input)? {
+                Some(Answer::Key(backend)) => self.backend = backend,
+                Some(Answer::Row(row)) => done.rows.push(row),
+                Some(Answer::Complete(tag)) => done.tag = tag,
+                Some(Answer::Error(refusal)) if refusal.is_fatal => {
+                    return Err(Failure::Refused(refusal));
+                }
+                Some(Answer::Error(refusal)) => refused = refused.or(Some(refusal)),
+                Some(Answer::Ready { in_transaction }) => {
+                    self.in_transaction = in_transaction;
+                    return refused.map_or(Ok(done), |refusal| Err(Failure::Refused(refusal)));
+                }
+                Some(Answer::Other) => {}
+                None => match self.socket.read(&mut self.input).await {
+                    Ok(0) => return Err(CallError::Closed(io::ErrorKind::UnexpectedEof).into()),
+                    Ok(_) => {}
+                    Err(error) => return Err(ended(error).into()),
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! `shedlock-jdbc` and `shedlock-db-time`: a row that says until when it is locked.
+//!
+//! Source: ShedLock's JdbcTemplate provider (August 2026): `StorageBasedLockProvider` tries an
+//! INSERT the first time that it meets a name, and an UPDATE if that inserted nothing and ever
+//! after; `PostgresSqlStatementsSource`, and with `usingDbTime()`
+//! `PostgresSqlServerTimeStatementsSource`, have the statements. Each is a transaction of its own.
+//!
+//! ```text
+//! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy) ON CONFLICT (name) DO UPDATE SET ... WHERE shedlock.lock_until <= :now
+//! UPDATE shedlock SET lock_until, locked_at, locked_by WHERE name = :name AND lock_until <= :now
+//! unlock: UPDATE shedlock SET lock_until = :unlockTime WHERE name = :name AND locked_by = :lockedBy, up to ten times
+//! ```
+//!
+//! `lockedBy` is the name of the host, here drawn once for each process. `lockAtLeastFor` is zero.
+//! The library does not wait; the application tries again, as a scheduler does.
+//!
+//! Mistake, kept: **`:now` is the clock of the client** unless `usingDbTime()` was said
+//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is fast
+//! finds `lock_until` in its past and takes the lock. `shedlock-db-time` asks the database in place
+//! of its own clock. There `make_interval(secs => ...)` is written as `cast(... as interval)`, as
+//! until version 5.
+
+use super::protocol::Parameter;
+use super::session::{Failure, Session};
+use super::time::{local_date_time, micros};
+use super::{connection, lease};
+use crate::env::{BoxFuture, Env};
+use crate::lock::{
+    Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings,
+};
+use crate::owned_key::fresh_owner;
+use crate::retry::Retry;
+use bytes::Bytes;
+
+/// How often `JdbcTemplateStorageAccessor` tries to unlock.
+const UNLOCK_ATTEMPTS: usize = 10;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "shedlock-jdbc",
+    about: "ShedLock on PostgreSQL: a row with lock_until, judged by the clock of each client",
+    deployment: Deployment::PostgreSql(Keeps::RowByClients),
+    has_tokens: false,
+    is_fair: false,
+    models: Some("ShedLock (August 2026), JdbcTemplateLockProvider"),
+    build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &CLIENT_TIME)),
+};
+
+/// The same by the clock of the database.
+pub const DB_TIME: Definition = Definition {
+    name: "shedlock-db-time",
+    about: "ShedLock on PostgreSQL with usingDbTime(): the row is judged by the server's clock",
+    deployment: Deployment::PostgreSql(Keeps::RowByServer),
+    models: Some("ShedLock (August 2026), JdbcTemplateLockProvider with usingDbTime()"),
+    build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &SERVER_TIME)),
+    ..DEFINITION
+};
+
+/// The statements of a source of time.
+struct Statements {
+    /// $1 name, $2 owner, $3 until (or for how long), $4 now.
+    insert: &'static str,
+    update: &'static str,
+    /// $1 name, $2 owner, $3 now.
+    unlock: &'static str,
+    is_by_clients: bool,
+}
+
+const CLIENT_TIME: Statements = Statements {
+    insert: "INSERT INTO shedlock(name, lock_until, locked_at, locked_by) \
+             VALUES($1, $3, $4, $2) ON CONFLICT (name) DO UPDATE \
+             SET lock_until = $3, locked_at = $4, locked_by = $2 WHERE shedlock.lock_until <= $4",
+    update: "UPDATE shedlock SET lock_until = $3, locked_at = $4, locked_by = $2 \
+             WHERE name = $1 AND lock_until <= $4",
+    unlock: "UPDATE shedlock SET lock_until = $3 WHERE name = $1 AND locked_by = $2",
+    is_by_clients: true,
+};
+
+const SERVER_TIME: Statements = Statements {
+    insert: "INSERT INTO shedlock(name, lock_until, locked_at, locked_by) \
+             VALUES($1, timezone('utc', CURRENT_TIMESTAMP) + cast($3 as interval), \
+             timezone('utc', CURRENT_TIMESTAMP), $2) ON CONFLICT (name) DO UPDATE \
+             SET lock_until = timezone('utc', CURRENT_TIMESTAMP) + cast($3 as interval), \
+             locked_at = timezone('utc', CURRENT_TIMESTAMP), locked_by = $2 \
+             WHERE shedlock.name = $1 \
+             AND shedlock.lock_until <= timezone('utc', CURRENT_TIMESTAMP)",
+    update: "UPDATE shedlock \
+             SET lock_until = timezone('utc', CURRENT_TIMESTAMP) + cast($3 as interval), \
+             locked_at = timezone('utc', CURRENT_TIMESTAMP), locked_by = $2 \
+             WHERE shedlock.name = $1 \
+             AND shedlock.lock_until <= timezone('utc', CURRENT_TIMESTAMP)",
+    unlock: "UPDATE shedlock SET lock_until = \
+             CASE WHEN locked_at + cast($3 as interval) > timezone('utc', CURRENT_TIMESTAMP) \
+             THEN locked_at + cast($3 as interval) ELSE timezone('utc', CURRENT_TIMESTAMP) END \
+             WHERE name = $1 AND locked_by = $2",
+    is_by_clients: false,
+};
+
+struct ShedLock {
+    env: Env,
+    settings: Settings,
+    statements: &'static Statements,
+    server: Session,
+    locked_by: Bytes,
+    /// Whether the row is known to exist (`LockRecordRegistry`).
+    is_known: bool,
+}
+
+impl ShedLock {
+    fn new(
+        env: Env,
+        servers: &Servers,
+        settings: &Settings,
+        statements: &'static Statements,
+    ) -> ShedLock {
+        let (server, locked_by) = (connection(&env, servers, settings), fresh_owner(&env));
+        let settings = settings.clone();
+        ShedLock { env, settings, statements, server, locked_by, is_known: false }
+    }
+
+    /// What every statement begins with: the name and the owner.
+    fn own(&self, resource: &str) -> Vec<Parameter> {
+        let locked_by = String::from_utf8_lossy(&self.locked_by).into_owned();
+        vec![Parameter::text(resource), Parameter::text(locked_by)]
+    }
+
+    fn now(&self) -> i64 {
+        self.env.wall_clock().0
+    }
+
+    /// The values of INSERT and UPDATE.
+    fn taking(&self, resource: &str) -> Vec<Parameter> {
+        let (mut values, ttl) = (self.own(resource), self.settings.ttl);
+        if self.statements.is_by_clients {
+            let until = self.now().saturating_add(micros(ttl));
+            values.extend([local_date_time(until), local_date_time(self.now())]);
+        } else {
+            values.push(Parameter::text(format!("{} milliseconds", ttl.as_millis())));
+        }
+        values
+    }
+
+    /// `doLock`: whether the row is ours now.
+    async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
+        if !self.is_known {
+            let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;
+            self.is_known = true;
+            if inserted {
+                return Ok(true);
+            }
+        }
+        self.execute(self.statements.update, &self.taking(resource)).await
+    }
+
+    /// A transaction of one statement: whether it changed a row.
+    async fn execute(&mut self, sql: &str, values: &[Parameter]) -> Result<bool, Failure> {
+        let changed = self.server.begin("BEGIN", sql, values).await;
+        match changed {
+            Ok(done) => self.server.commit().await.map(|committed| committed && done.count() > 0),
+            Err(error) => {
+                if let Failure::Refused(_) = error {
+                    self.server.roll_back().await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn attempt(&mut self, resource: &str) -> Acquisition {
+        match self.try_lock(resource).await {
+            Ok(true) => Acquisition::Granted(lease(resource, self.locked_by.clone())),
+            Ok(false) => Acquisition::Refused("lock_until has not come".into()),
+            Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
+            Err(error) => Acquisition::Refused(error.to_string().into()),
+        }
+    }
+
+    /// Again only if the server refused: an answer that did not come is an exception.
+    async fn unlock(&mut self, lease: &Lease) -> Release {
+        let mut last = String::new();
+        for _ in 0..UNLOCK_ATTEMPTS {
+            let mut values = self.own(&lease.resource);
+            values.push(match self.statements.is_by_clients {
+                true => local_date_time(self.now()),
+                false => Parameter::text("0 milliseconds"),
+            });
+            match self.execute(self.statements.unlock, &values).await {
+                Ok(true) => return Release::Released,
+                // The library does not look.
+                Ok(false) => return Release::NotHeld,
+                Err(Failure::Refused(refusal)) => last = refusal.message,
+                Err(error) => return Release::Unknown(error.to_string()),
+            }
+        }
+        Release::Unknown(last)
+    }
+}
+
+impl Lock for ShedLock {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let retry = Retry::start(&self.env, &self.settings);
+        Box::pin(retry.until_granted(async || self.attempt(resource).await))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.unlock(&lease).await })
+    }
+}

@@ -1,0 +1,367 @@
+//! Spring Integration's `JdbcLockRegistry` with its `DefaultLockRepository`, in three generations.
+//!
+//! Source: spring-integration-jdbc, package `lock`: 4.3 to 5.3 (`jdbc-4`), 5.4 to 5.5 (`jdbc-5`),
+//! 7.0 (`jdbc-7`).
+//!
+//! ```text
+//! tryLock(wait): lock the ReentrantLock of this key within `wait`; acquire(), every 100 ms, until the
+//!   wall clock shows that `wait` is over. A transient error (a serialization failure, say): again at once.
+//! acquire(), one transaction:
+//!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl; UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
+//!   5: SERIALIZABLE    UPDATE CLIENT_ID, CREATED_DATE WHERE CLIENT_ID is ours OR CREATED_DATE < now - ttl;     INSERT
+//!   7: READ COMMITTED  UPDATE CLIENT_ID, EXPIRED_AFTER WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now;         INSERT
+//!   held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
+//! unlock: not the outermost: count down. Else DELETE WHERE CLIENT_ID is ours. 7 throws if there was nothing to delete.
+//!   The ReentrantLock is given back in any case.
+//! ```
+//!
+//! The client id is the repository's, one for the life of a process, so that a process finds its own
+//! row and goes on. The key is the resource itself; the library makes a UUID of it.
+//!
+//! Mistakes, kept: **now is the clock of the client**, so that one whose clock is fast takes a lock
+//! that is not expired, and the row of one whose clock is slow is taken from it. **Nothing renews the
+//! row** unless the application does. 4 and 5 do not look whether the release found the row.
+//! `jdbc-5-app-id` gives every process the name of the application as its client id
+//! (`new DefaultLockRepository(dataSource, applicationName)`), as is found in programs: **the UPDATE
+//! of each finds the row of any other its own**.
+//!
+//! Left out: the library says the isolation in a message before the transaction, here it is said
+//! with BEGIN. After a duplicate key PostgreSQL rolls back what is committed; drivers before pgjdbc
+//! 42.2.11 keep silent about that, as here. Later ones throw, upon which Spring from 5.4.8 tries again
+//! at once, without its 100 ms; `ON CONFLICT DO NOTHING`, which its documentation recommends for
+//! PostgreSQL from 6.1 on, avoids it, and `jdbc-7` has that.
+
+use super::protocol::{Done, Parameter};
+use super::session::{Failure, Session};
+use super::time::{date_time, local_date_time, micros};
+use super::{connection, lease};
+use crate::env::{BoxFuture, Draw, Env};
+use crate::lock::{
+    Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings, Usage,
+};
+use crate::spring_registry::Registry;
+use bytes::Bytes;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The library's `idleBetweenTries`.
+const IDLE: Duration = Duration::from_millis(100);
+/// The library's region.
+const REGION: &str = "DEFAULT";
+/// The client id of everybody who names it after the application.
+const APPLICATION: &str = "orders-service";
+/// The SQLSTATE of a duplicate key.
+const DUPLICATE: &str = "23505";
+
+/// The generation of 4.3.
+pub const FOUR: Definition = Definition {
+    name: "jdbc-4",
+    about: "Spring's JdbcLockRegistry 4.3: DELETE of what is expired by the client's clock, UPDATE, \
+     INSERT",
+    deployment: Deployment::PostgreSql(Keeps::RowByClients),
+    has_tokens: false,
+    is_fair: false,
+    models: Some("Spring Integration 4.3 to 5.3, JdbcLockRegistry"),
+    build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[0], false),
+};
+
+/// The generation of 5.4.
+pub const FIVE: Definition = Definition {
+    name: "jdbc-5",
+    about: "Spring's JdbcLockRegistry 5.4: UPDATE of the own or an expired row, INSERT",
+    models: Some("Spring Integration 5.4 to 5.5, JdbcLockRegistry"),
+    build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[1], false),
+    ..FOUR
+};
+
+/// The same, where every process has one client id.
+pub const APP_ID: Definition = Definition {
+    name: "jdbc-5-app-id",
+    about: "jdbc-5 whose client id is the application's name, the same in every process",
+    build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[1], true),
+    ..FIVE
+};
+
+/// The generation of 7.0.
+pub const SEVEN: Definition = Definition {
+    name: "jdbc-7",
+    about: "Spring's JdbcLockRegistry 7.0: as jdbc-5 with EXPIRED_AFTER, and a release that looks",
+    models: Some("Spring Integration 7.0 (August 2026), JdbcLockRegistry"),
+    build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[2], false),
+    ..FOUR
+};
+
+/// What differs between the generations.
+struct Generation {
+    begin: &'static str,
+    /// $1 key, $2 region, $3 the time before which a row is expired.
+    delete_expired: Option<&'static str>,
+    /// $1 key, $2 region, $3 owner, $4 the new time, and if there is no `delete_expired`, $5 the
+    /// time before which a row is expired.
+    update: &'static str,
+    /// $1 key, $2 region, $3 owner, $4 now; for 7.0 $5 when it is expired.
+    insert: &'static str,
+    /// $1 key, $2 region, $3 owner.
+    delete: &'static str,
+    /// Whether the row says when it is expired, rather than when it was taken.
+    has_expiry: bool,
+}
+
+const BEGIN_SERIALIZABLE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
+const INSERT: &str =
+    "INSERT INTO INT_LOCK (REGION, LOCK_KEY, CLIENT_ID, CREATED_DATE) VALUES ($2, $1, $3, $4)";
+const DELETE: &str = "DELETE FROM INT_LOCK WHERE REGION=$2 AND LOCK_KEY=$1 AND CLIENT_ID=$3";
+
+static GENERATIONS: [Generation; 3] = [
+    Generation {
+        begin: BEGIN_SERIALIZABLE,
+        delete_expired: Some(
+            "DELETE FROM INT_LOCK WHERE REGION=$2 AND LOCK_KEY=$1 AND CREATED_DATE<$3",
+        ),
+        update: "UPDATE INT_LOCK SET CREATED_DATE=$4 \
+                 WHERE REGION=$2 AND LOCK_KEY=$1 AND CLIENT_ID=$3",
+        insert: INSERT,
+        delete: DELETE,
+        has_expiry: false,
+    },
+    Generation {
+        begin: BEGIN_SERIALIZABLE,
+        delete_expired: None,
+        update: "UPDATE INT_LOCK SET CLIENT_ID=$3, CREATED_DATE=$4 \
+                 WHERE REGION=$2 AND LOCK_KEY=$1 AND (CLIENT_ID=$3 OR CREATED_DATE<$5)",
+        insert: INSERT,
+        delete: DELETE,
+        has_expiry: false,
+    },
+    Generation {
+        begin: "BEGIN ISOLATION LEVEL READ COMMITTED",
+        delete_expired: None,
+        update: "UPDATE INT7_LOCK SET CLIENT_ID=$3, EXPIRED_AFTER=$4 \
+                 WHERE REGION=$2 AND LOCK_KEY=$1 AND (CLIENT_ID=$3 OR EXPIRED_AFTER<$5)",
+        insert: "INSERT INTO INT7_LOCK (REGION, LOCK_KEY, CLIENT_ID, CREATED_DATE, EXPIRED_AFTER) \
+                 VALUES ($2, $1, $3, $4, $5) ON CONFLICT DO NOTHING",
+        delete: "DELETE FROM INT7_LOCK WHERE REGION=$2 AND LOCK_KEY=$1 AND CLIENT_ID=$3",
+        has_expiry: true,
+    },
+];
+
+/// A random UUID (version 4).
+fn uuid(env: &Env) -> Bytes {
+    let [high, low] = env.randoms::<2>(Draw::Owner);
+    let high = high & !0xf000 | 0x4000;
+    let low = low & !(0b11 << 62) | 1 << 63;
+    let (high, low) = (format!("{high:016x}"), format!("{low:016x}"));
+    let parts = [&high[..8], &high[8..12], &high[12..], &low[..4], &low[4..]];
+    Bytes::from(parts.join("-"))
+}
+
+/// The lock as one thread of a process has it in its hands.
+struct Jdbc {
+    registry: Rc<Registry>,
+    env: Env,
+    servers: Servers,
+    settings: Settings,
+    generation: &'static Generation,
+    server: Session,
+}
+
+impl Jdbc {
+    fn boxed(
+        env: Env,
+        servers: &Servers,
+        settings: &Settings,
+        generation: &'static Generation,
+        has_app_id: bool,
+    ) -> Box<dyn Lock> {
+        let client_id = match has_app_id {
+            true => Bytes::from_static(APPLICATION.as_bytes()),
+            false => uuid(&env),
+        };
+        let registry = Registry::with_id(client_id);
+        Box::new(Jdbc::of_registry(&registry, env, servers, settings, generation))
+    }
+
+    fn of_registry(
+        registry: &Rc<Registry>,
+        env: Env,
+        servers: &Servers,
+        settings: &Settings,
+        generation: &'static Generation,
+    ) -> Jdbc {
+        let server = connection(&env, servers, settings);
+        let (registry, servers, settings) = (registry.clone(), servers.clone(), settings.clone());
+        Jdbc { registry, env, servers, settings, generation, server }
+    }
+
+    fn now(&self) -> i64 {
+        self.env.wall_clock().0
+    }
+
+    /// A time as the generation writes it.
+    fn time(&self, micros: i64) -> Parameter {
+        match self.generation.has_expiry {
+            true => local_date_time(micros),
+            false => date_time(micros),
+        }
+    }
+
+    /// The time before which a row is expired.
+    fn bound(&self) -> Parameter {
+        let ttl = if self.generation.has_expiry { 0 } else { micros(self.settings.ttl) };
+        self.time(self.now().saturating_sub(ttl))
+    }
+
+    fn key(&self, resource: &str) -> Vec<Parameter> {
+        vec![Parameter::text(resource), Parameter::text(REGION)]
+    }
+
+    fn own(&self, resource: &str) -> Vec<Parameter> {
+        let mut values = self.key(resource);
+        let client_id = self.registry.client_id();
+        values.push(Parameter::text(String::from_utf8_lossy(client_id)));
+        values
+    }
+
+    async fn try_lock(&mut self, resource: &str) -> Acquisition {
+        let (began, wait) = (self.now(), self.settings.acquire_timeout);
+        if self.env.timeout(wait, self.registry.lock_inside(self.env.thread())).await.is_none() {
+            return Acquisition::Refused("held by another thread of this process".into());
+        }
+        let outcome = self.try_outside(resource, began.saturating_add(micros(wait))).await;
+        if !matches!(outcome, Acquisition::Granted(_)) {
+            self.registry.unlock_inside();
+        }
+        outcome
+    }
+
+    /// Until the wall clock shows the deadline.
+    async fn try_outside(&mut self, resource: &str, deadline: i64) -> Acquisition {
+        loop {
+            match self.obtain(resource).await {
+                Ok(true) => {
+                    return Acquisition::Granted(lease(
+                        resource,
+                        self.registry.client_id().clone(),
+                    ));
+                }
+                Ok(false) if self.now() >= deadline => {
+                    return Acquisition::Refused("held by another process".into());
+                }
+                Ok(false) => self.env.sleep(IDLE).await,
+                Err(error) if is_transient(&error) => {}
+                // CannotAcquireLockException.
+                Err(error) if error.may_have_applied() => {
+                    return Acquisition::Unknown(error.to_string());
+                }
+                Err(error) => return Acquisition::Refused(error.to_string().into()),
+            }
+        }
+    }
+
+    /// `DefaultLockRepository.acquire`: whether the row is ours now.
+    async fn obtain(&mut self, resource: &str) -> Result<bool, Failure> {
+        match self.change(resource).await {
+            Ok(changed) => Ok(self.server.commit().await? && changed),
+            Err(error) if error.is(DUPLICATE) => {
+                self.server.commit().await?;
+                Ok(false)
+            }
+            Err(error) => {
+                if let Failure::Refused(_) = error {
+                    self.server.roll_back().await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The statements of a transaction: whether one of them made the row ours.
+    async fn change(&mut self, resource: &str) -> Result<bool, Failure> {
+        let generation = self.generation;
+        let mut has_begun = false;
+        if let Some(delete) = generation.delete_expired {
+            let mut values = self.key(resource);
+            values.push(self.bound());
+            self.server.begin(generation.begin, delete, &values).await?;
+            has_begun = true;
+        }
+        let mut values = self.own(resource);
+        let lasts = if generation.has_expiry { micros(self.settings.ttl) } else { 0 };
+        values.push(self.time(self.now().saturating_add(lasts)));
+        values.extend((!has_begun).then(|| self.bound()));
+        let updated: Done = match has_begun {
+            true => self.server.go_on(generation.update, &values).await?,
+            false => self.server.begin(generation.begin, generation.update, &values).await?,
+        };
+        if updated.count() > 0 {
+            return Ok(true);
+        }
+        let (mut values, now) = (self.own(resource), self.now());
+        values.push(self.time(now));
+        if generation.has_expiry {
+            values.push(self.time(now.saturating_add(lasts)));
+        }
+        Ok(self.server.go_on(generation.insert, &values).await?.count() > 0)
+    }
+
+    async fn unlock(&mut self, resource: &str) -> Release {
+        if self.registry.is_nested() {
+            self.registry.unlock_inside();
+            return Release::Released;
+        }
+        let removed = self.remove(resource).await;
+        self.registry.unlock_inside();
+        match removed {
+            Ok(true) => Release::Released,
+            // 7.0: ConcurrentModificationException. The others do not look.
+            Ok(false) => Release::NotHeld,
+            Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
+            Err(error) => Release::Unknown(format!("not released: {error}")),
+        }
+    }
+
+    /// `DefaultLockRepository.delete`, again at once if the error is transient.
+    async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
+        loop {
+            let values = self.own(resource);
+            match self.server.begin("BEGIN", self.generation.delete, &values).await {
+                Ok(done) => return Ok(self.server.commit().await? && done.count() > 0),
+                Err(error) => {
+                    if let Failure::Refused(_) = error {
+                        self.server.roll_back().await;
+                    }
+                    if !is_transient(&error) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What Spring makes a `TransientDataAccessException` of: a transaction that lost against another.
+fn is_transient(error: &Failure) -> bool {
+    match error {
+        Failure::Refused(refusal) => refusal.code.starts_with("40"),
+        Failure::Lost(_) => false,
+    }
+}
+
+impl Lock for Jdbc {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.try_lock(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.unlock(&lease.resource).await })
+    }
+
+    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+        let (registry, servers, settings) = (&self.registry, &self.servers, &self.settings);
+        Some(Box::new(Jdbc::of_registry(registry, env, servers, settings, self.generation)))
+    }
+
+    fn usage(&self) -> Usage {
+        Usage { nests: true, ..Usage::PLAIN }
+    }
+}
