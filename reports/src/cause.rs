@@ -103,7 +103,8 @@ pub enum Cause {
     ClockSkew,
     /// Processes have one client id, and one found the lock of another its own.
     SharedClientId,
-    /// The connection on which a process had the lock ended, and the server freed the lock.
+    /// The connection on which a process had the lock, or waited for it, ended without a word to the
+    /// process.
     ConnectionLost,
     /// The rules do not decide it.
     Unexplained,

@@ -5,6 +5,7 @@
 
 pub mod exhibits;
 mod memcached;
+mod postgresql;
 mod protocols;
 mod steps;
 mod zookeeper;

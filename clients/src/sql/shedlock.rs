@@ -6,9 +6,11 @@
 //! `PostgresSqlServerTimeStatementsSource`, have the statements. Each is a transaction of its own.
 //!
 //! ```text
-//! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy) ON CONFLICT (name) DO UPDATE SET ... WHERE shedlock.lock_until <= :now
+//! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy)
+//!   ON CONFLICT (name) DO UPDATE SET ... WHERE shedlock.lock_until <= :now
 //! UPDATE shedlock SET lock_until, locked_at, locked_by WHERE name = :name AND lock_until <= :now
-//! unlock: UPDATE shedlock SET lock_until = :unlockTime WHERE name = :name AND locked_by = :lockedBy, up to ten times
+//! unlock, up to ten times:
+//!   UPDATE shedlock SET lock_until = :unlockTime WHERE name = :name AND locked_by = :lockedBy
 //! ```
 //!
 //! `lockedBy` is the name of the host, here drawn once for each process. `lockAtLeastFor` is zero.

@@ -4,32 +4,36 @@
 //! 7.0 (`jdbc-7`).
 //!
 //! ```text
-//! tryLock(wait): lock the ReentrantLock of this key within `wait`; acquire(), every 100 ms, until the
-//!   wall clock shows that `wait` is over. A transient error (a serialization failure, say): again at once.
+//! tryLock(wait): lock the ReentrantLock of this key within `wait`; acquire(), every 100 ms, until
+//!   the wall clock shows that `wait` is over. A transient error (a serialization failure, say):
+//!   again at once.
 //! acquire(), one transaction:
-//!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl; UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
-//!   5: SERIALIZABLE    UPDATE CLIENT_ID, CREATED_DATE WHERE CLIENT_ID is ours OR CREATED_DATE < now - ttl;     INSERT
-//!   7: READ COMMITTED  UPDATE CLIENT_ID, EXPIRED_AFTER WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now;         INSERT
+//!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl;
+//!                      UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
+//!   5: SERIALIZABLE    UPDATE CLIENT_ID, CREATED_DATE
+//!                      WHERE CLIENT_ID is ours OR CREATED_DATE < now - ttl; INSERT
+//!   7: READ COMMITTED  UPDATE CLIENT_ID, EXPIRED_AFTER
+//!                      WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now; INSERT
 //!   held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
-//! unlock: not the outermost: count down. Else DELETE WHERE CLIENT_ID is ours. 7 throws if there was nothing to delete.
-//!   The ReentrantLock is given back in any case.
+//! unlock: not the outermost: count down. Else DELETE WHERE CLIENT_ID is ours. 7 throws if there was
+//!   nothing to delete. The ReentrantLock is given back in any case.
 //! ```
 //!
-//! The client id is the repository's, one for the life of a process, so that a process finds its own
-//! row and goes on. The key is the resource itself; the library makes a UUID of it.
+//! The client id is the repository's, one for the life of a process, so that a process finds its
+//! own row and goes on. The key is the resource itself; the library makes a UUID of it.
 //!
 //! Mistakes, kept: **now is the clock of the client**, so that one whose clock is fast takes a lock
-//! that is not expired, and the row of one whose clock is slow is taken from it. **Nothing renews the
-//! row** unless the application does. 4 and 5 do not look whether the release found the row.
+//! that is not expired, and the row of one whose clock is slow is taken from it. **Nothing renews
+//! the row** unless the application does. 4 and 5 do not look whether the release found the row.
 //! `jdbc-5-app-id` gives every process the name of the application as its client id
-//! (`new DefaultLockRepository(dataSource, applicationName)`), as is found in programs: **the UPDATE
-//! of each finds the row of any other its own**.
+//! (`new DefaultLockRepository(dataSource, applicationName)`), as is found in programs: **the
+//! UPDATE of each finds the row of any other its own**.
 //!
 //! Left out: the library says the isolation in a message before the transaction, here it is said
 //! with BEGIN. After a duplicate key PostgreSQL rolls back what is committed; drivers before pgjdbc
-//! 42.2.11 keep silent about that, as here. Later ones throw, upon which Spring from 5.4.8 tries again
-//! at once, without its 100 ms; `ON CONFLICT DO NOTHING`, which its documentation recommends for
-//! PostgreSQL from 6.1 on, avoids it, and `jdbc-7` has that.
+//! 42.2.11 keep silent about that, as here. Later ones throw, upon which Spring from 5.4.8 tries
+//! again at once, without its 100 ms; `ON CONFLICT DO NOTHING`, which its documentation recommends
+//! for PostgreSQL from 6.1 on, avoids it, and `jdbc-7` has that.
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};

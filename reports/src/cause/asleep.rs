@@ -3,15 +3,34 @@
 
 use super::{Cause, stuck};
 use crate::finding::Finding;
-use crate::history::What;
+use crate::history::{Keeping, What};
 use crate::timeline::{KeySpan, Moment, Timeline};
 use fencepost_faults::Node;
 
 pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
+    if waits_for_the_dead(timeline, finding) {
+        return Cause::ConnectionLost;
+    }
     match slept_on(timeline, finding) {
         true => unwoken(timeline),
         false => stuck::cause(timeline, finding),
     }
+}
+
+/// Whether all whom a finding names wait in the queue of a database, on connections that ended there
+/// with the server while they waited: one that loses power tells nobody.
+pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let died = |from: Moment, told: Moment| {
+        let meanwhile = &timeline.history.events[from.index..told.index];
+        let is_server = |node: Node| matches!(node, Node::Server(_));
+        meanwhile.iter().any(|event| is_server(event.node) && matches!(event.what, What::Crashed))
+    };
+    let is_silent = |process: &Node| silence(timeline, finding, *process);
+    timeline.history.header.kept_as == Some(Keeping::Connection)
+        && finding
+            .processes
+            .iter()
+            .all(|process| is_silent(process).is_some_and(|(invoked, told)| died(invoked, told)))
 }
 
 /// Why nobody told a process that the lock had become free: what tells it there is a watch, or a

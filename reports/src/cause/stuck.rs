@@ -22,6 +22,7 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     };
     let reason = match standing {
         _ if votes_are_split(timeline, span) => Some(Cause::Interleaving),
+        _ if asleep::waits_for_the_dead(timeline, finding) => Some(Cause::ConnectionLost),
         Some(standing) if has_sessions => {
             let reason = session::of_queue(timeline, standing, span.1);
             reason.or_else(|| of_holder(timeline, standing, span.1))

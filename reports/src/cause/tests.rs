@@ -900,6 +900,18 @@ fn one_that_slept_while_the_lock_became_free_missed_its_wakeup() {
 }
 
 #[test]
+fn who_waits_for_a_server_that_lost_power_waits_on_a_lost_connection() {
+    let waits = |keeping, crashed_at| {
+        let story = Story::kept_as(keeping).healed(0).takes(1, 1, "7").acquires(2, 2);
+        let story = story.leaves(5, 1).removed(5, "7", 1).left(6, 1).silent(99, 2, 2, true);
+        cause(Kind::Starved, story.event(crashed_at, Node::Server(1), What::Crashed).at_servers())
+    };
+    assert_eq!(waits(Keeping::Connection, 4), Cause::ConnectionLost);
+    assert_eq!(waits(Keeping::Connection, 1), Cause::MissedWakeup, "before it began to wait");
+    assert_eq!(waits(Keeping::RowByServer, 4), Cause::MissedWakeup, "nobody waits there");
+}
+
+#[test]
 fn one_that_was_passed_over_lost_its_place() {
     let story = Story::new().order_bound(10).healed(0).takes(1, 1, "a").acquires(2, 2);
     let story = story.releases(15, 1).removed(15, "a", 1);

@@ -295,12 +295,15 @@ const SHARED_CLIENT_ID: Meaning = Meaning {
 };
 
 const CONNECTION_LOST: Meaning = Meaning {
-    what: "The connection on which a process had the lock ended, and the server freed the lock.",
+    what: "The connection on which a process had the lock, or waited for it, ended without a word to \
+           the process.",
     how: "A lock of a session or of a transaction lasts as long as its connection. That ends when \
           the server restarts, when the server ends an idle transaction, or when the network or a \
-          proxy drops it, and nobody tells the process, which sends nothing while it works.",
+          proxy drops it. Nobody tells the process: one that works sends nothing, and one that waits \
+          in the queue of a server that lost power waits for an answer until its own timeout.",
     helps: "Write to what the lock guards on the same connection, in the transaction that has the \
-            lock: then the write fails with it. Otherwise fencing tokens that the storage checks.",
+            lock: then the write fails with it. Otherwise fencing tokens that the storage checks. For \
+            those who wait, keepalives, or short waits that begin again.",
 };
 
 const UNEXPLAINED: Meaning = Meaning {

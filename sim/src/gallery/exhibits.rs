@@ -1,6 +1,6 @@
 //! The table of exhibits: an anomaly is one entry here, with the seed that shows it.
 
-use super::{memcached, protocols, steps, zookeeper};
+use super::{memcached, postgresql, protocols, steps, zookeeper};
 use fencepost_reports::{Cause, Kind};
 
 /// An anomaly with the run that shows it.
@@ -93,8 +93,14 @@ const FENCED_WRITES: [&str; 5] = [
 
 /// Every exhibit, in the order of the index.
 pub fn all() -> Vec<&'static Exhibit> {
-    let tables =
-        [EXHIBITS, protocols::EXHIBITS, steps::EXHIBITS, memcached::EXHIBITS, zookeeper::EXHIBITS];
+    let tables = [
+        EXHIBITS,
+        protocols::EXHIBITS,
+        steps::EXHIBITS,
+        memcached::EXHIBITS,
+        zookeeper::EXHIBITS,
+        postgresql::EXHIBITS,
+    ];
     tables.into_iter().flatten().collect()
 }
 

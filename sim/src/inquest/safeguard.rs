@@ -78,6 +78,20 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         setting: |_| "client=curator-suspended".to_owned(),
     },
     Safeguard {
+        name: "database-time",
+        about: "a row that is judged by the clock of the database",
+        fits: |spec| spec.client.name == "shedlock-jdbc",
+        with: |spec| another_lock(spec, "shedlock-db-time"),
+        setting: |_| "client=shedlock-db-time".to_owned(),
+    },
+    Safeguard {
+        name: "client-id",
+        about: "a client id that no other process has",
+        fits: |spec| spec.client.name == "jdbc-5-app-id",
+        with: |spec| another_lock(spec, "jdbc-5"),
+        setting: |_| "client=jdbc-5".to_owned(),
+    },
+    Safeguard {
         name: "delayed-restart",
         about: "a server that died stays away for longer than the ttl",
         fits: |spec| spec.plan.faults.iter().any(|timed| returns_within(spec, &timed.fault)),
