@@ -2,6 +2,7 @@
 
 use super::bounds::{Bounds, Grain, InvalidBounds};
 use super::prune::Rule;
+use super::site::shortest_trap;
 use super::sum::Sum;
 use super::work::{Exploration, FailedPlan, Progress, Quiet, Slice};
 use crate::scenario::Scenario;
@@ -153,6 +154,11 @@ fn fixed(bounds: &Bounds) -> String {
             Family::Restart => {
                 said.push_str(&format!("; servers come back after {} or {}", delay.min, delay.max));
             }
+            Family::LostReply => said.push_str(&format!(
+                "; the next reply within {} or {} is lost",
+                Span(shortest_trap(&bounds.scenario)),
+                bounds.longest
+            )),
             Family::ClientCrash => said.push_str("; processes also die for good"),
             Family::Partition => said.push_str(
                 "; a partition cuts one link, one way or both ways, or one machine off from the \

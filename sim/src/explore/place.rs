@@ -34,7 +34,7 @@ pub(super) fn all_sites(bounds: &Bounds) -> Vec<Site> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
     let unanswered = entry(bounds.client.deployment.coordinator()).unanswered;
-    let answers = |site: &Site| match site.measure(scenario) {
+    let answers = |site: &Site| match site.measure(scenario, bounds.longest.0) {
         Measure::Fixed(faults) => faults.iter().all(|fault| !unanswered.contains(&fault.kind())),
         Measure::Ends | Measure::Steps => true,
     };
@@ -79,7 +79,7 @@ impl Ground<'_> {
     /// The faults that may begin at an instant.
     fn faults(&self, site: &Site, at: SimTime) -> Result<Vec<Fault>, EngineError> {
         let (bounds, quantum) = (self.bounds, self.bounds.scenario.quantum.0);
-        match site.measure(&bounds.scenario) {
+        match site.measure(&bounds.scenario, bounds.longest.0) {
             Measure::Fixed(faults) => Ok(faults),
             Measure::Steps => {
                 let steps = steps(bounds, at, self.scout).into_iter();

@@ -31,8 +31,9 @@ pub(super) enum Site {
     Flush(Node),
 }
 
-/// How long a trap for a reply is set: longer than a command waits to be served.
-const TRAP: Micros = Micros::from_millis(500);
+/// How long a trap for a reply is set at least, in quanta: the command whose arrival it precedes
+/// falls into it, and the next one, a round trip later, does not.
+const TRAP_QUANTA: u64 = 2;
 
 /// Every site of a family. A partition cuts one link, one way or both ways, or one machine off from
 /// all of the other side.
@@ -112,9 +113,14 @@ pub(super) enum Measure {
     Steps,
 }
 
+/// How long a trap for a reply is set at least.
+pub(super) fn shortest_trap(scenario: &Scenario) -> Micros {
+    Micros(TRAP_QUANTA * scenario.quantum.0.0)
+}
+
 impl Site {
     /// What is left open.
-    pub(super) fn measure(&self, scenario: &Scenario) -> Measure {
+    pub(super) fn measure(&self, scenario: &Scenario, longest: Micros) -> Measure {
         match self {
             Site::Restart { node, power } => {
                 let delays = scenario.restart_delay;
@@ -126,11 +132,13 @@ impl Site {
                 };
                 Measure::Fixed(spans.into_iter().map(died).collect())
             }
-            Site::LostReply { server, client } => Measure::Fixed(vec![Fault::LostReply {
-                server: *server,
-                client: *client,
-                duration_us: TRAP,
-            }]),
+            Site::LostReply { server, client } => {
+                // A server that stands still serves the command only later.
+                let spans = [shortest_trap(scenario), longest];
+                let (server, client) = (*server, *client);
+                let lost = |duration_us| Fault::LostReply { server, client, duration_us };
+                Measure::Fixed(spans.map(lost).to_vec())
+            }
             Site::Evict(node) => Measure::Fixed(vec![Fault::Evict { node: *node }]),
             Site::Flush(node) => Measure::Fixed(vec![Fault::FlushAll { node: *node }]),
             Site::Jump(_) => Measure::Steps,

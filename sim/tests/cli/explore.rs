@@ -52,6 +52,33 @@ fn a_certificate_is_the_same_for_any_number_of_threads_and_comes_out_again() {
     }
 }
 
+/// Certificates of more runs are only read.
+const RUNS_MAX: u64 = 3_000;
+
+#[test]
+fn the_published_certificates_are_whole_and_the_small_ones_come_out_again() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/certificates");
+    let mut small = 0;
+    for entry in std::fs::read_dir(&folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("it is text");
+        let written = fencepost_reports::certificate::read(&text);
+        let written = written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!(written.runs.violated, 0, "{}", path.display());
+        if written.runs.all <= RUNS_MAX {
+            small += 1;
+            let name = path.to_str().expect("it is text");
+            let checked = fencepost(&["explore", "--check", name, "--whole", "--quiet"]);
+            let said = (checked.stdout, checked.stderr);
+            assert_eq!(checked.status, 0, "docs/certificates/make makes it again: {said:?}");
+        }
+    }
+    assert!(small >= 3, "{small}");
+}
+
 #[test]
 fn a_counterexample_is_a_report_that_replays() {
     let asked = ["--client", "set-ex-del", "--fault", "pause", "--no-shrink", "--format", "json"];
