@@ -7,12 +7,16 @@ use fencepost_faults::Node;
 /// What an event says, without saying where it happened.
 pub(crate) fn text(history: &History, event: &Event) -> String {
     match &event.what {
+        What::Invoke { action: Action::Release, .. } if depth(history, event) > 1 => {
+            "gives back an inner hold and stays in its section".to_owned()
+        }
         What::Invoke { action, .. } => invoked(action),
         What::Ok { owner: Some(_), token, valid_for_us, .. } => {
             let token = token.map_or(String::new(), |token| format!(", token {token}"));
             let validity =
                 valid_for_us.map_or(String::new(), |validity| format!(", valid for {validity}"));
-            format!("is granted the lock{token}{validity}")
+            let again = if depth(history, event) > 0 { " again, inside its section" } else { "" };
+            format!("is granted the lock{again}{token}{validity}")
         }
         What::Ok { value: Some(value), .. } => format!("has read {value}"),
         What::Ok { .. } => "succeeds".to_owned(),
@@ -38,6 +42,19 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
         What::Healed => "everything is healed".to_owned(),
     }
+}
+
+/// How many sections the event's thread was in when it came to it: those of one thread nest.
+fn depth(history: &History, event: &Event) -> usize {
+    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    before.iter().fold(0, |depth: usize, earlier| match &earlier.what {
+        What::Crashed if earlier.node == event.node.machine() => 0,
+        _ if earlier.node != event.node => depth,
+        What::Ok { owner: Some(_), .. } => depth + 1,
+        What::Invoke { action: Action::Release, .. } => depth.saturating_sub(1),
+        What::Lost => 0,
+        _ => depth,
+    })
 }
 
 fn invoked(action: &Action) -> String {

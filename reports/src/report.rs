@@ -313,6 +313,9 @@ pub struct TimelineEntry {
     pub what: What,
     /// The same in words.
     pub text: String,
+    /// Whether it opens a section inside another of the same thread.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nested: bool,
     /// Whether it is part of a violation's witness.
     pub witness: bool,
     /// How many events of the history were left out between the entry before and this one.

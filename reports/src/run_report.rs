@@ -230,4 +230,32 @@ mod tests {
         let evidence: Vec<bool> = run.timeline.iter().map(|entry| entry.witness).collect();
         assert_eq!(evidence, [true, true, false, true, true, true, true]);
     }
+
+    #[test]
+    fn a_hold_inside_a_hold_is_no_entry_and_giving_it_back_is_no_end() {
+        let story =
+            Story::new().under("pause").takes(0, 1, "a").acquires(100, 1).hears(101, 1, "a");
+        let story = story.expires(10_000, "a").takes(10_010, 2, "b");
+        let story = story.releases(10_020, 1).releases(10_030, 1).releases(10_040, 2);
+        let run = report(story);
+        let shown: Vec<String> =
+            run.timeline.iter().map(|entry| format!("{} {}", entry.process, entry.text)).collect();
+        assert_eq!(
+            shown,
+            [
+                "redis-1 grants the lock to client-1",
+                "client-1 is granted the lock",
+                "client-1 is granted the lock again, inside its section",
+                "redis-1 expires the lock of client-1",
+                "redis-1 grants the lock to client-2",
+                "client-2 is granted the lock",
+                "client-1 gives back an inner hold and stays in its section",
+                "client-1 leaves its section and releases",
+                "client-2 leaves its section and releases",
+            ]
+        );
+        let nested: Vec<usize> =
+            (0..shown.len()).filter(|index| run.timeline[*index].nested).collect();
+        assert_eq!(nested, [2]);
+    }
 }

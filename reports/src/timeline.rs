@@ -87,6 +87,15 @@ impl<'h> Timeline<'h> {
         self.invocations.get(&operation).map(|index| self.moment(*index))
     }
 
+    /// Whether its thread was in a section already when it came to this one.
+    pub(crate) fn is_inner(&self, section: &Section) -> bool {
+        self.sections.iter().any(|outer| {
+            outer.process == section.process
+                && outer.from < section.from
+                && outer.covers(section.from)
+        })
+    }
+
     /// The place of an event.
     pub fn moment(&self, index: usize) -> Moment {
         Moment { time: self.history.events[index].time_us, index }

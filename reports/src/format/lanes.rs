@@ -116,7 +116,7 @@ impl Lanes {
 /// What is drawn for a process: it enters, leaves, is inside, is inside on a stopped machine.
 fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
     let holds = entry.holding.contains(&node);
-    let enters = matches!(entry.what, What::Ok { owner: Some(_), .. }) && entry.process == node;
+    let enters = opens_a_section(entry) && entry.process == node;
     let leaves = match entry.what {
         What::Invoke { action: Action::Release, .. } | What::Lost => entry.process == node,
         What::Crashed => entry.process == node.machine(),
@@ -131,6 +131,11 @@ fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
     }
 }
 
+/// Whether a process enters with this event, and was not in its section already.
+fn opens_a_section(entry: &TimelineEntry) -> bool {
+    matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested
+}
+
 impl Gap {
     /// What lies between two entries of a timeline, of which those between them are not shown.
     pub(super) fn between(
@@ -140,7 +145,7 @@ impl Gap {
     ) -> Gap {
         let mut sections: Vec<Node> = hidden
             .iter()
-            .filter(|entry| matches!(entry.what, What::Ok { owner: Some(_), .. }))
+            .filter(|entry| opens_a_section(entry))
             .map(|entry| entry.process)
             .collect();
         let further = hidden.iter().copied().chain([next]);

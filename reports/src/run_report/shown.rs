@@ -40,7 +40,10 @@ fn entry(
 ) -> TimelineEntry {
     let (history, event) = (whole.history, &whole.history.events[index]);
     let hidden = before.map_or(0, |before| before + 1)..index;
-    let began = whole.sections.iter().filter(|section| hidden.contains(&section.from.index));
+    let began = whole
+        .sections
+        .iter()
+        .filter(|section| hidden.contains(&section.from.index) && !whole.is_inner(section));
     let moment = whole.moment(index);
     let mut holding: Vec<Node> = whole
         .sections
@@ -62,6 +65,7 @@ fn entry(
         process: event.node,
         what: event.what.clone(),
         text: narrate::text(history, event),
+        nested: whole.sections.iter().any(|one| one.from.index == index && whole.is_inner(one)),
         witness: evidence.contains(&event.sequence),
         left_out: hidden.len() as u64,
         left_out_sections: began.map(|section| section.process).collect(),
