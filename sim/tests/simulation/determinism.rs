@@ -62,7 +62,7 @@ fn a_sweep_does_not_depend_on_the_number_of_threads() {
         let answer = fencepost(&[
             "sweep",
             "--seeds",
-            "0..40",
+            "0..16",
             "--fault",
             "pause,failover",
             "--cycles",
