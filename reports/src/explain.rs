@@ -47,7 +47,7 @@ fn alone(kind: Kind, cause: Cause, has_sessions: bool) -> &'static str {
             "A process that is not in its section goes on renewing the lock."
         }
         (_, Cause::LostReply) => "The lock stood for a process that was never told that it has it.",
-        (_, Cause::HolderCrash) => "The process that had the lock died, and its lock stood on.",
+        (_, Cause::HolderCrash) => "A process died, and its lock at the server stood on.",
         (_, Cause::WaiterCrash) => {
             "A process that waited for the lock had died; nearly all the time nothing stood under \
              the lock's key, and still nobody got it."

@@ -22,7 +22,7 @@ pub(crate) struct Mark {
     pub(crate) text: String,
     /// What a write made of the guarded value: `8→9`.
     pub(crate) note: Option<String>,
-    /// Whether it convicts.
+    /// Whether it is evidence of a violation.
     pub(crate) is_witness: bool,
 }
 

@@ -83,10 +83,10 @@ fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
     let telling = |(index, event): (usize, &Event)| {
         let at = event.sequence;
         let within = *first <= at && at <= *last;
-        let convicts = witness.contains(&at);
+        let is_evidence = witness.contains(&at);
         let fault = is_fault(event) && (within || (at < *first && acts_on(history, index, *first)));
-        (convicts || fault || (within && tells(history, event, violation)))
-            .then_some((rank(event, convicts), index))
+        (is_evidence || fault || (within && tells(history, event, violation)))
+            .then_some((rank(event, is_evidence), index))
     };
     let mut chosen: Vec<(u8, usize)> =
         history.events.iter().enumerate().filter_map(telling).collect();
@@ -98,9 +98,9 @@ fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
 }
 
 /// What goes first when there is not room for everything.
-fn rank(event: &Event, convicts: bool) -> u8 {
+fn rank(event: &Event, is_evidence: bool) -> u8 {
     match &event.what {
-        _ if convicts => 0,
+        _ if is_evidence => 0,
         _ if is_fault(event) => 1,
         What::Crashed | What::Started | What::Lost | What::Healed => 2,
         What::Server { change: Change::Granted | Change::Extended, .. } => 4,
