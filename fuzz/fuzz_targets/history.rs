@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use fencepost_reports::read::{line_of_event, read_history};
+use fencepost_reports::documents::read::{line_of_event, read_history};
 use fencepost_reports::{judge, validate};
 use libfuzzer_sys::fuzz_target;
 

@@ -2,10 +2,10 @@
 
 #![no_main]
 
-use fencepost_reports::format::FORMATS;
-use fencepost_reports::matrix::{html, markdown, text};
-use fencepost_reports::read::{Document, read_any, read_matrix};
-use fencepost_reports::sweep::{Gaps, Sweep, merge};
+use fencepost_reports::show::format::FORMATS;
+use fencepost_reports::documents::matrix::{html, markdown, text};
+use fencepost_reports::documents::read::{Document, read_any, read_matrix};
+use fencepost_reports::summary::sweep::{Gaps, Sweep, merge};
 use fencepost_reports::{Report, judge, validate};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;

@@ -1,61 +1,39 @@
 //! Histories, the checkers that judge them, verdicts, and every output format.
 //!
-//! Owns [`History`] and all that is derived from it.
+//! A run walks through the rooms in this order: it is [`record`]ed, [`judge`](mod@judge)d and
+//! [`explain`]ed; the [`summary`] is what is published of it, and [`show`] writes that down in a
+//! format. [`documents`] are all other published files. No room uses a later one.
 
 #![forbid(unsafe_code)]
 
-pub mod arithmetic;
-pub mod boundary;
-pub mod cause;
-pub mod certificate;
-pub mod checker;
-pub mod checksum;
-pub mod digest;
-pub mod expectation;
-pub mod expected;
-mod explain;
-pub mod finding;
-pub mod format;
-pub mod gallery;
-pub mod history;
-pub mod load;
-pub mod matrix;
-pub mod meaning;
-mod narrate;
-pub mod narrative;
-pub mod order;
-pub mod phases;
-mod picture;
-pub mod programs;
-pub mod read;
-pub mod report;
-mod run_report;
-pub mod schema;
-pub mod sweep;
-pub mod timeline;
-pub mod trace;
-pub mod validate;
-pub mod verdict;
-pub mod view;
-pub mod violation;
-pub mod visible;
+pub mod record;
+
+pub mod judge;
+
+pub mod explain;
+
+pub mod summary;
+
+pub mod show;
+
+pub mod documents;
 
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod story;
 
-pub use cause::Cause;
-pub use digest::{digest, sha256};
-pub use expected::{Conditions, Expected, expected};
-pub use finding::{Kind, Severity};
-pub use history::{
+pub use explain::cause::Cause;
+pub use explain::literature::{Conditions, Expected, expected};
+pub use judge::finding::{Kind, Severity};
+pub use record::digest::{digest, sha256};
+pub use record::history::{
     Access, Action, Change, Event, Header, History, Keeping, StorageRule, What, Workload,
 };
-pub use report::{Report, RunReport, Tool, ViolationReport};
-pub use run_report::RunFacts;
-pub use sweep::{Cell, RunSummary, Sweep};
-pub use trace::{Trace, WireMessage};
-pub use validate::{InvalidHistory, validate};
-pub use verdict::{Judgement, Verdict, judge};
-pub use violation::Violation;
+pub use record::trace::{Trace, WireMessage};
+pub use record::validate::{InvalidHistory, validate};
+pub use summary::report::{Report, RunReport, Tool, ViolationReport};
+pub use summary::run_report::RunFacts;
+pub use summary::sweep::{Cell, RunSummary, Sweep};
+pub use summary::verdict::{Judgement, Verdict, judge};
+pub use summary::violation::Violation;

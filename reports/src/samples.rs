@@ -1,12 +1,12 @@
 //! Reports and sweeps as a real run makes them, for tests of formats, schemas and reading.
 
-use crate::expected::{Conditions, expected};
-use crate::history::Change;
-use crate::report::{self, Nearby, OnThisPlan, Remedy, Report, RunReport, Tool};
-use crate::run_report::RunFacts;
+use crate::explain::literature::{Conditions, expected};
+use crate::record::history::Change;
 use crate::story::Story;
-use crate::sweep::{self, Cell, Measured, RunSummary, SeedRange, Shard, Sweep};
-use crate::verdict::judge;
+use crate::summary::report::{self, Nearby, OnThisPlan, Remedy, Report, RunReport, Tool};
+use crate::summary::run_report::RunFacts;
+use crate::summary::sweep::{self, Cell, Measured, RunSummary, SeedRange, Shard, Sweep};
+use crate::summary::verdict::judge;
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Small histories for tests, told in whole milliseconds. Events may be told in any order: they are
 //! sorted by time, and within one instant they keep the order in which they were told.
 
-use crate::history::{
+use crate::record::history::{
     Access, Action, Change, Event, FORMAT, Header, History, Keeping, StorageRule, VERSION, What,
     Workload,
 };

@@ -5,9 +5,9 @@
 //! violations are found. The table on stdout depends on N and the table of locks alone; how long it
 //! took goes to stderr, in time of this thread's processor, so that a busy machine does not show.
 
-use fencepost::inquest::{Extent, Memory, Minimal, Rates, Target, Trials, inquire_one, minimise};
-use fencepost::sweep::ThreadClock;
-use fencepost::verdicts::Findings;
+use fencepost::diagnosis::{Extent, Memory, Minimal, Rates, Target, Trials, inquire_one, minimise};
+use fencepost::run::verdicts::Findings;
+use fencepost::studies::sweep::ThreadClock;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::CLIENTS;
 use fencepost_faults::{FAMILIES, Seed};
@@ -41,7 +41,7 @@ fn main() {
         println!("- {so_many} of {} with {size} faults", all.len());
     }
     tell("searches", times.iter().map(|(search, _)| *search).collect());
-    tell("whole inquests, searches included", times.iter().map(|(_, whole)| *whole).collect());
+    tell("whole diagnoses, searches included", times.iter().map(|(_, whole)| *whole).collect());
 }
 
 /// How long each took.
@@ -64,11 +64,11 @@ fn span(micros: Option<u64>) -> Duration {
     Duration::from_micros(micros.unwrap_or_default())
 }
 
-/// What a search took, and what the whole inquest.
+/// What a search took, and what the whole diagnosis.
 type Spent = (Duration, Duration);
 
 /// The first violations of random seeds, by lock and cause, with what the search and the whole
-/// inquest took.
+/// diagnosis took.
 fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
     let scenario = Rc::new(Scenario::default());
     let (mut rows, mut times) = (BTreeMap::<String, Vec<Row>>::new(), Vec::new());

@@ -11,12 +11,12 @@
 #[path = "../benches/engines/stock.rs"]
 mod stock;
 
-use fencepost::bench::{Workload, replay};
-use fencepost::verdicts::Findings;
+use fencepost::run::verdicts::Findings;
+use fencepost::studies::bench::{Workload, replay};
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::Seed;
-use fencepost_reports::phases::phases;
-use fencepost_reports::sweep::{Cell, RunSummary};
+use fencepost_reports::judge::phases::phases;
+use fencepost_reports::summary::sweep::{Cell, RunSummary};
 use std::rc::Rc;
 
 /// As in the program itself.

@@ -84,8 +84,8 @@ fn main() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost::scenario::Persistence;
-    use fencepost::span::{Span, SpanRange};
+    use fencepost::setup::scenario::Persistence;
+    use fencepost::setup::span::{Span, SpanRange};
     use fencepost::testing::Kind;
 
     fn your_lock() -> LockTest {

@@ -10,8 +10,8 @@ mod turmoil;
 
 pub(crate) use setup::{Records, Setup};
 
-use crate::nemesis::Nemesis;
-use crate::roster::Roster;
+use crate::hosts::nemesis::Nemesis;
+use crate::setup::roster::Roster;
 use crate::world::agenda::NEMESIS;
 use crate::world::carrier::Carrier;
 use crate::world::kernel::Kernel;

@@ -2,41 +2,32 @@
 //! violation of mutual exclusion.
 //!
 //! One value walks one way: a seed draws a fault plan, the plan is run to a history, the history is
-//! judged. Owns the world, engines, the nemesis, workloads, the storage, sweeps and the command
-//! line; knows everything, and nothing below knows it.
+//! judged. A run walks through the rooms in this order: [`setup`] is what it follows from; the
+//! `world` has time, hosts and a network; [`hosts`] are what runs on them; the [`engine`] moves
+//! them; [`run`] calls all of it. [`diagnosis`] runs it again to say why, [`studies`] run many,
+//! and [`cli`] and [`testing`] are the two fronts. No room uses a later one.
 
-#[doc(hidden)]
-pub mod bench;
-pub mod boundary;
-pub mod cli;
-pub mod coordinators;
-mod deployment;
-pub mod engine;
-pub mod explore;
-pub mod files;
-pub mod fit;
-pub mod gallery;
-pub mod inquest;
-pub mod lengths;
-pub mod load;
-mod nemesis;
-mod parallel;
-mod places;
-pub mod programs;
-mod recorder;
-mod roster;
-pub mod run;
-pub mod scenario;
-pub mod shard;
-pub mod span;
-pub mod storage;
-pub mod sweep;
-pub mod testing;
-pub mod verdicts;
-mod workload;
+pub mod setup;
+
 mod world;
+
+pub mod hosts;
+
+pub mod engine;
+
+pub mod run;
+
+pub mod diagnosis;
+
+pub mod studies;
+
+pub mod files;
+
+pub mod testing;
+
+pub mod cli;
 
 pub use engine::{Engine, EngineError};
 pub use fencepost_clients as clients;
 pub use run::{RunOutcome, RunSpec};
-pub use scenario::Scenario;
+pub use setup::scenario::Scenario;

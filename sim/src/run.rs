@@ -1,20 +1,23 @@
 //! One run: from a plan to a history.
 
-use crate::coordinators::{Entry, entry};
-use crate::deployment::{Deployment, members};
+pub mod fit;
+pub mod verdicts;
+
 use crate::engine::{Engine, EngineError, Records, Setup};
-use crate::fit::{Unfit, fits};
-use crate::lengths;
-use crate::places::RESOURCE;
-use crate::programs::record::Life;
-use crate::recorder::Recorder;
-use crate::roster::Roster;
-use crate::scenario::{Scenario, SlowLink};
+use crate::hosts::coordinators::{Entry, entry};
+use crate::hosts::deployment::{Deployment, members};
+use crate::hosts::programs::record::Life;
+use crate::run::fit::{Unfit, fits};
+use crate::setup::lengths;
+use crate::setup::places::RESOURCE;
+use crate::setup::roster::Roster;
+use crate::setup::scenario::{Scenario, SlowLink};
+use crate::world::recorder::Recorder;
 use crate::world::{network, node_clock};
 use fencepost_clients::{Definition, Keeps};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, FaultPlan, Micros, Node, Seed, SimTime, generate};
-use fencepost_reports::history::{FORMAT, VERSION};
+use fencepost_reports::record::history::{FORMAT, VERSION};
 use fencepost_reports::{Header, History, Keeping, Trace};
 use std::rc::Rc;
 

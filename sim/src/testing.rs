@@ -38,13 +38,13 @@ pub use failure::{Deviation, TestFailure, What};
 pub use fencepost_reports::Kind;
 
 use crate::Engine;
-use crate::fit::fits;
-use crate::scenario::Scenario;
-use crate::sweep::{Silent, Stop, SweepSpec, count};
+use crate::run::fit::fits;
+use crate::setup::scenario::Scenario;
+use crate::studies::sweep::{Silent, Stop, SweepSpec, count};
 use again::Again;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::sweep::{SeedRange, Shard, Sweep};
+use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use std::ops::Range;
 use std::path::PathBuf;
 

@@ -153,15 +153,37 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// The crates whose modules (those beside lib.rs) use each other in one direction.
+/// The crates whose rooms (the modules beside lib.rs) use each other in one direction, and whose
+/// modules do so within each room.
 const LAYERED: &[&str] = &["faults", "reports", "sim"];
 
 #[test]
 fn modules_form_no_cycle() {
     for folder in LAYERED {
-        let cycle = cycle(&uses(&root().join(folder).join("src")));
+        let source = root().join(folder).join("src");
+        let cycle = cycle(&uses(&source, "crate::"));
         assert!(cycle.is_empty(), "{folder}: {}", cycle.join(" -> "));
     }
+}
+
+#[test]
+fn modules_of_a_room_form_no_cycle() {
+    let (mut rooms, mut cycles) = (0, Vec::new());
+    for folder in LAYERED {
+        for room in std::fs::read_dir(root().join(folder).join("src")).unwrap() {
+            let room = room.unwrap().path();
+            let name = room.file_name().unwrap().to_string_lossy().into_owned();
+            if room.is_dir() && name != "tests" {
+                let cycle = cycle(&uses(&room, &format!("crate::{name}::")));
+                if !cycle.is_empty() {
+                    cycles.push(format!("{folder}/{name}: {}", cycle.join(" -> ")));
+                }
+                rooms += 1;
+            }
+        }
+    }
+    assert!(rooms > 15, "the rooms were found");
+    assert!(cycles.is_empty(), "{cycles:#?}");
 }
 
 #[test]
@@ -177,11 +199,14 @@ fn a_cycle_of_modules_is_found() {
     assert_eq!(cycle(&uses(&[("a", "b"), ("b", "c"), ("c", "b")])), ["b", "c", "b"]);
     let named = "// crate::no\nuse crate::world::State;\nlet x = crate::span::Span(1);\n\
                  #[cfg(test)]\nmod tests { use crate::samples; }";
-    assert_eq!(named_modules(named).into_iter().collect::<Vec<_>>(), ["span", "world"]);
+    let within = |place| named_modules(named, place).into_iter().collect::<Vec<_>>();
+    assert_eq!(within("crate::"), ["span", "world"]);
+    assert_eq!(within("crate::span::"), ["Span"]);
 }
 
-/// Which module names which other, as `crate::name`; the code of tests is not looked at.
-fn uses(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
+/// Which module of a folder names which other, by the path that leads into the folder, or as a
+/// sibling by `super::`; the code of tests is not looked at.
+fn uses(source: &Path, place: &str) -> BTreeMap<String, BTreeSet<String>> {
     let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let is_test = |path: &Path| {
         let name = path.file_name().unwrap().to_string_lossy();
@@ -194,7 +219,11 @@ fn uses(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
         if ["lib", "main"].contains(&module.as_str()) || is_test(within) {
             continue;
         }
-        let mut named = named_modules(&std::fs::read_to_string(&path).unwrap());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut named = named_modules(&text, place);
+        if within.components().count() == 1 && place != "crate::" {
+            named.extend(named_modules(&text, "use super::"));
+        }
         named.remove(&module);
         named.retain(|name| {
             source.join(name).is_dir() || source.join(name).with_extension("rs").is_file()
@@ -204,14 +233,14 @@ fn uses(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
     uses
 }
 
-/// What follows `crate::` in code that is neither a comment nor a module of tests.
-fn named_modules(text: &str) -> BTreeSet<String> {
+/// What follows a path in code that is neither a comment nor a module of tests.
+fn named_modules(text: &str, path: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     assert!(!code.contains("use crate::{"), "modules are named one by one");
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     let mut named = BTreeSet::new();
     for line in lines {
-        for after in line.split("crate::").skip(1) {
+        for after in line.split(path).skip(1) {
             let name =
                 after.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next();
             named.extend(name.map(str::to_owned));

@@ -4,8 +4,8 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use fencepost::programs::Program;
-use fencepost::verdicts::Findings;
+use fencepost::hosts::programs::Program;
+use fencepost::run::verdicts::Findings;
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::{RunReport, Verdict};

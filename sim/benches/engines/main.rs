@@ -7,7 +7,7 @@
 
 mod stock;
 
-use fencepost::bench::{Workload, replay};
+use fencepost::studies::bench::{Workload, replay};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::Seed;
 use std::cell::Cell;

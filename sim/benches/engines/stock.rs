@@ -4,7 +4,7 @@
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Now, Output, Outputs, WallTime};
-use fencepost::bench::{self, bare};
+use fencepost::studies::bench::{self, bare};
 use fencepost_clients::env::{
     BoxFuture, Caller, Draw, HostKey, Monotonic, Note, SocketKey, TaskKey, TimerKey, WallClock,
 };

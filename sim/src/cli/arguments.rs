@@ -9,13 +9,13 @@ pub(crate) use studies::{
 
 use super::choice::choice;
 use crate::engine::Engine;
-use crate::programs::ProgramDeployment;
-use crate::scenario::{Hold, Persistence};
-use crate::span::{Span, SpanRange};
+use crate::hosts::programs::ProgramDeployment;
+use crate::setup::scenario::{Hold, Persistence};
+use crate::setup::span::{Span, SpanRange};
 use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use fencepost_reports::sweep::VIOLATIONS_MAX;
+use fencepost_reports::summary::sweep::VIOLATIONS_MAX;
 use fencepost_reports::{StorageRule, Workload};
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -5,13 +5,13 @@ use super::options::{client, families, jobs, kind, scenario, view};
 use super::output::print;
 use super::progress::{Progress, Talk};
 use super::{Failure, Outcome};
-use crate::boundary::quantity::{QUANTITIES, Varied, find};
-use crate::boundary::{Search, SearchError};
-use crate::span::Span;
-use crate::sweep::{Listener, Stop};
+use crate::setup::span::Span;
+use crate::studies::boundary::quantity::{QUANTITIES, Varied, find};
+use crate::studies::boundary::{Search, SearchError};
+use crate::studies::sweep::{Listener, Stop};
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::boundary::{Unit, VIEWS};
-use fencepost_reports::sweep::SeedRange;
+use fencepost_reports::documents::boundary::{Unit, VIEWS};
+use fencepost_reports::summary::sweep::SeedRange;
 use fencepost_reports::{RunReport, Verdict};
 
 /// Unless told otherwise, the search is as fine as this share of the range.

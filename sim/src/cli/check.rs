@@ -3,8 +3,8 @@
 use super::arguments::FileArguments;
 use super::output::{print, read_file};
 use super::{Failure, Outcome};
-use fencepost_reports::read::{Document, line_of_event, read_any, read_history};
-use fencepost_reports::visible::visible;
+use fencepost_reports::documents::read::{Document, line_of_event, read_any, read_history};
+use fencepost_reports::record::visible::visible;
 use fencepost_reports::{Judgement, Report, Verdict, judge, validate};
 use serde_json::Value;
 use std::path::Path;

@@ -7,11 +7,11 @@ use super::output::print;
 use super::progress::Talk;
 use super::read::sweep_in;
 use super::{Failure, Outcome};
-use crate::verdicts::tool;
+use crate::run::verdicts::tool;
 use fencepost_clients::find;
 use fencepost_reports::Sweep;
-use fencepost_reports::format::compare::VIEWS;
-use fencepost_reports::sweep::Comparison;
+use fencepost_reports::show::format::compare::VIEWS;
+use fencepost_reports::summary::sweep::Comparison;
 use std::path::Path;
 
 /// Compares them and prints what differs. A comparison is no verdict: it ends with 0.

@@ -3,15 +3,16 @@
 use super::arguments::Arguments;
 use super::output::print;
 use super::{Failure, Outcome, explain, load};
-use crate::boundary::quantity::QUANTITIES;
+use crate::studies::boundary::quantity::QUANTITIES;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
 use fencepost_clients::{CLIENTS, Coordinator};
 use fencepost_faults::FAMILIES;
-use fencepost_reports::format::{FORMATS, compare};
-use fencepost_reports::view::View;
-use fencepost_reports::{Kind, boundary, matrix};
+use fencepost_reports::Kind;
+use fencepost_reports::documents::{boundary, matrix};
+use fencepost_reports::show::format::{FORMATS, compare};
+use fencepost_reports::show::view::View;
 
 /// Prints the script.
 pub(crate) fn completions(shell: Shell) -> Result<Outcome, Failure> {
@@ -59,7 +60,7 @@ fn formats(command: &str) -> Vec<&'static str> {
     match command {
         "list" | "check" | "explore" => vec!["text", "json"],
         "boundary" => names(boundary::VIEWS),
-        "load" => names(fencepost_reports::load::VIEWS),
+        "load" => names(fencepost_reports::documents::load::VIEWS),
         "matrix" => names(matrix::VIEWS),
         "compare" => names(compare::VIEWS),
         "sweep" | "merge" => {

@@ -4,12 +4,12 @@ use super::Failure;
 use super::options::jobs;
 use super::progress::{Progress, Talk};
 use crate::Engine;
-use crate::fit::fits;
-use crate::scenario::Scenario;
-use crate::sweep::{Listener, Stop, SweepSpec, count};
+use crate::run::fit::fits;
+use crate::setup::scenario::Scenario;
+use crate::studies::sweep::{Listener, Stop, SweepSpec, count};
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::sweep::{SeedRange, Shard, Sweep};
+use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use fencepost_reports::{RunReport, Verdict};
 
 /// Runs the seeds in every cell, on so many threads, and adds up. Errors: a lock that the scenario

@@ -3,9 +3,9 @@
 use super::arguments::ExplainArguments;
 use super::output::print;
 use super::{Failure, Outcome};
-use crate::gallery::exhibits::{Exhibit, all};
+use crate::studies::gallery::exhibits::{Exhibit, all};
 use fencepost_faults::{FAMILIES, Family, did_you_mean};
-use fencepost_reports::meaning::{Meaning, of_cause, of_kind};
+use fencepost_reports::explain::meaning::{Meaning, of_cause, of_kind};
 use fencepost_reports::{Cause, Kind};
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -9,14 +9,14 @@ use super::options::{format, jobs, view};
 use super::output::{page, print, tell};
 use super::progress::{Progress, Talk, clock};
 use super::{Failure, Outcome};
+use crate::diagnosis::inquire;
 use crate::engine::{Engine, EngineError};
-use crate::explore::certificate::{certificate, unfinished};
-use crate::explore::{self, Answer, Bounds, Exploration, FailedPlan, Planned, Sum};
-use crate::inquest::inquire;
-use crate::sweep::Stop;
-use crate::verdicts::{Findings, report};
+use crate::run::verdicts::{Findings, report};
+use crate::studies::explore::certificate::{certificate, unfinished};
+use crate::studies::explore::{self, Answer, Bounds, Exploration, FailedPlan, Planned, Sum};
+use crate::studies::sweep::Stop;
 use ask::{bounds, command};
-use fencepost_reports::certificate::{self, unfinished as partial};
+use fencepost_reports::documents::certificate::{self, unfinished as partial};
 
 /// Asked for by Ctrl-C and SIGTERM.
 static STOP: Stop = Stop::new();

@@ -5,7 +5,7 @@ use super::options::jobs;
 use super::output::{print, tell};
 use super::{Failure, Outcome};
 use crate::files::write_file;
-use crate::gallery::{GalleryError, pages};
+use crate::studies::gallery::{GalleryError, pages};
 
 /// Writes the pages, or says whether those of a folder are the same.
 pub(crate) fn gallery(arguments: &GalleryArguments) -> Result<Outcome, Failure> {

@@ -2,7 +2,7 @@
 //! says which signal it was.
 
 use super::{Failure, Outcome};
-use crate::sweep::Stop;
+use crate::studies::sweep::Stop;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 

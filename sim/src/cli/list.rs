@@ -4,13 +4,13 @@ use super::arguments::{ListArguments, Listing};
 use super::choice::choices;
 use super::output::print;
 use super::{Failure, Outcome};
-use crate::boundary::quantity::{QUANTITIES, Varied};
-use crate::coordinators::COORDINATORS;
+use crate::hosts::coordinators::COORDINATORS;
+use crate::studies::boundary::quantity::{QUANTITIES, Varied};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use fencepost_clients::CLIENTS;
 use fencepost_faults::{FAMILIES, Family};
-use fencepost_reports::format::FORMATS;
+use fencepost_reports::show::format::FORMATS;
 use fencepost_reports::{StorageRule, Workload};
 use serde_json::{Map, Value};
 

@@ -4,10 +4,10 @@ use super::arguments::LoadArguments;
 use super::options::{client, view};
 use super::output::print;
 use super::{Failure, Outcome};
-use crate::load::{Load, Waiting};
+use crate::studies::load::{Load, Waiting};
 use fencepost_clients::{Definition, Deployment};
 use fencepost_faults::Seed;
-use fencepost_reports::load::VIEWS;
+use fencepost_reports::documents::load::VIEWS;
 
 /// Whether what waiting for a lock costs can be measured.
 pub(super) fn takes(lock: &Definition) -> bool {

@@ -10,13 +10,13 @@ use super::read::sweep_in;
 use super::replay::scenario_in;
 use super::{Failure, Outcome};
 use crate::files::write_file;
-use crate::verdicts::conditions;
+use crate::run::verdicts::conditions;
 use fencepost_clients::Definition;
 use fencepost_faults::FAMILIES;
-use fencepost_reports::matrix::{Agreement, Matrix, VIEWS, stale};
-use fencepost_reports::read::read_matrix;
-use fencepost_reports::sweep::Sweep;
-use fencepost_reports::view::View;
+use fencepost_reports::documents::matrix::{Agreement, Matrix, VIEWS, stale};
+use fencepost_reports::documents::read::read_matrix;
+use fencepost_reports::show::view::View;
+use fencepost_reports::summary::sweep::Sweep;
 use std::path::Path;
 
 /// Makes the matrix and prints it, or says whether a published one holds.

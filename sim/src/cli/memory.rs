@@ -4,7 +4,7 @@
 use super::Failure;
 use super::output::tell;
 use super::progress::clock;
-use crate::sweep::Stop;
+use crate::studies::sweep::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 

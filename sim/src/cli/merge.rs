@@ -6,7 +6,7 @@ use super::options::format_of_sweeps;
 use super::read::sweep_in;
 use super::sweep::conclude;
 use super::{Failure, Outcome};
-use fencepost_reports::sweep::{Gaps, merge as add_up};
+use fencepost_reports::summary::sweep::{Gaps, merge as add_up};
 
 /// Adds summaries up and prints the sum.
 pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {

@@ -4,15 +4,15 @@ use super::Failure;
 use super::arguments::{CommonArguments, ProgramArguments, ScenarioArguments};
 use super::output::read_file;
 use crate::engine::Engine;
-use crate::fit::fits;
-use crate::lengths::Length;
-use crate::programs::Program;
-use crate::scenario::Scenario;
+use crate::hosts::programs::Program;
+use crate::run::fit::fits;
+use crate::setup::lengths::Length;
+use crate::setup::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
-use fencepost_reports::format::{FORMATS, Format};
-use fencepost_reports::view::View;
+use fencepost_reports::show::format::{FORMATS, Format};
+use fencepost_reports::show::view::View;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
@@ -76,7 +76,7 @@ fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Failure> {
             })?;
             program.environment.insert(name.to_owned(), value.to_owned());
         }
-        crate::programs::check(&program).map_err(Failure::wrong)?;
+        crate::hosts::programs::check(&program).map_err(Failure::wrong)?;
         if all.iter().any(|known| known.name == program.name) || find(&program.name).is_some() {
             let name = &program.name;
             return Err(Failure::wrong(format!(
@@ -92,7 +92,7 @@ fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Failure> {
 pub(crate) fn client_of(name: &str, scenario: &Scenario) -> Result<&'static Definition, Failure> {
     match scenario.programs.iter().find(|program| program.name == name) {
         Some(program) => {
-            crate::programs::check(program).map_err(Failure::wrong)?;
+            crate::hosts::programs::check(program).map_err(Failure::wrong)?;
             Ok(program.definition())
         }
         None => client(name),

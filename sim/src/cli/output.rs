@@ -1,8 +1,8 @@
 //! Writing results: stdout, and files that are whole or not there.
 
 use super::Failure;
-use fencepost_reports::format::{Detail, Page};
-use fencepost_reports::visible::one_line;
+use fencepost_reports::record::visible::one_line;
+use fencepost_reports::show::format::{Detail, Page};
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //! For a single seed, what it is looking for, once that takes longer than a moment.
 
 use super::output::tell;
-use crate::inquest::Extent;
+use crate::diagnosis::Extent;
 use fencepost_reports::RunReport;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::output::{read_file, tell};
-use fencepost_reports::read::{read_report, read_sweep};
+use fencepost_reports::documents::read::{read_report, read_sweep};
 use fencepost_reports::{Report, Sweep};
 use std::path::Path;
 

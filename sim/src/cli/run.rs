@@ -7,13 +7,13 @@ use super::output::{page, print};
 use super::progress::Minimising;
 use super::{Failure, Outcome};
 use crate::Engine;
+use crate::diagnosis::inquire;
 use crate::files::write_file;
-use crate::inquest::inquire;
-use crate::programs::record::first_difference;
+use crate::hosts::programs::record::first_difference;
+use crate::run::verdicts::{Findings, report};
 use crate::run::{Recording, RunOutcome, RunSpec};
-use crate::verdicts::{Findings, report};
 use fencepost_faults::Seed;
-use fencepost_reports::format::{Format, Needs};
+use fencepost_reports::show::format::{Format, Needs};
 use fencepost_reports::{Report, RunReport};
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use super::arguments::SchemaArguments;
 use super::output::print;
 use super::{Failure, Outcome};
-use fencepost_reports::schema::{NAMES, schema as schema_of};
+use fencepost_reports::documents::schema::{NAMES, schema as schema_of};
 
 /// Prints the schema.
 pub(crate) fn schema(arguments: &SchemaArguments) -> Result<Outcome, Failure> {

@@ -8,8 +8,8 @@ use super::replay::{same_history, scenario_of, spec_of};
 use super::run::run_spec;
 use super::{Failure, Outcome};
 use crate::Engine;
-use crate::inquest::inquire;
-use crate::verdicts::Findings;
+use crate::diagnosis::inquire;
+use crate::run::verdicts::Findings;
 use std::rc::Rc;
 
 /// Runs the plans of a report again and fills in what only that can show. The histories must be the

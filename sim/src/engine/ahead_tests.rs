@@ -1,9 +1,9 @@
 //! What a run tells at its end of those who wait: whether anything lay ahead that could wake one.
 
 use super::{Engine, Setup};
-use crate::recorder::Recorder;
-use crate::roster::Roster;
+use crate::setup::roster::Roster;
 use crate::world::host::Software;
+use crate::world::recorder::Recorder;
 use crate::world::server::Server;
 use crate::world::tasks::TaskFuture;
 use bytes::{Bytes, BytesMut};

@@ -1,11 +1,11 @@
 //! The one way to make a world and run it to its end.
 
 use super::{Course, Engine, EngineError};
-use crate::nemesis::Nemesis;
-use crate::recorder::Recorder;
-use crate::roster::Roster;
+use crate::hosts::nemesis::Nemesis;
+use crate::setup::roster::Roster;
 use crate::world::host::Software;
 use crate::world::kernel::Kernel;
+use crate::world::recorder::Recorder;
 use crate::world::state::Parts;
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
 use std::rc::Rc;

@@ -2,9 +2,9 @@
 //! every fault there is.
 
 use super::{Engine, Setup};
-use crate::recorder::Recorder;
-use crate::roster::Roster;
+use crate::setup::roster::Roster;
 use crate::world::host::Software;
+use crate::world::recorder::Recorder;
 use crate::world::server::Server;
 use crate::world::tasks::TaskFuture;
 use bytes::{Bytes, BytesMut};

@@ -1,7 +1,7 @@
 //! Why a test of a lock fails, for the people who read its output.
 
 use crate::files::FileError;
-use crate::sweep::FailedRun;
+use crate::studies::sweep::FailedRun;
 use fencepost_reports::Kind;
 use std::fmt;
 use std::path::PathBuf;

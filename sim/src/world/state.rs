@@ -10,7 +10,7 @@ use super::socket::{Message, Socket};
 use super::tasks::Tasks;
 use super::timers::{Listener, Timers};
 use super::wire_log::WireLog;
-use crate::recorder::Recorder;
+use crate::world::recorder::Recorder;
 use fencepost_faults::{Micros, Node, Seed, SimTime};
 use fencepost_machine::Now;
 use slab::Slab;

@@ -1,10 +1,7 @@
 //! Every message as it was sent and as it arrived, for pictures.
 
-use super::agenda::HostIndex;
-use super::socket::{Kind, Owner};
-use super::state::State;
+use super::socket::Kind;
 use fencepost_faults::{Node, SimTime};
-use fencepost_machine::wording::{self, Speaker, Wording};
 use fencepost_reports::{Trace, WireMessage};
 use std::collections::BTreeMap;
 
@@ -29,7 +26,7 @@ impl WireLog {
         self.label = cut(words);
     }
 
-    fn sent(&mut self, serial: u64, kind: Kind, [from, to]: [Node; 2], now: SimTime) {
+    pub(super) fn sent(&mut self, serial: u64, kind: Kind, [from, to]: [Node; 2], now: SimTime) {
         if self.trace.messages.len() >= KEPT_MAX {
             self.trace.left_out += 1;
             return;
@@ -46,7 +43,7 @@ impl WireLog {
         self.trace.messages.push(WireMessage { from, to, sent_us: now, arrived_us: None, label });
     }
 
-    fn arrived(&mut self, serial: u64, now: SimTime) {
+    pub(super) fn arrived(&mut self, serial: u64, now: SimTime) {
         if let Some(index) = self.under_way.remove(&serial) {
             self.trace.messages[index].arrived_us = Some(now);
         }
@@ -55,48 +52,6 @@ impl WireLog {
     /// What was written down.
     pub(crate) fn into_trace(self) -> Trace {
         self.trace
-    }
-}
-
-impl State {
-    /// Reads the bytes that are about to be sent from a socket, in the words of the server at one
-    /// of its ends.
-    #[cold]
-    pub(super) fn note_bytes(&mut self, socket: u32, bytes: &[u8]) {
-        let end = &self.sockets[socket as usize];
-        let accepted_here = matches!(end.owner, Owner::Machine(id) if id.was_accepted());
-        let (speaker, server) = match accepted_here {
-            true => (Speaker::Server, end.host),
-            false => (Speaker::Client, end.remote),
-        };
-        let wording = self.server(server).map_or(wording::lines as Wording, |it| it.wording);
-        if let Some(wire) = &mut self.wire {
-            wire.reads(&wording(speaker, bytes));
-        }
-    }
-
-    /// Writes a message down as it is sent: over which connection is told by the socket at one of
-    /// its ends.
-    pub(super) fn note_sent(
-        &mut self,
-        serial: u64,
-        kind: Kind,
-        (from, to): (HostIndex, HostIndex),
-        socket: u32,
-    ) {
-        let thread = self.sockets.get(socket as usize).map_or(1, |end| end.thread);
-        let (ends, now) = ([from, to].map(|host| self.node(host).of_thread(thread)), self.now);
-        if let Some(wire) = &mut self.wire {
-            wire.sent(serial, kind, ends, now);
-        }
-    }
-
-    /// Writes down that a message has reached its host.
-    pub(super) fn note_arrived(&mut self, serial: u64) {
-        let now = self.now;
-        if let Some(wire) = &mut self.wire {
-            wire.arrived(serial, now);
-        }
     }
 }
 

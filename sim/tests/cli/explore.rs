@@ -65,7 +65,7 @@ fn the_published_certificates_are_whole_and_the_small_ones_come_out_again() {
             continue;
         }
         let text = std::fs::read_to_string(&path).expect("it is text");
-        let written = fencepost_reports::certificate::read(&text);
+        let written = fencepost_reports::documents::certificate::read(&text);
         let written = written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!(written.runs.violated, 0, "{}", path.display());
         if written.runs.all <= RUNS_MAX {

@@ -4,7 +4,7 @@
 
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
-use fencepost_reports::timeline::{Acquisition, Outcome, Timeline};
+use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
 use fencepost_reports::{Action, Change, Event, History, What};
 use std::rc::Rc;
 use std::thread;

@@ -12,7 +12,7 @@
 //! so that another run, or another machine, covers other plans. A mismatch names the run and prints
 //! the first event that differs, as each engine tells it.
 
-use fencepost::fit::knows_threads;
+use fencepost::run::fit::knows_threads;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::{CLIENTS, Definition};
 use fencepost_faults::{FAMILIES, Families, Seed};

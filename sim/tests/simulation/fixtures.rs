@@ -4,7 +4,7 @@
 
 use crate::pinned::{PINNED, Pinned};
 use fencepost::Engine;
-use fencepost::verdicts::Findings;
+use fencepost::run::verdicts::Findings;
 
 /// Runs the pinned seeds of a cell and snapshots what of them must never change by accident.
 fn check(client: &str, faults: &[&str]) {

@@ -2,7 +2,7 @@
 //! workloads and servers may change what a command draws, but not what is judged here.
 
 use fencepost_faults::FaultPlan;
-use fencepost_reports::read::read_history;
+use fencepost_reports::documents::read::read_history;
 use fencepost_reports::{Cause, History, Kind, judge, validate};
 use serde_json::Value;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! The pages of `docs/gallery` are those that the pinned seeds give.
 
-use fencepost::gallery::pages;
+use fencepost::studies::gallery::pages;
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 
 use fencepost::clients::find;
 use fencepost::testing::{Deviation, Expect, Kind, LockTest, TestFailure, What};
-use fencepost_reports::read::read_report;
+use fencepost_reports::documents::read::read_report;
 use std::path::Path;
 use std::process::Command;
 

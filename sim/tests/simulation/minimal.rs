@@ -3,12 +3,12 @@
 
 use crate::answer::{fencepost, fencepost_in};
 use crate::pinned::PINNED;
-use fencepost::inquest::{Target, inquire, minimise};
-use fencepost::verdicts::Findings;
+use fencepost::diagnosis::{Target, inquire, minimise};
+use fencepost::run::verdicts::Findings;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::{FaultPlan, Node, Seed, SimTime, magnitudes, with_magnitude};
-use fencepost_reports::report::OnThisPlan;
+use fencepost_reports::summary::report::OnThisPlan;
 use fencepost_reports::{History, Kind, RunReport, ViolationReport, What, judge};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -45,14 +45,15 @@ fn target(report: &ViolationReport) -> Target {
 
 type Fixture = (&'static str, &'static str, u64);
 
-/// The fixtures with everything that an inquest says; made once.
-fn inquests() -> &'static [(Fixture, RunReport)] {
-    static INQUESTS: OnceLock<Vec<(Fixture, RunReport)>> = OnceLock::new();
-    INQUESTS
-        .get_or_init(|| FIXTURES.par_iter().map(|fixture| (*fixture, inquest(*fixture))).collect())
+/// The fixtures with everything that a diagnosis says; made once.
+fn diagnoses() -> &'static [(Fixture, RunReport)] {
+    static DIAGNOSES: OnceLock<Vec<(Fixture, RunReport)>> = OnceLock::new();
+    DIAGNOSES.get_or_init(|| {
+        FIXTURES.par_iter().map(|fixture| (*fixture, diagnosis(*fixture))).collect()
+    })
 }
 
-fn inquest(fixture: Fixture) -> RunReport {
+fn diagnosis(fixture: Fixture) -> RunReport {
     let spec = spec(fixture);
     let mut run = report(&spec);
     assert!(!run.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
@@ -126,16 +127,16 @@ fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
 #[test]
 #[ignore = "long: .ci/run runs it"]
 fn a_minimal_run_shows_the_violation_and_any_less_of_it_does_not() {
-    inquests()
+    diagnoses()
         .par_iter()
-        .for_each(|inquest| minimal_of(inquest).for_each(|shown| is_locally_minimal(&shown)));
+        .for_each(|diagnosis| minimal_of(diagnosis).for_each(|shown| is_locally_minimal(&shown)));
     PINNED.par_iter().for_each(|pinned| is_locally_minimal(&minimal_of_pinned(pinned)));
 }
 
 #[test]
 fn minimal_plans_are_small() {
     let sizes: Vec<usize> =
-        inquests().iter().flat_map(minimal_of).map(|shown| shown.spec.plan.faults.len()).collect();
+        diagnoses().iter().flat_map(minimal_of).map(|shown| shown.spec.plan.faults.len()).collect();
     let small = sizes.iter().filter(|size| **size <= 2).count();
     assert!(
         small * 10 >= sizes.len() * 8,
@@ -145,15 +146,15 @@ fn minimal_plans_are_small() {
 
 #[test]
 #[ignore = "long: .ci/run runs it"]
-fn an_inquest_comes_out_the_same_twice() {
-    for (fixture, run) in &inquests()[2..5] {
-        assert_eq!(*run, inquest(*fixture), "{fixture:?}");
+fn a_diagnosis_comes_out_the_same_twice() {
+    for (fixture, run) in &diagnoses()[2..5] {
+        assert_eq!(*run, diagnosis(*fixture), "{fixture:?}");
     }
 }
 
 #[test]
 fn every_fault_of_a_minimal_plan_is_a_cause() {
-    for (_, run) in inquests() {
+    for (_, run) in diagnoses() {
         for violation in &run.violations {
             let singles = violation.but_for.iter().filter(|cause| cause.and_fault.is_none());
             assert_eq!(
@@ -191,9 +192,9 @@ fn until(begins: SimTime, history: &History) -> Vec<(SimTime, Node)> {
 #[test]
 fn whoever_makes_two_events_change_places_finds_what_the_report_says() {
     let (mut necessary, mut others) = (0, 0);
-    let reports = inquests().iter().flat_map(|(_, run)| &run.violations);
+    let reports = diagnoses().iter().flat_map(|(_, run)| &run.violations);
     for (Shown { name, target, spec }, report) in
-        inquests().iter().flat_map(minimal_of).zip(reports)
+        diagnoses().iter().flat_map(minimal_of).zip(reports)
     {
         let history = spec.run(Engine::Fast).unwrap().history;
         for pair in &report.necessary_order {
@@ -225,7 +226,7 @@ fn whoever_makes_two_events_change_places_finds_what_the_report_says() {
 
 #[test]
 fn a_paused_holder_must_leave_after_the_next_one_was_let_in() {
-    let (_, run) = inquests()
+    let (_, run) = diagnoses()
         .iter()
         .find(|((client, fault, _), _)| (*client, *fault) == ("single-node", "pause"))
         .unwrap();
@@ -244,7 +245,7 @@ fn a_paused_holder_must_leave_after_the_next_one_was_let_in() {
 #[test]
 fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
     let mut bounds = 0;
-    for (fixture, run) in inquests() {
+    for (fixture, run) in diagnoses() {
         for violation in &run.violations {
             let Some(boundary) = &violation.boundary else { continue };
             let Some(analytic) = boundary.analytic else { continue };
@@ -269,7 +270,7 @@ fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
     let counts_once =
         |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     let mut told = 0;
-    for (fixture, run) in inquests().iter().filter(|(fixture, _)| counts_once(fixture)) {
+    for (fixture, run) in diagnoses().iter().filter(|(fixture, _)| counts_once(fixture)) {
         for violation in &run.violations {
             let fencing =
                 violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
@@ -285,7 +286,7 @@ fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
 
 #[test]
 fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
-    let (_, run) = &inquests()[2];
+    let (_, run) = &diagnoses()[2];
     for violation in &run.violations {
         let tried = |name: &str| {
             violation.remedies.iter().find(|remedy| remedy.name == name).unwrap().clone()

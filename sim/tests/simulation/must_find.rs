@@ -5,13 +5,13 @@
 //! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation must_find --
 //! --nocapture --include-ignored` prints what each cell found.
 
-use fencepost::scenario::{Hold, Persistence};
-use fencepost::span::{Span, SpanRange};
-use fencepost::sweep::{Silent, Stop, SweepSpec, count};
-use fencepost::verdicts::Findings;
+use fencepost::run::verdicts::Findings;
+use fencepost::setup::scenario::{Hold, Persistence};
+use fencepost::setup::span::{Span, SpanRange};
+use fencepost::studies::sweep::{Silent, Stop, SweepSpec, count};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{FAMILIES, Families, Fault, Seed};
-use fencepost_reports::sweep::{Cell, SeedRange, Shard};
+use fencepost_reports::summary::sweep::{Cell, SeedRange, Shard};
 use fencepost_reports::{Cause, Kind};
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -37,7 +37,7 @@ fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         fail_fast: false,
         explains: false,
-        violations_max: fencepost_reports::sweep::VIOLATIONS_MAX,
+        violations_max: fencepost_reports::summary::sweep::VIOLATIONS_MAX,
     };
     let sum = count(&spec, &Silent, &Stop::new()).unwrap_or_else(|failed| panic!("{failed:?}"));
     for cell in &sum.cells {

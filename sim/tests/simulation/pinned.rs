@@ -1,6 +1,6 @@
 //! The seeds that are pinned: the first of every cell that must be found.
 
-use fencepost::scenario::Hold;
+use fencepost::setup::scenario::Hold;
 use fencepost::{RunSpec, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::Kind;

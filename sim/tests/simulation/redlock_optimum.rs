@@ -7,11 +7,11 @@
 //! lag behind. That model is reported to be violated "in 15 steps" for three masters, two clients
 //! and a ttl of 3: 15 states, so 14 transitions.
 
-use fencepost::inquest::{Target, minimise};
+use fencepost::diagnosis::{Target, minimise};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::Seed;
-use fencepost_reports::timeline::{Acquisition, KeyEnd, KeySpan, Timeline};
+use fencepost_reports::judge::timeline::{Acquisition, KeyEnd, KeySpan, Timeline};
 use fencepost_reports::{Cause, Change, Kind, judge};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;

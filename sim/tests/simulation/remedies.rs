@@ -1,10 +1,10 @@
 //! What reports say of remedies is so: whoever replays the run with the safeguard finds it.
 
-use fencepost::inquest::{Extent, Rates, SAFEGUARDS, Trials};
+use fencepost::diagnosis::{Extent, Rates, SAFEGUARDS, Trials};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::Seed;
-use fencepost_reports::report::{OnThisPlan, Remedy};
+use fencepost_reports::summary::report::{OnThisPlan, Remedy};
 use fencepost_reports::{Kind, Verdict, Violation, judge};
 use rayon::prelude::*;
 use std::collections::BTreeSet;

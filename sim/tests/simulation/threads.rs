@@ -8,8 +8,8 @@ use fencepost::clients::{
     Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Reply, Servers, Session,
     Settings, find,
 };
+use fencepost::run::verdicts::Findings;
 use fencepost::testing::{Expect, Kind, LockTest};
-use fencepost::verdicts::Findings;
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
 use fencepost_reports::{Action, Cause, RunReport, What};

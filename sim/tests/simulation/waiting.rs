@@ -7,9 +7,9 @@ use fencepost::clients::{
     Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Reply, Script, Session,
     Settings, find,
 };
-use fencepost::scenario::{Hold, MastersOrder};
-use fencepost::span::{Span, SpanRange};
-use fencepost::verdicts::Findings;
+use fencepost::run::verdicts::Findings;
+use fencepost::setup::scenario::{Hold, MastersOrder};
+use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
 use fencepost_reports::{Cause, Kind, RunReport, Verdict, What};

@@ -3,8 +3,8 @@
 
 use super::ScenarioArguments;
 use super::values::{seed, seed_range};
-use crate::explore::{Grain, Rule};
-use crate::span::Span;
+use crate::setup::span::Span;
+use crate::studies::explore::{Grain, Rule};
 use clap::Args;
 use std::path::PathBuf;
 

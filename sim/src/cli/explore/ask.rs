@@ -3,9 +3,9 @@
 use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
 use crate::cli::options::{client_of, scenario};
-use crate::explore::{Bounds, Grain, Rule};
-use crate::scenario::Scenario;
-use crate::span::Span;
+use crate::setup::scenario::Scenario;
+use crate::setup::span::Span;
+use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Micros, Seed};
 
 /// What explore sets unless a file or a flag says otherwise: few and short, because every event is a

@@ -6,10 +6,12 @@ use crate::cli::options::jobs;
 use crate::cli::output::{print, read_file, tell};
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, Outcome};
-use crate::explore::Exploration;
-use crate::explore::certificate::{Checked, Extent, bounds_of, check as check_slices, chosen};
-use crate::verdicts::tool;
-use fencepost_reports::certificate::read;
+use crate::run::verdicts::tool;
+use crate::studies::explore::Exploration;
+use crate::studies::explore::certificate::{
+    Checked, Extent, bounds_of, check as check_slices, chosen,
+};
+use fencepost_reports::documents::certificate::read;
 use std::path::Path;
 
 /// Does a sample of a certificate again, or all of it. Exit status 1 if anything comes out

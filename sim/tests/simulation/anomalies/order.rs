@@ -3,7 +3,7 @@
 use super::progress::ends;
 use fencepost_faults::SimTime;
 use fencepost_reports::History;
-use fencepost_reports::timeline::{Acquisition, Outcome, Timeline};
+use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
 
 /// How many acquires were granted before `until` although another process had asked at least
 /// `margin_us` earlier and still waited. Those of a holder do not count.

@@ -4,8 +4,8 @@ use super::rows::Case;
 use fencepost::{Engine, RunSpec};
 use fencepost_faults::{Families, Seed, SimTime};
 use fencepost_reports::History;
-use fencepost_reports::history::{Change, What};
-use fencepost_reports::timeline::{Acquisition, Outcome, Timeline};
+use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
+use fencepost_reports::record::history::{Change, What};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

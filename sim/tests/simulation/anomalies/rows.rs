@@ -3,8 +3,8 @@
 //! The letters follow docs/protocols.md.
 
 use fencepost::Scenario;
-use fencepost::scenario::{Hold, MastersOrder, Persistence};
-use fencepost::span::{Span, SpanRange};
+use fencepost::setup::scenario::{Hold, MastersOrder, Persistence};
+use fencepost::setup::span::{Span, SpanRange};
 use fencepost_reports::{Kind, StorageRule, Workload};
 
 /// One anomaly.

@@ -1,0 +1,13 @@
+//! The other published documents: each is a type, its views, and how it is read back.
+//!
+//! In: results of studies (many runs added up for one question). Out: [`matrix`], [`boundary`],
+//! [`load`], [`certificate`] and the pages of the [`gallery`], the [`schema`] of every published
+//! format, and [`read`], which takes any of them back.
+
+pub mod boundary;
+pub mod certificate;
+pub mod gallery;
+pub mod load;
+pub mod matrix;
+pub mod read;
+pub mod schema;

@@ -1,0 +1,255 @@
+//! The `fencepost.boundary` format, version 1: from which value of one number of the scenario on a
+//! lock breaks, as seeds show it and as arithmetic demands it.
+//!
+//! A search over values assumes that the violations are monotone: if a value is bad, every worse
+//! one is. The probes say whether they were.
+
+mod explain;
+mod plot;
+mod text;
+
+pub use explain::explanation;
+
+use crate::judge::finding::Kind;
+use crate::show::view::View;
+use crate::summary::report::Tool;
+use crate::summary::sweep::{Cell, Rate, SeedRange};
+use fencepost_faults::{Micros, Seed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The `format` field.
+pub const FORMAT: &str = "fencepost.boundary";
+/// The version of the format that this build writes.
+pub const VERSION: u32 = 1;
+/// The ways to write a boundary.
+pub const VIEWS: &[View<BoundaryReport>] =
+    &[View::new("text", text::text), View::JSON, View::new("svg", plot::plot)];
+
+/// From which value on a lock breaks.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BoundaryReport {
+    /// Always `fencepost.boundary`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Always 1.
+    #[schemars(extend("const" = VERSION))]
+    pub version: u32,
+    /// What wrote it.
+    pub tool: Tool,
+    /// Everything else that the runs have in common; of the scenario, the value that was varied is
+    /// the one before the search.
+    pub config: serde_json::Value,
+    /// The lock, as `--client` names it.
+    pub client: String,
+    /// The family or families, as `--fault` names them.
+    pub fault: String,
+    /// The rule that counts as broken; `null` if any does.
+    pub kind: Option<Kind>,
+    /// The seeds that every probe ran.
+    pub seeds: SeedRange,
+    /// What was varied.
+    pub quantity: Quantity,
+    /// How fine the search was, in the quantity's unit.
+    pub step: u64,
+    /// Every value that was tried, ascending.
+    pub probes: Vec<Probe>,
+    /// Where the violations begin; `null` if the probes show no such place.
+    pub found: Option<Found>,
+    /// Whether every probe that is worse than a violated one is violated too, as the search
+    /// assumes.
+    pub monotone: bool,
+    /// What arithmetic says, the tightest first; empty if nothing is known.
+    pub bounds: Vec<Bound>,
+    /// How the two differ and why, in a few sentences.
+    pub explanation: String,
+}
+
+/// A number of the scenario.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Quantity {
+    /// As `--vary` names it.
+    pub name: String,
+    /// What its values count.
+    pub unit: Unit,
+    /// Which of two values is worse.
+    pub worse: Worse,
+}
+
+/// What a value counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Microseconds.
+    Us,
+    /// Parts per million.
+    Ppm,
+}
+
+/// Which of two values is worse.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Worse {
+    /// The greater one.
+    More,
+    /// The smaller one.
+    Less,
+}
+
+/// What the seeds showed at one value.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Probe {
+    /// The value, in the quantity's unit.
+    pub value: u64,
+    /// How many seeds were run.
+    pub runs: u64,
+    /// How many of them exercised the lock.
+    pub exercised: u64,
+    /// How many of those broke the rule.
+    pub violated: u64,
+    /// Violated runs among those that exercised the lock.
+    pub rate: Rate,
+    /// How many runs broke each rule, whether it counts or not.
+    pub violations_by_kind: BTreeMap<Kind, u64>,
+    /// The lowest seed that broke the rule.
+    pub first_seed: Option<Seed>,
+}
+
+/// Two neighbouring values, one violated and one quiet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Found {
+    /// The mildest value that showed a violation.
+    pub violated: u64,
+    /// The next milder one that was tried: it showed none.
+    pub quiet: u64,
+}
+
+/// A value from which arithmetic says something.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Bound {
+    /// By this bound, milder values do not break the rule, in the quantity's unit.
+    pub value: u64,
+    /// Why.
+    pub rule: String,
+    /// Why seeds may show violations only beyond it.
+    pub slack: String,
+}
+
+impl Probe {
+    /// What a cell shows, if only `kind` counts (any kind if `None`).
+    pub fn of(value: u64, cell: &Cell, kind: Option<Kind>) -> Probe {
+        let violated = match kind {
+            Some(kind) => cell.violations_by_kind.get(&kind).copied().unwrap_or(0),
+            None => cell.violated,
+        };
+        let exercised = cell.valid + cell.violated;
+        let first =
+            cell.first_seed.iter().filter(|(known, _)| kind.is_none_or(|kind| kind == **known));
+        Probe {
+            value,
+            runs: cell.runs,
+            exercised,
+            violated,
+            rate: Rate::of(violated, exercised),
+            violations_by_kind: cell.violations_by_kind.clone(),
+            first_seed: first.map(|(_, seed)| *seed).min(),
+        }
+    }
+}
+
+impl Quantity {
+    /// Whether `one` is worse than `other`.
+    pub fn is_worse(&self, one: u64, other: u64) -> bool {
+        match self.worse {
+            Worse::More => one > other,
+            Worse::Less => one < other,
+        }
+    }
+
+    /// The value with its unit.
+    pub fn show(&self, value: u64) -> String {
+        match self.unit {
+            Unit::Us => Micros(value).to_string(),
+            Unit::Ppm => format!("{value}ppm"),
+        }
+    }
+}
+
+/// Where the violations begin among these probes: the mildest violated one and its next milder
+/// neighbour.
+pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
+    let sorted = by_mildness(quantity, probes);
+    let first = sorted.iter().position(|probe| probe.violated > 0)?;
+    let quiet = sorted.get(first.checked_sub(1)?)?;
+    // A value at which nothing was exercised is not known to be quiet.
+    (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
+}
+
+/// Whether no probe is quiet that is worse than a violated one.
+pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
+    let sorted = by_mildness(quantity, probes);
+    let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());
+    sorted[first..].iter().all(|probe| probe.violated > 0)
+}
+
+/// The mildest first.
+fn by_mildness<'p>(quantity: &Quantity, probes: &'p [Probe]) -> Vec<&'p Probe> {
+    let mut sorted: Vec<&Probe> = probes.iter().collect();
+    sorted.sort_by_key(|probe| probe.value);
+    if quantity.worse == Worse::Less {
+        sorted.reverse();
+    }
+    sorted
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn quantity(worse: Worse) -> Quantity {
+        Quantity { name: "restart-delay".to_owned(), unit: Unit::Us, worse }
+    }
+
+    pub(crate) fn probe(value: u64, violated: u64) -> Probe {
+        let rate = Rate::of(violated, 10);
+        let violations_by_kind = BTreeMap::new();
+        Probe {
+            value,
+            runs: 10,
+            exercised: 10,
+            violated,
+            rate,
+            violations_by_kind,
+            first_seed: None,
+        }
+    }
+
+    #[test]
+    fn the_mildest_violated_value_and_its_milder_neighbour_are_the_boundary() {
+        let probes = [probe(4, 0), probe(1, 9), probe(3, 0), probe(2, 1)];
+        assert_eq!(found(&quantity(Worse::Less), &probes), Some(Found { violated: 2, quiet: 3 }));
+        let rising = [probe(1, 0), probe(2, 0), probe(3, 1), probe(4, 5)];
+        assert_eq!(found(&quantity(Worse::More), &rising), Some(Found { violated: 3, quiet: 2 }));
+    }
+
+    #[test]
+    fn without_both_sides_there_is_no_boundary() {
+        assert_eq!(found(&quantity(Worse::More), &[probe(1, 0), probe(2, 0)]), None);
+        assert_eq!(found(&quantity(Worse::More), &[probe(1, 1), probe(2, 0)]), None);
+        let unexercised = Probe { exercised: 0, ..probe(1, 0) };
+        assert_eq!(
+            found(&quantity(Worse::More), &[unexercised, probe(2, 3)]),
+            None,
+            "nothing was exercised there"
+        );
+    }
+
+    #[test]
+    fn a_quiet_value_beyond_a_violated_one_is_told() {
+        assert!(is_monotone(&quantity(Worse::More), &[probe(1, 0), probe(2, 3), probe(3, 1)]));
+        assert!(!is_monotone(&quantity(Worse::More), &[probe(1, 0), probe(2, 3), probe(3, 0)]));
+        assert!(!is_monotone(&quantity(Worse::Less), &[probe(1, 0), probe(2, 3), probe(3, 0)]));
+        assert!(is_monotone(&quantity(Worse::Less), &[probe(1, 0)]));
+    }
+}

@@ -1,0 +1,202 @@
+//! The `fencepost.certificate` format, version 1: every plan within some bounds was run, and none
+//! broke a rule.
+
+mod read;
+mod text;
+pub mod unfinished;
+
+pub use read::{InvalidCertificate, read};
+
+use crate::record::checksum::{Uncovered, checksum};
+use crate::show::view::View;
+use crate::summary::report::Tool;
+use fencepost_faults::{Micros, Seed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The `format` field.
+pub const FORMAT: &str = "fencepost.certificate";
+/// The version of the format that this build reads and writes.
+pub const VERSION: u32 = 1;
+/// The ways to write a certificate.
+pub const VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON];
+
+/// What was enumerated, and that nothing was found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Certificate {
+    /// Always `fencepost.certificate`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Always 1.
+    #[schemars(extend("const" = VERSION))]
+    pub version: u32,
+    /// What wrote it.
+    pub tool: Tool,
+    /// SHA-256 over the rest of the document, in hex.
+    pub checksum: Option<String>,
+    /// What was run, in words.
+    pub claim: String,
+    /// What the claim does not cover, in one sentence.
+    pub not_covered: String,
+    /// What was enumerated, in numbers.
+    pub bounds: StatedBounds,
+    /// What the runs came to.
+    pub runs: Runs,
+    /// What was not run, and why.
+    pub left_out: LeftOut,
+    /// SHA-256 over the digests of all slices, in order.
+    pub digest: String,
+    /// Parts of the work, in order, each of which can be done again by itself.
+    pub slices: Vec<Slice>,
+}
+
+/// What was enumerated.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct StatedBounds {
+    /// The lock, as `--client` names it.
+    pub client: String,
+    /// The families of the faults, as `--fault` names them.
+    pub fault: String,
+    /// How many faults a plan holds at most.
+    pub faults: u8,
+    /// No fault lasts longer, delays a message by more, or steps a clock by more.
+    pub longest_us: Micros,
+    /// How many values stand for the lengths between two timers: `fine` (two) or `coarse` (one).
+    pub grain: String,
+    /// The rules by which plans were left out.
+    pub rules: Vec<String>,
+    /// The seed of what little is drawn.
+    pub seed: Seed,
+    /// The conditions of each base run, in words.
+    pub conditions: Vec<String>,
+    /// Deployment and workload, before the conditions vary them.
+    pub scenario: serde_json::Value,
+}
+
+/// What the runs came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Runs {
+    /// All of them.
+    pub all: u64,
+    /// Those without a fault, with one, and with two.
+    pub by_faults: [u64; 3],
+    /// Those that kept every rule and exercised the lock: at least two processes acquired it, and a
+    /// fault of the plan, if it has one, began while a process was acquiring or holding.
+    pub valid: u64,
+    /// Those that kept every rule, but exercised nothing.
+    pub unknown: u64,
+    /// Those that broke a rule: none.
+    pub violated: u64,
+    /// Those in which a fault was fired.
+    pub fired: u64,
+    /// Those in which at least two processes acquired the lock.
+    pub contended: u64,
+}
+
+/// What was not run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// Places at which a fault would be the same as at a later one before the same event.
+    pub gap_places: u64,
+    /// Plans whose last fault meets nothing.
+    pub idle_plans: u64,
+    /// Plans that cannot be, because two faults would hold the same thing at once.
+    pub colliding_plans: u64,
+}
+
+/// A part of the work.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Slice {
+    /// How many faults its plans hold.
+    pub faults: u8,
+    /// The first unit: a base run, a kind and target in a base run, or a first fault.
+    pub from: u64,
+    /// The unit after the last.
+    pub to: u64,
+    /// How many runs it took.
+    pub runs: u64,
+    /// SHA-256 over the digests of their histories and their verdicts, in order.
+    pub digest: String,
+}
+
+impl Certificate {
+    /// The certificate with its checksum.
+    pub fn sealed(self) -> serde_json::Result<Certificate> {
+        let document = serde_json::to_value(&self)?;
+        Ok(Certificate { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::schema::schema;
+
+    fn sample() -> Certificate {
+        let bounds = StatedBounds {
+            client: "single-node".to_owned(),
+            fault: "lost-reply".to_owned(),
+            faults: 1,
+            longest_us: Micros::from_secs(15),
+            grain: "fine".to_owned(),
+            rules: vec!["gap".to_owned(), "idle".to_owned()],
+            seed: Seed(0),
+            conditions: vec!["every message takes 200us; all start at once".to_owned()],
+            scenario: serde_json::json!({ "processes": 2 }),
+        };
+        let slice = |faults, runs| Slice { faults, from: 0, to: 1, runs, digest: "0".repeat(64) };
+        let certificate = Certificate {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: Tool { name: "fencepost".to_owned(), version: "0.1.0".to_owned() },
+            checksum: None,
+            claim: "No plan breaks a rule.".to_owned(),
+            not_covered: "Not covered: the rest.".to_owned(),
+            bounds,
+            runs: Runs { all: 8, by_faults: [1, 7, 0], valid: 6, unknown: 2, ..Runs::default() },
+            left_out: LeftOut { gap_places: 3, idle_plans: 2, colliding_plans: 0 },
+            digest: "0".repeat(64),
+            slices: vec![slice(0, 1), slice(1, 7)],
+        };
+        certificate.sealed().unwrap()
+    }
+
+    fn json(certificate: &Certificate) -> String {
+        VIEWS.iter().find(|view| view.name == "json").unwrap().write(certificate).unwrap()
+    }
+
+    #[test]
+    fn accepts_what_it_wrote() {
+        let text = json(&sample());
+        assert_eq!(read(&text), Ok(sample()));
+        let validator = jsonschema::validator_for(&schema("certificate").unwrap()).unwrap();
+        assert!(validator.is_valid(&serde_json::from_str(&text).unwrap()));
+    }
+
+    #[test]
+    fn rejects_one_that_was_edited_or_cut_short() {
+        let text = json(&sample());
+        let edited = text.replace("\"faults\": 1", "\"faults\": 2");
+        assert_ne!(edited, text);
+        for (text, says) in [
+            (edited, "was edited"),
+            (text.replace("\"checksum\"", "\"checksums\""), "checksum"),
+            (text[..text.len() / 2].to_owned(), "no JSON"),
+            (text.replace("fencepost.certificate", "fencepost.report"), "fencepost.report"),
+            (text.replace("\"version\": 1", "\"version\": 9"), "version 9"),
+        ] {
+            let said = read(&text).unwrap_err().to_string();
+            assert!(said.contains(says), "{said}");
+            assert_eq!(said.lines().count(), 1);
+        }
+    }
+
+    #[test]
+    fn the_text_says_what_was_run_and_what_was_not() {
+        let text = text::text(&sample());
+        for part in ["No plan breaks a rule.", "Not covered: the rest.", "8 runs", "2 unknown"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(text.lines().find(|line| line.chars().count() > 100), None, "{text}");
+    }
+}

@@ -1,0 +1,142 @@
+//! A page of the gallery: one anomaly, told from one pinned seed.
+
+use crate::show::format::markdown::cell;
+use crate::show::format::{plan_text, text_timeline};
+use crate::summary::report::RunReport;
+use crate::summary::violation::Violation;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// What a page tells besides what the run shows.
+#[derive(Clone, Debug)]
+pub struct Page<'p> {
+    /// The anomaly in a few words.
+    pub title: &'p str,
+    /// The question that it answers.
+    pub question: &'p str,
+    /// The protocol, a line for each step.
+    pub protocol: &'p [&'p str],
+    /// Which run was made minimal: lock, fault and seed in words.
+    pub seen: String,
+    /// The command that shows that run.
+    pub replay: String,
+    /// How many processes and cycles are enough, in words.
+    pub workload: String,
+    /// For each magnitude that is tight: how much is enough, and how much is not.
+    pub margins: Vec<String>,
+    /// What helps.
+    pub remedy: &'p str,
+    /// How the remedy was tried, if it was.
+    pub tried: Option<String>,
+    /// Who described it.
+    pub source: &'p str,
+}
+
+/// The page as Markdown. `run` is the minimal run; `violation` is the one of it that the page is
+/// about.
+pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
+    let mut text = format!("# {}\n\n*{}*\n\n## The protocol\n\n", page.title, page.question);
+    for (place, line) in page.protocol.iter().enumerate() {
+        let _ = writeln!(text, "{}. {line}", place + 1);
+    }
+    let _ = writeln!(
+        text,
+        "\n## What goes wrong\n\n{} ({}, {} by {}) Found with {}.\n",
+        cell(&violation.summary),
+        violation.severity,
+        violation.kind,
+        violation.cause,
+        page.seen
+    );
+    let _ = writeln!(text, "```text\n{}```\n", timeline(run, violation));
+    schedule(page, run, &mut text);
+    let _ = writeln!(text, "## The remedy\n\n{}", page.remedy);
+    if let Some(tried) = &page.tried {
+        let _ = writeln!(text, "\n{tried}");
+    }
+    let _ = writeln!(text, "\n## Source\n\n{}\n\n```sh\n{}\n```", page.source, page.replay);
+    text
+}
+
+fn schedule(page: &Page<'_>, run: &RunReport, text: &mut String) {
+    let _ = writeln!(text, "## The minimal schedule\n\n{}\n", page.workload);
+    if run.plan.faults.is_empty() {
+        text.push_str("No fault at all: interleaving is enough.\n\n");
+        return;
+    }
+    text.push_str("| at | what happens |\n| --- | --- |\n");
+    for timed in &run.plan.faults {
+        let _ = writeln!(text, "| {} | {} |", timed.at_us, cell(&plan_text::fault(&timed.fault)));
+    }
+    text.push('\n');
+    for margin in &page.margins {
+        let _ = writeln!(text, "{margin}\n");
+    }
+}
+
+/// The lines of the violation, without colour.
+fn timeline(run: &RunReport, violation: &Violation) -> String {
+    let mut bytes = Vec::new();
+    let written = text_timeline::write(run, violation, &mut BTreeSet::new(), &mut bytes);
+    written.expect("a growing buffer takes everything");
+    let lines = plain(&String::from_utf8_lossy(&bytes));
+    lines
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect()
+}
+
+/// Text without escape sequences, of which ours are all of the form `ESC [ ... m`.
+fn plain(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use anstyle::AnsiColor;
+
+    #[test]
+    fn escape_sequences_are_taken_out() {
+        let red = AnsiColor::Red.on_default();
+        assert_eq!(plain(&format!("a {red}mist{red:#} m")), "a mist m");
+    }
+
+    #[test]
+    fn a_page_tells_the_protocol_the_timeline_the_schedule_and_the_remedy() {
+        let report = samples::report(vec![samples::paused_holder()]);
+        let (run, violation) = (&report.runs[0], &report.runs[0].violations[0].violation);
+        let facts = Page {
+            title: "TITLE",
+            question: "QUESTION?",
+            protocol: &["one", "two"],
+            seen: "SEEN".to_owned(),
+            replay: "fencepost --seed 1".to_owned(),
+            workload: "Two processes.".to_owned(),
+            margins: vec!["MARGIN".to_owned()],
+            remedy: "REMEDY",
+            tried: Some("TRIED".to_owned()),
+            source: "SOURCE",
+        };
+        let text = page(&facts, run, violation);
+        for part in [
+            "# TITLE",
+            "*QUESTION?*",
+            "2. two",
+            "SEEN",
+            "┏",
+            "MARGIN",
+            "REMEDY",
+            "TRIED",
+            "SOURCE",
+            "--seed 1",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,159 @@
+//! The `fencepost.load` format, version 2: what waiting for a lock costs the server and those who
+//! wait, for several ways of waiting.
+
+mod plot;
+mod text;
+
+use crate::show::view::View;
+use crate::summary::report::{Latencies, Tool};
+use fencepost_faults::{Micros, Seed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The `format` field.
+pub const FORMAT: &str = "fencepost.load";
+/// The version of the format that this build writes.
+pub const VERSION: u32 = 2;
+/// The ways to write a load experiment.
+pub const VIEWS: &[View<LoadReport>] =
+    &[View::new("text", text::text), View::JSON, View::new("svg", plot::plot)];
+
+/// What waiting for a lock costs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LoadReport {
+    /// Always `fencepost.load`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Always 2.
+    #[schemars(extend("const" = VERSION))]
+    pub version: u32,
+    /// What wrote it.
+    pub tool: Tool,
+    /// What all cases have in common.
+    pub config: LoadConfig,
+    /// One process alone, for comparison.
+    pub alone: LoadCase,
+    /// Every way of waiting, in the order asked for.
+    pub cases: Vec<LoadCase>,
+}
+
+/// What all cases have in common.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LoadConfig {
+    /// The lock.
+    pub client: String,
+    /// What keeps it, on one server.
+    pub coordinator: String,
+    /// The seed of every draw.
+    pub seed: Seed,
+    /// How many processes ask for the lock at once.
+    pub processes: u16,
+    /// How many requests there are in all: a process that is done with one takes the next.
+    pub requests: u32,
+    /// How long the server takes for one command; it takes one at a time.
+    pub service_time_us: Micros,
+    /// How long a message takes, at least and at most.
+    pub latency_us: (Micros, Micros),
+    /// How long a holder works besides its commands.
+    pub work_us: Micros,
+    /// How many commands a holder sends to the same server, one after the other.
+    pub holder_commands: u32,
+    /// How long a process tries before it gives a request up.
+    pub patience_us: Micros,
+}
+
+/// One way of waiting.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LoadCase {
+    /// How a process waits between two attempts, as `--waiting` names it.
+    pub waiting: String,
+    /// How many requests got the lock and gave it back.
+    pub served: u32,
+    /// How many were given up.
+    pub given_up: u32,
+    /// From the first attempt to the end of the last request, in virtual time.
+    pub elapsed_us: Micros,
+    /// How many commands the server carried out.
+    pub commands: u64,
+    /// Commands by served request.
+    pub commands_per_request: f64,
+    /// How many messages the server got and sent.
+    pub messages: u64,
+    /// Messages by served request.
+    pub messages_per_request: f64,
+    /// Served requests by second.
+    pub requests_per_second: f64,
+    /// Commands by second.
+    pub commands_per_second: f64,
+    /// The share of the time in which the server was busy.
+    pub busy: f64,
+    /// How long it took to get the lock, to work under it, and to give it back.
+    pub latency_us: Latencies,
+    /// How many commands the server carried out in each twentieth of the time.
+    pub commands_over_time: Vec<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::report::Latency;
+
+    fn case(waiting: &str, release: u64) -> LoadCase {
+        let latency = |at| Some(Latency { p50: at, p99: at, max: at });
+        LoadCase {
+            waiting: waiting.to_owned(),
+            served: 1_000,
+            given_up: 0,
+            elapsed_us: Micros::from_secs(20),
+            commands: 200_000,
+            commands_per_request: 200.0,
+            messages: 400_000,
+            messages_per_request: 400.0,
+            requests_per_second: 50.0,
+            commands_per_second: 10_000.0,
+            busy: 0.98,
+            latency_us: Latencies {
+                acquire: latency(2_000_000),
+                hold: latency(10_000),
+                release: latency(release),
+            },
+            commands_over_time: vec![10_000; 20],
+        }
+    }
+
+    fn report() -> LoadReport {
+        LoadReport {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: Tool { name: "fencepost".to_owned(), version: "0".to_owned() },
+            config: LoadConfig {
+                client: "single-node".to_owned(),
+                coordinator: "redis".to_owned(),
+                seed: Seed(0),
+                processes: 100,
+                requests: 1_000,
+                service_time_us: Micros(98),
+                latency_us: (Micros(50), Micros(50)),
+                work_us: Micros::ZERO,
+                holder_commands: 1,
+                patience_us: Micros::from_secs(30),
+            },
+            alone: case("none", 200),
+            cases: vec![case("none", 9_800), case("fixed:20ms", 4_900)],
+        }
+    }
+
+    #[test]
+    fn the_text_tells_how_much_longer_a_release_takes_than_alone() {
+        let text = text::text(&report());
+        assert!(text.contains("49.0 x") && text.contains("24.5 x"), "{text}");
+    }
+
+    #[test]
+    fn the_plot_has_a_line_for_each_way_of_waiting() {
+        let svg = plot::plot(&report());
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        assert_eq!(document.descendants().filter(|node| node.has_tag_name("polyline")).count(), 2);
+        assert!(svg.contains("fixed:20ms"));
+    }
+}

@@ -1,0 +1,341 @@
+//! The `fencepost.matrix` format, version 1: every lock under every fault, what came of it, and
+//! what the literature says.
+
+mod html;
+mod markdown;
+mod stale;
+mod text;
+
+pub use stale::stale;
+
+use crate::explain::literature::{Conditions, Expected, expected};
+use crate::judge::finding::Kind;
+use crate::record::visible::visible;
+use crate::show::view::View;
+use crate::summary::report::Tool;
+use crate::summary::sweep::{Cell, Rate, SeedRange, Sweep};
+use fencepost_faults::Seed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The `format` field.
+pub const FORMAT: &str = "fencepost.matrix";
+/// The version of the format that this build reads and writes.
+pub const VERSION: u32 = 1;
+/// The ways to write a matrix.
+pub const VIEWS: &[View<Matrix>] = &[
+    View::new("text", text::text),
+    View::new("markdown", markdown::markdown),
+    View::JSON,
+    View::new("html", html::html),
+];
+
+/// Every lock under every fault.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Matrix {
+    /// Always `fencepost.matrix`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Always 1.
+    #[schemars(extend("const" = VERSION))]
+    pub version: u32,
+    /// What wrote it.
+    pub tool: Tool,
+    /// What all runs have in common, as in the sweep.
+    pub config: serde_json::Value,
+    /// The seeds that every cell ran.
+    pub seeds: SeedRange,
+    /// One entry for each client and fault, in the order of the sweep.
+    pub cells: Vec<MatrixCell>,
+}
+
+/// One lock under one fault.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MatrixCell {
+    /// The lock, as `--client` names it.
+    pub client: String,
+    /// The family or families, as `--fault` names them.
+    pub fault: String,
+    /// What came of the seeds.
+    pub verdict: CellVerdict,
+    /// How many seeds were run.
+    pub runs: u64,
+    /// How many of them exercised the lock.
+    pub exercised: u64,
+    /// How many of those were violated.
+    pub violated: u64,
+    /// Violated runs among those that exercised the lock.
+    pub rate: Rate,
+    /// Where nothing was violated: the 95 % upper bound of the rate by the rule of three.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet_bound: Option<f64>,
+    /// How many runs broke each rule.
+    pub kinds: BTreeMap<Kind, u64>,
+    /// The lowest seed that broke each rule.
+    pub first_seed: BTreeMap<Kind, Seed>,
+    /// How many seeds it takes to see a violation, the median; absent if there were too few seeds
+    /// to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds_to_first: Option<u64>,
+    /// What the literature says; `null` where it is silent.
+    pub expected: Option<Expected>,
+    /// Whether the two agree.
+    pub agreement: Agreement,
+}
+
+/// What came of the seeds of a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellVerdict {
+    /// Some run broke a rule.
+    Violated,
+    /// None did, and some exercised the lock.
+    Quiet,
+    /// Nothing was exercised.
+    Unknown,
+}
+
+/// How the seeds and the literature go together.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// Only what it names was found, or nothing where it says that nothing can be.
+    Agrees,
+    /// What it names was found, and something else.
+    More,
+    /// It says that something can go wrong, and none of these seeds shows it.
+    NotSeen,
+    /// It says that nothing can go wrong, and something did; or something else did than it names.
+    Contradicts,
+    /// It says nothing about this lock under this fault.
+    Silent,
+    /// Nothing was exercised.
+    NotExercised,
+}
+
+impl Matrix {
+    /// The matrix of a sweep; `conditions` are those of its scenario.
+    pub fn of(sweep: &Sweep, conditions: Conditions) -> Matrix {
+        Matrix {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: Tool {
+                name: visible(&sweep.tool.name).into_owned(),
+                version: visible(&sweep.tool.version).into_owned(),
+            },
+            config: sweep.config.clone(),
+            seeds: sweep.seeds,
+            cells: sweep.cells.iter().map(|cell| MatrixCell::of(cell, conditions)).collect(),
+        }
+    }
+
+    /// The locks, each once, in their order.
+    pub fn clients(&self) -> Vec<&str> {
+        distinct(self.cells.iter().map(|cell| cell.client.as_str()))
+    }
+
+    /// The faults, each once, in their order.
+    pub fn faults(&self) -> Vec<&str> {
+        distinct(self.cells.iter().map(|cell| cell.fault.as_str()))
+    }
+
+    /// The cell of a lock and a fault.
+    pub fn cell(&self, client: &str, fault: &str) -> Option<&MatrixCell> {
+        self.cells.iter().find(|cell| cell.client == client && cell.fault == fault)
+    }
+
+    /// How many cells go together with the literature in this way.
+    pub fn count(&self, agreement: Agreement) -> usize {
+        self.cells.iter().filter(|cell| cell.agreement == agreement).count()
+    }
+}
+
+impl MatrixCell {
+    fn of(cell: &Cell, conditions: Conditions) -> MatrixCell {
+        let exercised = cell.valid + cell.violated;
+        let verdict = match (cell.violated, exercised) {
+            (_, 0) => CellVerdict::Unknown,
+            (0, _) => CellVerdict::Quiet,
+            _ => CellVerdict::Violated,
+        };
+        let expected = cell
+            .fault
+            .parse()
+            .ok()
+            .and_then(|families| expected(&cell.client, &families, conditions));
+        let kinds = cell.violations_by_kind.clone();
+        MatrixCell {
+            client: visible(&cell.client).into_owned(),
+            fault: visible(&cell.fault).into_owned(),
+            verdict,
+            runs: cell.runs,
+            exercised,
+            violated: cell.violated,
+            rate: cell.rate,
+            quiet_bound: cell.quiet_bound,
+            agreement: agreement(verdict, &kinds, expected.as_ref()),
+            kinds,
+            first_seed: cell.first_seed.clone(),
+            seeds_to_first: cell.seeds_to_first.median,
+            expected,
+        }
+    }
+}
+
+fn agreement(
+    verdict: CellVerdict,
+    kinds: &BTreeMap<Kind, u64>,
+    expected: Option<&Expected>,
+) -> Agreement {
+    if verdict == CellVerdict::Unknown {
+        return Agreement::NotExercised;
+    }
+    let Some(expected) = expected else { return Agreement::Silent };
+    let named = kinds.keys().filter(|kind| expected.kinds.contains(kind)).count();
+    match verdict {
+        CellVerdict::Quiet if expected.is_safe() => Agreement::Agrees,
+        CellVerdict::Quiet => Agreement::NotSeen,
+        CellVerdict::Violated if named == kinds.len() => Agreement::Agrees,
+        _ if named > 0 => Agreement::More,
+        _ => Agreement::Contradicts,
+    }
+}
+
+impl CellVerdict {
+    /// The name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            CellVerdict::Violated => "violated",
+            CellVerdict::Quiet => "quiet",
+            CellVerdict::Unknown => "unknown",
+        }
+    }
+}
+
+impl Agreement {
+    /// Every way, in the order in which they are listed.
+    pub const ALL: [Agreement; 6] = [
+        Agreement::Agrees,
+        Agreement::More,
+        Agreement::NotSeen,
+        Agreement::Contradicts,
+        Agreement::Silent,
+        Agreement::NotExercised,
+    ];
+
+    /// In words that follow the name of a cell.
+    pub fn words(self) -> &'static str {
+        match self {
+            Agreement::Agrees => "agrees",
+            Agreement::More => "agrees, and shows more",
+            Agreement::NotSeen => "not seen",
+            Agreement::Contradicts => "contradicts",
+            Agreement::Silent => "silent",
+            Agreement::NotExercised => "not exercised",
+        }
+    }
+}
+
+/// What the literature says, in a sentence.
+fn literature(expected: &Expected) -> String {
+    let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
+    let what = if expected.is_safe() { "safe".to_owned() } else { kinds.join(", ") };
+    format!("{what}: {}", expected.because)
+}
+
+/// The kinds with the number of runs of each.
+fn kinds(cell: &MatrixCell) -> String {
+    let kinds: Vec<String> =
+        cell.kinds.iter().map(|(kind, runs)| format!("{kind} {runs}")).collect();
+    kinds.join(", ")
+}
+
+fn distinct<'m>(names: impl Iterator<Item = &'m str>) -> Vec<&'m str> {
+    let mut all = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::record::history::StorageRule;
+
+    /// A cell in which so many of 100 runs overlapped.
+    pub(crate) fn cell(client: &str, fault: &str, violated: u64) -> MatrixCell {
+        let mut sum = Cell::new(client, fault);
+        (sum.runs, sum.valid, sum.violated, sum.rate) =
+            (100, 100 - violated, violated, Rate::of(violated, 100));
+        if violated > 0 {
+            sum.violations_by_kind.insert(Kind::Overlap, violated);
+            sum.first_seed.insert(Kind::Overlap, Seed(17));
+        } else {
+            sum.quiet_bound = Some(0.03);
+        }
+        MatrixCell::of(
+            &sum,
+            Conditions { restart_loses: true, until_validity: false, storage: StorageRule::Fenced },
+        )
+    }
+
+    pub(crate) fn matrix(cells: Vec<MatrixCell>) -> Matrix {
+        Matrix {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: Tool { name: "fencepost".to_owned(), version: "0".to_owned() },
+            config: serde_json::json!({}),
+            seeds: SeedRange { from: Seed(0), to: Seed(100) },
+            cells,
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_held_against_the_literature() {
+        let of = |client: &str, fault: &str, violated| cell(client, fault, violated).agreement;
+        assert_eq!(of("redlock", "none", 0), Agreement::Agrees);
+        assert_eq!(of("redlock", "none", 1), Agreement::Contradicts);
+        assert_eq!(of("redlock", "pause", 4), Agreement::Agrees);
+        assert_eq!(of("redlock", "pause", 0), Agreement::NotSeen);
+        assert_eq!(of("redlock", "failover", 3), Agreement::Silent);
+        assert_eq!(cell("redlock", "pause", 4).verdict, CellVerdict::Violated);
+    }
+
+    #[test]
+    fn more_than_the_literature_names_is_told() {
+        let pause = cell("fencing", "pause", 5).expected.unwrap();
+        let kinds = BTreeMap::from([(Kind::Overlap, 5), (Kind::Stuck, 1)]);
+        assert_eq!(agreement(CellVerdict::Violated, &kinds, Some(&pause)), Agreement::More);
+        assert_eq!(
+            agreement(CellVerdict::Unknown, &BTreeMap::new(), Some(&pause)),
+            Agreement::NotExercised
+        );
+    }
+
+    #[test]
+    fn every_exporter_names_every_cell() {
+        let matrix = matrix(vec![
+            cell("redlock", "none", 0),
+            cell("redlock", "pause", 40),
+            cell("a<b|c", "failover", 2),
+        ]);
+        let (text, markdown, html) =
+            (text::text(&matrix), markdown::markdown(&matrix), html::html(&matrix));
+        for page in [&text, &markdown, &html] {
+            assert!(
+                page.contains("40 %") && page.contains("pause") && page.contains("failover"),
+                "{page}"
+            );
+        }
+        assert!(
+            markdown.contains("a&lt;b\\|c") && html.contains("a&lt;b|c") && !html.contains("a<b")
+        );
+        assert!(text.contains("1 cell agrees") || text.contains("agrees"), "{text}");
+    }
+}

@@ -1,0 +1,108 @@
+//! The matrix as Markdown: one table to look over, then one for each lock.
+
+use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
+use crate::show::format::markdown::cell as escaped;
+use crate::show::format::plot::percent;
+use std::fmt::Write;
+
+/// The page.
+pub(super) fn markdown(matrix: &Matrix) -> String {
+    let mut page = format!(
+        "# Every lock under every fault\n\n{} {}, seeds {} in each cell. A number is the share of \
+         runs that broke a rule, among those that exercised the lock; a point \
+         means that none did, a question mark that nothing was exercised. **Bold** contradicts \
+         the literature.\n\n",
+        escaped(&matrix.tool.name),
+        escaped(&matrix.tool.version),
+        matrix.seeds
+    );
+    overview(matrix, &mut page);
+    page.push_str("\n## How it agrees with the literature\n\n| | cells |\n| --- | ---: |\n");
+    for agreement in Agreement::ALL {
+        let _ = writeln!(page, "| {} | {} |", agreement.words(), matrix.count(agreement));
+    }
+    page.push_str(
+        "\n*not seen*: it says that something can go wrong, and none of these seeds shows it. \
+         *silent*: it says nothing about this lock under this fault.\n",
+    );
+    for client in matrix.clients() {
+        one(matrix, client, &mut page);
+    }
+    page
+}
+
+fn overview(matrix: &Matrix, page: &mut String) {
+    let faults = matrix.faults();
+    let heads: Vec<String> = faults.iter().map(|fault| escaped(fault)).collect();
+    let _ = writeln!(
+        page,
+        "| lock | {} |\n| --- |{}",
+        heads.join(" | "),
+        " ---: |".repeat(heads.len())
+    );
+    for client in matrix.clients() {
+        let row: Vec<String> = faults
+            .iter()
+            .map(|fault| matrix.cell(client, fault).map_or(String::new(), short))
+            .collect();
+        let _ = writeln!(
+            page,
+            "| [{0}](#{1}) | {2} |",
+            escaped(client),
+            anchor(client),
+            row.join(" | ")
+        );
+    }
+}
+
+/// What GitHub makes of a heading.
+fn anchor(client: &str) -> String {
+    client
+        .to_lowercase()
+        .chars()
+        .filter(|letter| letter.is_alphanumeric() || *letter == '-')
+        .collect()
+}
+
+fn short(cell: &MatrixCell) -> String {
+    match (cell.verdict, cell.agreement) {
+        (CellVerdict::Unknown, _) => "?".to_owned(),
+        (CellVerdict::Quiet, _) => "·".to_owned(),
+        (_, Agreement::Contradicts) => format!("**{}**", percent(cell.rate.point)),
+        _ => percent(cell.rate.point),
+    }
+}
+
+fn one(matrix: &Matrix, client: &str, page: &mut String) {
+    let _ = writeln!(
+        page,
+        "\n## {}\n\n| fault | verdict | rate, 95 % | kinds, runs of each | seeds to first | \
+         literature | |\n| --- | --- | --- | --- | ---: | --- | --- |",
+        escaped(client)
+    );
+    for cell in matrix.cells.iter().filter(|cell| cell.client == client) {
+        let rate = match (cell.verdict, cell.quiet_bound) {
+            (CellVerdict::Unknown, _) => String::new(),
+            (_, Some(bound)) => format!("below {} in {}", percent(bound), cell.exercised),
+            _ => format!(
+                "{} ({} to {})",
+                percent(cell.rate.point),
+                percent(cell.rate.low),
+                percent(cell.rate.high)
+            ),
+        };
+        let known = cell.expected.as_ref();
+        let known = known
+            .map_or(String::new(), |known| format!("{} ({})", literature(known), known.source));
+        let _ = writeln!(
+            page,
+            "| {} | {} | {rate} | {} | {} | {} | {} |",
+            escaped(&cell.fault),
+            cell.verdict.name(),
+            kinds(cell),
+            cell.seeds_to_first.map_or(String::new(), |seeds| seeds.to_string()),
+            escaped(&known),
+            cell.agreement.words()
+        );
+    }
+}

@@ -1,0 +1,266 @@
+//! What arithmetic alone says of a boundary: no run with less can break the rule.
+//!
+//! Each bound is a necessary amount, derived from when the lease was granted, when its holder left
+//! and when the next one came, as the history of the minimal run has them. What runs find lies
+//! beyond it by what the other party still had to do (its next attempt, its messages).
+
+use crate::explain::cause::{Cause, classify};
+use crate::judge::checker::CHECKERS;
+use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::timeline::{Acquisition, Timeline};
+use crate::record::history::History;
+use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
+
+/// Redis counts leases in whole milliseconds, and so may let one end by so much earlier.
+const REDIS_TICK_US: i64 = 1_000;
+/// Other servers count them in whole seconds.
+const COARSE_TICK_US: i64 = 1_000_000;
+const MILLION: i64 = 1_000_000;
+
+/// Of what a bound is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'q> {
+    /// The rule that is broken.
+    pub kind: Kind,
+    /// Why.
+    pub cause: Cause,
+    /// The fault.
+    pub fault: &'q TimedFault,
+    /// Which number of it.
+    pub magnitude: Magnitude,
+    /// How long an undisturbed message takes at most.
+    pub latency_max: Micros,
+}
+
+/// The bound, in the unit of the magnitude and signed like it; `None` where these rules know none:
+/// two acquisitions must stand against each other, and no other fault may act on the same clocks or
+/// processes.
+pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
+    let timeline = Timeline::new(history);
+    let clash = first(&timeline, question.kind, question.cause)?.clash?;
+    let case = Case {
+        timeline: &timeline,
+        question,
+        clash,
+        holder: &timeline.acquisitions[clash.earlier],
+    };
+    match (&question.fault.fault, question.magnitude) {
+        (Fault::Pause { node, .. } | Fault::Suspend { node, .. }, Magnitude::DurationUs) => {
+            case.pause(*node)
+        }
+        (Fault::ClockJump { node, offset_us: 1.. }, Magnitude::OffsetUs) => case.clock_jump(*node),
+        (Fault::ClockDrift { node, rate_ppm, .. }, Magnitude::RatePpm) => {
+            case.clock_drift(*node, *rate_ppm)
+        }
+        (Fault::Crash { node, .. } | Fault::PowerLoss { node, .. }, Magnitude::DownUs) => {
+            case.absence(*node)
+        }
+        (Fault::Delay { to, .. }, Magnitude::ExtraUsMax) if to.contains(&Node::Storage) => {
+            case.storage_delay()
+        }
+        (Fault::Delay { from, .. }, Magnitude::ExtraUsMax) => case.replication_lag(from),
+        _ => None,
+    }
+}
+
+/// The first finding of this kind and cause.
+fn first(timeline: &Timeline<'_>, kind: Kind, cause: Cause) -> Option<Finding> {
+    let findings = CHECKERS.iter().flat_map(|checker| (checker.check)(timeline));
+    let same =
+        findings.filter(|finding| finding.kind == kind && classify(timeline, finding) == cause);
+    same.min_by_key(|finding| finding.at)
+}
+
+struct Case<'c, 'h> {
+    timeline: &'c Timeline<'h>,
+    question: &'c Question<'c>,
+    clash: Clash,
+    holder: &'c Acquisition<'h>,
+}
+
+impl Case<'_, '_> {
+    /// By how much earlier the server may let a lease end than was asked.
+    fn tick(&self) -> i64 {
+        match self.holder.grant.as_ref().map(|grant| grant.node) {
+            Some(Node::Server(_)) if self.counts_seconds() => COARSE_TICK_US,
+            _ => REDIS_TICK_US,
+        }
+    }
+
+    /// Whether the server counts leases in whole seconds.
+    fn counts_seconds(&self) -> bool {
+        !self.has_no_ttl() && self.timeline.history.header.kept_as.is_none()
+    }
+
+    /// Whether the lock has no lease of its own. When its session was heard of last, from which its
+    /// end follows, no event tells.
+    fn has_no_ttl(&self) -> bool {
+        self.timeline.history.header.has_no_ttl()
+    }
+
+    /// The pause and the work that was left after it must outlast the lease.
+    fn pause(&self, node: Node) -> Option<i64> {
+        if node != self.holder.process || self.others_than(&[]) {
+            return None;
+        }
+        let resumed =
+            self.timeline.faults.iter().find(|fault| fault.id == self.question.fault.id)?.to?.time;
+        let work_left = span(resumed, self.until()?);
+        Some((span(self.began(), self.lease_end(None)?) - work_left - self.tick()).max(0))
+    }
+
+    /// The jump must take what is left of the lease when the holder leaves.
+    fn clock_jump(&self, node: Node) -> Option<i64> {
+        let applies = self.question.cause == Cause::ClockJump
+            && !self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss]);
+        let left = span(self.until()?, self.lease_end(Some(node))?) - self.tick();
+        applies.then_some(left.max(0))
+    }
+
+    /// A server's clock must run so fast that the lease is over when the holder leaves; a holder's
+    /// so slow that it leaves when the lease is over.
+    fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
+        if self.question.cause != Cause::ClockDrift
+            || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
+        {
+            return None;
+        }
+        let (from, to, own_time) = if node == self.holder.process && rate_ppm < 0 {
+            let heard = self.holder.completed?.time;
+            (heard, self.lease_end(None)?, signed(self.holder.valid_for?))
+        } else if rate_ppm > 0 {
+            let lease_end = self.lease_end(Some(node))?;
+            let ttl = self.timeline.history.header.ttl_us;
+            (SimTime(lease_end.0.saturating_sub(ttl.0)), self.until()?, signed(ttl) - self.tick())
+        } else {
+            return None;
+        };
+        // Before the fault, the clock ran right; in true time `drifting` it must pass what is left
+        // of its own time.
+        let before = span(from, self.began()).max(0);
+        let drifting = span(from.max(self.began()), to);
+        let left = own_time - before;
+        (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
+    }
+
+    /// A server must be back before the lease that it forgot is over, and before its holder leaves.
+    fn absence(&self, node: Node) -> Option<i64> {
+        let early =
+            matches!(self.question.cause, Cause::RestartWithoutDelay | Cause::RestartDataLoss);
+        let clocks =
+            self.timeline.faults.iter().any(|fault| fault.kind.impact() == Impact::BendsClock);
+        if !early || clocks || self.question.kind != Kind::Overlap {
+            return None;
+        }
+        Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
+    }
+
+    /// The write must reach the storage after the next holder's first request did.
+    fn storage_delay(&self) -> Option<i64> {
+        let landed = self.clash.late_write?;
+        let request =
+            self.timeline.storage.iter().find(|request| request.moment.index == landed)?;
+        let sent = self.timeline.invocation_of(request.operation)?.time;
+        let touched = self
+            .timeline
+            .storage
+            .iter()
+            .find(|request| request.acquisition == Some(self.clash.later))?;
+        let applies = self.question.cause == Cause::StorageDelay && !self.others_than(&[]);
+        applies.then(|| {
+            (span(sent, touched.moment.time) - signed(self.question.latency_max) - self.tick())
+                .max(0)
+        })
+    }
+
+    /// The write that granted the lock must still be on its way to the replica when the primary
+    /// dies.
+    fn replication_lag(&self, from: &[Node]) -> Option<i64> {
+        let grant = self.holder.grant.as_ref()?;
+        let applies =
+            self.question.cause == Cause::AsyncReplicationLoss && from.contains(&grant.node);
+        let mut deaths =
+            self.timeline.faults.iter().filter(|fault| fault.does(Impact::Kills, grant.node));
+        let died = deaths.find(|fault| fault.from >= grant.moment)?.from.time;
+        let only = !self.others_than(&[FaultKind::Crash, FaultKind::PowerLoss]);
+        let lag = span(grant.moment.time, died) - signed(self.question.latency_max);
+        (applies && only).then_some(lag.max(0))
+    }
+
+    fn began(&self) -> SimTime {
+        self.question.fault.at_us
+    }
+
+    /// Whether a fault acted that is neither the one in question nor of one of these kinds.
+    fn others_than(&self, kinds: &[FaultKind]) -> bool {
+        let mut others =
+            self.timeline.faults.iter().filter(|fault| fault.id != self.question.fault.id);
+        others.any(|fault| !kinds.contains(&fault.kind))
+    }
+
+    /// When the earlier holder left, or its late write landed.
+    fn until(&self) -> Option<SimTime> {
+        let landed = self.clash.late_write.map(|index| self.timeline.moment(index).time);
+        let left = self
+            .timeline
+            .section_of(self.clash.earlier)
+            .map(|section| section.ends(self.timeline.end));
+        landed.or(left)
+    }
+
+    /// When the earlier holder's lease is over by true time: at this server, or where it is over
+    /// first. A lock that lives with a session has none.
+    fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
+        let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
+        let servers = grant
+            .servers
+            .iter()
+            .map(|(node, _)| *node)
+            .filter(|node| at.is_none_or(|at| at == *node));
+        let set = servers.filter_map(|server| {
+            let spans = self
+                .timeline
+                .keys
+                .iter()
+                .filter(|key| key.node == server && key.value == self.holder.owner);
+            spans.flat_map(|key| &key.set).map(|set| set.time).max()
+        });
+        Some(set.min()? + self.timeline.history.header.ttl_us)
+    }
+}
+
+/// From one instant to another; negative if the other is earlier.
+fn span(from: SimTime, to: SimTime) -> i64 {
+    signed(to.since(from)) - signed(from.since(to))
+}
+
+fn signed(span: Micros) -> i64 {
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    /// What a pause of client 1 from 2 ms to 19 ms would have had to be, if it is why client 2 got
+    /// in.
+    fn of_pause(story: Story, cause: Cause) -> Option<i64> {
+        let (node, duration_us) = (Node::Client(1), Micros::from_millis(17));
+        let fault = Fault::Pause { node, duration_us };
+        let fault = TimedFault { id: 1, at_us: SimTime(2_000), fault };
+        let story = story.takes(1, 1, "a").fault_began(2, 1, "pause", &[node]);
+        let story = story.expires(11, "a").takes(12, 2, "b").fault_ended(19, 1, "pause", node);
+        let history = story.releases(20, 1).releases(21, 2).build();
+        let (kind, magnitude) = (Kind::Overlap, Magnitude::DurationUs);
+        let latency_max = Micros::ZERO;
+        bound(&history, &Question { kind, cause, fault: &fault, magnitude, latency_max })
+    }
+
+    #[test]
+    fn a_pause_must_outlast_a_lease_and_of_a_session_no_event_tells_how_long() {
+        let of_lease = of_pause(Story::new(), Cause::HolderPause);
+        assert_eq!(of_lease, Some(8_000 - REDIS_TICK_US), "what was left of it, but for the work");
+        assert_eq!(of_pause(Story::with_sessions(), Cause::SessionExpired), None);
+    }
+}

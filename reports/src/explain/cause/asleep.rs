@@ -1,0 +1,85 @@
+//! Why a process that waits is not woken. If the lock became free while it waited and it slept on,
+//! nothing told it of that; else it is a case of those of `stuck`.
+
+use super::{Cause, stuck};
+use crate::judge::finding::Finding;
+use crate::judge::timeline::{KeySpan, Moment, Timeline};
+use crate::record::history::{Keeping, What};
+use fencepost_faults::Node;
+
+pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
+    if waits_for_the_dead(timeline, finding) {
+        return Cause::ConnectionLost;
+    }
+    match slept_on(timeline, finding) {
+        true => unwoken(timeline),
+        false => stuck::cause(timeline, finding),
+    }
+}
+
+/// Whether all whom a finding names wait in the queue of a database, on connections that ended there
+/// with the server while they waited: one that loses power tells nobody.
+pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let died = |from: Moment, told: Moment| {
+        let meanwhile = &timeline.history.events[from.index..told.index];
+        let is_server = |node: Node| matches!(node, Node::Server(_));
+        meanwhile.iter().any(|event| is_server(event.node) && matches!(event.what, What::Crashed))
+    };
+    let is_silent = |process: &Node| silence(timeline, finding, *process);
+    timeline.history.header.kept_as == Some(Keeping::Connection)
+        && finding
+            .processes
+            .iter()
+            .all(|process| is_silent(process).is_some_and(|(invoked, told)| died(invoked, told)))
+}
+
+/// Why nobody told a process that the lock had become free: what tells it there is a watch, or a
+/// message.
+fn unwoken(timeline: &Timeline<'_>) -> Cause {
+    match timeline.history.header.lives_with_session {
+        true => Cause::LostWatch,
+        false => Cause::MissedWakeup,
+    }
+}
+
+/// Whether all whom a finding names sent nothing in the end, although the lock had become free while
+/// they waited.
+pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let mut processes = finding.processes.iter();
+    processes.all(|process| {
+        let silence = silence(timeline, finding, *process);
+        silence.is_some_and(|(invoked, told)| became_free(timeline, invoked, told))
+    })
+}
+
+/// The last silence of a process in the time of a finding: from when its acquire was open, and when
+/// it was told.
+fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<(Moment, Moment)> {
+    let (from, until) = (finding.at, finding.at + finding.duration);
+    let events = timeline.history.events.iter().enumerate().rev();
+    let mut silences = events.filter_map(|(index, event)| match event.what {
+        What::Silent { since_us, .. } if event.node == process => Some((since_us, index)),
+        _ => None,
+    });
+    let (_, index) =
+        silences.find(|(since, index)| *since <= until && from <= timeline.moment(*index).time)?;
+    let told = timeline.moment(index);
+    let waits = timeline.acquisitions.iter().rev().find(|one| {
+        one.process == process
+            && one.invoked < told
+            && one.completed.is_none_or(|completed| told < completed)
+    })?;
+    Some((waits.invoked, told))
+}
+
+/// Whether the lock went from a server between two moments, or its lease ran out there, and nothing
+/// stands at the second.
+fn became_free(timeline: &Timeline<'_>, from: Moment, until: Moment) -> bool {
+    let went = |span: &KeySpan<'_>| {
+        let told = span.to.is_some_and(|(to, _)| from < to && to < until);
+        let stood_until = timeline.stood_until(span);
+        told || (from.time < stood_until && stood_until < until.time && span.from < until)
+    };
+    let stands = |span: &KeySpan<'_>| timeline.stands_at(span, until);
+    timeline.keys.iter().any(went) && !timeline.keys.iter().any(stands)
+}

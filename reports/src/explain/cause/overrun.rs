@@ -1,0 +1,133 @@
+//! Why a holder was still in its section when its lease was over.
+
+use super::Cause;
+use crate::judge::finding::Clash;
+use crate::judge::timeline::{Acquisition, Grant, Moment, Timeline};
+use crate::record::history::{Action, Change, What};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
+use std::collections::BTreeMap;
+
+/// Whose lease was over, and the span that counts: from when the lease was last set until the
+/// holder left or its late write landed.
+struct Overrun<'t, 'h> {
+    timeline: &'t Timeline<'h>,
+    holder: &'t Acquisition<'h>,
+    grant: &'t Grant,
+    from: SimTime,
+    until: SimTime,
+}
+
+/// The cause, in this order: the holder stood still; a clock ran at the wrong rate; the grant was
+/// answered late; it worked too long. A lock that lives with a session has no lease to overrun.
+pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
+    if timeline.history.header.has_no_ttl() {
+        return None;
+    }
+    let holder = &timeline.acquisitions[clash.earlier];
+    let grant = holder.grant.as_ref()?;
+    let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
+    let landed = clash.late_write.map(|index| timeline.moment(index).time);
+    let left = timeline.section_of(clash.earlier).map(|section| section.ends(timeline.end));
+    let until = landed.into_iter().chain(left).max()?;
+    let from = last_set(timeline, holder, grant.node, changed_hands);
+    let overrun = Overrun { timeline, holder, grant, from, until };
+    let rules: [fn(&Overrun<'_, '_>) -> Option<Cause>; 4] =
+        [stood_still, clock_ran_wrong, late_answer, worked_on];
+    rules.iter().find_map(|rule| rule(&overrun))
+}
+
+/// When the lease was last set before a moment: at one of many servers; of one lock that is
+/// replicated, wherever it was set.
+pub(super) fn last_set(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    node: Node,
+    before: Moment,
+) -> SimTime {
+    let replicated = timeline.history.header.quorum <= 1;
+    let spans = timeline.keys.iter().filter(|span| replicated || span.node == node);
+    let own = spans.filter(|span| timeline.is_lock_of(span, holder));
+    let set = own.flat_map(|span| &span.set).filter(|set| **set < before).max();
+    set.copied().or(holder.grant.as_ref().map(|grant| grant.moment)).unwrap_or(holder.invoked).time
+}
+
+/// For how long a host stood still between two instants.
+pub(super) fn paused(timeline: &Timeline<'_>, host: Node, from: SimTime, until: SimTime) -> Micros {
+    let pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, host));
+    pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
+}
+
+/// The holder stood still while its lease ran out, or would have been done in time had it not stood
+/// still.
+fn stood_still(overrun: &Overrun<'_, '_>) -> Option<Cause> {
+    let Overrun { timeline, holder, from, until, .. } = overrun;
+    let paused = paused(timeline, holder.process, *from, *until);
+    let ttl = timeline.history.header.ttl_us;
+    let lease_end = *from + ttl;
+    let across = timeline.faults.iter().any(|fault| {
+        fault.does(Impact::Freezes, holder.process)
+            && fault.from.time < lease_end
+            && fault.to.is_none_or(|end| lease_end < end.time)
+    });
+    let would_fit = until.since(*from) - paused <= ttl;
+    (paused > Micros::ZERO && (across || would_fit)).then_some(Cause::HolderPause)
+}
+
+/// A lease that states its validity is left in time unless the clocks of holder and server ran at
+/// different rates.
+fn clock_ran_wrong(overrun: &Overrun<'_, '_>) -> Option<Cause> {
+    overrun.holder.valid_for?;
+    let mut hosts =
+        overrun.grant.servers.iter().map(|(node, _)| *node).chain([overrun.holder.process]);
+    let drifts = |host: Node| {
+        let mut faults = overrun.timeline.faults.iter();
+        faults.any(|fault| {
+            fault.hits(host, FaultKind::ClockDrift) && fault.touches(overrun.from, overrun.until)
+        })
+    };
+    hosts.any(drifts).then_some(Cause::ClockDrift)
+}
+
+/// The answer took at least a tenth of the lease, and without that time the holder would have been
+/// done.
+fn late_answer(overrun: &Overrun<'_, '_>) -> Option<Cause> {
+    let ttl = overrun.timeline.history.header.ttl_us;
+    let waited = overrun.holder.completed?.time.since(overrun.grant.moment.time);
+    let would_fit = overrun.until.since(overrun.from) - waited <= ttl;
+    (would_fit && waited.0 >= ttl.0 / 10).then_some(Cause::Latency)
+}
+
+/// It was in its section for longer than its lease. If the lock renews that by itself, it need not
+/// leave in time, and it is a renewal that is missing.
+fn worked_on(overrun: &Overrun<'_, '_>) -> Option<Cause> {
+    let ttl = overrun.timeline.history.header.ttl_us;
+    let cause = match renews_by_itself(overrun.timeline) {
+        true => Cause::MissedRenewal,
+        false => Cause::HoldTooLong,
+    };
+    (overrun.until.since(overrun.from) > ttl).then_some(cause)
+}
+
+/// Whether the lock renews leases by itself: somewhere in the history a server was asked to by a
+/// process all of whose calls had been answered. A call of which it never heard may still be under
+/// way.
+pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
+    let mut open: BTreeMap<u64, Node> = BTreeMap::new();
+    let resource = &timeline.history.header.resource;
+    timeline.history.events.iter().any(|event| {
+        match &event.what {
+            What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => {}
+            What::Invoke { operation, .. } => {
+                open.insert(*operation, event.node.machine());
+            }
+            What::Ok { operation, .. } | What::Fail { operation, .. } => {
+                open.remove(operation);
+            }
+            What::Server { key, change: Change::Extended, by: Some(by), .. } => {
+                return key == resource && open.values().all(|machine| *machine != by.machine());
+            }
+            _ => {}
+        }
+        false
+    })
+}

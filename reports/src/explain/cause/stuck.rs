@@ -1,0 +1,212 @@
+//! Why nobody gets in.
+//!
+//! In this order: processes divide the servers among them; a lock stands at a server whose owner
+//! died or does not know of it, or whose release was lost; a server that followed another never
+//! received a release; nothing stands, and all who wait sleep on; nothing stands, and a process died
+//! while it waited.
+
+use super::{Cause, asleep, release, session};
+use crate::judge::finding::{Finding, Kind};
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline};
+use crate::record::history::{Change, What};
+use fencepost_faults::{Micros, Node, SimTime};
+use std::collections::BTreeSet;
+
+/// The first reason that the history shows.
+pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
+    let span = (finding.at, finding.at + finding.duration);
+    let has_sessions = timeline.history.header.lives_with_session;
+    let standing = match has_sessions {
+        true => session::first_node(timeline, span),
+        false => still_there(timeline, span).find(|span| span.by.is_some()),
+    };
+    let reason = match standing {
+        _ if votes_are_split(timeline, span) => Some(Cause::Interleaving),
+        _ if asleep::waits_for_the_dead(timeline, finding) => Some(Cause::ConnectionLost),
+        Some(standing) if has_sessions => {
+            let reason = session::of_queue(timeline, standing, span.1);
+            reason.or_else(|| of_holder(timeline, standing, span.1))
+        }
+        None if has_sessions => asleep::slept_on(timeline, finding).then_some(Cause::LostWatch),
+        // It goes when its lease is over, and that wakes nobody either.
+        Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
+            Some(Cause::MissedWakeup)
+        }
+        Some(standing) => {
+            let absent = of_absent(timeline, span).filter(|cause| *cause == Cause::OrphanRenewal);
+            absent.or_else(|| of_owner(timeline, standing, span.1))
+        }
+        None => of_absent(timeline, span)
+            .or_else(|| unheard_release(timeline, span))
+            .or_else(|| lost_release(timeline, span))
+            .or_else(|| asleep::slept_on(timeline, finding).then_some(Cause::MissedWakeup))
+            .or_else(|| of_owner(timeline, mostly(timeline, span)?, span.1))
+            .or_else(|| waiter_died(timeline, span).then_some(Cause::WaiterCrash)),
+    };
+    reason.unwrap_or(Cause::Unexplained)
+}
+
+/// What stood when a time in which nobody got in was over, besides the lock of the one who got in
+/// then.
+fn still_there<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    (from, until): (SimTime, SimTime),
+) -> impl Iterator<Item = &'t KeySpan<'h>> {
+    let entered = timeline.sections.iter().find(move |section| {
+        section.from.time == until && (until < timeline.end || section.from.time > from)
+    });
+    let taker = entered.map(|section| &timeline.acquisitions[section.acquisition]);
+    timeline.keys.iter().filter(move |span| {
+        let its_own = || taker.is_some_and(|taker| timeline.is_lock_of(span, taker));
+        span.from.time < until && timeline.stood_until(span) >= until && !its_own()
+    })
+}
+
+/// Whether several processes were granted parts of a quorum and gave them back, and together had
+/// enough servers for one of them.
+fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+    let quorum = usize::from(timeline.history.header.quorum);
+    let given_back = |span: &&KeySpan<'_>| {
+        let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by, .. }) if by == span.by);
+        from <= span.from.time
+            && span.to.is_some_and(|end| {
+                end.0.time <= until && removed(end) && is_attempt(timeline, span, end.0)
+            })
+    };
+    let votes: Vec<&KeySpan<'_>> =
+        timeline.keys.iter().filter(|span| span.by.is_some()).filter(given_back).collect();
+    let processes: BTreeSet<Option<Node>> = votes.iter().map(|span| span.by).collect();
+    let servers: BTreeSet<Node> = votes.iter().map(|span| span.node).collect();
+    quorum > 1 && processes.len() > 1 && servers.len() >= quorum
+}
+
+/// Whether a process was granted this and gave it back in the course of one acquire. What happens in
+/// the course of a release is none: some locks count down there what they had counted up.
+fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
+    timeline.acquisitions.iter().any(|one| {
+        Some(one.process) == span.by
+            && one.invoked < span.from
+            && one.completed.is_none_or(|completed| ended < completed)
+    })
+}
+
+/// What became of the process that held the lock under the name of a node that still stands.
+fn of_holder(timeline: &Timeline<'_>, node: &KeySpan<'_>, until: SimTime) -> Option<Cause> {
+    let mut holders = timeline.acquisitions.iter().rev();
+    let holder = holders.find(|one| one.owner.is_some() && one.owner == node.value)?;
+    let died =
+        holder.completed.is_some_and(|since| died_between(timeline, holder.process, since, until));
+    if died { Some(Cause::HolderCrash) } else { lost_by(timeline, holder) }
+}
+
+/// What became of the process whose lock still stands: of its acquires, the last that had begun
+/// when the lock was granted. It may have died, or given up, before that.
+fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Option<Cause> {
+    let mut acquisitions = timeline.acquisitions.iter().rev();
+    let owner = acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from)?;
+    if died_between(timeline, owner.process, owner.invoked, until) {
+        return Some(Cause::HolderCrash);
+    }
+    match owner.outcome {
+        Outcome::Unknown | Outcome::Refused => Some(Cause::LostReply),
+        Outcome::Granted => lost_by(timeline, owner),
+        Outcome::Open => None,
+    }
+}
+
+/// The lock that stood for most of the time in which nobody got in.
+fn mostly<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    (from, until): (SimTime, SimTime),
+) -> Option<&'t KeySpan<'h>> {
+    let stood = |span: &&KeySpan<'_>| {
+        let end = timeline.stood_until(span).min(until);
+        end.since(span.from.time.max(from)).0 * 2 > until.since(from).0
+    };
+    timeline.keys.iter().filter(|span| span.by.is_some()).find(stood)
+}
+
+/// What became of the process whose lock stood for most of the time in which nobody got in, though
+/// nobody was in its section: it died, or it goes on renewing what it does not hold.
+fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Cause> {
+    let span = mostly(timeline, (from, until))?;
+    let of = span.by?;
+    let renewed = span.set.iter().any(|set| from < set.time && set.time <= until);
+    let inside = |section: &Section| {
+        section.process.machine() == of.machine()
+            && section.from.time < until
+            && section.to.is_none_or(|to| from < to.time)
+    };
+    if renewed && !timeline.sections.iter().any(inside) {
+        return Some(Cause::OrphanRenewal);
+    }
+    died_between(timeline, of, span.from, until).then_some(Cause::HolderCrash)
+}
+
+/// Whether a process died between a moment and an instant.
+fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: SimTime) -> bool {
+    let later = timeline.history.events[from.index..].iter();
+    let mut meanwhile = later.take_while(|event| event.time_us <= until);
+    meanwhile.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
+}
+
+/// A lock that stands at a server which followed another, where it was removed: that never reached
+/// the server.
+fn unheard_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Cause> {
+    let mut standing = still_there(timeline, span);
+    let released = |span: &KeySpan<'_>| {
+        let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
+        let mut granting = timeline
+            .keys
+            .iter()
+            .filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
+        let removed =
+            |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
+        granting.any(|one| one.node != span.node && one.to.is_some_and(removed))
+    };
+    standing.any(released).then_some(Cause::AsyncReplicationLoss)
+}
+
+/// A lock that stands at a server which followed another, and whose owner died, or gave it back
+/// without ever hearing of that.
+fn lost_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Cause> {
+    let mut owners = still_there(timeline, span).filter_map(|span| {
+        timeline
+            .acquisitions
+            .iter()
+            .rev()
+            .find(|one| one.outcome == Outcome::Granted && timeline.is_lock_of(span, one))
+    });
+    owners.find_map(|owner| {
+        let granted = owner.completed?;
+        let died = died_between(timeline, owner.process, granted, span.1);
+        died.then_some(Cause::HolderCrash).or_else(|| lost_by(timeline, owner))
+    })
+}
+
+/// Whether a holder left and does not know whether its release arrived.
+fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Cause> {
+    let granted = owner.completed?;
+    let end = timeline.moment(timeline.history.events.len() - 1);
+    // Its next release is that of this lock: a process holds one at a time.
+    let next = timeline.acquisitions.iter().find(|one| {
+        one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
+    });
+    let until = next.map_or(end, |next| next.invoked);
+    let sent = release::unknown(timeline, owner.process, until)?;
+    (granted < sent).then_some(Cause::LostRelease)
+}
+
+/// Whether a process died while it waited, and for nearly all of the span nothing stood under the
+/// lock's key.
+fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+    let within =
+        |span: &KeySpan<'_>| timeline.stood_until(span).min(until).since(span.from.time.max(from));
+    let stood = timeline.keys.iter().map(within).fold(Micros::ZERO, |sum, span| sum + span);
+    let mut acquisitions = timeline.acquisitions.iter();
+    let died = acquisitions.any(|one| {
+        let end = one.completed.filter(|end| end.time <= until);
+        end.is_some_and(|end| matches!(timeline.history.events[end.index].what, What::Crashed))
+    });
+    died && stood.0 * 10 < until.since(from).0
+}

@@ -1,0 +1,376 @@
+//! What the literature says about a lock under a fault.
+//!
+//! A source is named with the section that says it. What a section says of Redlock's masters is
+//! taken to hold of the one server of a lock on one server where it is about a server's own
+//! behaviour: what it forgets in a restart, which clock its keys expire by.
+
+mod stated;
+
+use crate::judge::finding::Kind;
+use crate::record::history::StorageRule;
+use fencepost_faults::{FAMILIES, Families, Family};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A verdict known from the literature.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Expected {
+    /// What can go wrong; empty if nothing can.
+    pub kinds: Vec<Kind>,
+    /// Why, in a sentence.
+    pub because: String,
+    /// Who says so.
+    pub source: String,
+}
+
+/// What the verdict depends on besides client and fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conditions {
+    /// Whether a server may come back within a lease without what it had granted.
+    pub restart_loses: bool,
+    /// Whether holders stay until the validity of their lease ends.
+    pub until_validity: bool,
+    /// How the storage treats tokens.
+    pub storage: StorageRule,
+}
+
+// The sections of "Distributed Locks with Redis".
+const REDIS_GUARANTEES: &str =
+    "Redis documentation, Distributed Locks with Redis, Safety and Liveness Guarantees";
+const REDIS_FAILOVER: &str = "Redis documentation, Distributed Locks with Redis, Why \
+ Failover-based Implementations Are Not Enough";
+const REDIS_SINGLE: &str = "Redis documentation, Distributed Locks with Redis, Correct \
+ Implementation with a Single Instance";
+const REDIS_REDLOCK: &str =
+    "Redis documentation, Distributed Locks with Redis, The Redlock Algorithm";
+const REDIS_CLOCKS: &str =
+    "Redis documentation, Distributed Locks with Redis, Is the Algorithm Asynchronous?";
+const REDIS_SAFETY: &str = "Redis documentation, Distributed Locks with Redis, Safety Arguments";
+const REDIS_LIVENESS: &str =
+    "Redis documentation, Distributed Locks with Redis, Liveness Arguments";
+const REDIS_FSYNC: &str =
+    "Redis documentation, Distributed Locks with Redis, Performance, Crash Recovery and fsync";
+const REDIS_DISCLAIMER: &str =
+    "Redis documentation, Distributed Locks with Redis, Disclaimer about consistency";
+// The sections of "How to do distributed locking".
+const KLEPPMANN_RESOURCE: &str =
+    "Kleppmann 2016, How to do distributed locking, Protecting a resource with a lock";
+const KLEPPMANN_FENCING: &str =
+    "Kleppmann 2016, How to do distributed locking, Making the lock safe with fencing";
+const KLEPPMANN_TIMINGS: &str =
+    "Kleppmann 2016, How to do distributed locking, Breaking Redlock with bad timings";
+const EVICTION: &str = "Redis documentation, Key eviction, Eviction policies";
+const FLUSH: &str = "Redis documentation, FLUSHALL; for the counter, Kleppmann 2016, Making the \
+ lock safe with fencing";
+const REDLOCK_RB: &str = "antirez, redlock-rb, ClockDriftFactor";
+const REPLICATION: &str = "Redis documentation, Redis replication, Read-only replica";
+const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for the pause, \
+ Kleppmann 2016, Breaking Redlock with bad timings";
+
+/// Why, and who says so.
+type Grounds = (&'static str, &'static str);
+
+/// The verdict known for a client under one or several fault families. `None` where the literature
+/// is silent.
+pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
+    // Of most locks the sources treat a few faults only, and nothing follows from those for all of
+    // them together.
+    let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
+    if fault.is_swarm() && !is_treated {
+        return None;
+    }
+    let families: Vec<Family> =
+        if fault.is_swarm() { switched().collect() } else { fault.chosen().collect() };
+    let known: Vec<(Vec<Kind>, Grounds)> =
+        families.iter().filter_map(|family| of_family(client, *family, conditions)).collect();
+    let dangerous = known.iter().find(|(kinds, _)| !kinds.is_empty());
+    if dangerous.is_none() && known.len() < families.len() {
+        return None;
+    }
+    let (_, (because, source)) = dangerous.or(known.first())?;
+    let kinds: BTreeSet<Kind> = known.iter().flat_map(|(kinds, _)| kinds).copied().collect();
+    Some(Expected {
+        kinds: kinds.into_iter().collect(),
+        because: (*because).to_owned(),
+        source: (*source).to_owned(),
+    })
+}
+
+/// Every family that a swarm may switch on.
+fn switched() -> impl Iterator<Item = Family> {
+    let is_switched = |family: &Family| !matches!(family, Family::None | Family::All);
+    FAMILIES.iter().copied().filter(is_switched)
+}
+
+fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
+    let (breaks_exclusion, grounds) = match client {
+        "single-node" | "fencing" => primary(family, conditions)?,
+        // Asking all masters at once is what the documentation recommends for the same algorithm
+        // ("Retry on Failure").
+        "redlock" | "redlock-parallel" => redlock(family, conditions)?,
+        _ => return stated::verdict(client, family),
+    };
+    let kinds = match (breaks_exclusion, family) {
+        (_, Family::StorageDelay) => harm(client, conditions),
+        (false, _) => Vec::new(),
+        (true, _) => {
+            let loses_counter = client == "fencing"
+                && matches!(family, Family::Failover | Family::Restart | Family::Eviction);
+            let counter = if loses_counter { harm_by_counter() } else { harm(client, conditions) };
+            [vec![Kind::Overlap], counter].concat()
+        }
+    };
+    let grounds = match (client, family) {
+        ("fencing", Family::StorageDelay) if kinds.is_empty() => {
+            ("the storage rejects a write with an old token", KLEPPMANN_FENCING)
+        }
+        ("fencing", Family::Failover | Family::Restart) if breaks_exclusion => {
+            ("a counter on one node is lost with the node, and the lock with it", KLEPPMANN_FENCING)
+        }
+        ("fencing", Family::Eviction) => {
+            ("a flush deletes every key, the counter of the tokens too", FLUSH)
+        }
+        _ => grounds,
+    };
+    Some((kinds, grounds))
+}
+
+/// What two holders do to the storage.
+fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
+    match (client, conditions.storage) {
+        ("fencing", StorageRule::Fenced) => vec![],
+        ("fencing", StorageRule::FencedWrites) => vec![Kind::LostUpdate],
+        _ => vec![Kind::StaleWrite, Kind::LostUpdate],
+    }
+}
+
+/// What becomes of tokens whose counter went back.
+fn harm_by_counter() -> Vec<Kind> {
+    vec![Kind::StaleWrite, Kind::LostUpdate, Kind::TokenRegression, Kind::FencedOut]
+}
+
+/// One Redis, or one primary with replicas: whether two processes can hold the lock at once, and
+/// why.
+fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
+    Some(match family {
+        Family::None => {
+            (false, ("one server decides, and holds are shorter than the lease", REDIS_SINGLE))
+        }
+        Family::Pause | Family::Suspend => (
+            true,
+            (
+                "a holder that stands still does not notice that its lease ran out",
+                KLEPPMANN_RESOURCE,
+            ),
+        ),
+        Family::Failover => (
+            true,
+            (
+                "the primary may fail before the lock has reached the replica that is promoted",
+                REDIS_FAILOVER,
+            ),
+        ),
+        Family::ReplicationLag => (
+            false,
+            ("a replica is read-only: it grants nothing while its primary lives", REPLICATION),
+        ),
+        Family::ClockDrift => (
+            false,
+            ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS),
+        ),
+        Family::ClockJump => (
+            true,
+            (
+                "keys expire by the wall clock, so a step lets a lock run out too early",
+                REDIS_DISCLAIMER,
+            ),
+        ),
+        Family::Restart if conditions.restart_loses => {
+            (true, ("a server that comes back empty grants again", REDIS_FSYNC))
+        }
+        Family::Restart => {
+            (false, ("with every write synced, a restart forgets nothing", REDIS_FSYNC))
+        }
+        Family::Partition => {
+            (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS))
+        }
+        Family::LostReply => (
+            false,
+            (
+                "a process that does not know whether it was granted the lock gives it back",
+                REDIS_REDLOCK,
+            ),
+        ),
+        Family::StorageDelay => (
+            false,
+            ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
+        ),
+        Family::ClientCrash => {
+            (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
+        }
+        Family::Eviction => {
+            (true, ("under volatile-ttl, locks are the first to be evicted", EVICTION))
+        }
+        Family::Latency | Family::SlowServer | Family::All => return None,
+    })
+}
+
+/// Independent masters of which a majority decides.
+fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
+    Some(match family {
+        Family::None => (false, ("two majorities share a master", REDIS_SAFETY)),
+        Family::Pause => {
+            let because = "a holder that stands still after the quorum does not notice that its \
+             lease ran out";
+            (true, (because, KLEPPMANN_TIMINGS))
+        }
+        Family::Suspend => (
+            true,
+            (
+                "a process whose clock stood still finds its lease valid though it ran out",
+                SUSPENSION,
+            ),
+        ),
+        Family::ClockDrift if conditions.until_validity => {
+            (true, ("the drift margin of 1 % covers no more than it does", REDLOCK_RB))
+        }
+        Family::ClockDrift => (
+            false,
+            ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS),
+        ),
+        Family::ClockJump => (
+            true,
+            (
+                "a master whose clock is stepped forward forgets its grant and decides again",
+                KLEPPMANN_TIMINGS,
+            ),
+        ),
+        Family::Restart if conditions.restart_loses => {
+            (true, ("a master that comes back empty decides again", REDIS_FSYNC))
+        }
+        Family::Restart => {
+            let because = "a master that stays away for a lease, or has synced every write, \
+             grants nothing twice";
+            (false, (because, REDIS_FSYNC))
+        }
+        Family::Partition => {
+            (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS))
+        }
+        Family::LostReply => (
+            false,
+            (
+                "masters that were not believed to be locked are unlocked all the same",
+                REDIS_REDLOCK,
+            ),
+        ),
+        Family::SlowServer => {
+            (false, ("a master that does not answer in time is left out", REDIS_REDLOCK))
+        }
+        Family::Latency => (
+            false,
+            (
+                "a majority that took as long as the lease is given back, so nobody enters late",
+                REDIS_SAFETY,
+            ),
+        ),
+        Family::StorageDelay => (
+            false,
+            ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
+        ),
+        Family::ClientCrash => {
+            (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
+        }
+        Family::Eviction => (true, ("a master that evicts its grant decides again", EVICTION)),
+        Family::ReplicationLag | Family::Failover | Family::All => return None,
+    })
+}
+
+/// Every lock that the literature says something about, some of them more than once.
+pub fn named() -> impl Iterator<Item = &'static str> {
+    ["single-node", "fencing", "redlock", "redlock-parallel"].into_iter().chain(stated::clients())
+}
+
+impl Expected {
+    /// Whether nothing can go wrong.
+    pub fn is_safe(&self) -> bool {
+        self.kinds.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEFAULT: Conditions =
+        Conditions { restart_loses: true, until_validity: false, storage: StorageRule::Fenced };
+
+    fn kinds(client: &str, fault: &str, conditions: Conditions) -> Option<Vec<Kind>> {
+        expected(client, &fault.parse().unwrap(), conditions).map(|expected| expected.kinds)
+    }
+
+    #[test]
+    fn every_family_but_a_few_is_known_for_the_locks_of_the_literature() {
+        let silent = |client: &str| -> Vec<&str> {
+            let names = FAMILIES.iter().map(|family| family.name());
+            names.filter(|family| kinds(client, family, DEFAULT).is_none()).collect()
+        };
+        assert_eq!(silent("single-node"), ["latency", "slow-server"]);
+        assert_eq!(silent("fencing"), ["latency", "slow-server"]);
+        assert_eq!(silent("redlock"), ["replication-lag", "failover"]);
+    }
+
+    #[test]
+    fn where_the_literature_is_silent_nothing_is_claimed() {
+        assert_eq!(kinds("redlock", "failover", DEFAULT), None);
+        assert_eq!(kinds("redlock", "partition+failover", DEFAULT), None);
+        assert_eq!(kinds("a-new-lock", "pause", DEFAULT), None);
+    }
+
+    #[test]
+    fn fencing_turns_harm_by_a_pause_into_a_mere_hazard() {
+        assert_eq!(kinds("fencing", "pause", DEFAULT), Some(vec![Kind::Overlap]));
+        assert_eq!(kinds("fencing", "storage-delay", DEFAULT), Some(vec![]));
+        let unchecked = Conditions { storage: StorageRule::Unchecked, ..DEFAULT };
+        assert_eq!(
+            kinds("fencing", "storage-delay", unchecked),
+            Some(vec![Kind::StaleWrite, Kind::LostUpdate])
+        );
+    }
+
+    #[test]
+    fn the_counter_of_the_tokens_goes_with_its_server() {
+        for family in ["failover", "restart", "eviction"] {
+            let found = kinds("fencing", family, DEFAULT).unwrap();
+            assert!(found.contains(&Kind::TokenRegression), "{family}");
+        }
+        assert!(!kinds("fencing", "pause", DEFAULT).unwrap().contains(&Kind::TokenRegression));
+    }
+
+    #[test]
+    fn a_sentence_is_about_the_locks_that_it_names() {
+        let foreign =
+            |client: &str| kinds(client, "pause", DEFAULT).unwrap().contains(&Kind::ForeignRelease);
+        assert!(foreign("set-ex-del") && !foreign("set-px-get-del"));
+        assert_eq!(kinds("setnx", "client-crash", DEFAULT), Some(vec![Kind::Stuck]));
+        assert_eq!(kinds("setnx", "pause", DEFAULT), None, "it has no lease");
+        assert_eq!(kinds("redisson-wait", "failover", DEFAULT), None, "it waits for its replicas");
+        assert_eq!(kinds("set-ex-del", "all", DEFAULT), None);
+    }
+
+    #[test]
+    fn a_restart_that_forgets_nothing_is_safe() {
+        let synced = Conditions { restart_loses: false, ..DEFAULT };
+        assert_eq!(kinds("redlock", "restart", synced), Some(vec![]));
+        assert!(
+            kinds("redlock", "restart", DEFAULT)
+                .is_some_and(|kinds| kinds.contains(&Kind::Overlap))
+        );
+    }
+
+    #[test]
+    fn joined_families_are_as_dangerous_as_all_of_them() {
+        let joined = kinds("fencing", "partition+failover", DEFAULT).unwrap();
+        assert!(joined.contains(&Kind::TokenRegression));
+    }
+}

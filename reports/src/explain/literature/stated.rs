@@ -1,0 +1,414 @@
+//! Verdicts that the sources state of locks other than the three that they treat family by family.
+//!
+//! Each rule is a sentence of a source and the locks that it is about. What no sentence says of a
+//! lock is left out, even where it seems plain.
+
+use super::{Grounds, KLEPPMANN_FENCING, KLEPPMANN_RESOURCE, REDIS_FAILOVER, REDIS_SINGLE};
+use crate::judge::finding::Kind;
+use fencepost_faults::Family;
+
+/// What a sentence says.
+struct Rule {
+    /// The locks that it is about, as `--client` names them.
+    clients: &'static [&'static [&'static str]],
+    /// The families of faults.
+    families: &'static [Family],
+    /// What can go wrong; empty if nothing can.
+    kinds: &'static [Kind],
+    /// Why, and who says so.
+    grounds: Grounds,
+}
+
+const SETNX: &str = "Redis documentation, SETNX, Handling deadlocks";
+const REDISSON: &str = "Redisson documentation, Locks and synchronizers, Lock";
+const REDISSON_FAILOVER: &str =
+    "Redisson documentation, Locks and synchronizers, Lock reliability and fencing";
+
+const EDGE_OF_MEMORY: &str = "IPC::Lock::Memcached documentation, A little warning";
+const NOT_RESISTANT: &str = "ghetto-lock documentation, on the lock of memcached's wiki, \
+                             Programming tricks, Ghetto central locking";
+const CAS_IDS: &str = "memcached, doc/protocol.txt, Retrieval command; for the pause, Kleppmann \
+                       2016, Making the lock safe with fencing";
+
+const ZOOKEEPER_BINDINGS: &str =
+    "ZooKeeper wiki, Knowledge Base for Client and Binding Implementors";
+const ZOOKEEPER_PROTECTION: &str =
+    "Curator documentation, ProtectACLCreateModePathAndBytesable, withProtection";
+const ZOOKEEPER_EPHEMERAL: &str =
+    "ZooKeeper 3.8 documentation, Programmer's Guide, Ephemeral Nodes";
+const ZOOKEEPER_GUARANTEES: &str = "ZooKeeper 3.8 documentation, Overview, Guarantees";
+
+const ADVISORY: &str = "PostgreSQL 15 documentation, Explicit Locking, Advisory Locks";
+const ROW_LOCKS: &str = "PostgreSQL 15 documentation, Explicit Locking, Row-Level Locks";
+const RELIABILITY: &str = "PostgreSQL 15 documentation, Reliability and the Write-Ahead Log";
+const SHEDLOCK: &str = "ShedLock documentation, README";
+const JDBC_EXPIRATION: &str = "Spring Integration 7.0, JdbcLockRegistry, unlock";
+const JDBC_TTL: &str = "Spring Integration, DefaultLockRepository, setTimeToLive";
+
+/// Locks with a lease on one primary, without tokens, that are released by a script, or by a
+/// command that looks at the owner first.
+const COMPARING: &[&str] = &[
+    "set-px-get-del",
+    "thread-id-get-del",
+    "setnx-stale-compare",
+    "setnx-getset-owner",
+    "setnx-getset-expiry-owner",
+    "jedis-getset-owner",
+    "checked",
+    "lua-extend",
+    "lua-extend-unchecked",
+    "lua-extend-reacquire",
+    "reentrant-by-value",
+    "reentrant-counted",
+    "watchdog",
+    "watchdog-capped",
+    "watchdog-expire",
+    "watchdog-resurrecting",
+    "watchdog-unstopped",
+    "redisson",
+    "redisson-fair",
+    "redisson-lease",
+    "spring-registry",
+];
+/// The same, released by a DEL that looks at no owner.
+const PLAIN_DELETE: &[&str] = &[
+    "set-ex-del",
+    "setnx-expire",
+    "setnx-stale-del",
+    "setnx-getset",
+    "setnx-getset-nil",
+    "setnx-getset-seconds",
+    "setnx-getset-server-time",
+    "jedis-getset",
+];
+/// Locks on independent masters.
+const ON_MASTERS: &[&str] = &[
+    "redisson-redlock",
+    "redlock-no-random-delay",
+    "redlock-no-validity-check",
+    "redlock-unlock-answered",
+    "redlock-py",
+    "node-redlock",
+    "redsync",
+];
+/// Locks on memcached without tokens.
+const ON_MEMCACHED: &[&str] = &["memcached-add", "memcached-get-delete"];
+/// Locks on ZooKeeper whose nodes are found again when a reply was lost, without tokens.
+const FINDING: &[&str] = &[
+    "curator-mutex",
+    "curator-suspended",
+    "curator-any-session",
+    "curator-unguaranteed",
+    "kazoo-lock",
+    "zookeeper-semaphore",
+];
+/// The other locks on ZooKeeper without tokens.
+const NOT_FINDING: &[&str] =
+    &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
+/// The lock on ZooKeeper with tokens.
+const WITH_CZXID: &[&str] = &["curator-fencing"];
+/// Spring's locks in a table, each process under an id of its own.
+const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
+/// ShedLock's.
+const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
+/// Locks that are published to wait for their replicas.
+const WAITING: &[&str] = &["redisson-wait"];
+
+const RULES: &[Rule] = &[
+    Rule {
+        clients: &[PLAIN_DELETE],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
+        grounds: (
+            "a holder that was held up beyond its lease removes the next one's lock by a plain DEL",
+            REDIS_SINGLE,
+        ),
+    },
+    Rule {
+        clients: &[&["memcached-cas"]],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap],
+        grounds: (
+            "a holder may stand still beyond its lease, but its unique number is lower than the \
+             next one's",
+            CAS_IDS,
+        ),
+    },
+    Rule {
+        clients: &[SPRING_ROWS],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a lock may expire under its holder, and what it protects is then not safe",
+            JDBC_EXPIRATION,
+        ),
+    },
+    Rule {
+        clients: &[SPRING_ROWS],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: ("the row of a process that died expires after its time to live", JDBC_TTL),
+    },
+    Rule {
+        clients: &[SHEDLOCK_ROWS],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a task that takes longer than lockAtMostFor may run twice at once", SHEDLOCK),
+    },
+    Rule {
+        clients: &[SHEDLOCK_ROWS],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: ("the lock of a node that died is kept for lockAtMostFor", SHEDLOCK),
+    },
+    Rule {
+        clients: &[&["shedlock-jdbc"]],
+        families: &[Family::ClockJump],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("the clocks of the nodes are assumed to be synchronised", SHEDLOCK),
+    },
+    Rule {
+        clients: &[SPRING_ROWS, SHEDLOCK_ROWS],
+        families: &[Family::Restart],
+        kinds: &[],
+        grounds: ("a row that was committed is there after a crash", RELIABILITY),
+    },
+    Rule {
+        clients: &[&["pg-advisory"]],
+        families: &[Family::Pause, Family::Suspend, Family::ClientCrash],
+        kinds: &[],
+        grounds: (
+            "a lock of a session is held until it is released or the session ends, and then it is \
+             free",
+            ADVISORY,
+        ),
+    },
+    Rule {
+        clients: &[&["pg-advisory"]],
+        families: &[Family::Restart],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a lock of a session is held until the session ends", ADVISORY),
+    },
+    Rule {
+        clients: &[&["select-for-update"]],
+        families: &[Family::Pause, Family::Suspend, Family::ClientCrash],
+        kinds: &[],
+        grounds: ("a row lock is held until its transaction ends, and then it is free", ROW_LOCKS),
+    },
+    Rule {
+        clients: &[&["select-for-update", "select-for-update-timeout"]],
+        families: &[Family::Restart],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a row lock is held until its transaction ends", ROW_LOCKS),
+    },
+    Rule {
+        clients: &[ON_MEMCACHED],
+        families: &[Family::Eviction],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a server at the edge of its memory forgets locks", EDGE_OF_MEMORY),
+    },
+    Rule {
+        clients: &[ON_MEMCACHED],
+        families: &[Family::Restart],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("the lock does not resist the failure of its server", NOT_RESISTANT),
+    },
+    Rule {
+        clients: &[FINDING, NOT_FINDING],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a holder may stand still at any point until the service has given its lock away, \
+             whatever that service is",
+            KLEPPMANN_RESOURCE,
+        ),
+    },
+    Rule {
+        clients: &[WITH_CZXID],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap],
+        grounds: (
+            "the zxid is a fencing token, so that a holder that stood still does no harm",
+            KLEPPMANN_FENCING,
+        ),
+    },
+    Rule {
+        clients: &[FINDING, NOT_FINDING],
+        families: &[Family::StorageDelay],
+        kinds: &[Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a write may reach the storage after the lock of its writer was given away",
+            KLEPPMANN_RESOURCE,
+        ),
+    },
+    Rule {
+        clients: &[WITH_CZXID],
+        families: &[Family::StorageDelay],
+        kinds: &[],
+        grounds: ("the storage rejects a write with an old zxid", KLEPPMANN_FENCING),
+    },
+    Rule {
+        clients: &[NOT_FINDING],
+        families: &[Family::LostReply],
+        kinds: &[Kind::Stuck],
+        grounds: (
+            "a node whose create was not answered stays as long as the session, and all wait for \
+             it",
+            ZOOKEEPER_BINDINGS,
+        ),
+    },
+    Rule {
+        clients: &[FINDING, WITH_CZXID],
+        families: &[Family::LostReply],
+        kinds: &[],
+        grounds: (
+            "a node whose create was not answered is found again by the GUID in its name",
+            ZOOKEEPER_PROTECTION,
+        ),
+    },
+    Rule {
+        clients: &[FINDING, NOT_FINDING, WITH_CZXID],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: (
+            "the node of a process that died goes when its session ends",
+            ZOOKEEPER_EPHEMERAL,
+        ),
+    },
+    Rule {
+        clients: &[FINDING, WITH_CZXID],
+        families: &[Family::Failover, Family::Restart],
+        kinds: &[],
+        grounds: (
+            "an update that was applied persists, and every server shows the same service",
+            ZOOKEEPER_GUARANTEES,
+        ),
+    },
+    Rule {
+        clients: &[COMPARING, ON_MASTERS, WAITING, ON_MEMCACHED],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a holder may stand still beyond its lease at any point, after a last check too, \
+             whatever the lock service",
+            KLEPPMANN_RESOURCE,
+        ),
+    },
+    Rule {
+        clients: &[COMPARING, PLAIN_DELETE, ON_MASTERS, WAITING, ON_MEMCACHED],
+        families: &[Family::StorageDelay],
+        kinds: &[Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a write may reach the storage after the lease of its writer",
+            KLEPPMANN_RESOURCE,
+        ),
+    },
+    Rule {
+        clients: &[&["redisson", "redisson-fair", "redisson-lease"]],
+        families: &[Family::Failover],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a lock that is returned before it was replicated is lost in a failover",
+            REDISSON_FAILOVER,
+        ),
+    },
+    Rule {
+        clients: &[COMPARING, PLAIN_DELETE],
+        families: &[Family::Failover],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "the primary may fail before the lock has reached the replica that is promoted",
+            REDIS_FAILOVER,
+        ),
+    },
+    Rule {
+        clients: &[&["setnx"]],
+        families: &[Family::ClientCrash],
+        kinds: &[Kind::Stuck],
+        grounds: (
+            "a client that fails or crashes does not release the lock, and nothing else does",
+            SETNX,
+        ),
+    },
+    Rule {
+        clients: &[&["setnx-stale-del"]],
+        families: &[Family::ClientCrash],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
+        grounds: (
+            "two clients that find the lock stale both delete it, and the later DEL removes a \
+             fresh lock",
+            SETNX,
+        ),
+    },
+    Rule {
+        clients: &[&["setnx-getset-expiry"]],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: (
+            "of those that find the lock stale, GETSET tells all but one that they came too late",
+            SETNX,
+        ),
+    },
+    Rule {
+        clients: &[&["redisson", "redisson-lease"]],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: (
+            "nobody prolongs the lock of an instance that crashed, so that it runs out",
+            REDISSON,
+        ),
+    },
+    Rule {
+        clients: &[&["redlock-fencing"]],
+        families: &[
+            Family::None,
+            Family::ClockDrift,
+            Family::Partition,
+            Family::LostReply,
+            Family::SlowServer,
+            Family::Latency,
+            Family::ClientCrash,
+        ],
+        kinds: &[Kind::TokenRegression, Kind::FencedOut],
+        grounds: (
+            "the random value of Redlock does not grow from grant to grant",
+            KLEPPMANN_FENCING,
+        ),
+    },
+    Rule {
+        clients: &[&["redlock-fencing"]],
+        families: &[
+            Family::Pause,
+            Family::Suspend,
+            Family::ClockJump,
+            Family::Restart,
+            Family::Eviction,
+            Family::StorageDelay,
+        ],
+        kinds: &[
+            Kind::Overlap,
+            Kind::StaleWrite,
+            Kind::LostUpdate,
+            Kind::TokenRegression,
+            Kind::FencedOut,
+        ],
+        grounds: (
+            "the random value of Redlock does not grow from grant to grant",
+            KLEPPMANN_FENCING,
+        ),
+    },
+];
+
+/// What the first rule about a lock and a family says.
+pub(super) fn verdict(client: &str, family: Family) -> Option<(Vec<Kind>, Grounds)> {
+    let about = |rule: &&Rule| {
+        rule.families.contains(&family)
+            && rule.clients.iter().any(|clients| clients.contains(&client))
+    };
+    RULES.iter().find(about).map(|rule| (rule.kinds.to_vec(), rule.grounds))
+}
+
+/// Every lock that some rule is about.
+pub(super) fn clients() -> impl Iterator<Item = &'static str> {
+    RULES.iter().flat_map(|rule| rule.clients).flat_map(|clients| clients.iter().copied())
+}

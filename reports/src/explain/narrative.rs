@@ -1,0 +1,358 @@
+//! What happened, step by step, in at most twelve sentences, each of which rests on one event.
+//!
+//! The sentences are made by rules from the events alone: nothing is said that no event says, and
+//! the number of the event stands beside it.
+
+use crate::explain::narrate;
+use crate::judge::finding::{Clash, Finding};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
+use crate::record::history::{Change, What};
+use fencepost_faults::{FaultKind, Impact, Node, SimTime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How many sentences there are at most.
+pub const LINES_MAX: usize = 12;
+/// How many faults are told of at most.
+const FAULTS_MAX: usize = 4;
+
+/// One sentence and the event that it rests on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Line {
+    /// The sentence.
+    pub text: String,
+    /// The sequence number of the event in the history of the run.
+    pub event: u64,
+}
+
+/// The sentences, in the order of their events.
+pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line> {
+    let mut story = Story { timeline, told: Vec::new() };
+    if let Some(clash) = finding.clash {
+        story.clash(clash, finding);
+    }
+    for index in &finding.witness {
+        story.plainly(Weight::Witness, *index);
+    }
+    story.lines()
+}
+
+/// What is left out last, and what first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    Turn,
+    Witness,
+    Detail,
+}
+
+struct Story<'t, 'h> {
+    timeline: &'t Timeline<'h>,
+    told: Vec<(Weight, usize, String)>,
+}
+
+impl Story<'_, '_> {
+    fn tell(&mut self, weight: Weight, index: usize, text: String) {
+        if self.told.iter().all(|(_, known, _)| *known != index) {
+            self.told.push((weight, index, text));
+        }
+    }
+
+    /// The event in the words of the timeline.
+    fn plainly(&mut self, weight: Weight, index: usize) {
+        let history = self.timeline.history;
+        let event = &history.events[index];
+        self.tell(weight, index, format!("{} {}.", event.node, narrate::text(history, event)));
+    }
+
+    fn lines(mut self) -> Vec<Line> {
+        self.told.sort_by_key(|(weight, index, _)| (*weight, *index));
+        self.told.truncate(LINES_MAX);
+        self.told.sort_by_key(|(_, index, _)| *index);
+        let events = &self.timeline.history.events;
+        self.told
+            .into_iter()
+            .map(|(_, index, text)| Line { text, event: events[index].sequence })
+            .collect()
+    }
+
+    /// Two acquisitions that stood against each other: how the first was granted, what befell it,
+    /// and how the second came in.
+    fn clash(&mut self, clash: Clash, finding: &Finding) {
+        let timeline = self.timeline;
+        let (holder, taker) =
+            (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+        self.granted(holder);
+        if let Some(heard) = holder.completed {
+            let believing = holder
+                .valid_for
+                .map_or(String::new(), |valid| format!(", with a lease that says {valid}"));
+            self.tell(
+                Weight::Turn,
+                heard.index,
+                format!("{} enters its critical section{believing}.", holder.process),
+            );
+        }
+        self.faults(clash, finding);
+        self.lost(holder, taker);
+        self.granted(taker);
+        self.enters(clash);
+        if let Some(late) = clash.late_write {
+            let touched =
+                timeline.storage.iter().find(|request| request.acquisition == Some(clash.later));
+            if let Some(touched) = touched {
+                self.plainly(Weight::Turn, touched.moment.index);
+            }
+            self.plainly(Weight::Turn, late);
+        }
+        self.leaves(clash);
+    }
+
+    /// The grant that decided.
+    fn granted(&mut self, one: &Acquisition<'_>) {
+        let Some(grant) = &one.grant else { return };
+        let header = &self.timeline.history.header;
+        let (node, process, ttl) = (grant.node, one.process, header.ttl_us);
+        let text = match header.quorum {
+            _ if header.lives_with_session => {
+                format!("{node} makes {process} the first of the queue.")
+            }
+            _ if header.has_no_ttl() => {
+                format!("{node} grants the lock to {process} for as long as its connection lasts.")
+            }
+            0 | 1 if !grant.created => {
+                let own = process.machine();
+                format!("{node} finds a lock of {own} and lets {process} in under it for {ttl}.")
+            }
+            0 | 1 => format!("{node} grants the lock to {process} for {ttl}."),
+            quorum => {
+                format!(
+                    "{node} grants the lock to {process} for {ttl}: with it, {process} has its \
+                     quorum of {quorum}."
+                )
+            }
+        };
+        self.tell(Weight::Turn, grant.moment.index, text);
+    }
+
+    /// The faults that acted on anybody involved between the first grant and the end of the
+    /// finding.
+    fn faults(&mut self, clash: Clash, finding: &Finding) {
+        let timeline = self.timeline;
+        let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
+        let from = both[0].grant.as_ref().map_or(both[0].invoked, |grant| grant.moment).time;
+        let involved = |machine: &Node| {
+            *machine == Node::Storage
+                || both.iter().any(|one| {
+                    let servers = one.grant.iter().flat_map(|grant| &grant.servers);
+                    one.process.machine() == *machine
+                        || servers.into_iter().any(|(server, _)| server == machine)
+                })
+        };
+        let until = finding.at + finding.duration;
+        let acted =
+            |fault: &&FaultSpan<'_>| fault.touches(from, until) && fault.nodes.iter().any(involved);
+        // The latest speak first: what began long before is the scenery.
+        for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
+            let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
+            self.tell(weight, fault.from.index, begins(fault));
+            let frozen = fault.kind.impact() == Impact::Freezes;
+            if let Some(to) = fault.to.filter(|to| frozen && to.time <= until) {
+                self.tell(Weight::Detail, to.index, format!("{} runs again.", names(fault.nodes)));
+            }
+        }
+    }
+
+    /// How the holder's lock went at its servers before the other was granted, and the restarts in
+    /// between.
+    fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
+        let timeline = self.timeline;
+        let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
+        let ends =
+            timeline.keys.iter().filter(|key| key.value.is_some() && key.value == holder.owner);
+        let ends: Vec<(Moment, bool)> = ends
+            .filter_map(|key| match key.to {
+                Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
+                _ => None,
+            })
+            // What ended before was an earlier lock, where a lock writes the same each time.
+            .filter(|(at, _)| held.moment < *at && *at < taken.moment)
+            .collect();
+        let section =
+            timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
+        for (at, expired) in ends {
+            let still = section.is_some_and(|section| section.covers(at));
+            let while_inside = if still {
+                format!(", while {} is in its critical section", holder.process)
+            } else {
+                String::new()
+            };
+            let event = &timeline.history.events[at.index];
+            let weight =
+                if expired && held.servers.len() > 1 { Weight::Witness } else { Weight::Turn };
+            let text = narrate::text(timeline.history, event);
+            self.tell(weight, at.index, format!("{} {text}{while_inside}.", event.node));
+        }
+        for (index, event) in timeline.history.events.iter().enumerate() {
+            let between = held.moment.index < index && index < taken.moment.index;
+            let ours = taken.servers.iter().any(|(server, _)| *server == event.node);
+            if between && ours && matches!(event.what, What::Started) {
+                self.tell(Weight::Detail, index, format!("{} starts again.", event.node));
+            }
+        }
+    }
+
+    /// The other holder goes in.
+    fn enters(&mut self, clash: Clash) {
+        let timeline = self.timeline;
+        let (holder, taker) =
+            (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+        let Some(heard) = taker.completed else { return };
+        let inside =
+            timeline.section_of(clash.earlier).is_some_and(|section| section.covers(heard));
+        let beside = if inside {
+            format!(" while {} is still in its own", holder.process)
+        } else {
+            String::new()
+        };
+        self.tell(
+            Weight::Turn,
+            heard.index,
+            format!("{} enters its critical section{beside}.", taker.process),
+        );
+    }
+
+    /// When the lease is over that the holder was granted.
+    fn lease_end(&self, holder: &Acquisition<'_>) -> Option<SimTime> {
+        let grant = holder.grant.as_ref()?;
+        Some(grant.moment.time + self.timeline.history.header.ttl_us)
+    }
+
+    /// The holder goes out.
+    fn leaves(&mut self, clash: Clash) {
+        let timeline = self.timeline;
+        let holder = &timeline.acquisitions[clash.earlier];
+        let Some(left) = timeline.section_of(clash.earlier).and_then(|section| section.to) else {
+            return;
+        };
+        let header = &timeline.history.header;
+        let gone = || timeline.gone(holder).map(|(gone, _)| gone.time);
+        let (end, what) = match header.has_no_ttl() {
+            true if header.lives_with_session => (gone(), "node was gone"),
+            true => (gone(), "lock was gone"),
+            false => (self.lease_end(holder), "lease was over"),
+        };
+        let late = match end.filter(|end| *end < left.time) {
+            Some(end) => format!(", {} after its {what}", left.time.since(end)),
+            None => String::new(),
+        };
+        self.tell(
+            Weight::Detail,
+            left.index,
+            format!("{} leaves its critical section{late}.", holder.process),
+        );
+    }
+}
+
+/// A fault as the beginning of what it does.
+fn begins(fault: &FaultSpan<'_>) -> String {
+    let (nodes, id) = (names(fault.nodes), fault.id);
+    match fault.kind {
+        FaultKind::Pause => format!("{nodes} stands still (fault {id})."),
+        FaultKind::Suspend => {
+            format!("{nodes} is suspended, its monotonic clock with it (fault {id}).")
+        }
+        FaultKind::Crash => format!("{nodes} dies (fault {id})."),
+        FaultKind::PowerLoss => format!("{nodes} loses power (fault {id})."),
+        FaultKind::Partition => format!("The network is cut between some of {nodes} (fault {id})."),
+        FaultKind::Delay => format!("Messages between some of {nodes} are delayed (fault {id})."),
+        FaultKind::ClockDrift => {
+            format!("The clocks of {nodes} begin to run at a wrong rate (fault {id}).")
+        }
+        FaultKind::ClockJump => format!("The wall clock of {nodes} is stepped (fault {id})."),
+        FaultKind::LostReply => format!("A reply between {nodes} is lost (fault {id})."),
+        FaultKind::SlowServer => format!("{nodes} becomes slow (fault {id})."),
+        FaultKind::Evict => format!("{nodes} is out of memory and evicts keys (fault {id})."),
+        FaultKind::FlushAll => format!("An operator flushes {nodes} (fault {id})."),
+    }
+}
+
+fn names(nodes: &[Node]) -> String {
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use crate::story::Story;
+    use crate::summary::verdict::judge;
+
+    #[test]
+    fn a_paused_holder_is_told_of_step_by_step() {
+        let judgement = judge(&samples::paused_holder().build());
+        let told: Vec<&str> =
+            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(
+            told,
+            [
+                "redis-1 grants the lock to client-1 for 10s.",
+                "client-1 enters its critical section.",
+                "client-1 stands still (fault 1).",
+                "redis-1 expires the lock of client-1, while client-1 is in its critical \
+                 section.",
+                "redis-1 grants the lock to client-2 for 10s.",
+                "client-2 enters its critical section while client-1 is still in its own.",
+                "client-1 runs again.",
+                "client-1 leaves its critical section, 2.015s after its lease was over.",
+                "client-2 leaves its section and releases.",
+            ]
+        );
+    }
+
+    #[test]
+    fn of_a_session_no_lease_is_told() {
+        let story = Story::with_sessions().takes(1, 1, "a").expires(14, "a").takes(15, 2, "b");
+        let judgement = judge(&story.releases(19, 1).releases(20, 2).build());
+        let told: Vec<&str> =
+            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(
+            told,
+            [
+                "redis-1 makes client-1 the first of the queue.",
+                "client-1 enters its critical section.",
+                "redis-1 removes the node of client-1, whose session is over, while client-1 is \
+                 in its critical section.",
+                "redis-1 makes client-2 the first of the queue.",
+                "client-2 enters its critical section while client-1 is still in its own.",
+                "client-1 leaves its critical section, 5ms after its node was gone.",
+                "client-2 leaves its section and releases.",
+            ]
+        );
+    }
+
+    #[test]
+    fn every_sentence_rests_on_an_event_that_names_whom_it_names() {
+        for story in [samples::paused_holder(), samples::failover()] {
+            let history = story.build();
+            for violation in judge(&history).violations {
+                assert!(
+                    (1..=LINES_MAX).contains(&violation.narrative.len()),
+                    "{}",
+                    violation.narrative.len()
+                );
+                for line in &violation.narrative {
+                    let event = &history.events[line.event as usize];
+                    let fault =
+                        matches!(event.what, What::FaultBegan { .. } | What::FaultEnded { .. });
+                    assert!(
+                        fault || line.text.starts_with(&event.node.to_string()),
+                        "{} rests on {event:?}",
+                        line.text
+                    );
+                }
+                assert!(violation.narrative.is_sorted_by_key(|line| line.event));
+            }
+        }
+    }
+}

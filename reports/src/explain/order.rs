@@ -1,0 +1,56 @@
+//! The order that a violation needs: two events of its smallest run, and what becomes of it if the
+//! second comes first.
+
+use crate::explain::narrate;
+use crate::record::history::History;
+use fencepost_faults::{Node, SimTime, TimedFault};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Two events of the minimal run that were made to change places.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct OrderedPair {
+    /// What comes first.
+    pub first: Step,
+    /// What comes after it.
+    pub then: Step,
+    /// What held the first one up until the other had happened: a fault that was added to the
+    /// minimal plan or, under an id that the plan has, one of its own that was put off. With it,
+    /// anybody can run the swap again.
+    pub swap: TimedFault,
+    /// Whether the rule is broken all the same. False makes the order necessary.
+    pub violation_if_swapped: bool,
+}
+
+/// One event of the minimal run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// Position in the history of the minimal run.
+    pub sequence: u64,
+    /// True time.
+    pub time_us: SimTime,
+    /// Where it happened.
+    pub process: Node,
+    /// What happened, in words.
+    pub text: String,
+}
+
+impl Step {
+    /// The event at this position. Panics if there is none.
+    pub fn of(history: &History, index: usize) -> Step {
+        let event = &history.events[index];
+        let (sequence, time_us, process) = (event.sequence, event.time_us, event.node);
+        Step { sequence, time_us, process, text: narrate::text(history, event) }
+    }
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let begins_with_fault = self.text.starts_with("fault ");
+        if begins_with_fault {
+            f.write_str(&self.text)
+        } else {
+            write!(f, "{} {}", self.process, self.text)
+        }
+    }
+}

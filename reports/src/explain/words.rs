@@ -1,0 +1,431 @@
+//! The words of a violation: what happened, why, and what it rests on.
+
+use crate::explain::cause::Cause;
+use crate::explain::meaning::of_cause;
+use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Timeline};
+use crate::record::history::Change;
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
+
+/// Two or three sentences: the fact, its cause, and where it matters what became of it.
+pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
+    let mut sentences = vec![finding.what.clone()];
+    sentences.push(match finding.clash {
+        Some(clash) => Scene::new(timeline, finding, clash).why(cause),
+        None => alone(finding.kind, cause, timeline.history.header.lives_with_session).to_owned(),
+    });
+    sentences.extend(consequence(timeline, finding));
+    sentences.join(" ")
+}
+
+/// The cause of what needs no second acquisition: of a lock that is kept, or of nobody's getting it.
+fn alone(kind: Kind, cause: Cause, has_sessions: bool) -> &'static str {
+    match (kind, cause) {
+        (Kind::HeldForever, Cause::HoldTooLong) => {
+            "It was at work all the time, and its lock did not run out."
+        }
+        (Kind::HeldForever, Cause::HolderPause) => {
+            "It stood still most of the time, and its lock did not run out."
+        }
+        (_, Cause::AsyncReplicationLoss) => {
+            "The lock had been given back, but the server that was promoted never received that: \
+             replication is asynchronous."
+        }
+        (_, Cause::LostRelease) if has_sessions => {
+            "A process gave the lock back and never heard whether that arrived, and its node stood \
+             on: it lives as long as its session."
+        }
+        (_, Cause::LostRelease) => {
+            "A process gave the lock back and never heard whether that arrived, and its lock stood \
+             on."
+        }
+        (_, Cause::Interleaving) => {
+            "Several processes divided the servers among them, gave them back and tried again in \
+             step, so that none had a majority."
+        }
+        (_, Cause::OrphanRenewal) => {
+            "A process that is not in its section goes on renewing the lock."
+        }
+        (_, Cause::LostReply) => "The lock stood for a process that was never told that it has it.",
+        (_, Cause::HolderCrash) => "A process died, and its lock at the server stood on.",
+        (_, Cause::WaiterCrash) => {
+            "A process that waited for the lock had died; nearly all the time nothing stood under \
+             the lock's key, and still nobody got it."
+        }
+        (_, Cause::MissedWakeup) => {
+            "The lock becomes free without a word to those who wait for it."
+        }
+        (_, Cause::LostPlace) => "The lock did not keep the place of one that waited.",
+        (_, Cause::OrphanNode) => {
+            "The first node of the queue belongs to a live session, and no process takes it for its \
+             own."
+        }
+        (_, Cause::LostWatch) => {
+            "A process waited on when its turn had come: no server kept the watch that would have \
+             told it."
+        }
+        (_, Cause::Unexplained) => UNEXPLAINED,
+        (_, other) => of_cause(other).what,
+    }
+}
+
+/// What can be named in a sentence about two acquisitions that stood against each other.
+struct Scene<'t, 'h> {
+    timeline: &'t Timeline<'h>,
+    kind: Kind,
+    holder: &'t Acquisition<'h>,
+    taker: &'t Acquisition<'h>,
+    at: SimTime,
+}
+
+const UNORDERED_TOKENS: &str = "The tokens are not drawn from one counter, so that their order is \
+                                not that of the grants.";
+const STALE_TAKEOVER: &str = "A process that waited for the lock considered it stale and removed \
+                              it, whoever had it by then.";
+const LOST_REPLY: &str = "A server applied a command whose sender never heard of it.";
+const UNEXPLAINED: &str = "The recorded events do not say why.";
+
+fn shared_client_id(holder: &str, taker: &str) -> String {
+    format!(
+        "{holder} and {taker} have one client id, so that each finds the row of the other its own."
+    )
+}
+
+fn stale_read(holder: &str) -> String {
+    format!(
+        "A server that was behind told {holder} that it was the first of the queue, when its node \
+         was already gone."
+    )
+}
+
+impl<'t, 'h> Scene<'t, 'h> {
+    fn new(timeline: &'t Timeline<'h>, finding: &Finding, clash: Clash) -> Scene<'t, 'h> {
+        let (holder, taker) =
+            (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+        Scene { timeline, kind: finding.kind, holder, taker, at: finding.at + finding.duration }
+    }
+
+    /// The sentence that states the cause.
+    fn why(&self, cause: Cause) -> String {
+        let [holder, taker] = [self.holder, self.taker].map(|one| one.process.to_string());
+        let (held_at, taken_at) = (server(self.holder), server(self.taker));
+        match cause {
+            Cause::HolderPause => self.pause(&holder),
+            Cause::HoldTooLong => {
+                format!("{holder} worked longer than its lease of {}.", self.ttl())
+            }
+            Cause::AsyncReplicationLoss => self.replication_loss(&holder, &taker),
+            Cause::MissedRenewal => self.missed_renewal(&holder),
+            Cause::SplitBrain => format!(
+                "{held_at} and {taken_at} both acted as primary: {held_at} granted {holder} and \
+                 {taken_at} granted {taker}, and neither knew of the other."
+            ),
+            Cause::RestartWithoutDelay => format!(
+                "{} restarted without the lock of {holder} and granted it again within the lease.",
+                self.shared_server().unwrap_or(taken_at)
+            ),
+            Cause::RestartDataLoss => format!("{held_at} restarted without its counter of tokens."),
+            Cause::UnorderedTokens => UNORDERED_TOKENS.to_owned(),
+            Cause::ClockJump => format!(
+                "{}, so the lock of {holder} ran out too early.",
+                self.fault(FaultKind::ClockJump, "The clock", "was stepped")
+            ),
+            Cause::ClockDrift => format!(
+                "{}, so the lease of {holder} was over sooner at the server than by its own clock.",
+                self.fault(FaultKind::ClockDrift, "The clock", "ran at the wrong rate")
+            ),
+            Cause::CoarseExpiry => self.coarse_expiry(&holder, &held_at),
+            Cause::Eviction => format!("{held_at} was out of memory and evicted it."),
+            Cause::Flush => format!("{held_at} was flushed."),
+            Cause::ForeignRelease => format!("Another process had removed the lock of {holder}."),
+            Cause::StaleTakeover => STALE_TAKEOVER.to_owned(),
+            Cause::EarlyRelease => format!(
+                "A command of {holder} itself had removed its lock while it was in its section."
+            ),
+            Cause::LostReply => LOST_REPLY.to_owned(),
+            Cause::LostRelease => self.lost_release(&holder, &taker),
+            Cause::StorageDelay => format!(
+                "The write was still on its way to the storage when the lock passed from {holder} \
+                 to {taker}."
+            ),
+            Cause::Latency => format!(
+                "The answer that {holder} was granted the lock came so late that most of the lease \
+                 was over."
+            ),
+            Cause::Interleaving => {
+                format!("The steps of {holder} and {taker} interleaved; no fault was needed.")
+            }
+            Cause::SharedOwner => format!(
+                "{holder} and {taker} have one owner value, and the server took the one for the \
+                 other."
+            ),
+            Cause::SessionExpired => self.session_expired(&holder, &taker),
+            Cause::StaleRead => stale_read(&holder),
+            Cause::ClockSkew => self.clock_skew(&holder),
+            Cause::SharedClientId => shared_client_id(&holder, &taker),
+            Cause::ConnectionLost => self.connection_lost(&holder, &held_at),
+            // Those of nobody's getting the lock have no second acquisition.
+            Cause::OrphanRenewal
+            | Cause::HolderCrash
+            | Cause::WaiterCrash
+            | Cause::MissedWakeup
+            | Cause::LostPlace
+            | Cause::OrphanNode
+            | Cause::LostWatch => of_cause(cause).what.to_owned(),
+            Cause::Unexplained => UNEXPLAINED.to_owned(),
+        }
+    }
+
+    fn session_expired(&self, holder: &str, taker: &str) -> String {
+        let told = self.holder.completed;
+        let gone = self.timeline.gone(self.holder);
+        let when = match told.zip(gone).is_some_and(|(told, (gone, _))| gone < told) {
+            true => format!("before {holder} had heard that it was the first of the queue"),
+            false => format!("while {holder} was in its section"),
+        };
+        format!(
+            "The servers ended the session of {holder}, and its node with it, {when}; so {taker} \
+             became the first of the queue."
+        )
+    }
+
+    fn clock_skew(&self, holder: &str) -> String {
+        let gone = self.timeline.gone(self.holder).map(|(gone, _)| gone);
+        let replacer = gone.and_then(|gone| self.timeline.replacer(gone));
+        let replacer = replacer.unwrap_or(self.taker.process);
+        let both = [self.holder.process, replacer].map(Node::machine);
+        let is_skew = |fault: &&FaultSpan<'_>| {
+            matches!(fault.kind, FaultKind::ClockJump | FaultKind::ClockDrift)
+                && fault.from.time <= self.at
+                && fault.nodes.iter().any(|node| both.contains(node))
+        };
+        let faults = &self.timeline.faults;
+        let what = faults.iter().rev().find(is_skew).map_or(String::new(), |fault| {
+            let hit: Vec<Node> =
+                fault.nodes.iter().copied().filter(|node| both.contains(node)).collect();
+            let verb = match fault.kind {
+                FaultKind::ClockJump => "was stepped at",
+                _ => "ran at the wrong rate from",
+            };
+            let (hit, from, id) = (names(&hit), fault.from.time, fault.id);
+            format!("The clock of {hit} {verb} {from} (fault {id}). ")
+        });
+        format!(
+            "{what}Processes compare the time in the row with their own clocks, so that {replacer} \
+             took the lock of {holder} before its {} were over.",
+            self.ttl()
+        )
+    }
+
+    fn connection_lost(&self, holder: &str, held_at: &str) -> String {
+        let gone = self.timeline.gone(self.holder).map(|(_, how)| how);
+        match gone {
+            Some(KeyEnd::Changed { change: Change::Forgotten, .. }) => format!(
+                "{held_at} restarted: the connection of {holder} ended, and the lock that it had on \
+                 it, while {holder} was in its section."
+            ),
+            _ => format!(
+                "{held_at} ended the connection of {holder}, and the lock that it had on it, while \
+                 {holder} was in its section."
+            ),
+        }
+    }
+
+    fn missed_renewal(&self, holder: &str) -> String {
+        format!(
+            "The lock renews its lease by itself, but for the {} before it was over no renewal of \
+             {holder} reached the server.",
+            self.ttl()
+        )
+    }
+
+    fn coarse_expiry(&self, holder: &str, held_at: &str) -> String {
+        format!(
+            "{held_at} counts leases in whole seconds, so the lock of {holder} ran out up to a \
+             second before its {} were over.",
+            self.ttl()
+        )
+    }
+
+    fn replication_loss(&self, holder: &str, taker: &str) -> String {
+        let (held_at, taken_at) = (server(self.holder), server(self.taker));
+        if held_at != taken_at {
+            return format!(
+                "{held_at} had granted {holder}, but {taken_at}, which granted {taker}, never had \
+                 that write: replication is asynchronous."
+            );
+        }
+        if self.kind == Kind::ForeignRelease {
+            return format!(
+                "{holder} had been granted its lock by {held_at}, which a failover had replaced, \
+                 and released what stood at another server."
+            );
+        }
+        format!(
+            "{held_at} discarded what it had granted when it resynchronised with another primary."
+        )
+    }
+
+    fn lost_release(&self, holder: &str, taker: &str) -> String {
+        if self.kind == Kind::ForeignRelease {
+            return format!(
+                "{holder} had sent its release before {taker} was granted the lock, and the \
+                 network delivered it after that."
+            );
+        }
+        let machine = self.holder.process.machine();
+        format!(
+            "A release that {machine} had sent for an earlier lock arrived late and removed this one."
+        )
+    }
+
+    fn pause(&self, holder: &str) -> String {
+        let acquisition = self.holder;
+        let from =
+            acquisition.grant.as_ref().map_or(acquisition.invoked, |grant| grant.moment).time;
+        let pauses = self
+            .timeline
+            .faults
+            .iter()
+            .filter(|fault| fault.does(Impact::Freezes, acquisition.process));
+        let longest = pauses.max_by_key(|fault| fault.within(from, self.at));
+        let Some(fault) = longest else { return format!("{holder} stood still.") };
+        let suspended = if fault.kind == FaultKind::Suspend {
+            "was suspended, its monotonic clock with it,"
+        } else {
+            "stood still"
+        };
+        let what = match self.timeline.history.header.lives_with_session {
+            true => "session ended".to_owned(),
+            false => format!("lease of {} ran out", self.ttl()),
+        };
+        format!(
+            "{holder} {suspended} for {} from {} on, and its {what} unnoticed.",
+            length(fault, self.timeline.end),
+            fault.from.time
+        )
+    }
+
+    /// The last fault of a kind before the end of the finding, as the beginning of a sentence.
+    fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
+        let mut faults = self
+            .timeline
+            .faults
+            .iter()
+            .rev()
+            .filter(|fault| fault.kind == kind && fault.from.time <= self.at);
+        let relevant =
+            |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|machine| self.involves(*machine));
+        match faults.find(relevant) {
+            Some(fault) => {
+                format!(
+                    "{subject} of {} {verb} at {} (fault {})",
+                    names(fault.nodes),
+                    fault.from.time,
+                    fault.id
+                )
+            }
+            None => format!("{subject} of a host {verb}"),
+        }
+    }
+
+    fn involves(&self, machine: Node) -> bool {
+        let mut both = [self.holder, self.taker].into_iter();
+        both.any(|one| {
+            one.process.machine() == machine
+                || one
+                    .grant
+                    .as_ref()
+                    .is_some_and(|grant| grant.servers.iter().any(|(server, _)| *server == machine))
+        })
+    }
+
+    /// The first server that granted both.
+    fn shared_server(&self) -> Option<String> {
+        let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
+        let mut lost = self.timeline.history.events.iter().filter_map(|event| match &event.what {
+            crate::record::history::What::Server {
+                change: crate::record::history::Change::Forgotten,
+                ..
+            } => Some(event.node),
+            _ => None,
+        });
+        let granted = |grant: &crate::judge::timeline::Grant, node: Node| {
+            grant.servers.iter().any(|(server, _)| *server == node)
+        };
+        lost.find(|node| granted(held, *node) && granted(taken, *node)).map(|node| node.to_string())
+    }
+
+    fn ttl(&self) -> Micros {
+        self.timeline.history.header.ttl_us
+    }
+}
+
+/// What became of it, where the history shows that.
+fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
+    if finding.kind != Kind::Overlap {
+        return None;
+    }
+    let until = finding.at + finding.duration;
+    let rejected = timeline.storage.iter().filter(|request| {
+        !request.accepted && request.moment.time >= finding.at && request.moment.time <= until
+    });
+    match rejected.count() {
+        0 => None,
+        1 => Some("The storage rejected one request meanwhile for its old token.".to_owned()),
+        many => {
+            Some(format!("The storage rejected {many} requests meanwhile for their old tokens."))
+        }
+    }
+}
+
+fn server(acquisition: &Acquisition<'_>) -> String {
+    let grant = acquisition.grant.as_ref();
+    grant.map_or("the server".to_owned(), |grant| grant.node.to_string())
+}
+
+fn length(fault: &FaultSpan<'_>, end: SimTime) -> Micros {
+    fault.to.map_or(end, |to| to.time).since(fault.from.time)
+}
+
+fn names(nodes: &[Node]) -> String {
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    /// What is said of a finding that no second acquisition belongs to.
+    fn said(kind: Kind, cause: Cause) -> String {
+        let history = Story::new().takes(1, 1, "a").build();
+        let (at, duration) = (SimTime(0), Micros::ZERO);
+        let (processes, what, witness) = (Vec::new(), String::new(), Vec::new());
+        let finding = Finding { kind, at, duration, processes, what, witness, clash: None };
+        summary(&Timeline::new(&history), &finding, cause)
+    }
+
+    #[test]
+    fn of_waiting_nothing_is_said_of_two_that_stood_against_each_other() {
+        for kind in [Kind::Stuck, Kind::Deadlock, Kind::Starved, Kind::HeldForever] {
+            for cause in Cause::ALL {
+                let said = said(kind, *cause);
+                assert!(!said.contains("a process and a process"), "{kind} {cause}: {said}");
+                assert!(!said.contains("removed this one"), "{kind} {cause}: {said}");
+                assert!(!said.contains("the server discarded"), "{kind} {cause}: {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cause_is_told_alike_of_every_kind_of_waiting() {
+        for cause in Cause::ALL {
+            let [stuck, others @ ..] =
+                [Kind::Stuck, Kind::Deadlock, Kind::Starved].map(|kind| said(kind, *cause));
+            assert!(others.iter().all(|other| *other == stuck), "{cause}: {others:?}");
+        }
+        assert!(said(Kind::Deadlock, Cause::LostRelease).contains("its lock stood on"));
+    }
+}

@@ -1,0 +1,60 @@
+//! The table of checkers.
+//!
+//! One invariant is one file. A new checker is a file and a line in [`CHECKERS`].
+
+mod deadlock;
+mod duplicate_number;
+mod fenced_out;
+mod foreign_release;
+mod held_forever;
+mod lost_update;
+mod overlap;
+mod oversold;
+mod stale_write;
+mod starved;
+pub(crate) mod stuck;
+mod token_missing;
+mod token_regression;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod second_opinion;
+
+use crate::judge::finding::{Clash, Finding};
+use crate::judge::timeline::Timeline;
+
+/// One invariant and the function that judges it.
+#[derive(Clone, Copy, Debug)]
+pub struct Checker {
+    /// The name of the invariant, as `kind` names its violation.
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// Everything that breaks the invariant, in order of time.
+    pub check: fn(&Timeline<'_>) -> Vec<Finding>,
+}
+
+/// Every checker, in the order in which they judge.
+pub const CHECKERS: &[Checker] = &[
+    overlap::CHECKER,
+    stale_write::CHECKER,
+    lost_update::CHECKER,
+    oversold::CHECKER,
+    duplicate_number::CHECKER,
+    token_regression::CHECKER,
+    token_missing::CHECKER,
+    fenced_out::CHECKER,
+    foreign_release::CHECKER,
+    stuck::CHECKER,
+    deadlock::CHECKER,
+    starved::CHECKER,
+    held_forever::CHECKER,
+];
+
+/// The deciding grants of two acquisitions, as indices into the history.
+fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {
+    let both = clash.iter().flat_map(|clash| [clash.earlier, clash.later]);
+    both.filter_map(|index| Some(timeline.acquisitions[index].grant.as_ref()?.moment.index))
+        .collect()
+}

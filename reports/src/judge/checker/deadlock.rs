@@ -1,0 +1,106 @@
+//! Nobody waits for ever. When a run ends in which somebody waits for the lock and nobody is in its
+//! section, something must lie ahead that can wake a process. Whether something did is what the
+//! world knew when the run ended, and the history tells ([`What::Silent`]).
+
+use super::Checker;
+use crate::judge::finding::{Finding, Kind};
+use crate::judge::timeline::{Acquisition, Moment, Timeline};
+use crate::record::history::What;
+use fencepost_faults::{Node, SimTime};
+
+pub(super) const CHECKER: Checker = Checker {
+    name: "deadlock",
+    about: "while somebody waits and nobody holds the lock, something lies ahead that can wake one",
+    check,
+};
+
+/// At most one: it lasts to the end.
+pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    let open = || timeline.acquisitions.iter().filter(|one| one.completed.is_none());
+    let waiting: Vec<(&Acquisition<'_>, Moment)> =
+        open().filter_map(|one| Some((one, told_hopeless(timeline, one.process)?))).collect();
+    let is_held = timeline.sections.iter().any(|section| section.to.is_none());
+    if waiting.is_empty() || is_held || waiting.len() < open().count() {
+        return Vec::new();
+    }
+    let from = began(timeline, &waiting);
+    let mut processes: Vec<Node> = waiting.iter().map(|(one, _)| one.process).collect();
+    processes.sort();
+    let names: Vec<String> = processes.iter().map(Node::to_string).collect();
+    let what = format!(
+        "From {from} to the end of the run at {} nobody held the lock and {} waited for it, and then \
+         nothing lay ahead that could have woken anybody: no timer of a process, no message from or \
+         to one, no answer of a server.",
+        timeline.end,
+        names.join(" and ")
+    );
+    let mut witness: Vec<usize> =
+        waiting.iter().flat_map(|(one, told)| [one.invoked.index, told.index]).collect();
+    witness.sort_unstable();
+    let (kind, duration) = (Kind::Deadlock, timeline.end.since(from));
+    vec![Finding { kind, at: from, duration, processes, what, witness, clash: None }]
+}
+
+/// Where the history says that nothing lay ahead of a process that waited.
+fn told_hopeless(timeline: &Timeline<'_>, process: Node) -> Option<Moment> {
+    let hopeless = |what: &What| matches!(what, What::Silent { ahead: false, .. });
+    let events = &timeline.history.events;
+    let index = events.iter().rposition(|event| event.node == process && hopeless(&event.what))?;
+    Some(timeline.moment(index))
+}
+
+/// Since when all of them have waited and nobody has held the lock.
+fn began(timeline: &Timeline<'_>, waiting: &[(&Acquisition<'_>, Moment)]) -> SimTime {
+    let asked = waiting.iter().map(|(one, _)| one.invoked.time);
+    let left = timeline.sections.iter().filter_map(|section| Some(section.to?.time));
+    asked.chain(left).max().unwrap_or(timeline.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    fn found(story: Story) -> usize {
+        let history = story.build();
+        check(&Timeline::new(&history)).len()
+    }
+
+    /// Client 2 waits from 2 ms on; client 1 gives the lock back at 5 ms.
+    fn waits() -> Story {
+        Story::new().takes(1, 1, "a").acquires(2, 2).leaves(5, 1).removed(5, "a", 1).left(6, 1)
+    }
+
+    #[test]
+    fn rejects_waiters_that_nothing_can_wake() {
+        assert_eq!(found(waits().silent(7, 2, 2, false)), 1);
+        let both = waits().acquires(7, 3).silent(9, 2, 2, false).silent(9, 3, 8, false);
+        let history = both.build();
+        let finding = &check(&Timeline::new(&history))[0];
+        assert_eq!((finding.at.0, finding.duration.0), (7_000, 2_000));
+        assert_eq!(finding.processes, [Node::Client(2), Node::Client(3)]);
+    }
+
+    #[test]
+    fn accepts_a_waiter_for_whom_something_lies_ahead() {
+        assert_eq!(found(waits().silent(99, 2, 2, true)), 0);
+        assert_eq!(found(waits()), 0);
+    }
+
+    #[test]
+    fn accepts_waiters_while_somebody_holds() {
+        let held = Story::new().takes(1, 1, "a").acquires(2, 2).silent(99, 2, 2, false);
+        assert_eq!(found(held), 0);
+    }
+
+    #[test]
+    fn accepts_one_that_got_in_or_gave_up() {
+        assert_eq!(found(waits().silent(99, 2, 2, false).fails(99, 2)), 0);
+    }
+
+    #[test]
+    fn rejects_a_waiter_behind_a_holder_that_died() {
+        let died = Story::new().takes(1, 1, "a").acquires(2, 2).crashes(5, 1);
+        assert_eq!(found(died.silent(7, 2, 2, false)), 1);
+    }
+}

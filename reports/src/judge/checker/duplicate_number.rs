@@ -1,0 +1,106 @@
+//! A global sequence: no number is issued twice, and none goes back.
+//!
+//! The guarded value is the last number; an accepted write issues the number that it writes.
+
+use super::{Checker, lost_update};
+use crate::judge::finding::{Finding, Kind};
+use crate::judge::timeline::{StorageRequest, Timeline};
+use crate::record::history::Workload;
+use fencepost_faults::Micros;
+use std::collections::BTreeMap;
+
+pub(super) const CHECKER: Checker = Checker {
+    name: "duplicate-number",
+    about: "in the sequence workload, no number is issued twice and none goes back",
+    check,
+};
+
+fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    if timeline.history.header.workload != Workload::Sequence {
+        return Vec::new();
+    }
+    let mut issued: BTreeMap<i64, &StorageRequest> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for write in timeline.storage.iter().filter(|request| request.is_accepted_write()) {
+        if let Some(first) = issued.get(&write.after) {
+            findings.push(finding(timeline, Kind::DuplicateNumber, first, write));
+        } else if let Some((_, highest)) = issued.last_key_value()
+            && write.after < highest.after
+        {
+            findings.push(finding(timeline, Kind::NumberRegression, highest, write));
+        }
+        issued.entry(write.after).or_insert(write);
+    }
+    findings
+}
+
+fn finding(
+    timeline: &Timeline<'_>,
+    kind: Kind,
+    first: &StorageRequest,
+    second: &StorageRequest,
+) -> Finding {
+    let what = match kind {
+        Kind::DuplicateNumber => {
+            format!(
+                "Number {} was issued to {} and again to {}.",
+                second.after, first.process, second.process
+            )
+        }
+        _ => format!(
+            "{} got number {} after {} had got {}.",
+            second.process, second.after, first.process, first.after
+        ),
+    };
+    let clash = lost_update::clash(timeline, first, second);
+    let mut witness = super::grants_of(timeline, clash);
+    witness.extend([first.moment.index, second.moment.index]);
+    witness.sort_unstable();
+    witness.dedup();
+    let mut processes = vec![first.process, second.process];
+    processes.dedup();
+    Finding {
+        kind,
+        at: second.moment.time,
+        duration: Micros::ZERO,
+        processes,
+        what,
+        witness,
+        clash,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    fn kinds(story: Story) -> Vec<Kind> {
+        check(&Timeline::new(&story.build())).into_iter().map(|finding| finding.kind).collect()
+    }
+
+    #[test]
+    fn accepts_numbers_that_grow() {
+        let story =
+            Story::of_workload("sequence").takes(1, 1, "a").writes(2, 1, 0, 1).releases(3, 1);
+        assert_eq!(kinds(story.takes(4, 2, "b").writes(5, 2, 1, 2)), []);
+    }
+
+    #[test]
+    fn accepts_equal_values_in_another_workload() {
+        let story = Story::of_workload("register").takes(1, 1, "a").takes(2, 2, "b");
+        assert_eq!(kinds(story.writes(3, 1, 0, 1).writes(4, 2, 0, 1)), []);
+    }
+
+    #[test]
+    fn rejects_a_number_that_was_issued_twice() {
+        let story = Story::of_workload("sequence").takes(1, 1, "a").takes(2, 2, "b");
+        assert_eq!(kinds(story.writes(3, 1, 0, 1).writes(4, 2, 0, 1)), [Kind::DuplicateNumber]);
+    }
+
+    #[test]
+    fn rejects_a_number_that_goes_back() {
+        let story = Story::of_workload("sequence").takes(1, 1, "a").takes(2, 2, "b");
+        assert_eq!(kinds(story.writes(3, 1, 4, 5).writes(4, 2, 2, 3)), [Kind::NumberRegression]);
+    }
+}

@@ -1,0 +1,154 @@
+//! Nobody keeps the lock beyond the stated bound. Demanded only of runs whose header states one.
+//!
+//! A process keeps the lock while it is in its section and the lock stands at its servers: one
+//! whose lease ran out keeps nobody waiting.
+
+use super::Checker;
+use crate::judge::finding::{Finding, Kind};
+use crate::judge::timeline::{Section, Timeline};
+use fencepost_faults::{Micros, SimTime};
+
+pub(super) const CHECKER: Checker = Checker {
+    name: "held-forever",
+    about: "no live holder keeps the lock beyond the stated bound",
+    check,
+};
+
+fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    let Some(bound) = timeline.history.header.held_bound_us else { return Vec::new() };
+    let kept = |section: &Section| {
+        kept_until(timeline, section, section.from.time + bound).since(section.from.time)
+    };
+    let too_long = timeline
+        .sections
+        .iter()
+        .map(|section| (section, kept(section)))
+        .filter(|(_, kept)| *kept > bound);
+    too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
+}
+
+/// Until when a process kept the lock that it had at an instant: until it left or the lock went
+/// from so many servers that those it stood at were no quorum. That instant, if it did not have it
+/// any more. Where no server told of the grant, until it left.
+pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
+    let left = section.ends(timeline.end);
+    let holder = &timeline.acquisitions[section.acquisition];
+    if holder.grant.is_none() {
+        return left;
+    }
+    let standing = timeline.keys.iter().filter(|span| {
+        span.from.time <= at && at < timeline.stood_until(span) && timeline.is_lock_of(span, holder)
+    });
+    let mut ends: Vec<SimTime> = standing.map(|span| timeline.stood_until(span)).collect();
+    ends.sort();
+    let quorum = usize::from(timeline.history.header.quorum.max(1));
+    let lost = ends.len().checked_sub(quorum).map_or(at, |place| ends[place]);
+    left.min(lost)
+}
+
+fn finding(section: &Section, held: Micros, bound: Micros) -> Finding {
+    Finding {
+        kind: Kind::HeldForever,
+        at: section.from.time + bound,
+        duration: held - bound,
+        processes: vec![section.process],
+        what: format!(
+            "{} held the lock for {held}, longer than the bound of {bound}.",
+            section.process
+        ),
+        witness: std::iter::once(section.from)
+            .chain(section.to)
+            .map(|moment| moment.index)
+            .collect(),
+        clash: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::history::Change;
+    use crate::story::Story;
+    use fencepost_faults::Node;
+
+    fn held_forever(story: Story) -> Vec<Finding> {
+        check(&Timeline::new(&story.build()))
+    }
+
+    #[test]
+    fn accepts_a_section_of_just_the_bound() {
+        assert_eq!(held_forever(Story::new().held_bound(10).takes(1, 1, "a").releases(11, 1)), []);
+    }
+
+    #[test]
+    fn accepts_any_section_when_no_bound_is_stated() {
+        assert_eq!(held_forever(Story::new().takes(1, 1, "a").releases(9_999, 1)), []);
+    }
+
+    #[test]
+    fn accepts_a_holder_who_died() {
+        assert_eq!(
+            held_forever(Story::new().held_bound(10).takes(1, 1, "a").crashes(5, 1).loses(99, 2)),
+            []
+        );
+    }
+
+    #[test]
+    fn accepts_a_section_whose_lock_had_run_out_before_the_server_noticed() {
+        let story = Story::new().held_bound(10).takes(1, 1, "a").expires(98, "a").releases(99, 1);
+        assert_eq!(held_forever(story), []);
+    }
+
+    #[test]
+    fn rejects_a_section_that_was_kept_by_a_session_for_longer_than_its_timeout() {
+        let story = Story::with_sessions().held_bound(20).takes(1, 1, "a").expires(98, "a");
+        assert_eq!(held_forever(story.releases(99, 1)).len(), 1, "the session was prolonged");
+    }
+
+    #[test]
+    fn accepts_a_section_whose_lock_had_run_out() {
+        let story = Story::new().held_bound(10).takes(1, 1, "a").expires(11, "a").releases(99, 1);
+        assert_eq!(held_forever(story), []);
+    }
+
+    #[test]
+    fn rejects_a_lock_that_ran_out_beyond_the_bound_and_counts_until_then() {
+        let extended = Some(Node::Client(1));
+        let story = Story::new().held_bound(10).takes(1, 1, "a").server(
+            5,
+            1,
+            Change::Extended,
+            "a",
+            extended,
+        );
+        assert_eq!(held_forever(story.expires(15, "a").releases(99, 1))[0].duration.0, 4_000);
+    }
+
+    #[test]
+    fn of_a_quorum_the_lock_is_kept_while_it_stands_at_a_majority() {
+        let story = |expired: u64| {
+            let story = Story::with_quorum(2)
+                .held_bound(10)
+                .grants_at(1, 1, 1, "a")
+                .grants_at(1, 1, 2, "a");
+            let story = story.server(5, 2, Change::Extended, "a", Some(Node::Client(1)));
+            story.hears(1, 1, "a").expires_at(expired, 2, "a").releases(20, 1)
+        };
+        assert_eq!(held_forever(story(9)), []);
+        assert_eq!(held_forever(story(14))[0].duration.0, 3_000);
+    }
+
+    #[test]
+    fn rejects_a_section_beyond_the_bound() {
+        let found = held_forever(Story::new().held_bound(10).takes(1, 1, "a").releases(12, 1));
+        assert_eq!((found[0].at.0, found[0].duration.0), (11_000, 1_000));
+    }
+
+    #[test]
+    fn rejects_a_section_that_is_never_left() {
+        assert_eq!(
+            held_forever(Story::new().held_bound(10).takes(1, 1, "a").loses(99, 2)).len(),
+            1
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! No update is lost: a read-modify-write lands on the value that it had read.
+
+use super::Checker;
+use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::timeline::{StorageRequest, Timeline};
+use fencepost_faults::Micros;
+
+pub(super) const CHECKER: Checker = Checker {
+    name: "lost-update",
+    about: "a read-modify-write lands on the value that it had read",
+    check,
+};
+
+fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    let writes =
+        timeline.storage.iter().enumerate().filter(|(_, request)| request.is_accepted_write());
+    writes
+        .filter_map(|(index, write)| {
+            let read = write.based_on?;
+            (read != write.before).then(|| finding(timeline, index, read))
+        })
+        .collect()
+}
+
+fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
+    let write = &timeline.storage[index];
+    let overwritten =
+        timeline.storage[..index].iter().rev().find(|request| request.is_accepted_write());
+    let whose = overwritten
+        .map_or("a value that it had not read".to_owned(), |lost| format!("{}'s", lost.process));
+    let what = format!(
+        "{} wrote {}, based on the {read} that it had read, over {} {}: that update is lost.",
+        write.process, write.after, whose, write.before
+    );
+    let clash = overwritten.and_then(|lost| clash(timeline, lost, write));
+    let mut witness = super::grants_of(timeline, clash);
+    witness.extend(
+        timeline.storage[..index]
+            .iter()
+            .rev()
+            .find(|request| is_read_for(request, write))
+            .map(|r| r.moment.index),
+    );
+    witness.extend(overwritten.map(|lost| lost.moment.index));
+    witness.push(write.moment.index);
+    witness.sort_unstable();
+    witness.dedup();
+    let mut processes: Vec<_> =
+        overwritten.map(|lost| lost.process).into_iter().chain([write.process]).collect();
+    processes.dedup();
+    Finding {
+        kind: Kind::LostUpdate,
+        at: write.moment.time,
+        duration: Micros::ZERO,
+        processes,
+        what,
+        witness,
+        clash,
+    }
+}
+
+fn is_read_for(request: &StorageRequest, write: &StorageRequest) -> bool {
+    !request.is_accepted_write() && request.accepted && request.acquisition == write.acquisition
+}
+
+/// The two acquisitions in grant order, and which of the two writes came too late: that of the
+/// earlier acquisition.
+pub(super) fn clash(
+    timeline: &Timeline<'_>,
+    first: &StorageRequest,
+    second: &StorageRequest,
+) -> Option<Clash> {
+    let (one, other) = (first.acquisition?, second.acquisition?);
+    if one == other {
+        return None;
+    }
+    let (earlier, later) = timeline.in_grant_order(one, other);
+    let late = if earlier == one { first } else { second };
+    Some(Clash { earlier, later, late_write: Some(late.moment.index) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+    use fencepost_faults::Node;
+
+    fn lost_updates(story: Story) -> Vec<Finding> {
+        check(&Timeline::new(&story.build()))
+    }
+
+    #[test]
+    fn accepts_updates_of_what_was_read() {
+        let story = Story::new().takes(1, 1, "a").reads(2, 1, 0).writes(3, 1, 0, 1).releases(4, 1);
+        assert_eq!(lost_updates(story.takes(5, 2, "b").reads(6, 2, 1).writes(7, 2, 1, 2)), []);
+    }
+
+    #[test]
+    fn accepts_an_update_that_the_storage_rejects() {
+        let story = Story::new()
+            .takes(1, 1, "a")
+            .reads(2, 1, 0)
+            .takes(3, 2, "b")
+            .reads(4, 2, 0)
+            .writes(5, 2, 0, 1);
+        assert_eq!(lost_updates(story.rejects_write(6, 1, 0, 1)), []);
+    }
+
+    #[test]
+    fn rejects_an_update_of_a_value_that_has_changed_since() {
+        let story = Story::new()
+            .takes(1, 1, "a")
+            .reads(2, 1, 0)
+            .takes(3, 2, "b")
+            .reads(4, 2, 0)
+            .writes(5, 2, 0, 1);
+        let found = lost_updates(story.writes(6, 1, 0, 1));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].processes, [Node::Client(2), Node::Client(1)]);
+        let clash = found[0].clash.unwrap();
+        assert_eq!((clash.earlier, clash.later), (0, 1), "client 1 was granted the lock first");
+    }
+
+    #[test]
+    fn rejects_an_overwritten_late_write_though_its_writer_was_the_newest_the_storage_had_seen() {
+        // Tokens on writes alone: the later holder reads, the earlier one's write lands, the later
+        // one overwrites it.
+        let story =
+            Story::new().takes(1, 1, "a").takes(3, 2, "b").reads(4, 2, 0).writes(5, 1, 0, 1);
+        let found = lost_updates(story.writes(6, 2, 0, 1));
+        assert_eq!(found.len(), 1);
+        let clash = found[0].clash.unwrap();
+        assert_eq!((clash.earlier, clash.later), (0, 1));
+    }
+}

@@ -1,0 +1,156 @@
+//! Random histories of a lock, some of them wrong.
+
+use crate::record::history::History;
+use crate::story::Story;
+use fencepost_faults::draw::{chance, uniform};
+use fencepost_faults::{Seed, Stream};
+use rand_core::Rng;
+
+/// What sort of mistakes the lock makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Style {
+    /// It lets somebody in too early now and then.
+    Plain,
+    /// The same, and holders take it again while they hold it.
+    Nested,
+    /// It gives a token twice, or an older one, now and then.
+    Fenced,
+    /// Its holders delete what stands at the server, whoever it belongs to, now and then.
+    Careless,
+}
+
+/// A history of this style; the same number always gives the same.
+pub(super) fn random(style: Style, number: u64) -> History {
+    let mut rng = Seed(number).stream(Stream::Plan(style as u16));
+    let processes = uniform(&mut rng, 2..=4);
+    let mut telling = Telling {
+        rng,
+        style,
+        story: Some(Story::new()),
+        free_at: vec![1; processes as usize],
+        busy: (0, 0),
+        token: 0,
+    };
+    for turn in 0..uniform(&mut telling.rng, 2..=7) {
+        telling.turn(turn);
+    }
+    telling.story.take().unwrap_or_else(Story::new).build()
+}
+
+/// A history in the making, one turn of one process after the other; their times may interleave.
+struct Telling<R> {
+    rng: R,
+    style: Style,
+    story: Option<Story>,
+    /// From when on each process may start something.
+    free_at: Vec<u64>,
+    /// When the last section began, and when the last of all ends.
+    busy: (u64, u64),
+    /// The last token.
+    token: u64,
+}
+
+impl<R: Rng> Telling<R> {
+    fn draw(&mut self, range: std::ops::RangeInclusive<u64>) -> u64 {
+        uniform(&mut self.rng, range)
+    }
+
+    fn chance(&mut self, per_mille: u64) -> bool {
+        chance(&mut self.rng, per_mille)
+    }
+
+    fn tell(&mut self, told: impl FnOnce(Story) -> Story) {
+        self.story = self.story.take().map(told);
+    }
+
+    /// One process takes the lock and gives it back, or dies, or goes on for ever; it may have
+    /// failed to take it before.
+    fn turn(&mut self, turn: u64) {
+        let index = self.draw(0..=self.free_at.len() as u64 - 1) as usize;
+        let client = index as u16 + 1;
+        if self.chance(150) {
+            self.attempt(client, index);
+        }
+        let owner = format!("owner-{turn}");
+        let from = self.enters(client, index, &owner);
+        let end = from + self.draw(0..=8);
+        if self.style == Style::Nested && self.chance(400) {
+            self.nests(client, &owner, from, end);
+        }
+        self.free_at[index] = self.leaves(client, &owner, end);
+        self.busy = (from, self.busy.1.max(end));
+    }
+
+    /// An acquire that fails, or of which nobody knows.
+    fn attempt(&mut self, client: u16, index: usize) {
+        let from = self.free_at[index] + self.draw(0..=3);
+        let end = from + self.draw(0..=4);
+        let known = self.chance(500);
+        self.tell(|story| {
+            let asked = story.acquires(from, client);
+            if known { asked.fails(end, client) } else { asked.info(end, client) }
+        });
+        self.free_at[index] = end;
+    }
+
+    /// An acquire that succeeds: when.
+    fn enters(&mut self, client: u16, index: usize, owner: &str) -> u64 {
+        let too_early = self.style != Style::Careless && self.chance(300);
+        let earliest = self.free_at[index];
+        let (began, ends) = self.busy;
+        let from =
+            earliest.max(if too_early { self.draw(began..=ends) } else { ends + self.draw(0..=3) });
+        let invoked = self.draw(earliest..=from);
+        // The server of a careless lock grants what is free at that moment, not what will be.
+        let granted = if self.style == Style::Careless { from } else { self.draw(invoked..=from) };
+        let cheated = self.style == Style::Fenced && self.chance(120);
+        let token = if cheated { self.draw(0..=self.token) } else { self.token + 1 };
+        self.token = self.token.max(token);
+        self.tell(|story| {
+            story
+                .acquires(invoked, client)
+                .grants(granted, client, owner)
+                .hears_token(from, client, owner, token)
+        });
+        from
+    }
+
+    /// The holder takes the lock once more and gives that back.
+    fn nests(&mut self, client: u16, owner: &str, from: u64, end: u64) {
+        let inner = self.draw(from..=end);
+        let left = self.draw(inner..=end);
+        self.tell(|story| {
+            story.acquires(inner, client).hears(inner, client, owner).releases(left, client)
+        });
+    }
+
+    /// The end of a section: when the process may start something else.
+    fn leaves(&mut self, client: u16, owner: &str, end: u64) -> u64 {
+        let returned = end + self.draw(0..=3);
+        match self.draw(0..=99) {
+            0..=69 => {
+                let thief = if self.style == Style::Careless && self.chance(120) {
+                    client % 2 + 1
+                } else {
+                    client
+                };
+                self.tell(|story| {
+                    story.leaves(end, client).removed(end, owner, thief).left(returned, client)
+                });
+            }
+            70..=79 => self
+                .tell(|story| story.leaves(end, client).expires(end, owner).info(returned, client)),
+            80..=89 => self.tell(|story| {
+                story
+                    .loses(end, client)
+                    .expires(end, owner)
+                    .leaves(end, client)
+                    .left(returned, client)
+            }),
+            _ => self.tell(|story| {
+                story.crashes(end, client).expires(end, owner).starts(returned, client)
+            }),
+        }
+        returned
+    }
+}

@@ -1,0 +1,246 @@
+//! A history as calls and returns on the objects that it is about, put to stateright's
+//! linearizability tester.
+//!
+//! - An acquire spans its invocation to its ok. One whose outcome is unknown was called and never
+//!   returns; one that failed did not happen.
+//! - Leaving is called when release is invoked, when the loss is noticed, or when the process dies.
+//!   A release returns with its completion, a noticed loss at once, a death never.
+//! - A process that does not know how an operation ended goes on as another thread: a thread has
+//!   one operation at a time.
+//! - Sections are half-open: at one instant leaving comes before entering, and a section of no
+//!   length is none.
+
+use super::models::{Op, OwnerAware, Ret};
+use crate::record::history::{Action, Change, History, What};
+use fencepost_faults::{Node, SimTime};
+use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
+use std::collections::BTreeMap;
+
+/// A process, and how often it has gone on after an unknown outcome.
+type Thread = (Node, u32);
+
+/// A place in the history: the time, and the position of the event.
+type At = (SimTime, usize);
+
+/// One operation on an object.
+struct Span {
+    thread: Thread,
+    op: Op,
+    call: At,
+    /// `None` if it never returns.
+    ret: Option<(At, Ret)>,
+}
+
+/// Whether the sections of a history fit a lock of this model.
+pub(super) fn lock<Model>(history: &History) -> bool
+where
+    Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
+{
+    let mut reader = Reader::default();
+    for (place, event) in history.events.iter().enumerate() {
+        reader.read((event.time_us, place), event.node, &event.what);
+    }
+    let end = history.events.last().map_or(SimTime::ZERO, |event| event.time_us);
+    is_consistent(Model::default(), &reader.into_spans(end))
+}
+
+/// Whether the tokens fit a counter that issued each at the moment of its grant.
+pub(super) fn tokens_at_grants<Model>(history: &History) -> bool
+where
+    Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
+{
+    let granted = history.events.iter().filter_map(|event| match &event.what {
+        What::Server { change: Change::Granted, value: Some(value), .. } => Some(value.as_str()),
+        _ => None,
+    });
+    let heard = |owner: &str| {
+        history.events.iter().find_map(|event| match &event.what {
+            What::Ok { owner: Some(known), token: Some(token), .. } if known == owner => {
+                Some(*token)
+            }
+            _ => None,
+        })
+    };
+    let mut model = Model::default();
+    model.is_valid_history(granted.filter_map(heard).map(|token| (Op::Issue, Ret::Token(token))))
+}
+
+/// Whether the tokens fit a counter that issued each at some moment of its acquire.
+pub(super) fn tokens_of_acquires<Model>(history: &History) -> bool
+where
+    Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
+{
+    let mut open: BTreeMap<u64, At> = BTreeMap::new();
+    let mut spans = Vec::new();
+    for (place, event) in history.events.iter().enumerate() {
+        let at = (event.time_us, place);
+        match &event.what {
+            What::Invoke { operation, action: Action::Acquire } => {
+                open.insert(*operation, at);
+            }
+            What::Ok { operation, token: Some(token), .. } => {
+                let call = open[operation];
+                let (thread, ret) = ((event.node, 0), Some((at, Ret::Token(*token))));
+                spans.push(Span { thread, op: Op::Issue, call, ret });
+            }
+            _ => {}
+        }
+    }
+    is_consistent(Model::default(), &spans)
+}
+
+/// Whether what happened to the key at the server fits a mutex that only its owner releases, each
+/// change at its own moment.
+pub(super) fn server_key(history: &History) -> bool {
+    let op = |what: &What| match what {
+        What::Server { change: Change::Granted, by: Some(by), .. } => Some(Op::Enter(*by)),
+        What::Server { change: Change::Removed, by: Some(by), .. } => Some(Op::Leave(*by, 1)),
+        What::Server { change: Change::Expired, .. } => Some(Op::Expire),
+        _ => None,
+    };
+    let ops = history.events.iter().filter_map(|event| Some((event.node, op(&event.what)?)));
+    let mut tester = LinearizabilityTester::new(OwnerAware::default());
+    for (server, op) in ops {
+        tester.on_invret(server, op, Ret::Done).expect("the server does one thing at a time");
+    }
+    tester.is_consistent()
+}
+
+/// What is known of a process.
+#[derive(Default)]
+struct Process {
+    /// How many of its threads are over.
+    threads: u32,
+    /// The operation number and the call of an open acquire.
+    acquiring: Option<(u64, At)>,
+    /// The sections it is in, each with the thread, the call and the return of its acquire.
+    sections: Vec<(Thread, At, At)>,
+    /// The release that it waits for: its number, and the place of its span.
+    releasing: Option<(u64, Option<usize>)>,
+}
+
+/// Reads events in their order.
+#[derive(Default)]
+struct Reader {
+    processes: BTreeMap<Node, Process>,
+    spans: Vec<Span>,
+}
+
+impl Reader {
+    fn read(&mut self, now: At, node: Node, what: &What) {
+        match what {
+            What::Invoke { operation, action: Action::Acquire } => {
+                self.process(node).acquiring = Some((*operation, now));
+            }
+            What::Invoke { operation, action: Action::Release } => {
+                let thread = (node, self.process(node).threads);
+                let place = self.leave(now, thread, 1, None);
+                self.process(node).releasing = Some((*operation, place));
+            }
+            What::Ok { operation, .. } => self.completed(now, node, *operation, true),
+            What::Fail { operation, .. } => self.completed(now, node, *operation, false),
+            What::Info { .. } => self.unknown(node),
+            // Something else than the open operation says it, or the end of the process does: a
+            // thread of its own.
+            What::Lost => {
+                self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)));
+            }
+            What::Crashed => {
+                self.unknown(node);
+                let thread = (node, self.process(node).threads);
+                self.leave(now, thread, usize::MAX, None);
+                self.process(node).threads += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn process(&mut self, node: Node) -> &mut Process {
+        self.processes.entry(node).or_default()
+    }
+
+    fn completed(&mut self, now: At, node: Node, operation: u64, ok: bool) {
+        let process = self.process(node);
+        if let Some((_, call)) = process.acquiring.take_if(|(open, _)| *open == operation)
+            && ok
+        {
+            let thread = (node, process.threads);
+            process.sections.push((thread, call, now));
+        }
+        if let Some((_, Some(place))) = process.releasing.take_if(|(open, _)| *open == operation) {
+            self.spans[place].ret = Some((now, Ret::Done));
+        }
+    }
+
+    /// An open acquire or release will never return.
+    fn unknown(&mut self, node: Node) {
+        let process = self.process(node);
+        let thread = (node, process.threads);
+        process.threads += 1;
+        process.releasing = None;
+        let acquiring = process.acquiring.take();
+        self.spans.extend(acquiring.map(|(_, call)| Span {
+            thread,
+            op: Op::Enter(node),
+            call,
+            ret: None,
+        }));
+    }
+
+    /// The process leaves its last sections; the place of the span, if there is anything to leave.
+    fn leave(
+        &mut self,
+        now: At,
+        thread: Thread,
+        count: usize,
+        ret: Option<(At, Ret)>,
+    ) -> Option<usize> {
+        let sections = &mut self.process(thread.0).sections;
+        let left = sections.split_off(sections.len().saturating_sub(count));
+        let real: Vec<_> = left.into_iter().filter(|(_, _, from)| from.0 < now.0).collect();
+        let count = real.len();
+        self.spans.extend(real.into_iter().map(entered));
+        (count > 0).then(|| {
+            self.spans.push(Span { thread, op: Op::Leave(thread.0, count), call: now, ret });
+            self.spans.len() - 1
+        })
+    }
+
+    /// Every operation, those included by which sections began that never ended before `end`.
+    fn into_spans(mut self, end: SimTime) -> Vec<Span> {
+        for process in self.processes.into_values() {
+            self.spans.extend(
+                process.sections.into_iter().filter(|(_, _, from)| from.0 < end).map(entered),
+            );
+        }
+        self.spans
+    }
+}
+
+fn entered((thread, call, ok): (Thread, At, At)) -> Span {
+    Span { thread, op: Op::Enter(thread.0), call, ret: Some((ok, Ret::Done)) }
+}
+
+/// Puts calls and returns to the tester in real-time order; at one instant leaving comes first.
+fn is_consistent<Model>(model: Model, spans: &[Span]) -> bool
+where
+    Model: SequentialSpec<Op = Op, Ret = Ret> + Clone,
+{
+    let mut steps = Vec::new();
+    for span in spans {
+        let enters = !matches!(span.op, Op::Leave(..));
+        let rank = |at: At| (at.0, enters, at.1);
+        steps.push((rank(span.call), None, span));
+        steps.extend(span.ret.map(|(at, ret)| (rank(at), Some(ret), span)));
+    }
+    steps.sort_by_key(|(rank, ..)| *rank);
+    let mut tester = LinearizabilityTester::new(model);
+    for (_, ret, span) in steps {
+        match ret {
+            Some(ret) => tester.on_return(span.thread, ret),
+            None => tester.on_invoke(span.thread, span.op),
+        }
+        .expect("a thread has one operation at a time");
+    }
+    tester.is_consistent()
+}

@@ -1,0 +1,154 @@
+//! Fencing at the storage: once it has served an acquisition, it accepts no write of one that was
+//! granted earlier.
+//!
+//! A late write that lands before the next holder touches the storage is no harm.
+
+use super::Checker;
+use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::timeline::{Moment, StorageRequest, Timeline};
+use fencepost_faults::Micros;
+
+pub(super) const CHECKER: Checker = Checker {
+    name: "stale-write",
+    about: "the storage accepts no write of an earlier acquisition after any request of a later \
+     one",
+    check,
+};
+
+fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut latest: Option<(Moment, &StorageRequest)> = None;
+    for request in timeline.storage.iter().filter(|request| request.accepted) {
+        let Some(granted) = grant_of(timeline, request) else { continue };
+        match latest {
+            Some((newest, served)) if granted < newest => {
+                if request.is_accepted_write() {
+                    findings.push(finding(timeline, request, served));
+                }
+            }
+            Some((newest, _)) if granted == newest => {}
+            _ => latest = Some((granted, request)),
+        }
+    }
+    findings
+}
+
+fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment> {
+    Some(timeline.acquisitions[request.acquisition?].grant.as_ref()?.moment)
+}
+
+fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequest) -> Finding {
+    let what = format!(
+        "The storage accepted {}'s write of {} {} after it had served {}, which was granted the \
+         lock later.",
+        stale.process,
+        stale.after,
+        stale.moment.time.since(served.moment.time),
+        served.process
+    );
+    let clash = match (stale.acquisition, served.acquisition) {
+        (Some(earlier), Some(later)) => {
+            Some(Clash { earlier, later, late_write: Some(stale.moment.index) })
+        }
+        _ => None,
+    };
+    let mut witness = super::grants_of(timeline, clash);
+    witness.extend([served.moment.index, stale.moment.index]);
+    witness.sort_unstable();
+    witness.dedup();
+    Finding {
+        kind: Kind::StaleWrite,
+        at: stale.moment.time,
+        duration: Micros::ZERO,
+        processes: vec![stale.process, served.process],
+        what,
+        witness,
+        clash,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+    use fencepost_faults::Node;
+
+    fn stale_writes(story: Story) -> Vec<Finding> {
+        check(&Timeline::new(&story.build()))
+    }
+
+    /// Client 1 holds, loses the lock without noticing, and client 2 holds.
+    fn handover() -> Story {
+        Story::new().takes(1, 1, "a").takes(5, 2, "b")
+    }
+
+    #[test]
+    fn accepts_writes_in_the_order_of_grants() {
+        let story = handover().writes(6, 1, 0, 1).reads(7, 2, 1).writes(8, 2, 1, 2);
+        assert_eq!(stale_writes(story), []);
+    }
+
+    #[test]
+    fn accepts_a_late_write_that_lands_before_the_later_holder_comes() {
+        assert_eq!(stale_writes(handover().writes(8, 1, 0, 1).writes(9, 2, 1, 2)), []);
+    }
+
+    #[test]
+    fn accepts_a_late_write_that_the_storage_rejects() {
+        assert_eq!(stale_writes(handover().writes(6, 2, 0, 1).rejects_write(7, 1, 0, 5)), []);
+    }
+
+    #[test]
+    fn accepts_a_late_read() {
+        assert_eq!(stale_writes(handover().writes(6, 2, 0, 1).reads(7, 1, 1)), []);
+    }
+
+    #[test]
+    fn accepts_the_order_of_grants_even_if_completions_came_the_other_way_round() {
+        // The answer to client 1 was slow: it was granted first and heard of it last.
+        let story =
+            Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
+        assert_eq!(stale_writes(story.writes(5, 1, 0, 1).writes(6, 2, 1, 2)), []);
+    }
+
+    #[test]
+    fn rejects_a_late_write_after_a_write_of_the_later_holder() {
+        let found = stale_writes(handover().writes(6, 2, 0, 1).writes(7, 1, 0, 5));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].processes, [Node::Client(1), Node::Client(2)]);
+        assert_eq!(found[0].at.0, 7_000);
+    }
+
+    #[test]
+    fn rejects_a_late_write_after_a_mere_read_of_the_later_holder() {
+        assert_eq!(stale_writes(handover().reads(6, 2, 0).writes(7, 1, 0, 5)).len(), 1);
+    }
+
+    #[test]
+    fn rejects_writes_in_the_order_of_completions_if_grants_came_the_other_way_round() {
+        let story =
+            Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
+        assert_eq!(stale_writes(story.writes(5, 2, 0, 1).writes(6, 1, 1, 2)).len(), 1);
+    }
+
+    #[test]
+    fn rejects_a_late_write_of_a_process_that_holds_the_lock_again_by_now() {
+        let story = Story::new().takes(1, 1, "a").releases(2, 1).takes(3, 1, "b").reads(4, 1, 0);
+        assert_eq!(stale_writes(story.late_write(5, 1, 0, 0, 7)).len(), 1);
+    }
+
+    #[test]
+    fn for_a_quorum_the_deciding_node_sets_the_order() {
+        // Client 1 got its first node first, but its third last.
+        let story = Story::with_quorum(3)
+            .grants_at(1, 1, 1, "a")
+            .grants_at(2, 2, 2, "b")
+            .grants_at(3, 2, 3, "b")
+            .grants_at(4, 2, 4, "b")
+            .hears(5, 2, "b")
+            .grants_at(6, 1, 5, "a")
+            .grants_at(7, 1, 2, "a")
+            .hears(8, 1, "a");
+        assert_eq!(stale_writes(story.writes(9, 1, 0, 1).writes(10, 2, 1, 2)).len(), 1);
+    }
+}

@@ -1,0 +1,363 @@
+//! Progress: after everything is healed, somebody acquires a free lock within the stated bound,
+//! each time that it becomes free.
+//!
+//! A fresh probe process tries. While somebody holds the lock the bound does not run: it begins
+//! again when the last holder leaves, or when its lock has gone from the servers although it stays.
+
+use super::held_forever::kept_until;
+use super::{Checker, deadlock};
+use crate::judge::finding::{Finding, Kind};
+use crate::judge::timeline::{Acquisition, Moment, Outcome, Section, Timeline};
+use fencepost_faults::{Micros, Node, SimTime};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) const CHECKER: Checker = Checker {
+    name: "stuck",
+    about: "after healing, somebody acquires the lock within the bound",
+    check,
+};
+
+/// What a history says about progress after healing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// Nothing was healed, so nothing is demanded.
+    NotDemanded,
+    /// Somebody got in within the bound, or somebody holds the lock to the end.
+    Made,
+    /// Nobody got in although somebody wanted to for the whole bound: each time that this happened,
+    /// at least one.
+    Stuck(Vec<Finding>),
+    /// Nobody wanted to for long enough to tell.
+    Unjudged,
+}
+
+fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
+    // One that lasts to the end because nothing can happen any more is told as a deadlock.
+    if !deadlock::check(timeline).is_empty() {
+        findings.retain(|one| one.at + one.duration < timeline.end);
+    }
+    findings
+}
+
+/// Judges progress after healing: every time in which nobody kept the others out.
+pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
+    let Some(healed) = timeline.healed else { return Progress::NotDemanded };
+    let bound = timeline.history.header.progress_bound_us;
+    let (gaps, is_kept) = gaps(timeline, healed);
+    let waits: Vec<Waiting<'_, '_>> = gaps
+        .iter()
+        .map(|gap| Waiting { timeline, free_from: gap.from, entered: gap.entered, healed })
+        .collect();
+    let late = |wait: &&Waiting<'_, '_>| {
+        wait.entered.is_none_or(|entered| wait.free_from + bound < entered.time)
+    };
+    let stuck =
+        waits.iter().filter(late).filter(|wait| wait.longest() >= bound || wait.is_used_up());
+    let findings: Vec<Finding> = stuck.map(|wait| wait.finding(bound)).collect();
+    if !findings.is_empty() {
+        return Progress::Stuck(findings);
+    }
+    let entered = timeline.sections.iter().find(|section| healed < section.from);
+    let in_time = waits.first().is_none_or(|wait| wait.entered.is_some() && !late(&wait));
+    match is_kept || (entered.is_some() && in_time) {
+        true => Progress::Made,
+        false => Progress::Unjudged,
+    }
+}
+
+/// A time after healing in which nobody kept the others out.
+struct Gap {
+    from: SimTime,
+    /// The entry that ended it, if one did.
+    entered: Option<Moment>,
+}
+
+/// Every such time, and whether somebody keeps the others out to the end: that one is held-forever,
+/// not stuck.
+fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
+    let mut gaps = Vec::new();
+    let mut free_from = healed.time;
+    for section in &timeline.sections {
+        if free_from < section.from.time && healed < section.from {
+            gaps.push(Gap { from: free_from, entered: Some(section.from) });
+        }
+        match kept(timeline, section, healed) {
+            None => return (gaps, true),
+            Some(until) => free_from = free_from.max(until),
+        }
+    }
+    gaps.push(Gap { from: free_from, entered: None });
+    (gaps, false)
+}
+
+/// Until when a process in its section kept the others out after healing: until it left or its lock
+/// went, whichever came first; `None` if it did to the end.
+fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<SimTime> {
+    if section.to.is_some_and(|to| to < healed) {
+        return section.to.map(|to| to.time);
+    }
+    let until = kept_until(timeline, section, healed.time.max(section.from.time));
+    (until < timeline.end || section.to.is_some()).then_some(until)
+}
+
+/// A time after healing in which nobody held the lock.
+struct Waiting<'t, 'h> {
+    timeline: &'t Timeline<'h>,
+    healed: Moment,
+    free_from: SimTime,
+    entered: Option<Moment>,
+}
+
+impl Waiting<'_, '_> {
+    /// The attempts that were open after healing, up to the one that got in.
+    fn attempts(&self) -> impl Iterator<Item = &Acquisition<'_>> {
+        let all = self.timeline.acquisitions.iter();
+        all.filter(|one| {
+            one.completed.is_none_or(|end| self.healed < end && self.free_from <= end.time)
+        })
+        .filter(|one| self.entered.is_none_or(|entered| one.invoked < entered))
+    }
+
+    fn end_of(&self, attempt: &Acquisition<'_>) -> SimTime {
+        attempt.completed.or(self.entered).map_or(self.timeline.end, |end| end.time)
+    }
+
+    /// The longest time for which one process wanted the lock, over all its attempts.
+    fn longest(&self) -> Micros {
+        let mut wanted: BTreeMap<Node, (SimTime, SimTime)> = BTreeMap::new();
+        for attempt in self.attempts() {
+            let (from, to) = (attempt.invoked.time.max(self.free_from), self.end_of(attempt));
+            let span = wanted.entry(attempt.process).or_insert((from, to));
+            *span = (span.0.min(from), span.1.max(to));
+        }
+        wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
+    }
+
+    /// Whether two processes or more used up their attempts, at least two each, although no quorum of
+    /// servers had the lock for anybody, and nobody got in to the end. Where there were faults, only
+    /// what they tried a bound after healing counts.
+    fn is_used_up(&self) -> bool {
+        let settled = match self.timeline.faults.is_empty() {
+            true => self.free_from,
+            false => {
+                let bound = self.timeline.history.header.progress_bound_us;
+                self.free_from.max(self.healed.time + bound)
+            }
+        };
+        let tried: Vec<&Acquisition<'_>> =
+            self.attempts().filter(|one| settled <= one.invoked.time).collect();
+        let mut times: BTreeMap<Node, usize> = BTreeMap::new();
+        for one in &tried {
+            *times.entry(one.process).or_default() += 1;
+        }
+        let in_vain =
+            |one: &&Acquisition<'_>| one.outcome == Outcome::Refused && !self.is_taken_during(one);
+        self.entered.is_none()
+            && times.values().filter(|times| **times >= 2).count() >= 2
+            && tried.iter().all(in_vain)
+    }
+
+    /// Whether the lock stood for one owner at a quorum of servers at any time of an attempt.
+    fn is_taken_during(&self, attempt: &Acquisition<'_>) -> bool {
+        let mut servers: BTreeMap<Option<&str>, BTreeSet<Node>> = BTreeMap::new();
+        let until = self.end_of(attempt);
+        let stood = self.timeline.keys.iter().filter(|span| {
+            span.from.time <= until
+                && span.to.is_none_or(|(to, _)| attempt.invoked < to)
+                && attempt.invoked.time <= self.timeline.stood_until(span)
+        });
+        for span in stood {
+            servers.entry(span.value).or_default().insert(span.node);
+        }
+        let quorum = usize::from(self.timeline.history.header.quorum.max(1));
+        servers.values().any(|servers| servers.len() >= quorum)
+    }
+
+    fn finding(&self, bound: Micros) -> Finding {
+        let until = self.entered.map_or(self.timeline.end, |at| at.time);
+        let duration = until.since(self.free_from);
+        let from = self.free_from;
+        let until = match self.entered {
+            Some(entered) => entered.time.to_string(),
+            None => format!("the end of the run at {until}"),
+        };
+        let what = match duration >= bound {
+            true => format!(
+                "From {from} to {until}, {duration} and after everything was healed, nobody held \
+                 the lock and nobody got it; the bound is {bound}."
+            ),
+            false => format!(
+                "From {from} to {until}, {duration} and after everything was healed, nobody held \
+                 the lock, and all who wanted it used up their attempts in vain."
+            ),
+        };
+        let mut processes: Vec<Node> = self.attempts().map(|attempt| attempt.process).collect();
+        processes.sort();
+        processes.dedup();
+        let mut witness = vec![self.healed.index];
+        witness.extend(self.attempts().map(|attempt| attempt.invoked.index));
+        witness.extend(self.attempts().filter_map(|attempt| Some(attempt.completed?.index)));
+        witness.sort_unstable();
+        let (kind, at) = (Kind::Stuck, self.free_from);
+        Finding { kind, at, duration, processes, what, witness, clash: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    /// Healed at 10 ms; the bound ends at 110 ms.
+    fn healed() -> Story {
+        Story::new().progress_bound(100).takes(1, 1, "a").releases(3, 1).healed(10)
+    }
+
+    fn stuck(story: Story) -> Vec<Finding> {
+        check(&Timeline::new(&story.build()))
+    }
+
+    #[test]
+    fn accepts_a_probe_that_gets_in_within_the_bound() {
+        assert_eq!(stuck(healed().probe_acquires(11).probe_ok(90, "p").probe_releases(95)), []);
+    }
+
+    #[test]
+    fn accepts_that_somebody_else_gets_in() {
+        assert_eq!(stuck(healed().probe_acquires(11).takes(50, 2, "b").probe_fails(112)), []);
+    }
+
+    #[test]
+    fn accepts_a_holder_who_keeps_the_lock() {
+        let story = Story::new()
+            .progress_bound(100)
+            .takes(1, 1, "a")
+            .healed(10)
+            .probe_acquires(11)
+            .probe_fails(112);
+        assert_eq!(stuck(story), []);
+    }
+
+    #[test]
+    fn rejects_a_refusal_after_the_lock_of_one_that_never_leaves_has_expired() {
+        let story = Story::new().progress_bound(100).takes(1, 1, "a").healed(10).expires(15, "a");
+        let found = stuck(story.probe_acquires(16).probe_fails(120));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].at.0, 11_000, "the lock is free since its lease was over");
+    }
+
+    #[test]
+    fn accepts_a_bound_that_began_again_when_the_last_holder_left() {
+        let story = Story::new()
+            .progress_bound(100)
+            .takes(1, 1, "a")
+            .healed(10)
+            .probe_acquires(11)
+            .releases(80, 1);
+        assert_eq!(stuck(story.probe_ok(150, "p")), []);
+    }
+
+    #[test]
+    fn accepts_silence_when_nobody_wants_the_lock() {
+        assert_eq!(stuck(healed().loses(500, 2)), []);
+    }
+
+    #[test]
+    fn a_probe_that_gives_up_early_decides_nothing() {
+        let history = healed().probe_acquires(11).probe_fails(40).loses(500, 2).build();
+        assert_eq!(progress(&Timeline::new(&history)), Progress::Unjudged);
+    }
+
+    #[test]
+    fn attempts_of_one_process_count_together() {
+        let story = healed().probe_acquires(11).probe_fails(60).probe_acquires(61).probe_fails(112);
+        assert_eq!(stuck(story).len(), 1);
+    }
+
+    #[test]
+    fn an_attempt_that_ended_in_a_crash_waits_no_longer() {
+        assert_eq!(stuck(healed().acquires(11, 2).crashes(12, 2).loses(500, 1)), []);
+    }
+
+    #[test]
+    fn rejects_a_later_time_in_which_nobody_gets_in_though_somebody_did_at_first() {
+        let story = || healed().takes(20, 2, "b").releases(22, 2).removed(22, "b", 2);
+        assert_eq!(stuck(story().acquires(30, 3).fails(131, 3)).len(), 1);
+        assert_eq!(stuck(story().acquires(30, 3).takes(90, 1, "c").fails(131, 3)), []);
+    }
+
+    #[test]
+    fn rejects_each_time_in_which_nobody_gets_in() {
+        let served = |ms, client, owner| {
+            move |story: Story| -> Story {
+                story.takes(ms, client, owner).releases(ms + 1, client).removed(
+                    ms + 1,
+                    owner,
+                    client,
+                )
+            }
+        };
+        let story = healed().acquires(20, 2).fails(130, 2);
+        let story = served(140, 3, "c")(story).acquires(150, 2).fails(260, 2);
+        let story = served(270, 3, "d")(story);
+        let spans: Vec<(u64, u64)> = stuck(story.clone())
+            .iter()
+            .map(|one| (one.at.0 / 1_000, one.duration.0 / 1_000))
+            .collect();
+        assert_eq!(spans, [(10, 130), (141, 129)]);
+        let hangs = story.acquires(280, 2).silent(400, 2, 280, false);
+        assert_eq!(stuck(hangs).len(), 2, "the last one is told as a deadlock");
+    }
+
+    #[test]
+    fn says_whether_it_lasts_to_the_end() {
+        let what = |story: Story| stuck(story)[0].what.clone();
+        let over = what(healed().acquires(20, 2).fails(130, 2).takes(140, 3, "c").releases(141, 3));
+        assert!(over.starts_with("From 10ms to 140ms, 130ms and after everything"), "{over}");
+        let lasts = what(healed().probe_acquires(11).probe_fails(112));
+        assert!(lasts.starts_with("From 10ms to the end of the run at 112ms, "), "{lasts}");
+    }
+
+    #[test]
+    fn rejects_processes_that_use_up_their_attempts_on_a_free_lock() {
+        let tie = |times: u64| {
+            let mut story = Story::with_quorum(2).progress_bound(1_000).healed(0);
+            for ms in (1..=times).map(|round| round * 10) {
+                for client in 1..=2 {
+                    story = story.grants_at(ms, client, client, &format!("{client}-{ms}"));
+                    story = story.removed_at(ms + 2, client, &format!("{client}-{ms}"), client);
+                    story = story.fails(ms + 3, client);
+                }
+            }
+            story
+        };
+        assert_eq!(stuck(tie(2)).len(), 1);
+        assert_eq!(stuck(tie(1)), [], "one attempt each tells nothing");
+        let taken = tie(2).acquires(40, 3).grants_at(41, 3, 1, "c").grants_at(42, 3, 2, "c");
+        assert_eq!(stuck(taken.hears(43, 3, "c")), [], "somebody got in");
+    }
+
+    #[test]
+    fn accepts_a_history_that_was_never_healed() {
+        assert_eq!(stuck(Story::new().progress_bound(100).acquires(1, 1).fails(900, 1)), []);
+    }
+
+    #[test]
+    fn rejects_a_probe_that_is_refused_to_the_end() {
+        let found = stuck(healed().probe_acquires(11).probe_fails(112));
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].at.0, found[0].duration.0), (10_000, 102_000));
+    }
+
+    #[test]
+    fn rejects_a_probe_that_waits_until_the_history_ends() {
+        assert_eq!(stuck(healed().probe_acquires(11).loses(200, 1)).len(), 1);
+    }
+
+    #[test]
+    fn rejects_a_probe_that_gets_in_too_late() {
+        let found = stuck(healed().probe_acquires(11).probe_ok(150, "p"));
+        assert_eq!(found[0].duration.0, 140_000);
+    }
+}

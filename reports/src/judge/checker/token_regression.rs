@@ -1,0 +1,126 @@
+//! Fencing tokens grow strictly in the order in which the servers granted the lock.
+//!
+//! Only acquisitions whose grant the servers told of are compared: for the others no order is
+//! known.
+
+use super::Checker;
+use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::timeline::Timeline;
+use fencepost_faults::Micros;
+
+pub(super) const CHECKER: Checker = Checker {
+    name: "token-regression",
+    about: "fencing tokens grow strictly in the order in which the servers granted the lock",
+    check,
+};
+
+fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut highest: Option<(u64, usize)> = None;
+    for later in timeline.granted_in_order() {
+        let Some(token) = timeline.acquisitions[later].token else { continue };
+        match highest {
+            Some((known, earlier)) if token <= known && !is_one_grant(timeline, earlier, later) => {
+                findings.push(finding(timeline, earlier, later));
+            }
+            _ => highest = Some((token, later)),
+        }
+    }
+    findings
+}
+
+/// Whether two acquisitions rest on one grant, as those of a reentrant lock do.
+fn is_one_grant(timeline: &Timeline<'_>, a: usize, b: usize) -> bool {
+    let grant =
+        |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.moment);
+    grant(a) == grant(b)
+}
+
+fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
+    let (before, after) = (&timeline.acquisitions[earlier], &timeline.acquisitions[later]);
+    let (old, new) = (before.token.unwrap_or_default(), after.token.unwrap_or_default());
+    let what = match old == new {
+        true => format!(
+            "Fencing token {new} was given to {} and again to {}.",
+            before.process, after.process
+        ),
+        false => {
+            format!(
+                "{} was given fencing token {new} after {} had been given {old}.",
+                after.process, before.process
+            )
+        }
+    };
+    let clash = Some(Clash { earlier, later, late_write: None });
+    let mut witness = super::grants_of(timeline, clash);
+    witness.extend([before, after].iter().filter_map(|one| Some(one.completed?.index)));
+    witness.sort_unstable();
+    witness.dedup();
+    let at = after.grant.as_ref().map_or(after.invoked, |grant| grant.moment).time;
+    let processes = vec![before.process, after.process];
+    Finding {
+        kind: Kind::TokenRegression,
+        at,
+        duration: Micros::ZERO,
+        processes,
+        what,
+        witness,
+        clash,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    fn regressions(story: Story) -> Vec<Finding> {
+        check(&Timeline::new(&story.build()))
+    }
+
+    #[test]
+    fn accepts_tokens_that_grow() {
+        let story = Story::new()
+            .takes_with_token(1, 1, "a", 7)
+            .releases(2, 1)
+            .takes_with_token(3, 2, "b", 9);
+        assert_eq!(regressions(story), []);
+    }
+
+    #[test]
+    fn accepts_tokens_that_arrive_in_another_order_than_they_were_granted() {
+        let story = Story::new().grants(1, 1, "a").grants(2, 2, "b");
+        assert_eq!(regressions(story.hears_token(3, 2, "b", 2).hears_token(4, 1, "a", 1)), []);
+    }
+
+    #[test]
+    fn accepts_one_token_for_the_nested_sections_of_one_grant() {
+        let story =
+            Story::new().takes_with_token(1, 1, "a", 7).acquires(2, 1).hears_token(3, 1, "a", 7);
+        assert_eq!(regressions(story), []);
+    }
+
+    #[test]
+    fn rejects_a_token_that_is_given_twice() {
+        let story = Story::new()
+            .takes_with_token(1, 1, "a", 7)
+            .releases(2, 1)
+            .takes_with_token(3, 2, "b", 7);
+        assert_eq!(regressions(story).len(), 1);
+    }
+
+    #[test]
+    fn rejects_a_token_that_goes_back() {
+        let story = Story::new()
+            .takes_with_token(1, 1, "a", 7)
+            .releases(2, 1)
+            .takes_with_token(3, 2, "b", 3);
+        let found = regressions(story);
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].what.contains("token 3 after client-1 had been given 7"),
+            "{}",
+            found[0].what
+        );
+    }
+}

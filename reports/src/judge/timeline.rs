@@ -1,0 +1,290 @@
+//! A history, digested once for all checkers: acquisitions, critical sections, what stood at each
+//! server, the storage's log, the faults.
+
+mod acquisition;
+mod fault_span;
+mod granting;
+mod key_span;
+mod section;
+mod storage_log;
+
+pub use acquisition::{Acquisition, Grant, Outcome};
+pub use fault_span::FaultSpan;
+pub use key_span::{KeyEnd, KeySpan};
+pub use section::{Section, SectionEnd};
+pub use storage_log::StorageRequest;
+
+use crate::record::history::{Action, Change, Event, History, What};
+use fencepost_faults::{Impact, Node, SimTime};
+use std::collections::BTreeMap;
+
+/// A place in a history. The order is that of time, and within one instant that of the event
+/// sequence.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Moment {
+    /// True time.
+    pub time: SimTime,
+    /// Position of the event in the history.
+    pub index: usize,
+}
+
+/// A history, digested once for all checkers.
+#[derive(Debug)]
+pub struct Timeline<'h> {
+    /// What was digested.
+    pub history: &'h History,
+    /// Every acquire, in the order of invocation.
+    pub acquisitions: Vec<Acquisition<'h>>,
+    /// Every critical section, in the order in which they began.
+    pub sections: Vec<Section>,
+    /// What stood under the lock's key at each server and for how long, in the order in which it
+    /// came to stand.
+    pub keys: Vec<KeySpan<'h>>,
+    /// What the storage answered, without repeated requests.
+    pub storage: Vec<StorageRequest>,
+    /// The faults, in the order in which they began.
+    pub faults: Vec<FaultSpan<'h>>,
+    /// When everything was healed, if the run came so far.
+    pub healed: Option<Moment>,
+    /// The time of the last event.
+    pub end: SimTime,
+    by_operation: BTreeMap<u64, usize>,
+    invocations: BTreeMap<u64, usize>,
+}
+
+impl<'h> Timeline<'h> {
+    /// Digests a history. Takes any history, but means something only for one that `validate`
+    /// passes.
+    pub fn new(history: &'h History) -> Timeline<'h> {
+        let acquisitions = acquisition::all(history);
+        let by_operation =
+            acquisitions.iter().enumerate().map(|(index, one)| (one.operation, index)).collect();
+        let sections = section::all(history, &acquisitions);
+        let healed = moments(history)
+            .find(|(_, event)| matches!(event.what, What::Healed))
+            .map(|(moment, _)| moment);
+        Timeline {
+            history,
+            sections,
+            keys: key_span::all(history),
+            storage: storage_log::all(history, &by_operation),
+            faults: fault_span::all(history),
+            healed,
+            end: history.events.last().map_or(SimTime::ZERO, |event| event.time_us),
+            acquisitions,
+            by_operation,
+            invocations: invocations(history),
+        }
+    }
+
+    /// The acquisition that this operation made.
+    pub fn acquisition_of(&self, operation: u64) -> Option<usize> {
+        self.by_operation.get(&operation).copied()
+    }
+
+    /// Where an operation was invoked.
+    pub fn invocation_of(&self, operation: u64) -> Option<Moment> {
+        self.invocations.get(&operation).map(|index| self.moment(*index))
+    }
+
+    /// Whether its thread was in a section already when it came to this one.
+    pub(crate) fn is_inner(&self, section: &Section) -> bool {
+        self.sections.iter().any(|outer| {
+            outer.process == section.process
+                && outer.from < section.from
+                && outer.covers(section.from)
+        })
+    }
+
+    /// The place of an event.
+    pub fn moment(&self, index: usize) -> Moment {
+        Moment { time: self.history.events[index].time_us, index }
+    }
+
+    /// The section that an acquisition opened.
+    pub fn section_of(&self, acquisition: usize) -> Option<&Section> {
+        self.sections.iter().find(|section| section.acquisition == acquisition)
+    }
+
+    /// The two acquisitions in the order in which the servers granted them; where a grant is not
+    /// known, in the order of completion.
+    pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
+        let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
+        let place = match (&one.grant, &other.grant) {
+            (Some(first), Some(second)) => (first.moment, second.moment),
+            _ => (one.completed.unwrap_or(one.invoked), other.completed.unwrap_or(other.invoked)),
+        };
+        if place.1 < place.0 { (b, a) } else { (a, b) }
+    }
+
+    /// Every acquisition that succeeded and whose grant the servers told of, in grant order.
+    pub fn granted_in_order(&self) -> Vec<usize> {
+        let mut order: Vec<(Moment, usize)> = self
+            .acquisitions
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| one.outcome == Outcome::Granted)
+            .filter_map(|(index, one)| Some((one.grant.as_ref()?.moment, index)))
+            .collect();
+        order.sort();
+        order.into_iter().map(|(_, index)| index).collect()
+    }
+
+    /// Whether what stood at a server was the lock of this acquisition. The value alone does not
+    /// tell: some locks write the same for all, others the same each time; and what a server has
+    /// from another is whose grant of that value came last.
+    pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
+        let Some(value) = span
+            .value
+            .filter(|value| acquisition.owner.is_some_and(|owner| is_one_owner(value, owner)))
+        else {
+            return false;
+        };
+        let by = span.granted.or_else(|| self.last_granted(value, span.from)).map(|of| of.0);
+        let began = |grant: &Grant| {
+            let granted = grant.servers.iter().map(|(_, moment)| *moment).min();
+            // A grant that found a lock of its process there rests on what stood there already.
+            let found = |at: Moment| !grant.created && span.to.is_none_or(|(to, _)| at < to);
+            granted.is_none_or(|granted| granted <= span.from || found(granted))
+        };
+        by.is_none_or(|by| by.machine() == acquisition.process.machine())
+            && acquisition.grant.as_ref().is_none_or(began)
+    }
+
+    /// When and how the lock of an acquisition went, at the server where it went first.
+    pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
+        let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
+        own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
+    }
+
+    /// Who had the lock next at a server where another value took the place of one at this moment.
+    pub(crate) fn replacer(&self, at: Moment) -> Option<Node> {
+        self.keys.iter().find(|span| span.from == at)?.by
+    }
+
+    /// Until when a value stood. A server may notice only when somebody asks that it ran out, or
+    /// never: its lease was over before. Where a clock of the server was wrong meanwhile, what the
+    /// server told counts.
+    pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
+        let told = span.to.map_or(self.end, |(to, _)| to.time);
+        let over = match span.to {
+            Some((_, KeyEnd::Changed { change: Change::Expired, .. })) => {
+                span.runs_out.or_else(|| self.after_ttl(span))
+            }
+            // A command that removes it has found it.
+            Some((_, KeyEnd::Changed { by: Some(_), .. })) => None,
+            _ => span.runs_out,
+        };
+        let set = span.set.last().map_or(span.from, |set| *set).time;
+        let is_bent = |over: SimTime| {
+            let mut faults = self.faults.iter();
+            faults.any(|fault| {
+                fault.does(Impact::BendsClock, span.node) && fault.touches(set, over.max(set))
+            })
+        };
+        let over = over.filter(|over| !is_bent(*over));
+        over.map_or(told, |over| over.max(span.from.time).min(told))
+    }
+
+    /// When a lease that a command set is over, if it is the one asked of the servers.
+    fn after_ttl(&self, span: &KeySpan<'_>) -> Option<SimTime> {
+        let set = span.set.last().filter(|_| !self.history.header.has_no_ttl())?;
+        Some(set.time + self.history.header.ttl_us)
+    }
+
+    /// Whether a value stood at a moment.
+    pub(crate) fn stands_at(&self, span: &KeySpan<'_>, at: Moment) -> bool {
+        let is_gone = span.to.is_some_and(|(to, _)| to <= at);
+        span.from < at && !is_gone && at.time <= self.stood_until(span)
+    }
+
+    /// The process that was last granted this value at any server.
+    pub(crate) fn last_granted(&self, value: &str, before: Moment) -> Option<(Node, Moment)> {
+        let granted = |span: &&KeySpan<'_>| {
+            span.from < before
+                && span.by.is_some()
+                && span.value.is_some_and(|other| is_one_owner(other, value))
+        };
+        let span = self.keys.iter().rev().find(granted)?;
+        Some((span.by?, span.from))
+    }
+
+    /// The process whose lock stood at this server under this value last before a moment: it was
+    /// granted there, or at the server that this one follows. If it never stood there, the process
+    /// that was last granted it at any.
+    pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
+        let stood = |span: &&KeySpan<'_>| {
+            let is_earlier = span.node == server && span.from < before;
+            is_earlier && span.value.is_some_and(|other| is_one_owner(other, value))
+        };
+        let here = self.keys.iter().rev().find(stood).and_then(|span| span.granted);
+        here.or_else(|| self.last_granted(value, before))
+    }
+}
+
+/// Whether two values name one owner. A lock that counts how often it is held is a hash of its
+/// owner and the count, `owner=count`: the count is not part of who it is.
+pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
+    // Most values differ in their first byte, and so do the owners at their fronts: their ends need
+    // not be looked at.
+    let may_be_same =
+        one.is_empty() || other.is_empty() || one.as_bytes()[0] == other.as_bytes()[0];
+    may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))
+}
+
+/// A value without the count of a hash.
+fn owner_of_value(value: &str) -> &str {
+    owner_and_count(value).0
+}
+
+/// A value taken apart: the owner, and the count if it is that of a hash.
+/// The process whose node that is: the one that some server had a connection with when the node
+/// became the first of the queue, or later, or that held the lock under its name.
+pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
+    history.events.iter().find_map(|event| match &event.what {
+        What::Server { change, value: Some(value), by, .. } => {
+            let tells = matches!(change, Change::Granted | Change::Restored) && value == node;
+            by.filter(|_| tells)
+        }
+        What::Ok { owner: Some(owner), .. } if owner == node => Some(event.node),
+        _ => None,
+    })
+}
+
+fn owner_and_count(value: &str) -> (&str, Option<u64>) {
+    let counted = |(owner, count): (&'_ str, &str)| {
+        let digits = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+        digits.then(|| (owner.len(), count.parse().ok()))
+    };
+    match value.rsplit_once('=').and_then(counted) {
+        Some((end, count)) => (&value[..end], count),
+        None => (value, None),
+    }
+}
+
+/// The events with their places.
+fn moments(history: &History) -> impl DoubleEndedIterator<Item = (Moment, &Event)> {
+    history
+        .events
+        .iter()
+        .enumerate()
+        .map(|(index, event)| (Moment { time: event.time_us, index }, event))
+}
+
+/// The index of the invocation of every operation.
+fn invocations(history: &History) -> BTreeMap<u64, usize> {
+    moments(history)
+        .filter_map(|(moment, event)| match &event.what {
+            What::Invoke { operation, .. } => Some((*operation, moment.index)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether the event invokes an acquire.
+fn acquire_invoked(event: &Event) -> Option<u64> {
+    match &event.what {
+        What::Invoke { operation, action: Action::Acquire } => Some(*operation),
+        _ => None,
+    }
+}

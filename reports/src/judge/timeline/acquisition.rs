@@ -1,0 +1,207 @@
+//! Acquires, how they ended, and where they stand in the order of grants.
+
+use super::{Moment, acquire_invoked, granting, moments};
+use crate::record::history::{Action, History, What};
+use fencepost_faults::{Micros, Node};
+use std::collections::BTreeMap;
+
+/// One acquire of one thread of a process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Acquisition<'h> {
+    /// The number of the operation.
+    pub operation: u64,
+    /// Who acquired.
+    pub process: Node,
+    /// When it began.
+    pub invoked: Moment,
+    /// When it ended, if it did; a crash of the process ends it too.
+    pub completed: Option<Moment>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The owner value, if it succeeded.
+    pub owner: Option<&'h str>,
+    /// The fencing token, if it got one.
+    pub token: Option<u64>,
+    /// How long the lease says that it is valid.
+    pub valid_for: Option<Micros>,
+    /// When the servers granted it, if they told.
+    pub grant: Option<Grant>,
+}
+
+/// How an acquire ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It succeeded.
+    Granted,
+    /// It did not, and the process knows.
+    Refused,
+    /// The process does not know, or died before it did; it opens no section.
+    Unknown,
+    /// It was never completed.
+    Open,
+}
+
+/// How the servers granted one owner value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grant {
+    /// When the deciding server did: the last of a lock that is replicated, the quorum-th of many.
+    pub moment: Moment,
+    /// The deciding server.
+    pub node: Node,
+    /// Whether that server put the value there then; false if it found the process's own and let it
+    /// in under that.
+    pub created: bool,
+    /// Every server that granted it before the acquire completed, each with its last grant, in
+    /// order; not those from which the process itself had it removed.
+    pub servers: Vec<(Node, Moment)>,
+}
+
+/// Every acquire of the history, in the order of invocation.
+pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
+    let mut acquisitions: Vec<Acquisition<'_>> = Vec::new();
+    let mut open: BTreeMap<u64, usize> = BTreeMap::new();
+    for (moment, event) in moments(history) {
+        if let Some(operation) = acquire_invoked(event) {
+            open.insert(operation, acquisitions.len());
+            acquisitions.push(invoked(operation, event.node, moment));
+        } else if let Some(operation) = completed(&event.what)
+            && let Some(index) = open.remove(&operation)
+        {
+            complete(&mut acquisitions[index], &event.what, moment);
+        } else if matches!(event.what, What::Crashed) {
+            // A process that dies with its acquire open never learns how that ended.
+            open.retain(|_, index| {
+                let died = acquisitions[*index].process.machine() == event.node;
+                if died {
+                    complete(&mut acquisitions[*index], &event.what, moment);
+                }
+                !died
+            });
+        }
+    }
+    let claims = granting::claims(history);
+    // An outer acquire was invoked before those within it, so its grant is known by then.
+    for (index, outer) in outer(history, &acquisitions).into_iter().enumerate() {
+        let within = outer.and_then(|outer| acquisitions[outer].grant.as_ref());
+        let (one, quorum) = (&acquisitions[index], history.header.quorum);
+        acquisitions[index].grant = granting::grant_of(one, within, &claims, quorum);
+    }
+    acquisitions
+}
+
+fn invoked<'h>(operation: u64, process: Node, invoked: Moment) -> Acquisition<'h> {
+    let (owner, token, valid_for) = (None, None, None);
+    Acquisition {
+        operation,
+        process,
+        invoked,
+        completed: None,
+        outcome: Outcome::Open,
+        owner,
+        token,
+        valid_for,
+        grant: None,
+    }
+}
+
+/// The operation that the event completes.
+fn completed(what: &What) -> Option<u64> {
+    match what {
+        What::Ok { operation, .. }
+        | What::Fail { operation, .. }
+        | What::Info { operation, .. } => Some(*operation),
+        _ => None,
+    }
+}
+
+fn complete<'h>(acquisition: &mut Acquisition<'h>, what: &'h What, moment: Moment) {
+    acquisition.completed = Some(moment);
+    acquisition.outcome = match what {
+        What::Ok { owner, token, valid_for_us, .. } => {
+            acquisition.owner = owner.as_deref();
+            acquisition.token = *token;
+            acquisition.valid_for = *valid_for_us;
+            Outcome::Granted
+        }
+        What::Fail { .. } => Outcome::Refused,
+        _ => Outcome::Unknown,
+    };
+}
+
+/// The acquisition within which each was made: the last that its thread had entered and not left.
+fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
+    let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
+    let mut outer = vec![None; acquisitions.len()];
+    let invoked: BTreeMap<usize, usize> =
+        acquisitions.iter().enumerate().map(|(index, one)| (one.invoked.index, index)).collect();
+    let granted: BTreeMap<usize, usize> = acquisitions
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.outcome == Outcome::Granted)
+        .filter_map(|(index, one)| Some((one.completed?.index, index)))
+        .collect();
+    for (moment, event) in moments(history) {
+        if let Some(index) = invoked.get(&moment.index) {
+            outer[*index] = entered.get(&event.node).and_then(|stack| stack.last().copied());
+        }
+        if let Some(index) = granted.get(&moment.index) {
+            entered.entry(event.node).or_default().push(*index);
+        }
+        match &event.what {
+            What::Invoke { action: Action::Release, .. } => {
+                entered.entry(event.node).or_default().pop();
+            }
+            What::Lost => drop(entered.remove(&event.node)),
+            What::Crashed => entered.retain(|node, _| node.machine() != event.node),
+            _ => {}
+        }
+    }
+    outer
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::timeline::Timeline;
+    use crate::story::Story;
+
+    /// When the grant was made on which the acquire rests that completed last.
+    fn granted_ms(story: Story) -> u64 {
+        let history = story.build();
+        let timeline = Timeline::new(&history);
+        let last = timeline.acquisitions.iter().max_by_key(|one| one.completed).unwrap();
+        last.grant.as_ref().unwrap().moment.time.0 / 1_000
+    }
+
+    #[test]
+    fn an_acquire_rests_on_the_grant_made_while_it_was_open() {
+        assert_eq!(granted_ms(Story::new().takes(1, 1, "a").releases(2, 1).takes(5, 1, "a")), 5);
+    }
+
+    #[test]
+    fn one_that_found_its_own_value_rests_on_the_latest_grant_of_it_and_not_on_the_first() {
+        let story = Story::new().takes(1, 1, "a").releases(2, 1).takes(5, 1, "a");
+        assert_eq!(granted_ms(story.acquires(7, 1).hears(8, 1, "a")), 5);
+    }
+
+    #[test]
+    fn a_value_that_an_attempt_wrote_in_vain_and_a_later_one_with_success_counts_from_the_later() {
+        let story = Story::new()
+            .takes(1, 2, "b")
+            .acquires(2, 1)
+            .grants(3, 1, "a")
+            .removed(4, "a", 2)
+            .releases(4, 2);
+        assert_eq!(granted_ms(story.grants(5, 1, "a").hears(6, 1, "a")), 5);
+    }
+
+    #[test]
+    fn what_a_failed_attempt_took_and_gave_back_does_not_count() {
+        let story = Story::new()
+            .acquires(1, 1)
+            .grants(2, 1, "a")
+            .removed(3, "a", 1)
+            .takes(4, 2, "b")
+            .releases(5, 2);
+        assert_eq!(granted_ms(story.removed(6, "b", 2).grants(7, 1, "a").hears(8, 1, "a")), 7);
+    }
+}

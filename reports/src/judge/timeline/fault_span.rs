@@ -1,0 +1,69 @@
+//! When each fault acted, and on whom.
+
+use super::{Moment, moments};
+use crate::record::history::{History, What};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
+
+/// A fault of the plan as it was fired.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FaultSpan<'h> {
+    /// Its id in the plan.
+    pub id: u32,
+    /// Its kind, as in the plan.
+    pub kind: FaultKind,
+    /// Every machine that it names.
+    pub nodes: &'h [Node],
+    /// When it began.
+    pub from: Moment,
+    /// When it ended, if the history says so.
+    pub to: Option<Moment>,
+}
+
+impl FaultSpan<'_> {
+    /// Whether it names the machine of this node.
+    pub fn names(&self, node: Node) -> bool {
+        self.nodes.contains(&node.machine())
+    }
+
+    /// Whether it does this to the node: for a thread, to its machine.
+    pub fn does(&self, impact: Impact, node: Node) -> bool {
+        self.kind.impact() == impact && self.names(node)
+    }
+
+    /// Whether it is of this kind and hits the node: for a thread, its machine.
+    pub fn hits(&self, node: Node, kind: FaultKind) -> bool {
+        self.kind == kind && self.names(node)
+    }
+
+    /// How long it acted between two instants; a fault without an end acts on.
+    pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
+        let end = self.to.map_or(to, |end| end.time.min(to));
+        end.since(self.from.time.max(from))
+    }
+
+    /// Whether it acted at some instant of the closed span.
+    pub fn touches(&self, from: SimTime, to: SimTime) -> bool {
+        self.from.time <= to && self.to.is_none_or(|end| end.time >= from)
+    }
+}
+
+/// Every fault that began, in that order.
+pub(super) fn all(history: &History) -> Vec<FaultSpan<'_>> {
+    let mut spans: Vec<FaultSpan<'_>> = Vec::new();
+    for (moment, event) in moments(history) {
+        match &event.what {
+            What::FaultBegan { fault, kind, nodes } => {
+                spans.push(FaultSpan { id: *fault, kind: *kind, nodes, from: moment, to: None });
+            }
+            What::FaultEnded { fault, .. } => {
+                if let Some(span) =
+                    spans.iter_mut().rev().find(|span| span.id == *fault && span.to.is_none())
+                {
+                    span.to = Some(moment);
+                }
+            }
+            _ => {}
+        }
+    }
+    spans
+}

@@ -1,0 +1,268 @@
+//! What the servers granted, and which acquisition rests on which of it.
+//!
+//! A server's ledger is a stack of claims on the value that stands there: the grant that put it
+//! there and every command of its owner that raised its count or set its time to live anew. A claim
+//! ends when the value goes or, for a count, when its owner lowers it again.
+//!
+//! An acquisition rests on the last claim of each server that still stands when the process enters;
+//! where no quorum of them does (the process stood still until its lease was over), on the last one
+//! of each server that its own process had not withdrawn. Of many servers the quorum-th decides; of
+//! one lock that is replicated the last, which is the one that was answered. A nested acquire that
+//! creates the lock anew, because it was lost, rests on that; any other rests on what the outer one
+//! rests on, whatever it did to a count.
+
+use super::acquisition::{Acquisition, Grant};
+use super::{Moment, moments, owner_and_count};
+use crate::record::history::{Change, History, What};
+use fencepost_faults::Node;
+use std::collections::BTreeMap;
+
+/// The claims on each owner value, in order of time.
+pub(super) type Claims<'h> = BTreeMap<&'h str, Vec<Claim>>;
+
+/// One command by which a process has a value at a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    server: Node,
+    by: Option<Node>,
+    moment: Moment,
+    did: Did,
+    /// When it ended, and whether its own process ended it.
+    ended: Option<(Moment, Ending)>,
+}
+
+/// What the command of a claim did.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Did {
+    /// Put the value there.
+    Create,
+    /// Wrote the value that its owner had there already, with a higher count if it has one.
+    Again,
+    /// Set the time to live of a value that its owner had there already.
+    Extend,
+}
+
+/// How a claim ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ending {
+    /// Its own process took it back.
+    Withdrawn,
+    /// The value went in any other way.
+    Lost,
+}
+
+/// The value that stands at one server.
+struct Standing<'h> {
+    owner: &'h str,
+    count: Option<u64>,
+    of: Option<Node>,
+    /// When it was last written.
+    written: Moment,
+    /// The open claims on it, as indices into those of its owner.
+    open: Vec<usize>,
+}
+
+/// Every claim on the lock's key.
+pub(super) fn claims(history: &History) -> Claims<'_> {
+    let mut ledger = Ledger::default();
+    for (moment, event) in moments(history) {
+        let What::Server { key, change, value: Some(value), by, primary, .. } = &event.what else {
+            continue;
+        };
+        if *key == history.header.resource {
+            let asked = Asked { by: *by, primary: *primary, server: event.node, moment };
+            ledger.follow(*change, value, asked);
+        }
+    }
+    ledger.claims
+}
+
+/// Who changed a value, where and when.
+#[derive(Clone, Copy)]
+struct Asked {
+    by: Option<Node>,
+    primary: bool,
+    server: Node,
+    moment: Moment,
+}
+
+#[derive(Default)]
+struct Ledger<'h> {
+    claims: Claims<'h>,
+    standing: BTreeMap<Node, Standing<'h>>,
+    /// To which machine each owner value was last granted.
+    grantees: BTreeMap<&'h str, Node>,
+}
+
+impl<'h> Ledger<'h> {
+    fn follow(&mut self, change: Change, value: &'h str, asked: Asked) {
+        let (owner, count) = owner_and_count(value);
+        match change {
+            Change::Granted if self.is_again(owner, asked) => self.rewrite(owner, count, asked),
+            // A server that has restarted, or taken a snapshot over, and still has the value.
+            Change::Restored if self.stands(owner, asked.server) => {}
+            Change::Granted | Change::Restored => {
+                self.end_all(asked, |_| Ending::Lost);
+                self.create(owner, count, asked, change == Change::Granted);
+            }
+            Change::Extended => self.extend(owner, asked),
+            Change::Removed => {
+                let remover = asked.by.map(Node::machine);
+                self.end_all(asked, |claim| {
+                    let own = remover.is_some() && claim.by.map(Node::machine) == remover;
+                    if own { Ending::Withdrawn } else { Ending::Lost }
+                });
+            }
+            Change::Expired
+            | Change::Evicted
+            | Change::Flushed
+            | Change::Discarded
+            | Change::Forgotten => self.end_all(asked, |_| Ending::Lost),
+        }
+    }
+
+    /// Whether this owner value stands at a server.
+    fn stands(&self, owner: &str, server: Node) -> bool {
+        self.standing.get(&server).is_some_and(|standing| standing.owner == owner)
+    }
+
+    /// Whether the value that is written stands there already, and is that process's own.
+    fn is_again(&self, owner: &str, asked: Asked) -> bool {
+        self.standing
+            .get(&asked.server)
+            .is_some_and(|standing| standing.owner == owner && is_own(standing.of, asked.by))
+    }
+
+    fn create(&mut self, owner: &'h str, count: Option<u64>, asked: Asked, granted: bool) {
+        let of = match asked.by.filter(|_| granted) {
+            Some(by) => {
+                self.grantees.insert(owner, by.machine());
+                Some(by.machine())
+            }
+            None => self.grantees.get(owner).copied(),
+        };
+        let standing = Standing { owner, count, of, written: asked.moment, open: Vec::new() };
+        self.standing.insert(asked.server, standing);
+        if granted {
+            self.claim(owner, asked, Did::Create);
+        }
+    }
+
+    /// The owner writes its value again: a lower count takes its last claim back.
+    fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: Asked) {
+        let Some(standing) = self.standing.get_mut(&asked.server) else { return };
+        let lower = count < standing.count;
+        (standing.count, standing.written) = (count, asked.moment);
+        if !lower {
+            self.claim(owner, asked, Did::Again);
+            return;
+        }
+        let Some(list) = self.claims.get_mut(owner) else { return };
+        let counted = standing.open.iter().rposition(|place| list[*place].did != Did::Extend);
+        if let Some(place) = counted.map(|at| standing.open.remove(at)) {
+            list[place].ended = Some((asked.moment, Ending::Withdrawn));
+        }
+    }
+
+    /// A time to live that is set in the instant in which the value was written belongs to that.
+    fn extend(&mut self, owner: &'h str, asked: Asked) {
+        let Some(standing) = self.standing.get(&asked.server) else { return };
+        let own = standing.owner == owner && is_own(standing.of, asked.by);
+        if own && standing.written.time < asked.moment.time {
+            self.claim(owner, asked, Did::Extend);
+        }
+    }
+
+    /// Replicas follow their primary and grant nothing.
+    fn claim(&mut self, owner: &'h str, asked: Asked, did: Did) {
+        if !asked.primary {
+            return;
+        }
+        let list = self.claims.entry(owner).or_default();
+        if let Some(standing) = self.standing.get_mut(&asked.server) {
+            standing.open.push(list.len());
+        }
+        let Asked { by, server, moment, .. } = asked;
+        list.push(Claim { server, by, moment, did, ended: None });
+    }
+
+    fn end_all(&mut self, asked: Asked, how: impl Fn(&Claim) -> Ending) {
+        let Some(standing) = self.standing.remove(&asked.server) else { return };
+        let Some(list) = self.claims.get_mut(standing.owner) else { return };
+        for place in standing.open {
+            list[place].ended = Some((asked.moment, how(&list[place])));
+        }
+    }
+}
+
+/// Whether a process that asks may be the one whose value it is; a server that follows another is
+/// not told who asks.
+fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
+    of.zip(by).is_none_or(|(of, by)| of == by.machine())
+}
+
+/// What an acquisition rests on. `outer` is the one within which it was made.
+pub(super) fn grant_of(
+    acquisition: &Acquisition<'_>,
+    outer: Option<&Grant>,
+    claims: &Claims<'_>,
+    quorum: u16,
+) -> Option<Grant> {
+    let completed = acquisition.completed?;
+    let list = claims.get(owner_and_count(acquisition.owner?).0).map_or(&[][..], Vec::as_slice);
+    let machine = acquisition.process.machine();
+    let own: Vec<Claim> = list
+        .iter()
+        .filter(|claim| claim.by.is_none_or(|by| by.machine() == machine))
+        .filter(|claim| claim.moment < completed)
+        .filter(|claim| claim.ended.is_none_or(|(at, how)| completed < at || how == Ending::Lost))
+        .copied()
+        .collect();
+    let while_open = |claim: &Claim| acquisition.invoked < claim.moment;
+    if let Some(outer) = outer {
+        let anew = own.iter().filter(|claim| while_open(claim) && claim.did == Did::Create);
+        return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
+    }
+    // What the acquire wrote comes before what it found and only prolonged, and that before what it
+    // found and did not touch.
+    let wrote = |claim: &&Claim| claim.did != Did::Extend;
+    decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
+        .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
+        .or_else(|| decided(own.iter().filter(wrote), completed, quorum))
+}
+
+/// The grant that these claims make together: that of those that stand when the process enters, or
+/// else of all.
+fn decided<'c>(
+    claims: impl DoubleEndedIterator<Item = &'c Claim>,
+    entered: Moment,
+    quorum: u16,
+) -> Option<Grant> {
+    let all = latest_of_each(claims);
+    let stands = |claim: &&Claim| claim.ended.is_none_or(|(ended, _)| entered < ended);
+    let standing: Vec<Claim> = all.iter().filter(stands).copied().collect();
+    let deciding = deciding(&standing, quorum).or_else(|| deciding(&all, quorum))?;
+    let servers = all.iter().map(|claim| (claim.server, claim.moment)).collect();
+    let created = deciding.did == Did::Create;
+    Some(Grant { moment: deciding.moment, node: deciding.server, created, servers })
+}
+
+/// The claim by which these servers are enough.
+fn deciding(claims: &[Claim], quorum: u16) -> Option<Claim> {
+    match usize::from(quorum) {
+        0 | 1 => claims.last().copied(),
+        many => claims.get(many - 1).copied(),
+    }
+}
+
+/// The last claim of each server, in order of time.
+fn latest_of_each<'c>(claims: impl DoubleEndedIterator<Item = &'c Claim>) -> Vec<Claim> {
+    let mut servers: Vec<Claim> = Vec::new();
+    for claim in claims.rev() {
+        if servers.iter().all(|known| known.server != claim.server) {
+            servers.push(*claim);
+        }
+    }
+    servers.reverse();
+    servers
+}

@@ -1,0 +1,97 @@
+//! Critical sections: from an acquire's ok until release is invoked, the lock is noticed to be
+//! lost, or the process dies, with all its threads.
+
+use super::{Acquisition, Moment, Outcome, moments};
+use crate::record::history::{Action, Event, History, What};
+use fencepost_faults::{Micros, Node, SimTime};
+use std::collections::BTreeMap;
+
+/// A span in which a thread of a process believed that it held the lock. Half-open: it is in the
+/// section at `from`, and no more at `to`. Time in which the process stood still counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// The acquisition that opened it, as an index into the timeline's acquisitions.
+    pub acquisition: usize,
+    /// Who was in it.
+    pub process: Node,
+    /// The acquire's ok.
+    pub from: Moment,
+    /// What ended it; `None` if it was open when the history ended.
+    pub to: Option<Moment>,
+    /// How it ended.
+    pub ended_by: SectionEnd,
+}
+
+/// How a section ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SectionEnd {
+    /// The process invoked release.
+    Release,
+    /// The lock's own code noticed that the lock was lost.
+    Lost,
+    /// The process died; a process that is started again has lost its section too.
+    Crash,
+    /// It had not ended when the history did.
+    Open,
+}
+
+impl Section {
+    /// When it ended, or when the history did.
+    pub fn ends(&self, history_end: SimTime) -> SimTime {
+        self.to.map_or(history_end, |to| to.time)
+    }
+
+    /// How long both this section and another lasted at once.
+    pub fn shared_with(&self, other: &Section, history_end: SimTime) -> Micros {
+        let from = self.from.time.max(other.from.time);
+        self.ends(history_end).min(other.ends(history_end)).since(from)
+    }
+
+    /// Whether the process was in this section at that moment.
+    pub fn covers(&self, moment: Moment) -> bool {
+        self.from <= moment && self.to.is_none_or(|to| moment < to)
+    }
+}
+
+/// Every section, in the order in which they began. A release ends the section that its thread
+/// opened last: sections of one thread nest.
+pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
+    let granted: BTreeMap<usize, usize> = acquisitions
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.outcome == Outcome::Granted)
+        .filter_map(|(acquisition, one)| Some((one.completed?.index, acquisition)))
+        .collect();
+    let mut sections = Vec::new();
+    let mut open: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
+    for (moment, event) in moments(history) {
+        if let Some(&acquisition) = granted.get(&moment.index) {
+            open.entry(event.node).or_default().push(sections.len());
+            let (process, ended_by) = (event.node, SectionEnd::Open);
+            sections.push(Section { acquisition, process, from: moment, to: None, ended_by });
+        }
+        let Some(ended_by) = ending(event) else { continue };
+        let is_hit = |node: Node| {
+            node == event.node || ended_by == SectionEnd::Crash && node.machine() == event.node
+        };
+        for stack in open.iter_mut().filter(|(node, _)| is_hit(**node)).map(|(_, stack)| stack) {
+            let keep =
+                if ended_by == SectionEnd::Release { stack.len().saturating_sub(1) } else { 0 };
+            for index in stack.drain(keep..) {
+                sections[index].to = Some(moment);
+                sections[index].ended_by = ended_by;
+            }
+        }
+    }
+    sections
+}
+
+/// How the event ends a section of its thread, or of all threads of its process, if it does.
+fn ending(event: &Event) -> Option<SectionEnd> {
+    match &event.what {
+        What::Invoke { action: Action::Release, .. } => Some(SectionEnd::Release),
+        What::Lost => Some(SectionEnd::Lost),
+        What::Crashed => Some(SectionEnd::Crash),
+        _ => None,
+    }
+}

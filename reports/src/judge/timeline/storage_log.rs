@@ -1,0 +1,78 @@
+//! What the storage answered.
+
+use super::{Moment, moments};
+use crate::record::history::{Access, History, What};
+use fencepost_faults::Node;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One request that the storage answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StorageRequest {
+    /// When it was answered.
+    pub moment: Moment,
+    /// The operation of the process that asked.
+    pub operation: u64,
+    /// Who asked.
+    pub process: Node,
+    /// The acquisition under which it was made, as an index into the timeline's acquisitions.
+    pub acquisition: Option<usize>,
+    /// Read or write.
+    pub access: Access,
+    /// The token that it carried.
+    pub token: Option<u64>,
+    /// False if the token was rejected.
+    pub accepted: bool,
+    /// The value before it.
+    pub before: i64,
+    /// The value after it.
+    pub after: i64,
+    /// For a write: the value that the writer had read.
+    pub based_on: Option<i64>,
+}
+
+impl StorageRequest {
+    /// Whether it changed the guarded value.
+    pub fn is_accepted_write(&self) -> bool {
+        self.accepted && self.access == Access::Write
+    }
+}
+
+/// Every request in the order of the answers. A repeated request gets its first answer again and
+/// changes nothing, so only the first counts.
+pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
+    let mut seen = BTreeSet::new();
+    let mut log = Vec::new();
+    for (moment, event) in moments(history) {
+        let What::Storage {
+            operation,
+            by,
+            access,
+            token,
+            acquisition,
+            accepted,
+            before,
+            after,
+            based_on,
+        } = event.what
+        else {
+            continue;
+        };
+        if seen.insert((by, operation)) {
+            let acquisition = by_operation.get(&acquisition).copied();
+            let (process, moment) = (by, moment);
+            log.push(StorageRequest {
+                moment,
+                operation,
+                process,
+                acquisition,
+                access,
+                token,
+                accepted,
+                before,
+                after,
+                based_on,
+            });
+        }
+    }
+    log
+}

@@ -1,0 +1,202 @@
+//! The first screen of a run: what was run, a line for each verdict, then a story for each cause.
+//!
+//! Everything else that a report holds is behind `--verbose` and in the page (`--format html`).
+
+use super::Page;
+use super::layout::{BOLD, DIM, counted, verdict_style, wrapped_to};
+use super::{brief_story, text_programs};
+use crate::judge::finding::{Kind, Severity};
+use crate::summary::report::{Report, RunReport};
+use crate::summary::verdict::Verdict;
+use fencepost_faults::Micros;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+pub(super) fn write(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    write_head(report, out)?;
+    write_verdicts(page, report, out)?;
+    let mut before = Vec::new();
+    for run in &report.runs {
+        text_programs::write(run, out)?;
+        before.extend(brief_story::write(page, run, &before, out)?);
+    }
+    write_end(page, report, out)
+}
+
+/// What was run.
+pub(super) fn write_head(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let (tool, faults) = (&report.tool, report.faults.join(", "));
+    let (name, version, seed, engine) = (&tool.name, &tool.version, report.seed, &report.engine);
+    writeln!(out, "{DIM}{name} {version} · seed {seed} · {faults} · {engine}{DIM:#}\n")
+}
+
+/// A line for each lock under each family of faults.
+pub(super) fn write_verdicts(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let name = |run: &RunReport| match report.faults.len() {
+        0 | 1 => run.client.clone(),
+        _ => format!("{} under {}", run.client, run.fault),
+    };
+    let widest = |cell: &dyn Fn(&RunReport) -> String| {
+        report.runs.iter().map(|run| cell(run).chars().count()).max().unwrap_or(0)
+    };
+    let (names, hazards) = (widest(&name), widest(&exclusion));
+    for run in &report.runs {
+        let (style, word) = (verdict_style(&run.verdict), word(run));
+        let lead = format!("  {:<names$}  ", name(run));
+        let first = exclusion(run);
+        let room = page.width.saturating_sub(names + hazards + 16);
+        write!(out, "{BOLD}{lead}{BOLD:#}{style}{word:<8}{style:#}  ")?;
+        let rest = consequences(run);
+        match rest.chars().count() <= room {
+            true => writeln!(out, "{}", format!("{first:<hazards$}  {rest}").trim_end())?,
+            false => {
+                writeln!(out, "{first}")?;
+                let indent = (names + 14).min(page.width / 2);
+                for line in wrapped_to(&rest, page.width - indent) {
+                    writeln!(out, "{:indent$}{line}", "")?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn word(run: &RunReport) -> &'static str {
+    match run.verdict {
+        Verdict::Valid => "valid",
+        Verdict::Violated => "VIOLATED",
+        Verdict::Unknown { .. } => "unknown",
+    }
+}
+
+/// Whether mutual exclusion held.
+fn exclusion(run: &RunReport) -> String {
+    let overlaps = run.violations.iter().filter(|one| one.violation.kind == Kind::Overlap);
+    let (count, total) = overlaps.fold((0, Micros::ZERO), |(count, total), one| {
+        (count + one.violation.occurrences, total + one.violation.total_duration_us)
+    });
+    match count {
+        0 => counted(run.acquisitions, "acquisition"),
+        some => format!("{} ({})", counted(some, "overlap"), about(total)),
+    }
+}
+
+/// What else was broken, and what the storage rejected; of a run that is not violated, which faults
+/// it withstood, or why nothing is known.
+fn consequences(run: &RunReport) -> String {
+    match &run.verdict {
+        Verdict::Valid => return faults(run),
+        Verdict::Unknown { reason } => return reason.clone(),
+        Verdict::Violated => {}
+    }
+    let mut counts: BTreeMap<Kind, (u64, Micros)> = BTreeMap::new();
+    for one in run.violations.iter().filter(|one| one.violation.kind != Kind::Overlap) {
+        let (count, total) = counts.entry(one.violation.kind).or_default();
+        *count += one.violation.occurrences;
+        *total = *total + one.violation.total_duration_us;
+    }
+    let mut told: Vec<String> =
+        counts.iter().map(|(kind, (count, total))| often(*kind, *count, *total)).collect();
+    if run.storage.rejected > 0 {
+        told.push(format!("{} rejected", run.storage.rejected));
+    }
+    if counts.keys().all(|kind| kind.severity() == Severity::Hazard) {
+        told.insert(0, "no damage".to_owned());
+    }
+    told.join(", ")
+}
+
+/// A kind of violation with its count: `8 stale writes`; of being stuck, how long that lasted in
+/// all too.
+pub(super) fn often(kind: Kind, count: u64, total: Micros) -> String {
+    let name = kind.name().replace('-', " ");
+    match kind {
+        Kind::Stuck => format!("stuck ({count}x, {})", about(total)),
+        Kind::Oversold => format!("{} too many", counted(count, "sale")),
+        Kind::Deadlock => "deadlock: nobody will get the lock any more".to_owned(),
+        Kind::FencedOut | Kind::HeldForever | Kind::Starved => format!("{name} ({count}x)"),
+        _ => counted(count, &name),
+    }
+}
+
+/// The faults of the plan by kind.
+fn faults(run: &RunReport) -> String {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for timed in &run.plan.faults {
+        *counts.entry(timed.fault.kind().name()).or_default() += 1;
+    }
+    if counts.is_empty() {
+        return "no faults".to_owned();
+    }
+    let fired = u64::from(run.faults_fired);
+    let told = counts.iter().map(|(kind, count)| match count {
+        1 => (*kind).to_owned(),
+        many => format!("{many} x {kind}"),
+    });
+    let told: Vec<String> = told.collect();
+    let left = match fired == run.plan.faults.len() as u64 {
+        true => String::new(),
+        false => format!(" ({fired} of {} fired)", run.plan.faults.len()),
+    };
+    format!("withstood {}{left}", told.join(", "))
+}
+
+/// How the command ends, and where more is told. Runs that were held against expectations are told
+/// of by whoever held them.
+fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let any = |wanted: fn(&Verdict) -> bool| report.runs.iter().any(|run| wanted(&run.verdict));
+    let ends = if report.runs.iter().any(|run| run.expectation.is_some()) {
+        ""
+    } else if any(|verdict| matches!(verdict, Verdict::Violated)) {
+        "exit 1: violations found · "
+    } else if any(|verdict| matches!(verdict, Verdict::Unknown { .. })) {
+        "exit 3: nothing was exercised, so nothing is known · "
+    } else {
+        "exit 0: no violation · "
+    };
+    let more = format!("{ends}page: --format html · all detail: --verbose");
+    writeln!(out)?;
+    wrapped_to(&more, page.width)
+        .into_iter()
+        .try_for_each(|line| writeln!(out, "{DIM}{line}{DIM:#}"))
+}
+
+/// A span with three digits: `74.9 ms`, `14.8 s`. What it leaves off is less than half of its last
+/// digit.
+pub(super) fn about(span: Micros) -> String {
+    let us = span.as_micros();
+    let (value, unit) =
+        if us < 1_000_000 { (us as f64 / 1e3, "ms") } else { (us as f64 / 1e6, "s") };
+    let digits = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    let text = format!("{value:.digits$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    format!("{text} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_three_digits_and_their_unit() {
+        let told =
+            [400, 74_900, 999_000, 4_317_000, 14_815_700, 120_000_000].map(|us| about(Micros(us)));
+        assert_eq!(told, ["0.4 ms", "74.9 ms", "999 ms", "4.32 s", "14.8 s", "120 s"]);
+    }
+
+    #[test]
+    fn a_page_is_between_60_and_100_columns_wide() {
+        let widths =
+            [0, 60, 80, 240].map(|width| Page::of_width(width, super::super::Detail::Brief).width);
+        assert_eq!(widths, [60, 60, 80, 100]);
+    }
+}

@@ -1,0 +1,396 @@
+//! The story of one cause on the first screen. Violations of a run that share their cause are one
+//! story: the first of them leads, and the others are marked where they happen. A story that a lock
+//! before it had already, by the same smallest faults of the same plan, is told in short.
+
+use super::brief::{about, often};
+use super::lanes::{Gap, Lanes, with_gaps};
+use super::layout::{BOLD, DIM, RED, severity_style, wrapped_to};
+use super::{Page, plan_text, rerun};
+use crate::judge::finding::Kind;
+use crate::record::history::{Change, What};
+use crate::summary::report::{OnThisPlan, Remedy, RunReport, TimelineEntry, ViolationReport};
+use fencepost_faults::{SimTime, TimedFault};
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// How many events a story shows at most; its evidence is always shown.
+const EVENTS_MAX: usize = 9;
+/// How many faults a story shows at most.
+const FAULTS_MAX: usize = 3;
+/// The column at which values begin behind their labels.
+const VALUES: usize = 13;
+
+/// Every story of a run, in the order in which they begin, in short if it is like one `before`.
+/// Gives back those that were told.
+pub(super) fn write<'r>(
+    page: Page,
+    run: &'r RunReport,
+    before: &[Told<'r>],
+    out: &mut dyn Write,
+) -> io::Result<Vec<Told<'r>>> {
+    let told = stories(run);
+    for story in &told {
+        write_story(page, story, before.iter().find(|one| story.is_like(one)), out)?;
+    }
+    Ok(told)
+}
+
+fn stories(run: &RunReport) -> Vec<Told<'_>> {
+    let mut told: Vec<Told<'_>> = Vec::new();
+    for one in &run.violations {
+        match told.iter_mut().find(|story| story.lead.violation.cause == one.violation.cause) {
+            Some(story) => story.others.push(one),
+            None => told.push(Told { run, lead: one, others: Vec::new() }),
+        }
+    }
+    told
+}
+
+/// The violations of one cause.
+pub(super) struct Told<'r> {
+    run: &'r RunReport,
+    lead: &'r ViolationReport,
+    others: Vec<&'r ViolationReport>,
+}
+
+fn write_story(
+    page: Page,
+    told: &Told<'_>,
+    like: Option<&Told<'_>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (run, violation) = (told.run, &told.lead.violation);
+    let style = severity_style(violation.severity);
+    let (kind, cause) = (violation.kind.name(), violation.cause.name());
+    let (client, id) = (&run.client, &violation.id);
+    let title = format!("{client}: {kind} by {cause}");
+    let room = page.width.saturating_sub(title.chars().count());
+    let id = format!("[{id}]");
+    writeln!(
+        out,
+        "\n{BOLD}{client}{BOLD:#}: {style}{kind}{style:#} by {cause}{DIM}{id:>room$}{DIM:#}"
+    )?;
+    for line in wrapped_to(&violation.summary, page.width - 2) {
+        writeln!(out, "  {line}")?;
+    }
+    match like {
+        Some(like) => {
+            let there = format!("the {kind} of {} above", like.run.client);
+            field(
+                page,
+                out,
+                "like",
+                &format!("{there}: the same cause, the same smallest faults"),
+            )?;
+        }
+        None => {
+            write_faults(page, told, out)?;
+            write_events(page, told, out)?;
+        }
+    }
+    write_also(page, told, out)?;
+    write_rerun(page, told, like, out)
+}
+
+/// The faults that act on the story, with both sides of each cut.
+fn write_faults(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (_, last) = told.span();
+    let until = told.run.timeline.iter().rev().find(|entry| entry.sequence <= last);
+    let until = until.map_or(told.lead.violation.at_us, |entry| entry.time_us);
+    let mut faults: Vec<&TimedFault> =
+        told.run.plan.faults.iter().filter(|timed| timed.at_us <= until).collect();
+    let older = faults.len().saturating_sub(FAULTS_MAX);
+    faults.drain(..older);
+    if older > 0 {
+        let more = if older == 1 { "an earlier fault" } else { "earlier faults" };
+        writeln!(out, "  {DIM}{:>10}  {older} {more}, see --verbose{DIM:#}", "...")?;
+    }
+    for timed in faults {
+        let text = plan_text::in_brief(&timed.fault);
+        let mut at = seconds(timed.at_us, Digits::Millis);
+        for line in wrapped_to(&text, page.width - 14) {
+            writeln!(out, "  {at:>10}  {line}")?;
+            at = String::new();
+        }
+    }
+    Ok(())
+}
+
+fn write_events(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let chosen = told.chosen();
+    if chosen.is_empty() {
+        return Ok(());
+    }
+    let mut lanes = Lanes::new(&told.lead.violation.processes);
+    let digits = match told
+        .run
+        .timeline
+        .iter()
+        .all(|entry| !chosen.contains(&entry.sequence) || entry.time_us.0.is_multiple_of(100))
+    {
+        true => Digits::Tenths,
+        false => Digits::Micros,
+    };
+    writeln!(out, "  {DIM}{:>12}  {}{DIM:#}", "time", lanes.head().trim_end())?;
+    let room = page.width.saturating_sub(16 + lanes.width()).max(20);
+    for (gap, entry) in with_gaps(&told.run.timeline, |one| chosen.contains(&one.sequence)) {
+        write_gap(&lanes, &gap, out)?;
+        let line = lanes.line(entry, &gap);
+        let (text, broken) = told.words(entry);
+        let mut mark = if broken { '!' } else { ' ' };
+        let mut time = seconds(entry.time_us, digits);
+        let mut drawn = line;
+        for part in wrapped_to(&text, room) {
+            writeln!(out, "{RED}{mark}{RED:#} {time:>12}  {drawn}{part}")?;
+            (mark, time, drawn) = (' ', String::new(), lanes.rest());
+        }
+    }
+    Ok(())
+}
+
+fn write_gap(lanes: &Lanes, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
+    match lanes.gap(gap) {
+        None => Ok(()),
+        Some((drawn, text)) => writeln!(out, "  {:12}  {drawn}{DIM}{text}{DIM:#}", ""),
+    }
+}
+
+/// What else this cause broke, by its fingerprint.
+fn write_also(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut parts = Vec::new();
+    for one in &told.others {
+        let violation = &one.violation;
+        let often = often(violation.kind, violation.occurrences, violation.total_duration_us);
+        parts.push(format!("{often} [{}]", violation.id));
+    }
+    field(page, out, "also", &parts.join(", "))
+}
+
+/// What running it again showed.
+fn write_rerun(
+    page: Page,
+    told: &Told<'_>,
+    like: Option<&Told<'_>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let lead = told.lead;
+    let least = smallest(lead).unwrap_or_default();
+    if like.and_then(|like| smallest(like.lead)).is_none_or(|other| other != least) {
+        field(page, out, "smallest", &least)?;
+    }
+    if let Some(expected) = &told.run.expected {
+        let kind = lead.violation.kind;
+        match expected.kinds.contains(&kind) {
+            true => field(page, out, "known", &expected.source)?,
+            false => field(page, out, "literature", &rerun::known(expected, kind))?,
+        }
+    }
+    field(page, out, "remedies", &remedies(told).unwrap_or_default())?;
+    field(page, out, "replay", &lead.replay)
+}
+
+/// The least that shows it.
+fn smallest(lead: &ViolationReport) -> Option<String> {
+    let plan = lead.minimal_plan.as_ref()?;
+    let faults: Vec<String> =
+        plan.faults.iter().map(|timed| plan_text::in_brief(&timed.fault)).collect();
+    let faults = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
+    let tight = lead.boundary.as_ref().map_or(String::new(), |boundary| {
+        let less = rerun::amount(boundary, boundary.not_enough);
+        let (quantity, fault) = (&boundary.quantity, boundary.fault);
+        match plan.faults.len() {
+            1 => format!(" ({less} is not enough)"),
+            _ => format!(" ({quantity} {less} of fault {fault} is not enough)"),
+        }
+    });
+    let size =
+        lead.minimal_run.as_ref().map_or(String::new(), |run| format!(", {}", rerun::size(run)));
+    Some(format!("{faults}{tight}{size}"))
+}
+
+/// Every safeguard: what became of the lead on this plan, and in how many other seeds. Of the other
+/// violations, those that a safeguard treats differently. Intervals are behind `--verbose`.
+fn remedies(told: &Told<'_>) -> Option<String> {
+    let first = told.lead.remedies.first()?;
+    let kind = told.lead.violation.kind.name();
+    let everyone = std::iter::once(told.lead).chain(told.others.iter().copied());
+    let mut all = everyone.flat_map(|one| &one.remedies);
+    let always = all.all(|one| one.unknown_with == first.unknown_without);
+    let (seeds, always) = match first.unknown_without {
+        0 => (format!("{} other seeds", first.seeds), always.then_some(0)),
+        some if always => (format!("{} other seeds ({some} unknown)", first.seeds), Some(some)),
+        _ => (format!("{} other seeds", first.seeds), None),
+    };
+    let without = of_seeds(first.broken_without, always.map_or(first.unknown_without, |_| 0));
+    let remedy = |one: &Remedy| remedy(one, always);
+    let mut parts: Vec<String> = told.lead.remedies.iter().map(remedy).collect();
+    for other in &told.others {
+        let differs = |one: &&Remedy| {
+            told.lead.remedies.iter().any(|lead| {
+                (&lead.name, &lead.setting) == (&one.name, &one.setting)
+                    && lead.on_this_plan != one.on_this_plan
+            })
+        };
+        let name = other.violation.kind.name();
+        let parts_of = other.remedies.iter().filter(differs);
+        parts.extend(parts_of.map(|one| format!("{name} with {}", remedy(one))));
+    }
+    Some(format!("on this plan / {kind} in {seeds}; without any {without}: {}", parts.join(", ")))
+}
+
+/// What became of the violation, here and elsewhere. How many seeds are unknown is left out if it is
+/// `always` the same.
+fn remedy(remedy: &Remedy, always: Option<u64>) -> String {
+    let here = match remedy.on_this_plan {
+        OnThisPlan::Gone => "gone",
+        OnThisPlan::StillThere => "still there",
+        OnThisPlan::NotComparable => "not comparable",
+    };
+    let unknown = if always.is_some() { 0 } else { remedy.unknown_with };
+    let there = of_seeds(remedy.broken_with, unknown);
+    format!("{} {here} / {there}", rerun::safeguard(remedy))
+}
+
+/// A number of seeds, and of how many nothing is known.
+fn of_seeds(count: u64, unknown: u64) -> String {
+    match unknown {
+        0 => count.to_string(),
+        unknown => format!("{count} ({unknown} unknown)"),
+    }
+}
+
+/// A label and its value, wrapped behind the label; nothing if there is no value.
+fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
+    let mut label = label;
+    for line in wrapped_to(value, page.width - VALUES) {
+        writeln!(out, "  {DIM}{label:<11}{DIM:#}{line}")?;
+        label = "";
+    }
+    Ok(())
+}
+
+impl Told<'_> {
+    /// Whether another lock went the same way: the same rule broken for the same cause by the same
+    /// plan, and by the same faults of what is left of it.
+    fn is_like(&self, other: &Told<'_>) -> bool {
+        let least = |told: &Told<'_>| {
+            let plan = told.lead.minimal_plan.as_ref()?;
+            Some(plan.faults.iter().map(|timed| plan_text::in_brief(&timed.fault)).collect())
+        };
+        let (here, there) = (&self.lead.violation, &other.lead.violation);
+        let least_here: Option<Vec<String>> = least(self);
+        self.run.plan == other.run.plan
+            && (here.kind, here.cause) == (there.kind, there.cause)
+            && least_here.is_some()
+            && least_here == least(other)
+    }
+
+    /// From the first to the last event that is told: the evidence of the lead, and that of others
+    /// that happen meanwhile.
+    fn span(&self) -> (u64, u64) {
+        let of = |one: &ViolationReport| {
+            let numbers = one.violation.witness.iter().map(|event| event.sequence);
+            (numbers.clone().min().unwrap_or(0), numbers.max().unwrap_or(0))
+        };
+        let (first, mut last) = of(self.lead);
+        let until = self.lead.violation.at_us + self.lead.violation.duration_us;
+        for other in self.others.iter().filter(|one| one.violation.at_us <= until) {
+            last = last.max(of(other).1);
+        }
+        (first, last)
+    }
+
+    /// The numbers of the events to show.
+    fn chosen(&self) -> BTreeSet<u64> {
+        let (first, last) = self.span();
+        let within = |entry: &&TimelineEntry| (first..=last).contains(&entry.sequence);
+        let mut ranked: Vec<(u8, u64, u64)> = self
+            .run
+            .timeline
+            .iter()
+            .filter(within)
+            .filter_map(|entry| {
+                let far = entry.time_us.0.abs_diff(self.lead.violation.at_us.0);
+                Some((self.rank(entry)?, far, entry.sequence))
+            })
+            .collect();
+        ranked.sort_unstable();
+        let evidence = ranked.iter().filter(|(rank, ..)| *rank == 0).count();
+        ranked.truncate(EVENTS_MAX.max(evidence));
+        ranked.into_iter().map(|(_, _, sequence)| sequence).collect()
+    }
+
+    /// What goes first when there is not room for everything; nothing for what is not told here.
+    fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
+        let mut lead = self.lead.violation.witness.iter();
+        if lead.any(|event| event.sequence == entry.sequence) || self.breaks(entry).next().is_some()
+        {
+            return Some(0);
+        }
+        let takes_part = |node| self.lead.violation.processes.contains(&node);
+        match &entry.what {
+            What::Crashed | What::Started | What::Lost => Some(1),
+            What::Ok { owner: Some(_), .. } | What::Invoke { .. } if takes_part(entry.process) => {
+                Some(2)
+            }
+            What::Server { change, by, .. } if by.is_none_or(takes_part) => match change {
+                Change::Granted | Change::Discarded | Change::Forgotten | Change::Evicted => {
+                    Some(3)
+                }
+                _ => Some(4),
+            },
+            What::Storage { by, accepted, .. } if takes_part(*by) && !accepted => Some(3),
+            _ => None,
+        }
+    }
+
+    /// The violations that this event completes.
+    fn breaks<'e>(
+        &'e self,
+        entry: &'e TimelineEntry,
+    ) -> impl Iterator<Item = &'e ViolationReport> + 'e {
+        std::iter::once(&self.lead).chain(&self.others).copied().filter(|one| {
+            let mut witness = one.violation.witness.iter().rev();
+            let at = witness.find(|event| event.time_us == one.violation.at_us);
+            at.is_some_and(|event| event.sequence == entry.sequence)
+        })
+    }
+
+    /// What is said of an event, and whether it breaks a rule.
+    fn words(&self, entry: &TimelineEntry) -> (String, bool) {
+        let text = match &entry.what {
+            What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => entry.text.clone(),
+            _ => format!("{} {}", entry.process, entry.text),
+        };
+        let broken: Vec<String> = self.breaks(entry).map(mark).collect();
+        match broken.is_empty() {
+            true => (text, false),
+            false => (format!("{text}: {}", broken.join(", ")), true),
+        }
+    }
+}
+
+/// What is written behind the event that completes a violation.
+fn mark(report: &ViolationReport) -> String {
+    match report.violation.kind {
+        Kind::Overlap => format!("BOTH for {}", about(report.violation.duration_us)),
+        kind => kind.name().replace('-', " ").to_uppercase(),
+    }
+}
+
+/// How exactly a time is told.
+#[derive(Clone, Copy)]
+enum Digits {
+    Millis,
+    Tenths,
+    Micros,
+}
+
+fn seconds(at: SimTime, digits: Digits) -> String {
+    let (whole, rest) = (at.0 / 1_000_000, at.0 % 1_000_000);
+    match digits {
+        Digits::Millis => format!("{whole}.{:03}s", rest / 1_000),
+        Digits::Tenths => format!("{whole}.{:04}s", rest / 100),
+        Digits::Micros => format!("{whole}.{rest:06}s"),
+    }
+}

@@ -1,0 +1,44 @@
+//! Two locks, or two sweeps, side by side: as a document, and as a part of a sweep with a baseline.
+
+mod html;
+mod markdown;
+mod text;
+
+pub(super) use html::section;
+pub(super) use markdown::markdown;
+pub(super) use text::table;
+
+use crate::show::view::View;
+use crate::summary::sweep::Comparison;
+
+/// The ways to write a comparison.
+pub const VIEWS: &[View<Comparison>] = &[
+    View::new("text", text::text),
+    View::JSON,
+    View::new("markdown", markdown::page),
+    View::new("html", html::html),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn every_view_names_both_sides_and_the_test() {
+        let of = |client: &str| {
+            let mut sweep = samples::sweep(0, 90);
+            sweep.cells.retain(|cell| cell.client == client);
+            sweep
+        };
+        let (old, new) = (of("single-node"), of("redlock"));
+        let comparison = Comparison::of(("old", &old), ("new", &new), samples::tool()).unwrap();
+        for view in VIEWS {
+            let written = view.write(&comparison).unwrap();
+            for word in ["old", "new", "30"] {
+                assert!(written.contains(word), "{}: {written}", view.name);
+            }
+        }
+        insta::assert_snapshot!(VIEWS[0].write(&comparison).unwrap());
+    }
+}

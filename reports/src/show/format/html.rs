@@ -1,0 +1,245 @@
+//! One self-contained page: nothing is fetched, it opens from disk, and it stays below a megabyte.
+//! What is in the page without its script is true already. All markup is written by `maud`, which
+//! escapes what it is given.
+
+use super::canvas::Extent;
+use super::{Format, Needs, html_picture, html_sweep, html_tables};
+use crate::record::visible::visible_json;
+use crate::summary::report::{Report, RunReport};
+use crate::summary::sweep::Sweep;
+use crate::summary::verdict::Verdict;
+use base64::prelude::{BASE64_STANDARD, Engine};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+use std::io::{self, Write};
+
+/// A page is kept below this many bytes.
+const SIZE_MAX: usize = 1_000_000;
+/// The script of every page.
+const SCRIPT: &str = include_str!("page.js");
+/// The look of every page.
+const STYLE: &str = include_str!("page.css");
+
+/// One self-contained page.
+pub(super) struct Html;
+
+/// How much of a report goes into a page.
+#[derive(Clone, Copy)]
+pub(super) struct Fill {
+    /// How many messages are drawn for each run.
+    pub(super) messages_max: usize,
+    /// How much of each run is drawn.
+    pub(super) extent: Extent,
+    /// Whether the embedded JSON holds the histories.
+    pub(super) histories: bool,
+}
+
+/// From all of it to the least that still tells the story.
+const FILLS: [Fill; 5] = [
+    Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
+    Fill { messages_max: 1_000, extent: Extent::Run, histories: false },
+    Fill { messages_max: 300, extent: Extent::Run, histories: false },
+    Fill { messages_max: 300, extent: Extent::Window, histories: false },
+    Fill { messages_max: 0, extent: Extent::Window, histories: false },
+];
+
+impl Format for Html {
+    fn name(&self) -> &'static str {
+        "html"
+    }
+
+    fn about(&self) -> &'static str {
+        "one self-contained page with space-time pictures; of a sweep, the matrix"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Wire
+    }
+
+    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        let mut page = String::new();
+        for fill in FILLS {
+            page = page_of(report, fill)?;
+            if page.len() < SIZE_MAX {
+                break;
+            }
+        }
+        out.write_all(page.as_bytes())
+    }
+
+    fn tells_of_baselines(&self) -> bool {
+        true
+    }
+
+    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+        html_sweep::write(sweep, out)
+    }
+}
+
+/// A page around what is in it.
+pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
+    // Inside a script element only `</` and `<!--` could end or change it.
+    let json = visible_json(json).replace('<', "\\u003c");
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(super::svg::STYLE)) (PreEscaped(STYLE)) }
+            }
+            body {
+                (body)
+                script type="application/json" id="report" { (PreEscaped(json)) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string() + "\n"
+}
+
+/// The head of a table: the names of its columns, of which some may have none.
+pub(crate) fn heads(names: &[&str]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for name in names {
+                    @if name.is_empty() { td {} } @else { th scope="col" { (name) } }
+                }
+            }
+        }
+    }
+}
+
+/// What a page may do, should an escape ever be forgotten: its own script runs and no other, and
+/// nothing is fetched or sent.
+fn policy() -> String {
+    let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
+    format!(
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'unsafe-inline'; img-src \
+         data:; base-uri 'none'; form-action 'none'"
+    )
+}
+
+fn page_of(report: &Report, fill: Fill) -> io::Result<String> {
+    let (tool, faults) = (&report.tool, report.faults.join(", "));
+    let title = format!("fencepost: seed {} under {faults}", report.seed);
+    let body = html! {
+        header.top {
+            p.muted {
+                (tool.name) " " (tool.version) " · seed " (report.seed) " · fault " (faults)
+                " · engine " (report.engine)
+            }
+            (overview(report))
+        }
+        main {
+            @for (index, run) in report.runs.iter().enumerate() { (section(run, index, fill)) }
+        }
+        (footer(fill))
+    };
+    Ok(page(&title, &body, &serde_json::to_string(&embedded(report, fill))?))
+}
+
+/// The report as it is embedded: the messages are in the picture, and histories may not fit.
+fn embedded(report: &Report, fill: Fill) -> Report {
+    let mut embedded = report.clone();
+    for run in &mut embedded.runs {
+        run.trace = None;
+        if !fill.histories {
+            run.drop_history();
+        }
+    }
+    embedded
+}
+
+/// With several runs, the verdict of each.
+fn overview(report: &Report) -> Markup {
+    if report.runs.len() < 2 {
+        return Markup::default();
+    }
+    html! {
+        div.scroll {
+            table {
+                caption { "Verdicts" }
+                (heads(&["lock", "fault", "verdict", "what was broken"]))
+                tbody {
+                    @for (index, run) in report.runs.iter().enumerate() { (row(run, index)) }
+                }
+            }
+        }
+    }
+}
+
+fn row(run: &RunReport, index: usize) -> Markup {
+    let kinds: Vec<&str> = run.violations.iter().map(|one| one.violation.kind.name()).collect();
+    let verdict = run.verdict.name();
+    html! {
+        tr {
+            td { a href={ "#run-" (index) } { (run.client) } }
+            td { (run.fault) }
+            td { b class=(verdict) { (verdict) } }
+            td { (kinds.join(", ")) }
+        }
+    }
+}
+
+fn section(run: &RunReport, index: usize, fill: Fill) -> Markup {
+    html! {
+        section.run id={ "run-" (index) } {
+            @if index == 0 { h1 { (heading(run)) } } @else { h2 { (heading(run)) } }
+            p.lead { (lead(run)) }
+            @if let Some(first) = run.violations.first() { (replay(&first.replay)) }
+            (html_picture::of(run, index, fill))
+            (html_tables::violations(run, index))
+            (html_tables::plans(run))
+            (html_tables::facts(run))
+            (html_tables::events(run, index))
+        }
+    }
+}
+
+fn heading(run: &RunReport) -> Markup {
+    let verdict = run.verdict.name();
+    html! { span.verdict.(verdict) { (verdict) } " " (run.client) " under " (run.fault) }
+}
+
+/// What a reader must know first.
+fn lead(run: &RunReport) -> String {
+    match (&run.verdict, run.violations.first()) {
+        (_, Some(first)) => first.violation.summary.clone(),
+        (Verdict::Unknown { reason }, None) => format!("Not known because {reason}."),
+        _ => format!("Mutual exclusion held over {} acquisitions.", run.acquisitions),
+    }
+}
+
+fn replay(command: &str) -> Markup {
+    html! {
+        div.replay {
+            span { "Replay:" } " " code { (command) } " "
+            button type="button" data-copy=(command) { "Copy" }
+        }
+    }
+}
+
+fn footer(fill: Fill) -> Markup {
+    html! {
+        footer {
+            p {
+                "Times are true times of the simulation, from the start of the run. The report is \
+                 in this page as JSON, in the element " code { "#report" } "."
+                @if !fill.histories {
+                    " The whole histories would make it too large; "
+                    code { "--format json --with-history" } " prints them."
+                }
+                @if fill.extent == Extent::Window {
+                    " The pictures show the window of the first violation only, to keep the page \
+                     small."
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Faults in words.
+
+use crate::summary::report::RunReport;
+use fencepost_faults::{Direction, Fault, Micros, Node};
+
+/// How long leases, holds and waits were, if the seed drew that.
+pub(crate) fn lengths(run: &RunReport) -> Option<String> {
+    let lengths: Vec<String> =
+        run.lengths.iter().map(|(key, value)| format!("{key} {value}")).collect();
+    (!lengths.is_empty()).then(|| lengths.join(", "))
+}
+
+/// What will happen, without when it begins.
+pub(crate) fn fault(fault: &Fault) -> String {
+    match fault {
+        Fault::Pause { node, duration_us } => format!("{node} is paused for {duration_us}"),
+        Fault::Suspend { node, duration_us } => {
+            format!("{node} is suspended for {duration_us}, its monotonic clock with it")
+        }
+        Fault::Crash { node, down_us } => format!("{node} crashes{}", back(*down_us)),
+        Fault::PowerLoss { node, down_us } => format!("{node} loses power{}", back(*down_us)),
+        Fault::Partition { side_a, side_b, direction, duration_us } => {
+            let (a, b) = (names(side_a), names(side_b));
+            match direction {
+                Direction::Both => {
+                    format!("no message passes between {a} and {b} for {duration_us}")
+                }
+                Direction::AToB => format!("no message passes from {a} to {b} for {duration_us}"),
+            }
+        }
+        Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us } => format!(
+            "messages from {} to {} take {extra_us_min} to {extra_us_max} longer for {duration_us}",
+            names(from),
+            names(to)
+        ),
+        Fault::LostReply { server, client, duration_us } => {
+            format!(
+                "{server} applies the next command of {client} within {duration_us} and its reply \
+                 is lost"
+            )
+        }
+        Fault::ClockDrift { node, rate_ppm, duration_us } => {
+            let pace = if *rate_ppm < 0 { "slow" } else { "fast" };
+            format!(
+                "the clocks of {node} run {} % {pace} for {duration_us}",
+                percent(rate_ppm.unsigned_abs())
+            )
+        }
+        Fault::ClockJump { node, offset_us } => {
+            let way = if *offset_us < 0 { "back" } else { "forward" };
+            format!(
+                "the wall clock of {node} is stepped {way} by {}",
+                Micros(offset_us.unsigned_abs())
+            )
+        }
+        Fault::SlowServer { node, extra_us, duration_us } => {
+            format!("every command at {node} takes {extra_us} longer for {duration_us}")
+        }
+        Fault::Evict { node } => format!("{node} is out of memory and evicts what it may"),
+        Fault::FlushAll { node } => format!("an operator flushes {node}"),
+    }
+}
+
+/// The same in fewer words, with both sides of a cut.
+pub(crate) fn in_brief(fault: &Fault) -> String {
+    match fault {
+        Fault::Partition { side_a, side_b, direction, duration_us } => {
+            let (a, b) = (grouped(side_a), grouped(side_b));
+            match direction {
+                Direction::Both => format!("network cut {duration_us}: {a} | {b}"),
+                Direction::AToB => format!("network cut one way {duration_us}: {a} -> {b}"),
+            }
+        }
+        Fault::Delay { from, to, extra_us_max, duration_us, .. } => {
+            let (from, to) = (grouped(from), grouped(to));
+            format!("messages {from} -> {to} up to {extra_us_max} late for {duration_us}")
+        }
+        other => self::fault(other),
+    }
+}
+
+/// Names with a common beginning written once: `redis-2,3 client-1`.
+fn grouped(nodes: &[Node]) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for node in nodes {
+        let name = node.to_string();
+        let (kind, number) = name.split_once('-').unwrap_or((&name, ""));
+        match groups.iter_mut().find(|(known, _)| known == kind) {
+            Some((_, numbers)) => numbers.push(number.to_owned()),
+            None => groups.push((kind.to_owned(), vec![number.to_owned()])),
+        }
+    }
+    let names = groups.iter().map(|(kind, numbers)| match numbers.join(",") {
+        none if none.is_empty() => kind.clone(),
+        numbers => format!("{kind}-{numbers}"),
+    });
+    names.collect::<Vec<String>>().join(" ")
+}
+
+fn back(down: Option<Micros>) -> String {
+    down.map_or(" for good".to_owned(), |down| format!(" and is back after {down}"))
+}
+
+fn names(nodes: &[Node]) -> String {
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    names.join(", ")
+}
+
+/// Parts per million as per cent, exactly.
+fn percent(ppm: u32) -> String {
+    let text = format!("{}.{:04}", ppm / 10_000, ppm % 10_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_written_exactly() {
+        assert_eq!([0, 100, 10_000, 30_500].map(percent), ["0", "0.01", "1", "3.05"]);
+    }
+
+    #[test]
+    fn both_sides_of_a_cut_are_named() {
+        let cut = Fault::Partition {
+            side_a: vec![Node::Redis(1), Node::Client(1)],
+            side_b: vec![Node::Redis(2), Node::Redis(3), Node::Storage],
+            direction: Direction::Both,
+            duration_us: Micros::from_secs(5),
+        };
+        assert_eq!(in_brief(&cut), "network cut 5s: redis-1 client-1 | redis-2,3 storage");
+    }
+
+    #[test]
+    fn a_crash_says_whether_it_ends() {
+        let crash = |down_us| fault(&Fault::Crash { node: Node::Redis(1), down_us });
+        assert_eq!(crash(None), "redis-1 crashes for good");
+        assert_eq!(crash(Some(Micros::from_secs(5))), "redis-1 crashes and is back after 5s");
+    }
+}

@@ -1,0 +1,303 @@
+//! Reports for people: the first screen, or everything. Colour only repeats what the words say;
+//! whoever owns the terminal strips it.
+
+use super::layout::{
+    BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped,
+};
+use super::{
+    Detail, Format, Page, brief, plan_text, rerun, text_programs, text_sweep, text_timeline,
+};
+use crate::judge::finding::{Kind, Severity};
+use crate::summary::report::{Report, RunReport, ViolationReport};
+use crate::summary::sweep::Sweep;
+use crate::summary::verdict::Verdict;
+use fencepost_faults::Micros;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// How many faults of a plan are listed.
+const FAULTS_SHOWN: usize = 8;
+/// The column at which values begin behind their labels.
+const VALUES: usize = 20;
+
+/// Reports for people.
+pub(super) struct Text;
+
+impl Format for Text {
+    fn name(&self) -> &'static str {
+        "text"
+    }
+
+    fn about(&self) -> &'static str {
+        "for people: verdicts, causes and timelines"
+    }
+
+    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        self.write_run_in(Page::default(), report, out)
+    }
+
+    fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        match page.detail {
+            Detail::Brief => brief::write(page, report, out),
+            Detail::Full => write_full(page, report, out),
+        }
+    }
+
+    fn tells_of_baselines(&self) -> bool {
+        true
+    }
+
+    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+        text_sweep::write(sweep, out)
+    }
+}
+
+/// The verdicts, and everything about each.
+fn write_full(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    brief::write_head(report, out)?;
+    brief::write_verdicts(page, report, out)?;
+    for run in &report.runs {
+        writeln!(out)?;
+        write_one(run, out)?;
+    }
+    Ok(())
+}
+
+fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let style = verdict_style(&run.verdict);
+    let word = run.verdict.name().to_uppercase();
+    writeln!(out, "{BOLD}{}{BOLD:#} under {}: {style}{word}{style:#}", run.client, run.fault)?;
+    if let Verdict::Unknown { reason } = &run.verdict {
+        field(out, "unknown because", reason)?;
+    }
+    write_exclusion(run, out)?;
+    write_harm(run, out)?;
+    write_expected(run, out)?;
+    write_run_facts(run, out)?;
+    if let Some(lengths) = plan_text::lengths(run) {
+        field(out, "drawn", &lengths)?;
+    }
+    write_plan(run, out)?;
+    text_programs::write(run, out)?;
+    let mut told = BTreeSet::new();
+    for violation in &run.violations {
+        writeln!(out)?;
+        write_violation(run, violation, &mut told, out)?;
+    }
+    let mut replays: Vec<&str> =
+        run.violations.iter().map(|violation| violation.replay.as_str()).collect();
+    replays.dedup();
+    if !replays.is_empty() {
+        writeln!(out)?;
+    }
+    replays
+        .into_iter()
+        .try_for_each(|replay| writeln!(out, "  {:<18}{BOLD}{replay}{BOLD:#}", "replay"))
+}
+
+/// A label and its value, broken into lines behind the label.
+fn field(out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
+    let mut label = label;
+    for line in wrapped(value, VALUES) {
+        writeln!(out, "  {DIM}{label:<18}{DIM:#}{line}")?;
+        label = "";
+    }
+    Ok(())
+}
+
+/// Whether mutual exclusion held.
+fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let overlaps: Vec<&ViolationReport> = of_kind(run, Kind::Overlap).collect();
+    if overlaps.is_empty() {
+        let says = match run.verdict {
+            Verdict::Unknown { .. } => format!("not broken, {}", exercise(run)),
+            _ => format!("{GREEN}held{GREEN:#} over {}", counted(run.acquisitions, "acquisition")),
+        };
+        return writeln!(out, "  {DIM}{:<18}{DIM:#}{says}", "mutual exclusion");
+    }
+    let count = overlaps.iter().map(|one| one.violation.occurrences).sum();
+    let total =
+        overlaps.iter().fold(Micros::ZERO, |sum, one| sum + one.violation.total_duration_us);
+    let (often, of) = (times(count), counted(run.acquisitions, "acquisition"));
+    writeln!(
+        out,
+        "  {DIM}{:<18}{DIM:#}{RED}broken{RED:#} {often} in {of}: two processes were in their \
+         critical sections at once for {total} in all",
+        "mutual exclusion"
+    )
+}
+
+fn exercise(run: &RunReport) -> String {
+    match run.acquisitions {
+        0 => "nor put to the test: nobody acquired the lock".to_owned(),
+        some => format!("but hardly put to the test by {}", counted(some, "acquisition")),
+    }
+}
+
+/// What was damaged.
+fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let mut harms: Vec<String> = Vec::new();
+    for kind in Kind::ALL.iter().copied().filter(|kind| kind.severity() == Severity::Harm) {
+        let count: u64 = of_kind(run, kind).map(|one| one.violation.occurrences).sum();
+        let total =
+            of_kind(run, kind).fold(Micros::ZERO, |sum, one| sum + one.violation.total_duration_us);
+        if count > 0 {
+            harms.push(harm(kind, count, total));
+        }
+    }
+    let rejected = match run.storage.rejected {
+        0 => String::new(),
+        some => format!("the storage rejected {} for an old token", counted(some, "request")),
+    };
+    let label = "damage";
+    if harms.is_empty() {
+        let rest = if rejected.is_empty() { rejected } else { format!("; {rejected}") };
+        return writeln!(out, "  {DIM}{label:<18}{DIM:#}{GREEN}none{GREEN:#}{rest}");
+    }
+    let rest = if rejected.is_empty() { rejected } else { format!("; besides, {rejected}") };
+    writeln!(out, "  {DIM}{label:<18}{DIM:#}{RED}{}{RED:#}{rest}", harms.join(", "))
+}
+
+fn harm(kind: Kind, count: u64, total: Micros) -> String {
+    match kind {
+        Kind::StaleWrite => format!("{} accepted", counted(count, "stale write")),
+        Kind::LostUpdate => format!("{} lost", counted(count, "update")),
+        Kind::Oversold => format!("{} too many", counted(count, "sale")),
+        Kind::DuplicateNumber => format!("{} issued again", counted(count, "number")),
+        Kind::NumberRegression => format!("{} issued out of order", counted(count, "number")),
+        Kind::FencedOut => format!("the rightful holder rejected {}", times(count)),
+        Kind::Stuck => format!("stuck {}: nobody got the lock for {total} in all", times(count)),
+        Kind::Deadlock => "everybody: nobody gets the lock any more".to_owned(),
+        Kind::Starved => format!("somebody who waits is not served {}", times(count)),
+        other => format!("{other} {}", times(count)),
+    }
+}
+
+/// What the literature says, and whether this run agrees.
+fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let Some(expected) = &run.expected else { return Ok(()) };
+    let surprise = run.violations.iter().any(|one| !expected.kinds.contains(&one.violation.kind));
+    let says = match expected.is_safe() {
+        true => "safe".to_owned(),
+        false => {
+            let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
+            format!("{} can happen", kinds.join(", "))
+        }
+    };
+    let differs = if surprise { " This run shows more than that." } else { "" };
+    field(
+        out,
+        "literature",
+        &format!("{says}: {} ({}).{differs}", expected.because, expected.source),
+    )
+}
+
+fn write_run_facts(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let facts = format!(
+        "{}, {} and {} in {} of virtual time",
+        counted(run.acquisitions, "acquisition"),
+        counted(run.operations, "operation"),
+        counted(run.messages, "message"),
+        run.virtual_time_us
+    );
+    field(out, "run", &facts)
+}
+
+fn write_plan(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let planned = run.plan.faults.len() as u64;
+    if planned == 0 {
+        return field(out, "faults", "none");
+    }
+    let mut label = "faults";
+    let width =
+        run.plan.faults.iter().map(|timed| timed.at_us.to_string().len()).max().unwrap_or(0);
+    for timed in run.plan.faults.iter().take(FAULTS_SHOWN) {
+        let text = plan_text::fault(&timed.fault);
+        writeln!(
+            out,
+            "  {DIM}{label:<18}{DIM:#}{:>width$}  {text} {DIM}(fault {}){DIM:#}",
+            timed.at_us, timed.id
+        )?;
+        label = "";
+    }
+    if planned > FAULTS_SHOWN as u64 {
+        field(out, "", &format!("and {} more", thousands(planned - FAULTS_SHOWN as u64)))?;
+    }
+    match u64::from(run.faults_fired) {
+        fired if fired == planned => Ok(()),
+        fired => field(out, "", &format!("{} of these were fired", thousands(fired))),
+    }
+}
+
+fn write_violation(
+    run: &RunReport,
+    report: &ViolationReport,
+    told: &mut BTreeSet<u64>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let violation = &report.violation;
+    let style = severity_style(violation.severity);
+    write!(
+        out,
+        "  {style}{}{style:#}: {BOLD}{}{BOLD:#} by {}, at {}",
+        violation.severity, violation.kind, violation.cause, violation.at_us
+    )?;
+    match violation.occurrences {
+        1 => writeln!(out, " {DIM}[{}]{DIM:#}", violation.id)?,
+        many => writeln!(out, " and {} more {DIM}[{}]{DIM:#}", times(many - 1), violation.id)?,
+    }
+    for line in wrapped(&violation.summary, 4) {
+        writeln!(out, "    {line}")?;
+    }
+    for (number, line) in violation.narrative.iter().enumerate() {
+        let (number, text, event) = (number + 1, &line.text, line.event);
+        writeln!(out, "    {number:>2}. {text} {DIM}(#{event}){DIM:#}")?;
+    }
+    write_rerun(report, out)?;
+    text_timeline::write(run, violation, told, out)
+}
+
+/// What re-running showed.
+fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(plan) = &report.minimal_plan {
+        let faults: Vec<String> =
+            plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
+        let enough =
+            if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
+        let of = report
+            .minimal_run
+            .as_ref()
+            .map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
+        rerun_line(out, &format!("Smallest reproduction: {enough}{of}."))?;
+    }
+    if let Some(boundary) = &report.boundary {
+        let amount = |value| rerun::amount(boundary, value);
+        let (fault, quantity) = (boundary.fault, &boundary.quantity);
+        let analytic = boundary
+            .analytic
+            .map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
+        let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
+        rerun_line(
+            out,
+            &format!("{quantity} of fault {fault}: {enough} is enough, {less} is not{analytic}."),
+        )?;
+    }
+    for cause in &report.but_for {
+        let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
+        rerun_line(out, &format!("Without fault {}{and} {}.", cause.fault, rerun::without(cause)))?;
+    }
+    for remedy in &report.remedies {
+        let (name, here) = (rerun::safeguard(remedy), rerun::on_this_plan(remedy));
+        let seeds = rerun::other_seeds(remedy);
+        rerun_line(out, &format!("{name}: on this plan {here}; {seeds}."))?;
+    }
+    Ok(())
+}
+
+fn rerun_line(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    wrapped(text, 4).into_iter().try_for_each(|line| writeln!(out, "    {line}"))
+}
+
+fn of_kind(run: &RunReport, kind: Kind) -> impl Iterator<Item = &ViolationReport> {
+    run.violations.iter().filter(move |one| one.violation.kind == kind)
+}

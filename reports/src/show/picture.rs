@@ -1,0 +1,203 @@
+//! The space-time picture of one run as data: lanes, who held when, what stood at the servers,
+//! faults, events, messages, clocks.
+
+mod clocks;
+mod focus;
+mod lanes;
+mod marks;
+mod strip;
+
+pub(crate) use clocks::ClockLine;
+pub(crate) use focus::Focus;
+pub(crate) use lanes::Lane;
+pub(crate) use marks::{Glyph, Mark};
+pub(crate) use strip::Held;
+
+use crate::judge::timeline::{KeyEnd, SectionEnd, Timeline};
+use crate::record::history::{Header, History, StorageRule, Workload};
+use crate::record::trace::WireMessage;
+use crate::summary::report::RunReport;
+use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
+
+/// Everything that a picture of one run shows. Times are true microseconds since the start of the
+/// run.
+pub(crate) struct Scene {
+    /// From top to bottom.
+    pub(crate) lanes: Vec<Lane>,
+    /// When the run ended.
+    pub(crate) end: u64,
+    /// Who was in a critical section, over the whole run; where nobody was, there is nothing.
+    pub(crate) strip: Vec<Held>,
+    /// Critical sections: what each process believed.
+    pub(crate) believed: Vec<Span>,
+    /// What stood under the lock's key at each server.
+    pub(crate) keys: Vec<Span>,
+    /// The faults that were fired.
+    pub(crate) faults: Vec<FaultBar>,
+    /// Every event.
+    pub(crate) marks: Vec<Mark>,
+    /// What passed the wire, if it was recorded.
+    pub(crate) messages: Vec<WireMessage>,
+    /// How wrong the wall clock of each host was that was wrong at all.
+    pub(crate) clocks: Vec<ClockLine>,
+    /// Where to look: one window for each violation, then the whole run.
+    pub(crate) focuses: Vec<Focus>,
+    /// Whether all events were there to draw from, not only those around the violations.
+    pub(crate) is_whole: bool,
+}
+
+/// A span in which the lock was one process's.
+pub(crate) struct Span {
+    /// The lane that it is on.
+    pub(crate) node: Node,
+    /// Whose it was, if that is known.
+    pub(crate) owner: Option<Node>,
+    /// When it began.
+    pub(crate) from: u64,
+    /// When it ended.
+    pub(crate) to: u64,
+    /// How it ended, in words.
+    pub(crate) ending: String,
+    /// Whether a replica followed its primary, so that nobody asked this server.
+    pub(crate) is_copy: bool,
+}
+
+/// A fault as it acted.
+pub(crate) struct FaultBar {
+    /// Its id in the plan.
+    pub(crate) id: u32,
+    /// Its kind, as in the plan.
+    pub(crate) kind: FaultKind,
+    /// Every node that it names.
+    pub(crate) nodes: Vec<Node>,
+    /// When it began.
+    pub(crate) from: u64,
+    /// When it ended; the same as `from` for what happens at once.
+    pub(crate) to: u64,
+}
+
+impl Scene {
+    /// The picture of a run. Without its history it shows what the report's timeline holds; `None`
+    /// if that is empty too.
+    pub(crate) fn new(run: &RunReport) -> Option<Scene> {
+        let is_whole = run.history.is_some();
+        let history = run.history.clone().unwrap_or_else(|| remembered(run));
+        if history.events.is_empty() {
+            return None;
+        }
+        let timeline = Timeline::new(&history);
+        let end = timeline.end.0.max(1);
+        let believed = believed(&timeline);
+        let messages = run.trace.as_ref().map_or(Vec::new(), |trace| trace.messages.clone());
+        let faults = faults(&timeline, &run.plan);
+        Some(Scene {
+            lanes: lanes::all(&history, &messages),
+            end,
+            strip: strip::held(&believed),
+            keys: keys(&timeline),
+            clocks: clocks::lines(&faults, &run.plan, end),
+            faults,
+            marks: marks::all(&history, run),
+            messages,
+            focuses: focus::all(run, end),
+            believed,
+            is_whole,
+        })
+    }
+
+    /// The places in which more than one process was in its section.
+    pub(crate) fn overlaps(&self) -> impl Iterator<Item = &Held> {
+        self.strip.iter().filter(|held| held.who.len() > 1)
+    }
+}
+
+/// What the timeline of a report still says of its history. Of the header, a picture needs the
+/// resource only.
+fn remembered(run: &RunReport) -> History {
+    let resource = run.violations.first().map_or("lock", |violation| &violation.violation.resource);
+    let events = run.timeline.iter().map(|entry| crate::record::history::Event {
+        sequence: entry.sequence,
+        time_us: entry.time_us,
+        node: entry.process,
+        what: entry.what.clone(),
+    });
+    History {
+        format: crate::record::history::FORMAT.to_owned(),
+        version: crate::record::history::VERSION,
+        header: Header {
+            client: run.client.clone(),
+            fault: Family::None.into(),
+            seed: Seed(0),
+            resource: resource.to_owned(),
+            ttl_us: Micros::ZERO,
+            quorum: 1,
+            has_tokens: false,
+            workload: Workload::Register,
+            storage: StorageRule::Fenced,
+            progress_bound_us: Micros::ZERO,
+            faults_planned: u32::try_from(run.plan.faults.len()).unwrap_or(u32::MAX),
+            held_bound_us: None,
+            lives_with_session: false,
+            kept_as: None,
+            order_bound_us: None,
+        },
+        events: events.collect(),
+    }
+}
+
+fn believed(timeline: &Timeline<'_>) -> Vec<Span> {
+    let sections = timeline.sections.iter().map(|section| Span {
+        node: section.process,
+        owner: Some(section.process),
+        from: section.from.time.0,
+        to: section.ends(timeline.end).0,
+        ending: match section.ended_by {
+            SectionEnd::Release => "ended by its release",
+            SectionEnd::Lost => "ended when it noticed that the lock was lost",
+            SectionEnd::Crash => "ended by its death",
+            SectionEnd::Open => "not ended within the run",
+        }
+        .to_owned(),
+        is_copy: false,
+    });
+    sections.collect()
+}
+
+fn keys(timeline: &Timeline<'_>) -> Vec<Span> {
+    let spans = timeline.keys.iter().map(|span| Span {
+        node: span.node,
+        owner: span.granted.map(|(process, _)| process),
+        from: span.from.time.0,
+        to: span.to.map_or(timeline.end, |(moment, _)| moment.time).0,
+        ending: match span.to {
+            None => "still there at the end".to_owned(),
+            Some((_, KeyEnd::Replaced)) => "replaced by another value".to_owned(),
+            Some((_, KeyEnd::Changed { change, .. })) => word(&change),
+        },
+        is_copy: span.by.is_none(),
+    });
+    spans.collect()
+}
+
+/// The name that a value has in the published JSON.
+fn word(value: &impl serde::Serialize) -> String {
+    let json = serde_json::to_value(value).unwrap_or_default();
+    json.as_str().unwrap_or_default().to_owned()
+}
+
+fn faults(timeline: &Timeline<'_>, plan: &FaultPlan) -> Vec<FaultBar> {
+    let bars = timeline.faults.iter().map(|span| {
+        let planned = plan.faults.iter().find(|timed| timed.id == span.id);
+        let lasts = planned.is_none_or(|timed| !timed.fault.kind().is_instant());
+        let end =
+            span.to.map_or(if lasts { timeline.end } else { span.from.time }, |moment| moment.time);
+        FaultBar {
+            id: span.id,
+            kind: span.kind,
+            nodes: span.nodes.to_vec(),
+            from: span.from.time.0,
+            to: end.0,
+        }
+    });
+    bars.collect()
+}

@@ -1,0 +1,261 @@
+//! From a judged history to the report of one run.
+
+mod shown;
+
+use crate::explain::literature::Expected;
+use crate::judge::finding::Kind;
+use crate::judge::timeline::{Outcome, Timeline};
+use crate::record::checksum::{Uncovered, checksum};
+use crate::record::digest::digest;
+use crate::record::history::{Action, History, What};
+use crate::summary::report::{Latencies, Latency, RunReport, StorageTally, ViolationReport};
+use crate::summary::verdict::Judgement;
+use crate::summary::violation::Violation;
+use fencepost_faults::{FaultPlan, SimTime};
+use std::collections::BTreeMap;
+
+/// What a history does not say about its run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunFacts {
+    /// The plan that was fired.
+    pub plan: FaultPlan,
+    /// How many messages passed the network.
+    pub messages: u64,
+    /// What the literature says.
+    pub expected: Option<Expected>,
+    /// How long leases, holds and waits were, if the seed drew that; by key of the scenario.
+    pub lengths: BTreeMap<String, String>,
+    /// The one command that shows the run again.
+    pub replay: String,
+}
+
+impl RunReport {
+    /// The report of a judged history. What only re-running can show (minimal plans, remedies) is
+    /// left open, and the history is not included; set `history` to include it.
+    pub fn new(history: &History, judgement: Judgement, facts: RunFacts) -> RunReport {
+        let timeline = Timeline::new(history);
+        let count = |wanted: fn(&What) -> bool| {
+            history.events.iter().filter(|event| wanted(&event.what)).count()
+        };
+        RunReport {
+            client: history.header.client.clone(),
+            fault: history.header.fault.to_string(),
+            verdict: judgement.verdict,
+            expected: facts.expected,
+            history_digest: digest(history),
+            virtual_time_us: timeline.end,
+            operations: count(|what| matches!(what, What::Invoke { .. })) as u64,
+            acquisitions: timeline
+                .acquisitions
+                .iter()
+                .filter(|one| one.outcome == Outcome::Granted)
+                .count() as u64,
+            messages: facts.messages,
+            faults_fired: u32::try_from(timeline.faults.len()).unwrap_or(u32::MAX),
+            plan: facts.plan,
+            lengths: facts.lengths,
+            latency_us: latencies(&timeline),
+            storage: tally(&timeline, &judgement.violations),
+            expectation: None,
+            timeline: shown::timeline(&timeline, &judgement.violations),
+            violations: judgement
+                .violations
+                .into_iter()
+                .map(|one| ViolationReport::new(one, &facts.replay))
+                .collect(),
+            history: None,
+            history_checksum: None,
+            trace: None,
+            programs: Vec::new(),
+            not_reproducible: None,
+        }
+    }
+
+    /// Includes the whole history, with its checksum.
+    pub fn set_history(&mut self, history: History) {
+        self.history_checksum = checksum_of(&history);
+        self.history = Some(history);
+    }
+
+    /// Leaves the history out.
+    pub fn drop_history(&mut self) {
+        (self.history, self.history_checksum) = (None, None);
+    }
+}
+
+/// The checksum of a history; `None` only of one that cannot be written as JSON.
+pub(crate) fn checksum_of(history: &History) -> Option<String> {
+    serde_json::to_value(history).ok().map(|value| checksum(&value, Uncovered::Nothing))
+}
+
+impl ViolationReport {
+    /// A violation of which nothing was re-run yet.
+    pub fn new(violation: Violation, replay: &str) -> ViolationReport {
+        ViolationReport {
+            violation,
+            minimal_plan: None,
+            minimal_run: None,
+            boundary: None,
+            but_for: Vec::new(),
+            necessary_order: Vec::new(),
+            remedies: Vec::new(),
+            replay: replay.to_owned(),
+        }
+    }
+}
+
+fn tally(timeline: &Timeline<'_>, violations: &[Violation]) -> StorageTally {
+    let answered = |accepted: bool| {
+        timeline.storage.iter().filter(|request| request.accepted == accepted).count()
+    };
+    let stale = violations.iter().filter(|violation| violation.kind == Kind::StaleWrite);
+    StorageTally {
+        accepted: answered(true) as u64,
+        rejected: answered(false) as u64,
+        stale_writes: stale.map(|violation| violation.occurrences).sum(),
+    }
+}
+
+fn latencies(timeline: &Timeline<'_>) -> Latencies {
+    let granted = timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted);
+    let acquire =
+        granted.filter_map(|one| Some(one.completed?.time.since(one.invoked.time).0)).collect();
+    let hold = timeline
+        .sections
+        .iter()
+        .filter_map(|section| Some(section.to?.time.since(section.from.time).0))
+        .collect();
+    let (acquire, hold) = (Latency::of(acquire), Latency::of(hold));
+    Latencies { acquire, hold, release: Latency::of(releases(timeline.history)) }
+}
+
+/// How long each release took that was completed, whatever its outcome.
+fn releases(history: &History) -> Vec<u64> {
+    let mut open: BTreeMap<u64, SimTime> = BTreeMap::new();
+    let mut spans = Vec::new();
+    for event in &history.events {
+        match &event.what {
+            What::Invoke { operation, action: Action::Release } => {
+                open.insert(*operation, event.time_us);
+            }
+            What::Ok { operation, .. }
+            | What::Fail { operation, .. }
+            | What::Info { operation, .. } => {
+                spans.extend(open.remove(operation).map(|from| event.time_us.since(from).0));
+            }
+            _ => {}
+        }
+    }
+    spans
+}
+
+impl Latency {
+    /// The distribution of these spans; `None` if there are none.
+    pub fn of(mut spans: Vec<u64>) -> Option<Latency> {
+        spans.sort_unstable();
+        let max = *spans.last()?;
+        // Nearest rank: the smallest span that at least this share of all does not exceed.
+        let rank = |percent: usize| spans[(spans.len() * percent).div_ceil(100).max(1) - 1];
+        Some(Latency { p50: rank(50), p99: rank(99), max })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+    use crate::summary::verdict::judge;
+
+    fn report(story: Story) -> RunReport {
+        let history = story.build();
+        let facts = RunFacts {
+            plan: FaultPlan::default(),
+            messages: 5,
+            expected: None,
+            lengths: BTreeMap::new(),
+            replay: "fencepost replay report.json".to_owned(),
+        };
+        RunReport::new(&history, judge(&history), facts)
+    }
+
+    #[test]
+    fn percentiles_are_spans_that_were_measured() {
+        assert_eq!(Latency::of(vec![]), None);
+        assert_eq!(Latency::of(vec![7]), Some(Latency { p50: 7, p99: 7, max: 7 }));
+        let hundred = (1..=100).rev().collect();
+        assert_eq!(Latency::of(hundred), Some(Latency { p50: 50, p99: 99, max: 100 }));
+    }
+
+    #[test]
+    fn a_report_counts_what_the_history_holds() {
+        let story = Story::new()
+            .acquires(1, 1)
+            .grants(2, 1, "a")
+            .hears(3, 1, "a")
+            .reads(4, 1, 0)
+            .writes(5, 1, 0, 1);
+        let run = report(story.releases(9, 1).acquires(10, 2).fails(20, 2));
+        assert_eq!((run.operations, run.acquisitions, run.messages), (5, 1, 5));
+        assert_eq!(run.latency_us.acquire, Some(Latency { p50: 2_000, p99: 2_000, max: 2_000 }));
+        assert_eq!(run.latency_us.hold, Some(Latency { p50: 6_000, p99: 6_000, max: 6_000 }));
+        assert_eq!(run.storage, StorageTally { accepted: 2, rejected: 0, stale_writes: 0 });
+        assert!(run.timeline.is_empty(), "nothing was violated, so nothing needs to be shown");
+    }
+
+    #[test]
+    fn the_timeline_shows_the_witness_and_leaves_out_the_uninvolved() {
+        let story = Story::new()
+            .takes(1, 3, "z")
+            .releases(2, 3)
+            .removed(2, "z", 3)
+            .takes(3, 1, "a")
+            .expires(13, "a");
+        let story =
+            story.takes(14, 2, "b").acquires(14, 3).fails(15, 3).releases(16, 1).releases(17, 2);
+        let run = report(story);
+        let shown: Vec<String> =
+            run.timeline.iter().map(|entry| format!("{} {}", entry.process, entry.text)).collect();
+        assert_eq!(
+            shown,
+            [
+                "redis-1 grants the lock to client-1",
+                "client-1 is granted the lock",
+                "redis-1 expires the lock of client-1",
+                "redis-1 grants the lock to client-2",
+                "client-2 is granted the lock",
+                "client-1 leaves its section and releases",
+                "client-2 leaves its section and releases",
+            ]
+        );
+        let evidence: Vec<bool> = run.timeline.iter().map(|entry| entry.witness).collect();
+        assert_eq!(evidence, [true, true, false, true, true, true, true]);
+    }
+
+    #[test]
+    fn a_hold_inside_a_hold_is_no_entry_and_giving_it_back_is_no_end() {
+        let story =
+            Story::new().under("pause").takes(0, 1, "a").acquires(100, 1).hears(101, 1, "a");
+        let story = story.expires(10_000, "a").takes(10_010, 2, "b");
+        let story = story.releases(10_020, 1).releases(10_030, 1).releases(10_040, 2);
+        let run = report(story);
+        let shown: Vec<String> =
+            run.timeline.iter().map(|entry| format!("{} {}", entry.process, entry.text)).collect();
+        assert_eq!(
+            shown,
+            [
+                "redis-1 grants the lock to client-1",
+                "client-1 is granted the lock",
+                "client-1 is granted the lock again, inside its section",
+                "redis-1 expires the lock of client-1",
+                "redis-1 grants the lock to client-2",
+                "client-2 is granted the lock",
+                "client-1 gives back an inner hold and stays in its section",
+                "client-1 leaves its section and releases",
+                "client-2 leaves its section and releases",
+            ]
+        );
+        let nested: Vec<usize> =
+            (0..shown.len()).filter(|index| run.timeline[*index].nested).collect();
+        assert_eq!(nested, [2]);
+    }
+}

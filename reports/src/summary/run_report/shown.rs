@@ -1,0 +1,145 @@
+//! Which events of a run a reader needs to see.
+
+use crate::explain::narrate;
+use crate::judge::timeline::Timeline;
+use crate::record::history::{Action, Change, Event, History, What};
+use crate::summary::report::TimelineEntry;
+use crate::summary::violation::Violation;
+use fencepost_faults::{Impact, Node};
+use std::collections::BTreeSet;
+
+/// How many events are shown around one violation at most; its witness is always shown.
+const SHOWN_MAX: usize = 40;
+
+/// The events around every violation: its witness, what its processes, the servers and the storage
+/// did meanwhile, and the faults. Who holds the lock at each, and what happens between two of them,
+/// comes from the whole history.
+pub(super) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
+    let mut shown: BTreeSet<usize> = BTreeSet::new();
+    let mut evidence: BTreeSet<u64> = BTreeSet::new();
+    for violation in violations {
+        shown.extend(window(whole.history, violation));
+        shown.extend(violation.narrative.iter().map(|line| line.event as usize));
+        evidence.extend(violation.witness.iter().map(|event| event.sequence));
+    }
+    let mut before: Option<usize> = None;
+    let entries = shown.into_iter().map(|index| {
+        let entry = entry(whole, before, index, &evidence);
+        before = Some(index);
+        entry
+    });
+    entries.collect()
+}
+
+/// The event at `index`, `before` being the one that is shown before it.
+fn entry(
+    whole: &Timeline<'_>,
+    before: Option<usize>,
+    index: usize,
+    evidence: &BTreeSet<u64>,
+) -> TimelineEntry {
+    let (history, event) = (whole.history, &whole.history.events[index]);
+    let hidden = before.map_or(0, |before| before + 1)..index;
+    let began = whole
+        .sections
+        .iter()
+        .filter(|section| hidden.contains(&section.from.index) && !whole.is_inner(section));
+    let moment = whole.moment(index);
+    let mut holding: Vec<Node> = whole
+        .sections
+        .iter()
+        .filter(|section| section.covers(moment))
+        .map(|section| section.process)
+        .collect();
+    holding.sort();
+    holding.dedup();
+    let stops = whole.faults.iter().filter(|fault| {
+        fault.kind.impact() == Impact::Freezes
+            && fault.from <= moment
+            && fault.to.is_none_or(|to| moment < to)
+    });
+    let stopped: BTreeSet<Node> = stops.flat_map(|fault| fault.nodes.to_vec()).collect();
+    TimelineEntry {
+        sequence: event.sequence,
+        time_us: event.time_us,
+        process: event.node,
+        what: event.what.clone(),
+        text: narrate::text(history, event),
+        nested: whole.sections.iter().any(|one| one.from.index == index && whole.is_inner(one)),
+        witness: evidence.contains(&event.sequence),
+        left_out: hidden.len() as u64,
+        left_out_sections: began.map(|section| section.process).collect(),
+        stopped: holding.iter().copied().filter(|node| stopped.contains(&node.machine())).collect(),
+        holding,
+    }
+}
+
+/// The indices of the events to show for one violation.
+fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
+    let witness: BTreeSet<u64> = violation.witness.iter().map(|event| event.sequence).collect();
+    let (Some(first), Some(last)) = (witness.first(), witness.last()) else {
+        return BTreeSet::new();
+    };
+    let telling = |(index, event): (usize, &Event)| {
+        let at = event.sequence;
+        let within = *first <= at && at <= *last;
+        let is_evidence = witness.contains(&at);
+        let fault = is_fault(event) && (within || (at < *first && acts_on(history, index, *first)));
+        (is_evidence || fault || (within && tells(history, event, violation)))
+            .then_some((rank(event, is_evidence), index))
+    };
+    let mut chosen: Vec<(u8, usize)> =
+        history.events.iter().enumerate().filter_map(telling).collect();
+    chosen.sort_by_key(|(rank, index)| {
+        (*rank, history.events[*index].time_us.since(violation.at_us), *index)
+    });
+    chosen.truncate(SHOWN_MAX.max(witness.len()));
+    chosen.into_iter().map(|(_, index)| index).collect()
+}
+
+/// What goes first when there is not room for everything.
+fn rank(event: &Event, is_evidence: bool) -> u8 {
+    match &event.what {
+        _ if is_evidence => 0,
+        _ if is_fault(event) => 1,
+        What::Crashed | What::Started | What::Lost | What::Healed => 2,
+        What::Server { change: Change::Granted | Change::Extended, .. } => 4,
+        What::Server { .. } => 3,
+        _ => 4,
+    }
+}
+
+fn is_fault(event: &Event) -> bool {
+    matches!(event.what, What::FaultBegan { .. } | What::FaultEnded { .. })
+}
+
+/// Whether the fault that begins at `index` still acts at event number `at`.
+fn acts_on(history: &History, index: usize, at: u64) -> bool {
+    let What::FaultBegan { fault, .. } = &history.events[index].what else { return false };
+    let ends = history.events[index..].iter().find(
+        |event| matches!(&event.what, What::FaultEnded { fault: ended, .. } if ended == fault),
+    );
+    ends.is_some_and(|event| event.sequence > at)
+}
+
+/// Whether an event between the first and the last witness helps to understand a violation.
+fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
+    let involved = |node: Node| violation.processes.contains(&node);
+    match &event.what {
+        What::Crashed
+        | What::Started
+        | What::Healed
+        | What::FaultBegan { .. }
+        | What::FaultEnded { .. } => true,
+        What::Lost
+        | What::Silent { .. }
+        | What::Ok { owner: Some(_), .. }
+        | What::Invoke { action: Action::Release, .. } => involved(event.node),
+        What::Invoke { .. } | What::Ok { .. } | What::Fail { .. } | What::Info { .. } => false,
+        What::Server { key, change, primary, .. } => {
+            *key == history.header.resource
+                && (*primary || !matches!(change, Change::Granted | Change::Removed))
+        }
+        What::Storage { by, accepted, .. } => involved(*by) || !accepted,
+    }
+}

@@ -1,0 +1,151 @@
+//! The `fencepost.sweep` format, version 1: many seeds, added up.
+
+mod cell;
+mod comparison;
+mod failing;
+mod first;
+mod interval;
+mod merge;
+mod possible;
+mod ranges;
+mod wanted;
+
+pub use cell::{Cell, Fingerprint, Kept, RunSummary, Smallest, VIOLATIONS_MAX};
+pub use comparison::{
+    Anomaly, Comparison, Difference, Half, LEVEL, NothingInCommon, Pair, Setting, Side,
+};
+pub use failing::Standing;
+pub use first::{Blocks, OpenBlock, SeedsToFirst};
+pub use interval::{Rate, quiet_bound};
+pub use merge::{Gaps, MergeError, merge, runs_of};
+pub use possible::Impossible;
+pub use ranges::Ranges;
+pub use wanted::Wanted;
+
+use crate::record::checksum::{Uncovered, checksum};
+use crate::summary::report::Tool;
+use fencepost_faults::Seed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The `format` field of a sweep summary.
+pub const FORMAT: &str = "fencepost.sweep";
+/// The version of the format that this build reads and writes.
+pub const VERSION: u32 = 1;
+
+/// Many seeds, added up. The same bytes for the same inputs, but for what stands under `measured`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Sweep {
+    /// Always `fencepost.sweep`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Always 1.
+    #[schemars(extend("const" = VERSION))]
+    pub version: u32,
+    /// What wrote it.
+    pub tool: Tool,
+    /// Everything that the runs have in common; neither seeds nor shard nor threads.
+    pub config: serde_json::Value,
+    /// The checksum of this document, without what is measured: see `fencepost_reports::record::checksum`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
+    /// From the first seed that was run to the last: those of this shard only.
+    pub seeds: SeedRange,
+    /// The seeds between them that were not run, ascending; absent if all were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<SeedRange>,
+    /// Which part of a larger sweep this is.
+    pub shard: Shard,
+    /// The seeds of the larger sweep, all shards together; absent from what older builds wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<SeedRange>,
+    /// Whether every seed of the shard was run: there are no gaps.
+    pub complete: bool,
+    /// One entry for each client and fault, in the order asked for.
+    pub cells: Vec<Cell>,
+    /// How it compares with an earlier sweep, if one was given as a baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<Comparison>>,
+    /// How fast it went; no two machines agree.
+    #[serde(default)]
+    pub measured: Measured,
+}
+
+/// A range of seeds, the end excluded.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+pub struct SeedRange {
+    /// The first.
+    pub from: Seed,
+    /// One beyond the last.
+    pub to: Seed,
+}
+
+/// Slice `index` of `count`, from 1. Slices are contiguous, see [`Shard::slice`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Shard {
+    /// Which slice.
+    pub index: u32,
+    /// Of how many.
+    pub count: u32,
+}
+
+/// How fast it went.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Measured {
+    /// Over all cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_per_second: Option<f64>,
+    /// Of one core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_per_second_per_core: Option<f64>,
+    /// Real milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_ms: Option<u64>,
+}
+
+impl Sweep {
+    /// The sweep with its checksum.
+    pub fn sealed(&self) -> serde_json::Result<Sweep> {
+        let document = serde_json::to_value(self)?;
+        let checksum = checksum(&document, Uncovered::Measured);
+        Ok(Sweep { checksum: Some(checksum), ..self.clone() })
+    }
+}
+
+impl Shard {
+    /// The whole.
+    pub const WHOLE: Shard = Shard { index: 1, count: 1 };
+
+    /// The seeds of this slice: contiguous, and together the slices are the range. Their sizes
+    /// differ by at most one. An index beyond the count has no seeds.
+    pub fn slice(self, range: SeedRange) -> SeedRange {
+        let width = u128::from(range.to.0.saturating_sub(range.from.0));
+        let count = u128::from(self.count.max(1));
+        let cut = |index: u32| {
+            let share = width * u128::from(index).min(count) / count;
+            Seed(range.from.0 + u64::try_from(share).unwrap_or(u64::MAX))
+        };
+        SeedRange { from: cut(self.index.saturating_sub(1)), to: cut(self.index) }
+    }
+}
+
+impl SeedRange {
+    /// How many seeds there are.
+    pub fn len(self) -> u64 {
+        self.to.0.saturating_sub(self.from.0)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl fmt::Display for SeedRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}..{}", self.from, self.to))
+    }
+}

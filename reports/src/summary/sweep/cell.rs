@@ -1,0 +1,344 @@
+//! One client under one fault over many seeds.
+
+use super::first::SeedsToFirst;
+use super::interval::{Rate, quiet_bound};
+use crate::explain::cause::Cause;
+use crate::judge::finding::Kind;
+use crate::summary::expectation::Expectation;
+use crate::summary::report::{RunReport, ViolationReport};
+use crate::summary::verdict::Verdict;
+use fencepost_faults::Seed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One client under one fault over many seeds. All counts but `phases` are of runs: a run with ten
+/// overlaps counts once.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// The lock, as `--client` names it.
+    pub client: String,
+    /// The family or families, as `--fault` names them.
+    pub fault: String,
+    /// How many seeds were run.
+    pub runs: u64,
+    /// How many of them were valid.
+    pub valid: u64,
+    /// How many were violated.
+    pub violated: u64,
+    /// How many exercised nothing.
+    pub unknown: u64,
+    /// How many runs broke each rule.
+    pub violations_by_kind: BTreeMap<Kind, u64>,
+    /// How many runs broke a rule for each cause.
+    pub violations_by_cause: BTreeMap<Cause, u64>,
+    /// The lowest seed that broke each rule.
+    pub first_seed: BTreeMap<Kind, Seed>,
+    /// Violated runs among those that exercised something.
+    pub rate: Rate,
+    /// If no run was violated: the 95 % upper bound of the rate by the rule of three.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet_bound: Option<f64>,
+    /// How many seeds it takes to see a violation.
+    #[serde(default)]
+    pub seeds_to_first: SeedsToFirst,
+    /// How many of the anomalies' smallest runs were seen again, event by event, under turmoil.
+    pub confirmed_under_turmoil: u64,
+    /// Each distinct anomaly, by id.
+    pub fingerprints: Vec<Fingerprint>,
+    /// How many violations are kept: the smallest of each anomaly first, then the second smallest
+    /// of each, and so on. The smallest always are.
+    #[serde(default = "violations_max")]
+    pub violations_max: u64,
+    /// How often a fault of each kind began in each phase of the protocol.
+    pub phases: BTreeMap<String, BTreeMap<String, u64>>,
+    /// How it was held against what should come out, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expectation: Option<Expectation>,
+    /// What differs from machine to machine: `cpu_us`, the processor time of all runs in
+    /// microseconds; `cpu_us_per_run`; and `cpu_us_to_first_median` and `cpu_us_to_first_p90`,
+    /// which are the seeds to the first violation times that.
+    #[serde(default)]
+    pub measured: BTreeMap<String, f64>,
+}
+
+/// How many violations a cell keeps unless told otherwise.
+pub const VIOLATIONS_MAX: u64 = 100;
+
+fn violations_max() -> u64 {
+    VIOLATIONS_MAX
+}
+
+/// Processor time in microseconds, as `measured` names it.
+const CPU_US: &str = "cpu_us";
+
+/// A distinct anomaly.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Fingerprint {
+    /// The stable fingerprint of client, kind and cause.
+    pub id: String,
+    /// The rule that was broken.
+    pub kind: Kind,
+    /// Why.
+    pub cause: Cause,
+    /// How many runs show it.
+    pub runs: u64,
+    /// The smallest run that shows it.
+    pub smallest: Smallest,
+    /// Further runs that show it, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Kept>,
+    /// What was found in the smallest run, with its minimal plan; absent if it was not made
+    /// minimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Box<ViolationReport>>,
+}
+
+/// A run that shows an anomaly. Fewer faults are smaller, then the lower seed.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Kept {
+    /// How many faults its plan holds.
+    pub faults: u64,
+    /// Its seed.
+    pub seed: Seed,
+}
+
+/// The smallest run that shows an anomaly: the fewest faults, then the lowest seed.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Smallest {
+    /// How many faults its plan (its minimal plan, if one was found) holds.
+    pub faults: u64,
+    /// Its seed.
+    pub seed: Seed,
+    /// Whether the same history was seen when it was run again under turmoil.
+    #[serde(default)]
+    pub confirmed_under_turmoil: bool,
+}
+
+/// What a cell must know of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunSummary<'r> {
+    /// The seed of the run.
+    pub seed: Seed,
+    /// What was found.
+    pub run: &'r RunReport,
+    /// For every fault that began: its kind, and the phase of the protocol that it met.
+    pub phases: &'r [(String, String)],
+}
+
+impl Cell {
+    /// A cell without runs.
+    pub fn new(client: &str, fault: &str) -> Cell {
+        Cell {
+            client: client.to_owned(),
+            fault: fault.to_owned(),
+            runs: 0,
+            valid: 0,
+            violated: 0,
+            unknown: 0,
+            violations_by_kind: BTreeMap::new(),
+            violations_by_cause: BTreeMap::new(),
+            first_seed: BTreeMap::new(),
+            rate: Rate::of(0, 0),
+            quiet_bound: None,
+            seeds_to_first: SeedsToFirst::default(),
+            confirmed_under_turmoil: 0,
+            fingerprints: Vec::new(),
+            violations_max: VIOLATIONS_MAX,
+            phases: BTreeMap::new(),
+            expectation: None,
+            measured: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a run. In whatever order runs are added, the cell comes out the same.
+    pub fn add(&mut self, summary: &RunSummary<'_>) {
+        self.absorb(&Cell::of(summary));
+        self.seeds_to_first.add(summary.seed, summary.run.verdict == Verdict::Violated);
+    }
+
+    /// Adds processor time that runs of this cell took, in microseconds.
+    pub fn took(&mut self, cpu_us: u64) {
+        *self.measured.entry(CPU_US.to_owned()).or_default() += cpu_us as f64;
+        self.measure();
+    }
+
+    /// The cell of a single run.
+    fn of(summary: &RunSummary<'_>) -> Cell {
+        let run = summary.run;
+        let mut cell = Cell::new(&run.client, &run.fault);
+        cell.runs = 1;
+        match run.verdict {
+            Verdict::Valid => cell.valid = 1,
+            Verdict::Violated => cell.violated = 1,
+            Verdict::Unknown { .. } => cell.unknown = 1,
+        }
+        for report in &run.violations {
+            let violation = &report.violation;
+            cell.violations_by_kind.insert(violation.kind, 1);
+            cell.violations_by_cause.insert(violation.cause, 1);
+            cell.first_seed.insert(violation.kind, summary.seed);
+            let faults = report.minimal_plan.as_ref().unwrap_or(&run.plan).faults.len() as u64;
+            let smallest = Smallest { faults, seed: summary.seed, confirmed_under_turmoil: false };
+            let (id, kind, cause) = (violation.id.clone(), violation.kind, violation.cause);
+            let (others, report) = (Vec::new(), None);
+            cell.absorb_fingerprint(&Fingerprint {
+                id,
+                kind,
+                cause,
+                runs: 1,
+                smallest,
+                others,
+                report,
+            });
+        }
+        for (kind, phase) in summary.phases {
+            *cell.phases.entry(kind.clone()).or_default().entry(phase.clone()).or_default() += 1;
+        }
+        cell
+    }
+
+    /// Adds up two cells of one client and fault.
+    pub fn absorb(&mut self, other: &Cell) {
+        self.runs += other.runs;
+        self.valid += other.valid;
+        self.violated += other.violated;
+        self.unknown += other.unknown;
+        add_counts(&mut self.violations_by_kind, &other.violations_by_kind);
+        add_counts(&mut self.violations_by_cause, &other.violations_by_cause);
+        for (kind, seed) in &other.first_seed {
+            self.first_seed
+                .entry(*kind)
+                .and_modify(|first| *first = (*first).min(*seed))
+                .or_insert(*seed);
+        }
+        for (kind, phases) in &other.phases {
+            add_counts(self.phases.entry(kind.clone()).or_default(), phases);
+        }
+        for fingerprint in &other.fingerprints {
+            self.absorb_fingerprint(fingerprint);
+        }
+        self.keep_smallest();
+        self.count_confirmed();
+        self.rate = Rate::of(self.violated, self.valid + self.violated);
+        self.quiet_bound = (self.violated == 0).then(|| quiet_bound(self.valid));
+        self.seeds_to_first.absorb(&other.seeds_to_first);
+        if let Some(cpu_us) = other.measured.get(CPU_US) {
+            *self.measured.entry(CPU_US.to_owned()).or_default() += cpu_us;
+        }
+        self.measure();
+    }
+
+    /// The violations that are kept, each with the place of its anomaly: the smallest of each
+    /// anomaly first, then the second smallest of each.
+    pub fn kept(&self) -> Vec<(usize, Kept)> {
+        let of = |(place, found): (usize, &Fingerprint)| {
+            found
+                .runs_kept()
+                .into_iter()
+                .enumerate()
+                .map(move |(rank, kept)| (rank, place, kept))
+                .collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = self.fingerprints.iter().enumerate().flat_map(of).collect();
+        all.sort_by_key(|(rank, place, _)| (*rank, *place));
+        all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
+    }
+
+    /// Forgets what is beyond the number of violations to keep. Which ones stay depends on neither
+    /// order nor grouping: a run that has its rank among all runs has no greater rank among some of
+    /// them.
+    fn keep_smallest(&mut self) {
+        let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
+        let limit =
+            self.fingerprints.len().max(usize::try_from(self.violations_max).unwrap_or(usize::MAX));
+        if kept <= limit {
+            return;
+        }
+        let mut others = vec![0; self.fingerprints.len()];
+        for (place, _) in self.kept().into_iter().take(limit).skip(self.fingerprints.len()) {
+            others[place] += 1;
+        }
+        for (found, others) in self.fingerprints.iter_mut().zip(others) {
+            found.others.truncate(others);
+        }
+    }
+
+    /// Derives from the processor time what it took per run and to the first violation.
+    fn measure(&mut self) {
+        let Some(cpu_us) = self.measured.get(CPU_US).copied() else { return };
+        let per_run = cpu_us / self.runs.max(1) as f64;
+        let first = &self.seeds_to_first;
+        let derived =
+            [("per_run", Some(1)), ("to_first_median", first.median), ("to_first_p90", first.p90)];
+        for (name, seeds) in derived {
+            let name = format!("{CPU_US}_{name}");
+            match seeds {
+                Some(seeds) => self.measured.insert(name, (per_run * seeds as f64).round()),
+                None => self.measured.remove(&name),
+            };
+        }
+    }
+
+    /// Marks the smallest run of every anomaly that this seed is the smallest run of as seen again
+    /// under turmoil.
+    pub fn confirm(&mut self, seed: Seed) {
+        for fingerprint in self.fingerprints.iter_mut().filter(|known| known.smallest.seed == seed)
+        {
+            fingerprint.smallest.confirmed_under_turmoil = true;
+        }
+        self.count_confirmed();
+    }
+
+    /// Adds what re-running the smallest run of an anomaly showed.
+    pub fn explain(&mut self, report: ViolationReport) {
+        if let Some(known) =
+            self.fingerprints.iter_mut().find(|known| known.id == report.violation.id)
+        {
+            known.report = Some(Box::new(report));
+        }
+    }
+
+    fn count_confirmed(&mut self) {
+        let confirmed =
+            self.fingerprints.iter().filter(|known| known.smallest.confirmed_under_turmoil);
+        self.confirmed_under_turmoil = confirmed.count() as u64;
+    }
+
+    fn absorb_fingerprint(&mut self, other: &Fingerprint) {
+        match self.fingerprints.binary_search_by(|known| known.id.cmp(&other.id)) {
+            Err(place) => self.fingerprints.insert(place, other.clone()),
+            Ok(place) => {
+                let known = &mut self.fingerprints[place];
+                known.runs += other.runs;
+                let mut kept = [known.runs_kept(), other.runs_kept()].concat();
+                kept.sort();
+                known.others = kept.split_off(1);
+                if other.smallest < known.smallest {
+                    known.smallest = other.smallest;
+                    known.report.clone_from(&other.report);
+                }
+            }
+        }
+    }
+}
+
+impl Fingerprint {
+    /// The runs that are kept, ascending.
+    fn runs_kept(&self) -> Vec<Kept> {
+        let smallest = Kept { faults: self.smallest.faults, seed: self.smallest.seed };
+        [vec![smallest], self.others.clone()].concat()
+    }
+}
+
+fn add_counts<K: Ord + Clone>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        let sum = into.entry(key.clone()).or_default();
+        // Counts of phases come out of files and have no bound.
+        *sum = sum.saturating_add(*count);
+    }
+}

@@ -1,0 +1,303 @@
+//! The `fencepost.compare` format, version 1: two locks, or two sweeps, side by side.
+//!
+//! [`Comparison::of`] pairs the cells of two sweeps, and says of each pair whether the rates differ
+//! by more than chance explains, and which anomalies only one side has.
+
+mod fisher;
+
+use super::{Cell, Rate, SeedRange, Sweep};
+use crate::explain::cause::Cause;
+use crate::judge::finding::Kind;
+use crate::summary::report::Tool;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The `format` field.
+const FORMAT: &str = "fencepost.compare";
+/// The version of the format that this build writes.
+const VERSION: u32 = 1;
+
+/// The probability with which a comparison of equal locks may call any of its pairs different. The
+/// p-value of a single pair must be below this over the number of pairs (Bonferroni).
+pub const LEVEL: f64 = 0.05;
+
+/// Two sweeps, cell by cell.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// Always `fencepost.compare`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Always 1.
+    #[schemars(extend("const" = VERSION))]
+    pub version: u32,
+    /// What compared them.
+    pub tool: Tool,
+    /// The first.
+    pub a: Side,
+    /// The second.
+    pub b: Side,
+    /// The settings in which they differ.
+    pub settings: Vec<Setting>,
+    /// Every pair of cells.
+    pub pairs: Vec<Pair>,
+    /// The cells that only the first has, as `lock x fault`.
+    pub only_a: Vec<String>,
+    /// The cells that only the second has.
+    pub only_b: Vec<String>,
+    /// A pair differs if its p-value is below this: [`LEVEL`] over the number of pairs.
+    pub p_max: f64,
+}
+
+/// One of the two.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Side {
+    /// A lock or a file, as it was asked for.
+    pub name: String,
+    /// What made it.
+    pub tool: Tool,
+    /// From the first seed to the last.
+    pub seeds: SeedRange,
+    /// Whether every seed was run.
+    pub complete: bool,
+}
+
+/// A setting in which the two differ.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// Its key in a scenario.
+    pub key: String,
+    /// What it is in the first; null where it has none.
+    pub a: Value,
+    /// What it is in the second.
+    pub b: Value,
+}
+
+/// Two cells under the same faults.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Pair {
+    /// The family or families.
+    pub fault: String,
+    /// The cell of the first.
+    pub a: Half,
+    /// The cell of the second.
+    pub b: Half,
+    /// The two-sided p-value of Fisher's exact test of the two rates, to three significant digits.
+    pub p: f64,
+    /// What follows.
+    pub difference: Difference,
+    /// What was broken in the first only.
+    pub only_a: Vec<Anomaly>,
+    /// What was broken in the second only.
+    pub only_b: Vec<Anomaly>,
+}
+
+/// A cell of one of the two.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Half {
+    /// The lock.
+    pub client: String,
+    /// How many seeds were run.
+    pub runs: u64,
+    /// How many of them exercised the lock.
+    pub exercised: u64,
+    /// How many of these were violated.
+    pub violated: u64,
+    /// The rate of the violated among the exercised.
+    pub rate: Rate,
+}
+
+/// A rule that was broken, and why.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Anomaly {
+    /// The rule.
+    pub kind: Kind,
+    /// Why.
+    pub cause: Cause,
+    /// In how many runs.
+    pub runs: u64,
+}
+
+/// Whether two rates differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Difference {
+    /// The second is violated less often.
+    Less,
+    /// The second is violated more often.
+    More,
+    /// Chance explains what difference there is.
+    NotSignificant,
+    /// At least one of the two never exercised the lock.
+    NotExercised,
+}
+
+/// Why two sweeps cannot be compared.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("'{a}' and '{b}' have no cell in common: {a} has {cells_a}, {b} has {cells_b}")]
+pub struct NothingInCommon {
+    a: String,
+    b: String,
+    cells_a: String,
+    cells_b: String,
+}
+
+impl Comparison {
+    /// Pairs the cells of two sweeps, each with the name that it was asked for by: by lock and
+    /// faults, or by faults alone where each sweep has a single lock. Errors: no pair at all.
+    pub fn of(
+        (name_a, a): (&str, &Sweep),
+        (name_b, b): (&str, &Sweep),
+        tool: Tool,
+    ) -> Result<Comparison, NothingInCommon> {
+        let by_fault = clients(a).len() == 1 && clients(b).len() == 1;
+        let same = |one: &Cell, other: &Cell| {
+            one.fault == other.fault && (by_fault || one.client == other.client)
+        };
+        let found = |cell: &Cell, sweep: &Sweep| sweep.cells.iter().any(|other| same(cell, other));
+        let both: Vec<(&Cell, &Cell)> = a
+            .cells
+            .iter()
+            .filter_map(|cell| Some((cell, b.cells.iter().find(|other| same(cell, other))?)))
+            .collect();
+        if both.is_empty() {
+            return Err(NothingInCommon {
+                a: name_a.to_owned(),
+                b: name_b.to_owned(),
+                cells_a: some_of(&a.cells),
+                cells_b: some_of(&b.cells),
+            });
+        }
+        let p_max = LEVEL / both.len() as f64;
+        let only = |sweep: &Sweep, other: &Sweep| {
+            sweep.cells.iter().filter(|cell| !found(cell, other)).map(named).collect()
+        };
+        Ok(Comparison {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool,
+            a: Side::of(name_a, a),
+            b: Side::of(name_b, b),
+            settings: settings(&a.config, &b.config),
+            pairs: both.iter().map(|(a, b)| Pair::of(a, b, p_max)).collect(),
+            only_a: only(a, b),
+            only_b: only(b, a),
+            p_max,
+        })
+    }
+}
+
+fn clients(sweep: &Sweep) -> BTreeSet<&str> {
+    sweep.cells.iter().map(|cell| cell.client.as_str()).collect()
+}
+
+fn named(cell: &Cell) -> String {
+    format!("{} x {}", cell.client, cell.fault)
+}
+
+/// The first cells by name, for one line.
+fn some_of(cells: &[Cell]) -> String {
+    let names: Vec<String> = cells.iter().take(3).map(named).collect();
+    let more = if cells.len() > 3 { ", ..." } else { "" };
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
+}
+
+/// What a scenario notes about how it was stated: no setting.
+const NOTE: &str = "keeps";
+
+/// The keys of a scenario in which two configurations differ.
+fn settings(a: &Value, b: &Value) -> Vec<Setting> {
+    let of = |config: &Value| config["scenario"].as_object().cloned().unwrap_or_default();
+    let (a, b) = (of(a), of(b));
+    let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let value = |map: &serde_json::Map<String, Value>, key: &str| {
+        map.get(key).cloned().unwrap_or(Value::Null)
+    };
+    keys.into_iter()
+        .map(|key| Setting { key: key.clone(), a: value(&a, key), b: value(&b, key) })
+        .filter(|setting| setting.key != NOTE && setting.a != setting.b)
+        .collect()
+}
+
+impl Side {
+    fn of(name: &str, sweep: &Sweep) -> Side {
+        Side {
+            name: name.to_owned(),
+            tool: sweep.tool.clone(),
+            seeds: sweep.seeds,
+            complete: sweep.complete,
+        }
+    }
+}
+
+impl Pair {
+    fn of(a: &Cell, b: &Cell, p_max: f64) -> Pair {
+        let (half_a, half_b) = (Half::of(a), Half::of(b));
+        let counts = |half: &Half| (half.violated, half.exercised);
+        let p = fisher::p_value(counts(&half_a), counts(&half_b));
+        Pair {
+            fault: a.fault.clone(),
+            difference: Difference::of(&half_a, &half_b, p < p_max),
+            only_a: only(a, b),
+            only_b: only(b, a),
+            a: half_a,
+            b: half_b,
+            p: format!("{p:.2e}").parse().unwrap_or(p),
+        }
+    }
+}
+
+/// What was broken in a cell, and not in the other.
+fn only(cell: &Cell, other: &Cell) -> Vec<Anomaly> {
+    let of = |cell: &Cell| -> BTreeMap<(Kind, Cause), u64> {
+        cell.fingerprints.iter().map(|one| ((one.kind, one.cause), one.runs)).collect()
+    };
+    let other = of(other);
+    of(cell)
+        .into_iter()
+        .filter(|(name, _)| !other.contains_key(name))
+        .map(|((kind, cause), runs)| Anomaly { kind, cause, runs })
+        .collect()
+}
+
+impl Half {
+    fn of(cell: &Cell) -> Half {
+        Half {
+            client: cell.client.clone(),
+            runs: cell.runs,
+            exercised: cell.valid + cell.violated,
+            violated: cell.violated,
+            rate: cell.rate,
+        }
+    }
+}
+
+impl Difference {
+    fn of(a: &Half, b: &Half, is_significant: bool) -> Difference {
+        if a.exercised == 0 || b.exercised == 0 {
+            Difference::NotExercised
+        } else if !is_significant {
+            Difference::NotSignificant
+        } else if b.rate.point < a.rate.point {
+            Difference::Less
+        } else {
+            Difference::More
+        }
+    }
+
+    /// What to say of the second, in a word or two.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Difference::Less => "B less often",
+            Difference::More => "B more often",
+            Difference::NotSignificant => "no significant difference",
+            Difference::NotExercised => "not exercised",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

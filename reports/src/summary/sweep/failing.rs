@@ -1,0 +1,94 @@
+//! Which cells CI must hear of, and in which words.
+
+use super::{Cell, Sweep};
+use crate::record::programs::{flags, shell_word as word};
+use fencepost_faults::Seed;
+
+/// How a cell stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// Nothing to say: quiet, or as expected.
+    Passed,
+    /// Violated, or not as expected.
+    Failed,
+    /// Nothing was exercised, so nothing is known.
+    Unknown,
+}
+
+impl Cell {
+    /// How the cell stands: by what was expected of it if anything was, else by its verdicts.
+    pub fn standing(&self) -> Standing {
+        match &self.expectation {
+            Some(held) if held.is_met() => Standing::Passed,
+            Some(_) => Standing::Failed,
+            None if self.violated > 0 => Standing::Failed,
+            None if self.valid == 0 => Standing::Unknown,
+            None => Standing::Passed,
+        }
+    }
+
+    /// The cell in a sentence.
+    pub fn in_words(&self) -> String {
+        let deviations: Vec<&str> =
+            self.expectation.iter().flat_map(|held| &held.deviations).map(String::as_str).collect();
+        if let (Some(held), false) = (&self.expectation, deviations.is_empty()) {
+            return format!("expected {}, got {}", held.expected, deviations.join("; "));
+        }
+        let found: Vec<String> = self
+            .violations_by_kind
+            .iter()
+            .map(|(kind, runs)| format!("{kind} in {runs}"))
+            .collect();
+        match (self.violated, self.valid) {
+            (1.., _) => {
+                format!("{} of {} runs violated: {}", self.violated, self.runs, found.join(", "))
+            }
+            (0, 0) => format!("nothing was exercised in {} runs", self.runs),
+            (0, _) => format!("nothing violated in {} runs", self.runs),
+        }
+    }
+
+    /// The seed to look at first: the smallest run of any anomaly.
+    pub fn seed_to_show(&self) -> Option<Seed> {
+        self.fingerprints.iter().map(|found| found.smallest).min().map(|smallest| smallest.seed)
+    }
+}
+
+impl Sweep {
+    /// The command that shows one run of a cell again.
+    pub fn replay(&self, cell: &Cell, seed: Seed) -> String {
+        let options =
+            self.config.get("options").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let (client, fault) = (word(&cell.client), word(&cell.fault));
+        let options: String =
+            options.split_whitespace().map(|option| format!(" {}", word(option))).collect();
+        let lock = self.program_flags(cell).unwrap_or_else(|| format!("--client {client}"));
+        format!("fencepost --seed {seed} {lock} --fault {fault}{options}")
+    }
+
+    /// The flags that ask for the lock of a cell, if it is a program of the user's own.
+    fn program_flags(&self, cell: &Cell) -> Option<String> {
+        let programs = self.config.get("scenario")?.get("programs")?.as_array()?;
+        let name = |program: &serde_json::Value| Some(program.get("name")?.as_str()?.to_owned());
+        programs.iter().find(|it| name(it).as_ref() == Some(&cell.client)).and_then(flags)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::samples;
+    use fencepost_faults::Seed;
+
+    #[test]
+    fn a_name_cannot_become_a_command_of_the_shell() {
+        let mut sweep = samples::sweep(0, 3);
+        sweep.config["options"] = "--set ttl=9s --set x=$(id)".into();
+        sweep.cells[0].client = "a'; rm -rf ~; '".to_owned();
+        assert_eq!(
+            sweep.replay(&sweep.cells[0], Seed(2)),
+            r"fencepost --seed 2 --client 'a'\''; rm -rf ~; '\''' --fault pause --set ttl=9s --set 'x=$(id)'"
+        );
+        let plain = sweep.replay(&sweep.cells[1], Seed(2));
+        assert!(plain.starts_with("fencepost --seed 2 --client redlock --fault pause "), "{plain}");
+    }
+}

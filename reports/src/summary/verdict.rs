@@ -1,0 +1,347 @@
+//! The verdict over one history.
+
+use crate::explain::cause::{Cause, classify};
+use crate::explain::narrative;
+use crate::explain::words;
+use crate::judge::checker::CHECKERS;
+use crate::judge::checker::stuck::{Progress, progress};
+use crate::judge::finding::{Finding, Kind};
+use crate::judge::timeline::{Outcome, Timeline};
+use crate::record::history::History;
+use crate::summary::violation::{Violation, fingerprint};
+use fencepost_faults::{Micros, Node};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether the promises of the lock were kept.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Exercised, and nothing found.
+    Valid,
+    /// At least one rule was broken.
+    Violated,
+    /// Nothing found, but nothing exercised either.
+    Unknown {
+        /// What is missing.
+        reason: String,
+    },
+}
+
+impl Verdict {
+    /// The name, as in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Valid => "valid",
+            Verdict::Violated => "violated",
+            Verdict::Unknown { .. } => "unknown",
+        }
+    }
+}
+
+/// What the checkers say about one history.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Judgement {
+    /// Whether the promises of the lock were kept.
+    pub verdict: Verdict,
+    /// What was broken: one entry for each kind and cause, in the order of the first occurrences.
+    pub violations: Vec<Violation>,
+}
+
+/// Runs every checker over a history. Whatever is found makes it violated; otherwise it is unknown
+/// unless it exercised the lock.
+pub fn judge(history: &History) -> Judgement {
+    let timeline = Timeline::new(history);
+    let findings: Vec<Finding> =
+        CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline)).collect();
+    let violations = grouped(&timeline, findings);
+    let verdict = match (violations.is_empty(), unexercised(&timeline)) {
+        (false, _) => Verdict::Violated,
+        (true, None) => Verdict::Valid,
+        (true, Some(reason)) => Verdict::Unknown { reason },
+    };
+    Judgement { verdict, violations }
+}
+
+/// One violation for each kind and cause: the first finding speaks, the others are counted.
+fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
+    let mut groups: BTreeMap<(Kind, Cause), Vec<Finding>> = BTreeMap::new();
+    for finding in findings {
+        groups.entry((finding.kind, classify(timeline, &finding))).or_default().push(finding);
+    }
+    let mut violations: Vec<Violation> =
+        groups.into_iter().map(|((_, cause), group)| violation(timeline, cause, &group)).collect();
+    violations.sort_by_key(|violation| (violation.at_us, violation.kind, violation.cause));
+    violations
+}
+
+/// The violation that a group of findings of one kind and cause makes. The group is not empty.
+fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violation {
+    let first = group.iter().min_by_key(|finding| finding.at).unwrap_or(&group[0]);
+    let header = &timeline.history.header;
+    Violation {
+        id: fingerprint(&header.client, first.kind, cause),
+        kind: first.kind,
+        severity: first.kind.severity(),
+        resource: header.resource.clone(),
+        at_us: first.at,
+        duration_us: first.duration,
+        occurrences: group.len() as u64,
+        total_duration_us: group.iter().fold(Micros::ZERO, |sum, finding| sum + finding.duration),
+        processes: first.processes.clone(),
+        cause,
+        summary: words::summary(timeline, first, cause),
+        witness: first
+            .witness
+            .iter()
+            .map(|index| timeline.history.events[*index].clone())
+            .collect(),
+        narrative: narrative::narrative(timeline, first),
+    }
+}
+
+/// Why a history without findings proves nothing, if so. The probe does not count: no fault ever
+/// meets it.
+fn unexercised(timeline: &Timeline<'_>) -> Option<String> {
+    let granted = timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted);
+    let processes: BTreeSet<Node> =
+        granted.map(|one| one.process).filter(|node| *node != Node::Probe).collect();
+    if processes.len() < 2 {
+        let who = processes.first().map_or("no process".to_owned(), |only| format!("only {only}"));
+        return Some(format!(
+            "{who} acquired the lock; at least two must compete for it: let more processes run \
+             (--processes), for more cycles (--cycles) or for longer (--max-time)"
+        ));
+    }
+    let reasons: [fn(&Timeline<'_>) -> Option<String>; 4] =
+        [no_fault_met, unordered, misjudged, unfinished];
+    reasons.iter().find_map(|reason| reason(timeline))
+}
+
+/// A family of faults proves something only if one began while somebody was holding or acquiring.
+fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
+    let header = &timeline.history.header;
+    if header.fault.is_none() && header.faults_planned == 0 {
+        return None;
+    }
+    let busy = |fault: &crate::judge::timeline::FaultSpan<'_>| {
+        let acquiring = timeline.acquisitions.iter().any(|one| {
+            one.invoked < fault.from && one.completed.is_none_or(|completed| fault.from < completed)
+        });
+        acquiring || timeline.sections.iter().any(|section| section.covers(fault.from))
+    };
+    match timeline.faults.iter().any(busy) {
+        true => None,
+        false if header.faults_planned == 0 => Some(format!(
+            "the plan holds no fault of '{}': this lock's servers know none, or this seed draws \
+             none: take another family or seed",
+            header.fault
+        )),
+        false if timeline.faults.is_empty() => Some(format!(
+            "no fault of '{}' was fired: let the run go on for longer (--cycles, --max-time) or \
+                 take another seed",
+            header.fault
+        )),
+        false => Some(
+            "no fault began while a process was holding or acquiring the lock: hold it for \
+                 longer (--hold), let more processes run (--processes) or take another seed"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Where a process entered although no quorum of servers tells of granting it, nothing supports
+/// that it had the lock, and the order of grants is not known.
+fn unordered(timeline: &Timeline<'_>) -> Option<String> {
+    let stranger = timeline
+        .acquisitions
+        .iter()
+        .find(|one| one.outcome == Outcome::Granted && one.grant.is_none())?;
+    Some(format!(
+        "no quorum of servers tells of granting acquisition {} of {}, so its place in the order \
+         of grants is not known: record what every server did under the key '{}'",
+        stranger.operation, stranger.process, timeline.history.header.resource
+    ))
+}
+
+/// A storage that rejects a token although it has accepted none that is higher does not do what it
+/// states, and whether a later write was stale is not known.
+fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
+    let mut highest = None;
+    for request in &timeline.storage {
+        match (request.accepted, request.token) {
+            (true, token) => highest = highest.max(token),
+            (false, Some(token)) if highest.is_none_or(|highest| highest <= token) => {
+                let known =
+                    highest.map_or("none".to_owned(), |highest| format!("none over {highest}"));
+                return Some(format!(
+                    "the storage rejected token {token} of {} though it had accepted {known}: it \
+                     does not check tokens as it states, so judge the lock with another storage",
+                    request.process
+                ));
+            }
+            (false, None) => {
+                return Some(format!(
+                    "the storage rejected a request of {} that carried no token: it does not check \
+                     tokens as it states, so judge the lock with another storage",
+                    request.process
+                ));
+            }
+            (false, Some(_)) => {}
+        }
+    }
+    None
+}
+
+/// Progress is judged only if somebody tried for the whole bound after healing, or got in before.
+fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
+    let bound = timeline.history.header.progress_bound_us;
+    (progress(timeline) == Progress::Unjudged).then(|| {
+        format!(
+            "after healing nobody got the lock, but nobody tried for the whole bound of {bound} \
+             either: let processes try for longer (acquire-timeout, --cycles, --max-time)"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    /// Two processes, one after the other.
+    fn quiet() -> Story {
+        Story::new()
+            .takes(1, 1, "a")
+            .releases(5, 1)
+            .removed(5, "a", 1)
+            .takes(6, 2, "b")
+            .releases(9, 2)
+    }
+
+    fn overlapping() -> Story {
+        Story::new()
+            .takes(1, 1, "a")
+            .expires(11, "a")
+            .takes(12, 2, "b")
+            .releases(14, 1)
+            .releases(15, 2)
+    }
+
+    fn reason(story: Story) -> String {
+        match judge(&story.build()).verdict {
+            Verdict::Unknown { reason } => reason,
+            other => panic!("expected unknown, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_quiet_history_of_two_processes_without_faults_is_valid() {
+        let judgement = judge(&quiet().build());
+        assert_eq!(judgement, Judgement { verdict: Verdict::Valid, violations: Vec::new() });
+    }
+
+    #[test]
+    fn a_single_process_proves_nothing_and_the_probe_does_not_count() {
+        let story = Story::new()
+            .takes(1, 1, "a")
+            .releases(5, 1)
+            .probe_acquires(6)
+            .probe_ok(7, "p")
+            .probe_releases(8);
+        assert_eq!(
+            reason(story),
+            "only client-1 acquired the lock; at least two must compete for it: let more processes \
+             run (--processes), for more cycles (--cycles) or for longer (--max-time)"
+        );
+        assert!(reason(Story::new()).starts_with("no process acquired"));
+    }
+
+    #[test]
+    fn a_family_of_faults_proves_something_only_if_one_met_a_holder_or_an_acquire() {
+        assert!(reason(quiet().under("pause")).starts_with("no fault of 'pause' was fired: "));
+        let mut unplanned = quiet().under("pause").build();
+        unplanned.header.faults_planned = 0;
+        let Verdict::Unknown { reason: unplanned } = judge(&unplanned).verdict else { panic!() };
+        assert!(unplanned.starts_with("the plan holds no fault of 'pause': "), "{unplanned}");
+        let between = quiet().under("pause").fault_began(20, 1, "pause", &[Node::Client(1)]);
+        assert!(reason(between).starts_with("no fault began while"));
+        let met = quiet().under("pause").fault_began(3, 1, "pause", &[Node::Client(1)]);
+        assert_eq!(judge(&met.build()).verdict, Verdict::Valid);
+        let acquiring =
+            quiet().acquires(20, 3).fault_began(21, 1, "pause", &[Node::Client(1)]).fails(22, 3);
+        assert_eq!(judge(&acquiring.under("pause").build()).verdict, Verdict::Valid);
+    }
+
+    #[test]
+    fn a_violation_is_one_even_if_no_fault_was_fired() {
+        let judgement = judge(&overlapping().under("pause").build());
+        assert_eq!(judgement.verdict, Verdict::Violated);
+        assert_eq!(judgement.violations[0].kind, Kind::Overlap);
+    }
+
+    #[test]
+    fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
+        let story = quiet().acquires(10, 1).hears(11, 1, "ghost").reads(12, 1, 0).releases(13, 1);
+        assert!(reason(story).starts_with("no quorum of servers tells of granting acquisition"));
+    }
+
+    #[test]
+    fn a_lock_that_no_server_granted_proves_nothing_even_if_the_storage_is_not_asked() {
+        let ghost = quiet().acquires(10, 1).hears(11, 1, "ghost").releases(13, 1);
+        assert!(reason(ghost).starts_with("no quorum of servers tells of granting acquisition 5 "));
+        let granted = quiet().takes(10, 1, "c").releases(13, 1);
+        assert_eq!(judge(&granted.build()).verdict, Verdict::Valid);
+    }
+
+    #[test]
+    fn two_of_three_grants_are_no_quorum_of_three() {
+        let story = |servers: u16| {
+            let mut story = Story::with_quorum(3);
+            for (ms, client, owner) in [(1, 1, "a"), (10, 2, "b")] {
+                story = (1..=servers).fold(story.acquires(ms, client), |story, redis| {
+                    story.grants_at(ms + 1, client, redis, owner)
+                });
+                story = story.hears(ms + 2, client, owner).leaves(ms + 3, client);
+                story = (1..=servers)
+                    .fold(story, |story, redis| story.removed_at(ms + 4, redis, owner, client))
+                    .left(ms + 5, client);
+            }
+            story
+        };
+        assert!(reason(story(2)).starts_with("no quorum of servers tells of granting"));
+        assert_eq!(judge(&story(3).build()).verdict, Verdict::Valid);
+    }
+
+    #[test]
+    fn a_storage_that_rejects_a_higher_token_proves_nothing() {
+        let served = || {
+            let story = Story::new().takes_with_token(1, 1, "a", 1).writes(2, 1, 0, 1);
+            story.releases(3, 1).removed(3, "a", 1).takes_with_token(4, 2, "b", 2)
+        };
+        let rejected = served().rejects_write(5, 2, 1, 2).releases(6, 2);
+        assert!(reason(rejected).starts_with("the storage rejected token 2 of client-2"));
+        let accepted = served().writes(5, 2, 1, 2).releases(6, 2);
+        assert_eq!(judge(&accepted.build()).verdict, Verdict::Valid);
+    }
+
+    #[test]
+    fn a_history_that_ends_before_the_bound_after_healing_proves_nothing() {
+        assert!(
+            reason(quiet().healed(20).probe_acquires(21))
+                .starts_with("after healing nobody got the lock")
+        );
+    }
+
+    #[test]
+    fn occurrences_of_one_kind_and_cause_are_one_violation() {
+        let again =
+            overlapping().expires(22, "b").takes(23, 1, "c").expires(33, "c").takes(34, 2, "d");
+        let judgement = judge(&again.releases(35, 1).releases(36, 2).build());
+        assert_eq!(judgement.violations.len(), 1);
+        let violation = &judgement.violations[0];
+        assert_eq!((violation.occurrences, violation.at_us.0), (2, 12_000));
+        assert_eq!((violation.duration_us.0, violation.total_duration_us.0), (2_000, 3_000));
+    }
+}

@@ -1,0 +1,82 @@
+//! A violation as it is published: the finding, its cause, its words and its stable name.
+
+use crate::explain::cause::Cause;
+use crate::explain::narrative::Line;
+use crate::judge::finding::{Kind, Severity};
+use crate::record::history::Event;
+use fencepost_faults::{Micros, Node, SimTime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// A broken rule in one run, with all its occurrences of one cause; times and witness are those of
+/// the first occurrence.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Violation {
+    /// The stable fingerprint of client, kind and cause: the same anomaly has the same id in every
+    /// run.
+    pub id: String,
+    /// The rule that was broken.
+    pub kind: Kind,
+    /// How bad that is.
+    pub severity: Severity,
+    /// What was locked.
+    pub resource: String,
+    /// When it began, in true time.
+    pub at_us: SimTime,
+    /// How long it lasted; zero if it happened at once.
+    pub duration_us: Micros,
+    /// How often it happened in this run.
+    pub occurrences: u64,
+    /// How long it lasted over all occurrences.
+    pub total_duration_us: Micros,
+    /// Who took part, the earlier holder first.
+    pub processes: Vec<Node>,
+    /// Why it happened.
+    pub cause: Cause,
+    /// Two or three sentences for people.
+    pub summary: String,
+    /// The few events that convict, in their order.
+    pub witness: Vec<Event>,
+    /// What happened, step by step, each step with the event that it rests on.
+    #[serde(default)]
+    pub narrative: Vec<Line>,
+}
+
+/// The stable name of an anomaly: twelve hex digits of SHA-256 over client, kind and cause,
+/// separated by line feeds.
+pub fn fingerprint(client: &str, kind: Kind, cause: Cause) -> String {
+    let text = format!("{client}\n{kind}\n{cause}");
+    Sha256::digest(text.as_bytes())[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fingerprint_is_stable_across_builds() {
+        // Computed with coreutils: printf 'redlock\noverlap\nholder-pause' | sha256sum | cut
+        // -c1-12.
+        assert_eq!(fingerprint("redlock", Kind::Overlap, Cause::HolderPause), "2bab58c3e826");
+    }
+
+    #[test]
+    fn names_are_those_of_the_json() {
+        let json = |value: serde_json::Value| value.as_str().map(str::to_owned);
+        for kind in Kind::ALL {
+            assert_eq!(json(serde_json::to_value(kind).unwrap()).as_deref(), Some(kind.name()));
+        }
+        for cause in Cause::ALL {
+            assert_eq!(json(serde_json::to_value(cause).unwrap()).as_deref(), Some(cause.name()));
+        }
+    }
+
+    #[test]
+    fn client_kind_and_cause_all_count() {
+        let base = fingerprint("redlock", Kind::Overlap, Cause::HolderPause);
+        assert_ne!(base, fingerprint("fencing", Kind::Overlap, Cause::HolderPause));
+        assert_ne!(base, fingerprint("redlock", Kind::StaleWrite, Cause::HolderPause));
+        assert_ne!(base, fingerprint("redlock", Kind::Overlap, Cause::ClockJump));
+    }
+}

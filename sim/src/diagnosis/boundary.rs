@@ -1,0 +1,104 @@
+//! The decisive magnitude of a minimal plan: how much of it is just enough.
+
+use super::minimal::{Minimal, with_plan};
+use super::target::Target;
+use fencepost_faults::shrink::Boundary as Found;
+use fencepost_faults::{Fault, FaultPlan, Magnitude, TimedFault, with_magnitude};
+use fencepost_reports::explain::arithmetic::{Question, bound};
+use fencepost_reports::summary::report::Boundary;
+use fencepost_reports::{Cause, History};
+
+/// The boundary of the magnitude that the cause is about; else of the first magnitude of which a
+/// step less is not enough. `None` if the plan has no such magnitude. `history` is that of the
+/// minimal run.
+pub(super) fn boundary(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
+    let plan = &minimal.spec.plan;
+    let analytic = |timed: &TimedFault, magnitude| {
+        let latency_max = minimal.spec.scenario.latency.max.0;
+        bound(
+            history,
+            &Question {
+                kind: target.kind,
+                cause: target.cause,
+                fault: timed,
+                magnitude,
+                latency_max,
+            },
+        )
+    };
+    if let Some((timed, enough, not_enough)) = longest_absence(minimal, target) {
+        let analytic = analytic(timed, Magnitude::DownUs);
+        let quantity = Magnitude::DownUs.name().to_owned();
+        return Some(Boundary { fault: timed.id, quantity, enough, not_enough, analytic });
+    }
+    let stated: Vec<&Found> =
+        minimal.boundaries.iter().filter(|found| found.not_enough.is_some()).collect();
+    let (timed, found) = stated
+        .iter()
+        .filter_map(|found| {
+            Some((plan.faults.iter().find(|timed| timed.id == found.fault)?, *found))
+        })
+        .min_by_key(|(timed, found)| !is_decisive(target.cause, &timed.fault, found.magnitude))?;
+    Some(Boundary {
+        fault: found.fault,
+        quantity: found.magnitude.name().to_owned(),
+        enough: found.enough,
+        not_enough: found.not_enough?,
+        analytic: analytic(timed, found.magnitude),
+    })
+}
+
+/// Whether the cause speaks of this number of this fault.
+fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
+    match (cause, fault) {
+        (Cause::HolderPause, Fault::Pause { .. } | Fault::Suspend { .. })
+        | (Cause::ClockJump, Fault::ClockJump { .. }) => true,
+        (Cause::ClockDrift, Fault::ClockDrift { .. }) => magnitude == Magnitude::RatePpm,
+        (
+            Cause::StorageDelay | Cause::Latency | Cause::AsyncReplicationLoss,
+            Fault::Delay { .. },
+        ) => magnitude == Magnitude::ExtraUsMax,
+        _ => false,
+    }
+}
+
+/// How long a server that came back too early may stay away at most: the longest absence that is
+/// enough, and one of a millisecond more that is not. The only magnitude of which less is worse, so
+/// that a minimal plan says nothing about it.
+fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
+    let early = [Cause::RestartWithoutDelay, Cause::RestartDataLoss].contains(&target.cause);
+    let spec = &minimal.spec;
+    let (index, timed, down) =
+        spec.plan.faults.iter().enumerate().find_map(|(index, timed)| match &timed.fault {
+            Fault::Crash { node, down_us: Some(down) }
+            | Fault::PowerLoss { node, down_us: Some(down) }
+                if node.is_server() =>
+            {
+                Some((index, timed, *down))
+            }
+            _ => None,
+        })?;
+    let step = i64::try_from(Magnitude::DownUs.step()).unwrap_or(1);
+    let shown = |down: i64| {
+        let mut plan: FaultPlan = spec.plan.clone();
+        plan.faults[index].fault = with_magnitude(&timed.fault, Magnitude::DownUs, down);
+        target.is_shown_by(&with_plan(spec, &plan))
+    };
+    let down = i64::try_from(down.as_micros()).ok()?;
+    // No lease lasts twice its time to live, whatever the clocks do within the bounds of a
+    // scenario.
+    let steps_max = i64::try_from(spec.scenario.ttl.0.as_micros()).ok()? * 2 / step;
+    if !early || shown(down + steps_max * step) {
+        return None;
+    }
+    let (mut enough, mut too_many) = (0, steps_max);
+    while too_many - enough > 1 {
+        let middle = enough + (too_many - enough) / 2;
+        if shown(down + middle * step) {
+            enough = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    Some((timed, down + enough * step, down + too_many * step))
+}

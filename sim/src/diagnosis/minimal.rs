@@ -1,0 +1,199 @@
+//! The smallest run that still shows a violation.
+//!
+//! In this order: whole faults are left out; then cycles and processes, which makes every later run
+//! cheap; then nodes, magnitudes and start times of the faults that are left. Whatever a later step
+//! makes possible for an earlier one is done in the next round, until nothing changes.
+
+use super::target::{Memory, Target};
+use super::variation::moved;
+use crate::run::RunSpec;
+use crate::setup::scenario::Scenario;
+use fencepost_faults::shrink::Boundary;
+use fencepost_faults::{FaultPlan, Node, fewest_faults, shrink};
+use std::rc::Rc;
+
+/// How many runs a search may take. A few dozen are usual.
+pub const SEARCH_RUNS_MAX: u32 = 1_500;
+/// The same where the lock is a program of the user's own, whose runs take longer.
+const PROGRAM_RUNS_MAX: u32 = 100;
+/// How many of these are kept for what comes after moving faults.
+const RESERVED: u32 = 700;
+
+/// The smallest run that was found.
+#[derive(Clone)]
+pub struct Minimal {
+    /// What to run. Only the plan, the number of processes and the number of cycles differ from the
+    /// original's.
+    pub spec: RunSpec,
+    /// How much of each magnitude of the plan is enough.
+    pub boundaries: Vec<Boundary>,
+    /// How many runs the search took.
+    pub calls: u32,
+    /// Whether it is locally minimal: without any one fault, with any one magnitude a step less, or
+    /// with one cycle less, it no longer shows the violation. False if the search ended at its
+    /// bound.
+    pub complete: bool,
+}
+
+/// Makes a run that shows the target as small as it can; `None` if it does not show it.
+pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
+    minimise_with(&Memory::default(), spec, target)
+}
+
+/// The same, with what was found out about smaller runs of the same run.
+pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> Option<Minimal> {
+    let is_program = spec.scenario.program(spec.client).is_some();
+    let calls_max = if is_program { PROGRAM_RUNS_MAX } else { SEARCH_RUNS_MAX };
+    let mut search = Search { target, memory, calls: 0, calls_max, refused: false };
+    let mut best = spec.clone();
+    best.plan = search.fewest_faults(&best)?;
+    best.plan = search.one_or_two_moved(&best);
+    let mut boundaries;
+    loop {
+        best = search.smaller_workload(best);
+        let before = best.plan.clone();
+        let shrunk = search.shrink(&best)?;
+        best.plan = shrunk.0;
+        boundaries = shrunk.1;
+        // A smaller plan may do with a smaller workload, and the other way round.
+        if search.refused || best.plan == before {
+            break;
+        }
+    }
+    Some(Minimal { spec: best, boundaries, calls: search.calls, complete: !search.refused })
+}
+
+/// A search with a bounded number of runs.
+struct Search<'m> {
+    target: Target,
+    memory: &'m Memory,
+    calls: u32,
+    calls_max: u32,
+    refused: bool,
+}
+
+impl Search<'_> {
+    fn fewest_faults(&mut self, spec: &RunSpec) -> Option<FaultPlan> {
+        let left = self.calls_max - self.calls;
+        let shrunk = fewest_faults(&spec.plan, left, |plan| {
+            self.memory.shows(&with_plan(spec, plan), self.target)
+        })?;
+        self.calls += shrunk.calls;
+        self.refused |= !shrunk.complete;
+        Some(shrunk.plan)
+    }
+
+    /// Faults that only hold others up until the decisive one meets its moment can go if that one
+    /// is moved. One fault of a plan of three or more alone, or two, some seconds earlier or later;
+    /// else the plan as it is.
+    fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
+        let faults = &spec.plan.faults;
+        if faults.len() < 3 {
+            return spec.plan.clone();
+        }
+        let singles = faults.iter().map(|timed| FaultPlan::new(vec![timed.clone()]));
+        let last = faults.last().cloned();
+        // Of the pairs, those with the last fault: it is the one without which the others came to
+        // nothing.
+        let pairs = faults[..faults.len() - 1].iter().map(|timed| {
+            FaultPlan::new([Some(timed.clone()), last.clone()].into_iter().flatten().collect())
+        });
+        for plan in singles.chain(pairs) {
+            for moved in moved(&plan) {
+                if self.calls + RESERVED >= self.calls_max {
+                    return spec.plan.clone();
+                }
+                if self.shows(&with_plan(spec, &moved)) {
+                    return moved;
+                }
+            }
+        }
+        spec.plan.clone()
+    }
+
+    /// The plan with nodes, magnitudes and start times made smaller too. With no runs left, the
+    /// plan as it is.
+    fn shrink(&mut self, spec: &RunSpec) -> Option<(FaultPlan, Vec<Boundary>)> {
+        let left = self.calls_max - self.calls;
+        if left == 0 {
+            self.refused = true;
+            return Some((spec.plan.clone(), Vec::new()));
+        }
+        let shrunk = shrink(&spec.plan, left, |plan| {
+            self.memory.shows(&with_plan(spec, plan), self.target)
+        })?;
+        self.calls += shrunk.calls;
+        self.refused |= !shrunk.complete;
+        Some((shrunk.plan, shrunk.boundaries))
+    }
+
+    /// Fewer cycles, then fewer processes, then once more fewer cycles if that helped.
+    fn smaller_workload(&mut self, mut spec: RunSpec) -> RunSpec {
+        loop {
+            spec = self.fewer_cycles(spec);
+            let processes = spec.scenario.processes;
+            spec = self.fewer_processes(spec);
+            if spec.scenario.processes == processes {
+                return spec;
+            }
+        }
+    }
+
+    /// A number of cycles that is enough where one less is not.
+    fn fewer_cycles(&mut self, spec: RunSpec) -> RunSpec {
+        let with = |cycles| with_scenario(&spec, |scenario| scenario.cycles = cycles);
+        let (mut too_few, mut enough) = (0, spec.scenario.cycles);
+        // From below in doubling steps: small runs are cheap.
+        let mut tried = 1;
+        while tried < enough {
+            if self.shows(&with(tried)) {
+                enough = tried;
+            } else {
+                too_few = tried;
+                tried *= 2;
+            }
+        }
+        while enough - too_few > 1 {
+            let middle = too_few + (enough - too_few) / 2;
+            if self.shows(&with(middle)) {
+                enough = middle;
+            } else {
+                too_few = middle;
+            }
+        }
+        with(enough)
+    }
+
+    /// The fewest processes that are enough; none that the plan names is left out.
+    fn fewer_processes(&mut self, spec: RunSpec) -> RunSpec {
+        let with = |processes| with_scenario(&spec, |scenario| scenario.processes = processes);
+        let named = spec.plan.faults.iter().flat_map(|timed| timed.fault.nodes());
+        let last = named
+            .filter_map(|node| if let Node::Client(number) = node { Some(number) } else { None })
+            .max();
+        let fewest = (last.unwrap_or(1)..spec.scenario.processes)
+            .find(|processes| self.shows(&with(*processes)));
+        fewest.map_or_else(|| spec.clone(), with)
+    }
+
+    fn shows(&mut self, spec: &RunSpec) -> bool {
+        if self.calls == self.calls_max {
+            self.refused = true;
+            return false;
+        }
+        self.calls += 1;
+        self.memory.shows(spec, self.target)
+    }
+}
+
+/// The run with another plan.
+pub(super) fn with_plan(spec: &RunSpec, plan: &FaultPlan) -> RunSpec {
+    RunSpec { plan: plan.clone(), ..spec.clone() }
+}
+
+/// The run with another scenario.
+pub(super) fn with_scenario(spec: &RunSpec, change: impl FnOnce(&mut Scenario)) -> RunSpec {
+    let mut scenario = (*spec.scenario).clone();
+    change(&mut scenario);
+    RunSpec { scenario: Rc::new(scenario), ..spec.clone() }
+}

@@ -1,0 +1,262 @@
+//! Which order of events a violation needs.
+//!
+//! The events are those that tell the story of the minimal run: its narrative and its witness, some
+//! twenty at most. For each of them in turn, one of the next three is made to come first: the
+//! earlier event is held up until the later one has happened. What holds it up is a fault that hits
+//! nothing else: for something that a server or the storage was asked to do, a delay of that one
+//! message; for a step of a process, a pause of that process; for a fault of the plan, a later
+//! beginning or end. Then the run is made again, from the same seed. Up to the instant at which the
+//! message is sent, or the step is made, it must be the same run.
+//!
+//! A pair is told of only if the new run shows the later event, and not the earlier one before it.
+//! Where no such run is found, one event follows from the other, or only time passes between them:
+//! a lease that runs out is nobody's message.
+
+use super::minimal::with_plan;
+use super::target::{Target, breaks, history as run};
+use crate::engine::Engine;
+use crate::run::{Recording, RunSpec};
+use fencepost_faults::{
+    Fault, FaultPlan, Magnitude, Micros, Node, SimTime, TimedFault, magnitudes, with_magnitude,
+};
+use fencepost_reports::explain::order::{OrderedPair, Step};
+use fencepost_reports::{Access, Action, Event, History, Trace, What, judge};
+use std::collections::BTreeSet;
+
+/// How many later events each event is tried to be put behind.
+const NEXT_MAX: usize = 3;
+
+/// The pairs of events that could change places, in their order, each with what became of the
+/// violation.
+pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair> {
+    let Ok(outcome) = spec.run_recording(Engine::Fast, Recording::Wire) else { return Vec::new() };
+    let Some(trace) = outcome.trace else { return Vec::new() };
+    let history = outcome.history;
+    let told = telling(&history, target);
+    let swapped = |place: usize| {
+        let later = told[place + 1..].iter().take(NEXT_MAX);
+        later.into_iter().find_map(|then| {
+            Swap { spec, history: &history, trace: &trace, first: told[place], then: *then }
+                .try_with(target)
+        })
+    };
+    (0..told.len()).filter_map(swapped).collect()
+}
+
+/// The events of the narrative and of the witness, in their order.
+fn telling(history: &History, target: Target) -> Vec<usize> {
+    let violations = judge(history).violations;
+    let shown =
+        violations.into_iter().filter(|one| one.kind == target.kind && one.cause == target.cause);
+    let numbers = shown.flat_map(|one| {
+        let lines = one.narrative.into_iter().map(|line| line.event as usize);
+        lines
+            .chain(one.witness.into_iter().map(|event| event.sequence as usize))
+            .collect::<Vec<_>>()
+    });
+    numbers.collect::<BTreeSet<usize>>().into_iter().collect()
+}
+
+/// Two events that are to change places.
+struct Swap<'s> {
+    spec: &'s RunSpec,
+    history: &'s History,
+    trace: &'s Trace,
+    first: usize,
+    then: usize,
+}
+
+impl Swap<'_> {
+    /// Holds the first event up until the other has happened; nothing if that cannot be done.
+    fn try_with(&self, target: Target) -> Option<OrderedPair> {
+        let swap = self.holding_up()?;
+        let history = run(&with_plan(self.spec, &self.plan_with(&swap)))?;
+        if !self.is_the_same_until(swap.at_us, &history) {
+            return None;
+        }
+        let then = position(&history, &Name::of(self.history, self.then))?;
+        let first = position(&history, &Name::of(self.history, self.first));
+        let changed_places = first.is_none_or(|first| then < first);
+        changed_places.then(|| OrderedPair {
+            first: Step::of(self.history, self.first),
+            then: Step::of(self.history, self.then),
+            swap,
+            violation_if_swapped: breaks(&history, target.kind),
+        })
+    }
+
+    /// Whether the other run is this one until the swap begins, but for the probe: a fault that is
+    /// added after everything was healed puts the healing off, and with it the probe. Where that
+    /// matters to anybody, it is not the same run.
+    fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
+        let until = begins.min(self.history.events[self.first].time_us);
+        let before = |event: &&Event| event.time_us < until;
+        let shown = |history: &History| {
+            let events =
+                history.events.iter().take_while(before).filter(|event| !is_of_the_probe(event));
+            events.map(|event| (event.time_us, event.node, like(&event.what))).collect::<Vec<_>>()
+        };
+        shown(self.history) == shown(other)
+    }
+
+    /// The plan with this fault in the place of the one that has its id, or beside the others.
+    fn plan_with(&self, swap: &TimedFault) -> FaultPlan {
+        let others = self.spec.plan.faults.iter().filter(|timed| timed.id != swap.id).cloned();
+        FaultPlan::new(others.chain([swap.clone()]).collect())
+    }
+
+    fn holding_up(&self) -> Option<TimedFault> {
+        let first = &self.history.events[self.first];
+        match &first.what {
+            What::FaultBegan { fault, .. } => {
+                let timed = self.planned(*fault)?;
+                // One that began later than planned waited for something else.
+                let began = timed.at_us + self.quantum() > first.time_us;
+                began.then(|| TimedFault { at_us: timed.at_us + self.how_long(), ..timed.clone() })
+            }
+            What::FaultEnded { fault, .. } => {
+                let timed = self.planned(*fault)?;
+                let lasts = [Magnitude::DurationUs, Magnitude::DownUs];
+                let (magnitude, value) =
+                    magnitudes(&timed.fault).into_iter().find(|(one, _)| lasts.contains(one))?;
+                let longer = value + i64::try_from(self.how_long().as_micros()).ok()?;
+                Some(TimedFault {
+                    fault: with_magnitude(&timed.fault, magnitude, longer),
+                    ..timed.clone()
+                })
+            }
+            What::Server { by: Some(by), .. } | What::Storage { by, .. } => self.delay(*by, first),
+            What::Server { .. }
+            | What::Crashed
+            | What::Started
+            | What::Healed
+            | What::Silent { .. } => None,
+            What::Invoke { .. }
+            | What::Ok { .. }
+            | What::Fail { .. }
+            | What::Info { .. }
+            | What::Lost => {
+                let fault =
+                    Fault::Pause { node: first.node.machine(), duration_us: self.how_long() };
+                Some(TimedFault { id: self.fresh_id(), at_us: first.time_us, fault })
+            }
+        }
+    }
+
+    /// Delays the message that asked for what happened, and nothing that is sent at another
+    /// instant.
+    fn delay(&self, from: Node, event: &Event) -> Option<TimedFault> {
+        const NO_DATA: [&str; 5] = ["connect", "accepted", "refused", "end", "reset"];
+        let asked = self.trace.messages.iter().filter(|message| {
+            let arrived = message.arrived_us.is_some_and(|at| at <= event.time_us);
+            message.from == from
+                && message.to == event.node
+                && arrived
+                && !NO_DATA.contains(&message.label.as_str())
+        });
+        let message = asked.max_by_key(|message| message.arrived_us)?;
+        let extra = self.how_long();
+        let fault = Fault::Delay {
+            from: vec![from.machine()],
+            to: vec![event.node],
+            extra_us_min: extra,
+            extra_us_max: extra,
+            duration_us: self.quantum(),
+        };
+        Some(TimedFault { id: self.fresh_id(), at_us: message.sent_us, fault })
+    }
+
+    /// Until a quantum after the later event.
+    fn how_long(&self) -> Micros {
+        let at = |index: usize| self.history.events[index].time_us;
+        at(self.then).since(at(self.first)) + self.quantum()
+    }
+
+    fn quantum(&self) -> Micros {
+        self.spec.scenario.quantum.0
+    }
+
+    fn planned(&self, id: u32) -> Option<&TimedFault> {
+        self.spec.plan.faults.iter().find(|timed| timed.id == id)
+    }
+
+    fn fresh_id(&self) -> u32 {
+        self.spec.plan.faults.iter().map(|timed| timed.id).max().map_or(0, |greatest| greatest + 1)
+    }
+}
+
+/// How an event is known again in another run: where it happened, what it was, and how many like it
+/// came before. Numbers of operations are no help: they are given in the order of invocation.
+#[derive(PartialEq, Eq)]
+struct Name {
+    node: Node,
+    what: String,
+    before: usize,
+}
+
+impl Name {
+    fn of(history: &History, index: usize) -> Name {
+        let event = &history.events[index];
+        let what = like(&event.what);
+        let alike = |other: &&Event| other.node == event.node && like(&other.what) == what;
+        Name {
+            node: event.node,
+            before: history.events[..index].iter().filter(alike).count(),
+            what,
+        }
+    }
+}
+
+/// Where the event of this name stands.
+fn position(history: &History, name: &Name) -> Option<(SimTime, usize)> {
+    let alike = history
+        .events
+        .iter()
+        .enumerate()
+        .filter(|(_, event)| event.node == name.node && like(&event.what) == name.what);
+    alike.map(|(index, event)| (event.time_us, index)).nth(name.before)
+}
+
+fn is_of_the_probe(event: &Event) -> bool {
+    let asked = matches!(
+        event.what,
+        What::Server { by: Some(Node::Probe), .. } | What::Storage { by: Node::Probe, .. }
+    );
+    event.node == Node::Probe || asked
+}
+
+fn like(what: &What) -> String {
+    match what {
+        What::Invoke { action, .. } => match action {
+            Action::Acquire => "acquire".to_owned(),
+            Action::Release => "release".to_owned(),
+            Action::Extend => "extend".to_owned(),
+            Action::Check => "check".to_owned(),
+            Action::Read { .. } => "read".to_owned(),
+            Action::Write { .. } => "write".to_owned(),
+        },
+        What::Ok { owner, value, .. } => match (owner, value) {
+            (Some(owner), _) => format!("granted {owner}"),
+            (None, Some(_)) => "has read".to_owned(),
+            (None, None) => "ok".to_owned(),
+        },
+        What::Fail { .. } => "fail".to_owned(),
+        What::Info { .. } => "info".to_owned(),
+        What::Lost => "lost".to_owned(),
+        What::Silent { ahead, .. } => format!("silent, {ahead}"),
+        What::Crashed => "crashed".to_owned(),
+        What::Started => "started".to_owned(),
+        What::Server { key, change, value, by, primary, .. } => {
+            format!("{key} {change:?} {value:?} {by:?} {primary}")
+        }
+        What::Storage { by, access: Access::Read, accepted, .. } => {
+            format!("read by {by}, {accepted}")
+        }
+        What::Storage { by, access: Access::Write, accepted, .. } => {
+            format!("write by {by}, {accepted}")
+        }
+        What::FaultBegan { fault, .. } => format!("fault {fault} begins"),
+        What::FaultEnded { fault, .. } => format!("fault {fault} ends"),
+        What::Healed => "healed".to_owned(),
+    }
+}

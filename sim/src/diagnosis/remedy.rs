@@ -1,0 +1,323 @@
+//! What the safeguards that the field recommends do to the violations of a run.
+//!
+//! A safeguard also changes what happens when, and a plan that is tuned to the millisecond then
+//! misses its moment: that one run is quiet with it proves little. So each is tried three times
+//! over, always on the whole run and never on its minimal plan:
+//!
+//! 1. on the plan itself. The rule is broken there all the same, or it is gone. *Gone* is only said
+//!    of a run that exercised the lock and in which the same faults acted and met the processes
+//!    where they were without the safeguard (as many locks taken, in or out of their critical
+//!    sections); else the two runs are not comparable;
+//! 2. on the plans nearby: all faults up to a second earlier or later, as hard as they are or a
+//!    tenth harder;
+//! 3. on other seeds of the same lock, faults and scenario, with the safeguard and without it.
+//!    These runs are the same for every violation of such a cell, and are made once.
+//!
+//! None of the three says "prevents"; a reader gets the counts, and those without the safeguard
+//! beside them.
+
+use super::minimal::with_plan;
+use super::safeguard::{SAFEGUARDS, Safeguard};
+use super::target::history as run;
+use super::variation::near;
+use crate::run::RunSpec;
+use crate::setup::lengths::Length;
+use crate::setup::scenario::Scenario;
+use fencepost_faults::{Node, Seed};
+use fencepost_reports::summary::report::{Nearby, OnThisPlan, Remedy};
+use fencepost_reports::{Action, History, Kind, Verdict, Violation, What, judge};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// On how many plans nearby and other seeds a safeguard is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// How many plans nearby.
+    pub nearby: usize,
+    /// How many other seeds.
+    pub seeds: usize,
+}
+
+impl Extent {
+    /// What reports are made with.
+    pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
+}
+
+/// The first of the other seeds: far from those that people begin with.
+pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
+
+/// The runs of other seeds that were made, for all violations of a lock, its faults and a scenario.
+/// Any thread may ask.
+#[derive(Default)]
+pub struct Rates {
+    made: Mutex<BTreeMap<String, Made>>,
+}
+
+/// The endings of the other seeds, in their order, once somebody has made them.
+type Made = Arc<OnceLock<Vec<Option<Ending>>>>;
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Ending {
+    broken: BTreeSet<Kind>,
+    is_known: bool,
+}
+
+/// A run without and with every safeguard that fits it; made once for all of its violations.
+pub struct Trials {
+    without: Ending,
+    history: Option<History>,
+    nearby: Vec<Option<Ending>>,
+    seeds: Arc<OnceLock<Vec<Option<Ending>>>>,
+    guarded: Vec<Guarded>,
+}
+
+/// The same with one safeguard.
+struct Guarded {
+    safeguard: &'static Safeguard,
+    spec: RunSpec,
+    on_plan: Option<(Ending, History)>,
+    nearby: Vec<Option<Ending>>,
+    seeds: Arc<OnceLock<Vec<Option<Ending>>>>,
+}
+
+impl Trials {
+    /// Makes the runs. `rates` may hold those of other seeds from an earlier run of the cell.
+    pub fn new(spec: &RunSpec, rates: &Rates, extent: Extent) -> Trials {
+        // A program of the user's own takes too long for hundreds of runs, and none of the
+        // safeguards is its own.
+        if spec.scenario.program(spec.client).is_some() {
+            return Trials::none();
+        }
+        let found = run(spec).map(|history| (Ending::of(&history), history));
+        let (without, history) = match found {
+            Some((ending, history)) => (ending, Some(history)),
+            None => (Ending { broken: BTreeSet::new(), is_known: false }, None),
+        };
+        let guarded = SAFEGUARDS.iter().filter(|safeguard| (safeguard.fits)(spec));
+        Trials {
+            without,
+            history,
+            nearby: nearby(spec, extent),
+            seeds: rates.of(spec, None, extent),
+            guarded: guarded
+                .map(|safeguard| Guarded::new(spec, safeguard, rates, extent))
+                .filter(|guarded| guarded.spec.validate().is_ok())
+                .collect(),
+        }
+    }
+
+    /// Nothing was tried.
+    fn none() -> Trials {
+        Trials {
+            without: Ending { broken: BTreeSet::new(), is_known: false },
+            history: None,
+            nearby: Vec::new(),
+            seeds: Made::default(),
+            guarded: Vec::new(),
+        }
+    }
+
+    /// Every safeguard that fits the run, and what it did to this violation.
+    pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
+        self.guarded.iter().map(|guarded| self.remedy(guarded, violation)).collect()
+    }
+
+    fn remedy(&self, guarded: &Guarded, violation: &Violation) -> Remedy {
+        let kind = violation.kind;
+        let tried = |endings: &[Option<Ending>], others: &[Option<Ending>]| {
+            let both = endings.iter().zip(others);
+            Tried::of(both.filter_map(|(with, without)| with.as_ref().zip(without.as_ref())), kind)
+        };
+        let nearby = tried(&guarded.nearby, &self.nearby);
+        let none = Vec::new();
+        let seeds = tried(guarded.seeds.get().unwrap_or(&none), self.seeds.get().unwrap_or(&none));
+        Remedy {
+            name: guarded.safeguard.name.to_owned(),
+            setting: (guarded.safeguard.setting)(&guarded.spec),
+            on_this_plan: self.on_this_plan(guarded, violation),
+            nearby: Nearby {
+                plans: nearby.runs,
+                broken: nearby.with,
+                broken_without: nearby.without,
+            },
+            broken_with: seeds.with,
+            broken_without: seeds.without,
+            unknown_with: seeds.unknown_with,
+            unknown_without: seeds.unknown_without,
+            seeds: seeds.runs,
+            seeds_from: Seed(OTHER_SEEDS_FROM),
+        }
+    }
+
+    fn on_this_plan(&self, guarded: &Guarded, violation: &Violation) -> OnThisPlan {
+        let Some((ending, with)) = &guarded.on_plan else { return OnThisPlan::NotComparable };
+        if ending.broken.contains(&violation.kind) {
+            return OnThisPlan::StillThere;
+        }
+        let alike = self.history.as_ref().is_some_and(|without| {
+            fired(without) == fired(with)
+                && scene(without, &violation.processes) == scene(with, &violation.processes)
+        });
+        // Nobody who cannot get the lock breaks its rules.
+        let shut_out = ending.broken.difference(&self.without.broken).any(|kind| is_outage(*kind));
+        match alike && ending.is_known && !shut_out {
+            true => OnThisPlan::Gone,
+            false => OnThisPlan::NotComparable,
+        }
+    }
+}
+
+impl Guarded {
+    fn new(
+        spec: &RunSpec,
+        safeguard: &'static Safeguard,
+        rates: &Rates,
+        extent: Extent,
+    ) -> Guarded {
+        let with = (safeguard.with)(spec);
+        let on_plan = run(&with).map(|history| (Ending::of(&history), history));
+        Guarded {
+            safeguard,
+            on_plan,
+            nearby: nearby(&with, extent),
+            seeds: rates.of(spec, Some(safeguard), extent),
+            spec: with,
+        }
+    }
+}
+
+impl Rates {
+    /// How the other seeds end, with a safeguard or without.
+    fn of(&self, spec: &RunSpec, safeguard: Option<&'static Safeguard>, extent: Extent) -> Made {
+        let key = key(spec, safeguard, extent);
+        let made = self
+            .made
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(key)
+            .or_default()
+            .clone();
+        made.get_or_init(|| {
+            let others = other_seeds(spec.seed).take(extent.seeds);
+            others.map(|seed| Ending::of_spec(&other(spec, seed, safeguard))).collect()
+        });
+        made
+    }
+}
+
+/// All that the other seeds follow from. A drawn length is part of the scenario.
+fn key(spec: &RunSpec, safeguard: Option<&Safeguard>, extent: Extent) -> String {
+    let asked = safeguard.map(|safeguard| (safeguard.name, (safeguard.setting)(spec)));
+    let is_one_of_them =
+        (OTHER_SEEDS_FROM..=OTHER_SEEDS_FROM + extent.seeds as u64).contains(&spec.seed.0);
+    let own = is_one_of_them.then_some(spec.seed);
+    let scenario = serde_json::json!(&*spec.scenario);
+    format!("{} {} {asked:?} {own:?} {extent:?} {scenario}", spec.client.name, spec.families)
+}
+
+/// The seeds that a safeguard is tried on: all but the run's own.
+fn other_seeds(own: Seed) -> impl Iterator<Item = Seed> {
+    (OTHER_SEEDS_FROM..).map(Seed).filter(move |seed| *seed != own)
+}
+
+/// The run of another seed: the same lock, faults and scenario. Lengths that the run's own seed drew
+/// are kept.
+fn other(spec: &RunSpec, seed: Seed, safeguard: Option<&Safeguard>) -> RunSpec {
+    let scenario = match spec.families.is_swarm() {
+        true => {
+            let keeps = Length::ALL.into_iter().collect();
+            Rc::new(Scenario { keeps, ..(*spec.scenario).clone() })
+        }
+        false => spec.scenario.clone(),
+    };
+    let drawn = RunSpec::draw(seed, spec.client, &spec.families, scenario);
+    safeguard.map_or(drawn.clone(), |safeguard| (safeguard.with)(&drawn))
+}
+
+fn nearby(spec: &RunSpec, extent: Extent) -> Vec<Option<Ending>> {
+    // Without faults every plan nearby is the plan itself.
+    if spec.plan.faults.is_empty() {
+        return Vec::new();
+    }
+    near(&spec.plan)
+        .take(extent.nearby)
+        .map(|plan| Ending::of_spec(&with_plan(spec, &plan)))
+        .collect()
+}
+
+impl Ending {
+    /// `None` if the run cannot be made.
+    fn of_spec(spec: &RunSpec) -> Option<Ending> {
+        run(spec).map(|history| Ending::of(&history))
+    }
+
+    fn of(history: &History) -> Ending {
+        let judgement = judge(history);
+        Ending {
+            broken: judgement.violations.iter().map(|one| one.kind).collect(),
+            is_known: !matches!(judgement.verdict, Verdict::Unknown { .. }),
+        }
+    }
+}
+
+/// How many of some runs broke a rule.
+#[derive(Default)]
+struct Tried {
+    runs: u64,
+    with: u64,
+    without: u64,
+    unknown_with: u64,
+    unknown_without: u64,
+}
+
+impl Tried {
+    /// Of pairs of runs: with the safeguard, and without it.
+    fn of<'e>(pairs: impl Iterator<Item = (&'e Ending, &'e Ending)>, kind: Kind) -> Tried {
+        let mut tried = Tried::default();
+        for (with, without) in pairs {
+            tried.runs += 1;
+            tried.with += u64::from(with.broken.contains(&kind));
+            tried.without += u64::from(without.broken.contains(&kind));
+            tried.unknown_with += u64::from(!with.is_known);
+            tried.unknown_without += u64::from(!without.is_known);
+        }
+        tried
+    }
+}
+
+/// Whether a lock that breaks this rule is not to be had.
+fn is_outage(kind: Kind) -> bool {
+    matches!(kind, Kind::Stuck | Kind::Deadlock | Kind::Starved)
+}
+
+/// The faults that acted.
+fn fired(history: &History) -> BTreeSet<u32> {
+    let began = history.events.iter().filter_map(|event| match event.what {
+        What::FaultBegan { fault, .. } => Some(fault),
+        _ => None,
+    });
+    began.collect()
+}
+
+/// Where each process is when the first fault begins: how many locks it has taken, and how many it
+/// has given back.
+fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
+    let before =
+        || history.events.iter().take_while(|event| !matches!(event.what, What::FaultBegan { .. }));
+    let count = |node: Node, wanted: fn(&What) -> bool| {
+        before().filter(|event| event.node == node && wanted(&event.what)).count()
+    };
+    let place = |node: &Node| {
+        let taken = count(*node, |what| matches!(what, What::Ok { owner: Some(_), .. }));
+        let given_back =
+            count(*node, |what| matches!(what, What::Invoke { action: Action::Release, .. }));
+        (*node, taken, given_back)
+    };
+    match fired(history).is_empty() {
+        // Without faults there is no moment to compare.
+        true => Vec::new(),
+        false => processes.iter().map(place).collect(),
+    }
+}

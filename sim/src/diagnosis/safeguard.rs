@@ -1,0 +1,286 @@
+//! The safeguards that the field recommends, each as a change to a run.
+
+use super::minimal::with_scenario;
+use crate::engine::Engine;
+use crate::run::{Recording, RunSpec};
+use crate::setup::scenario::Persistence;
+use crate::setup::span::{Span, SpanRange};
+use fencepost_clients::{Deployment, find};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{
+    Fault, FaultPlan, Magnitude, Micros, Node, SimTime, TimedFault, with_magnitude,
+};
+use fencepost_reports::StorageRule;
+use std::collections::BTreeMap;
+
+/// Something that is said to make a lock safe.
+pub struct Safeguard {
+    /// The name, as reports have it.
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// Whether it can be switched on in a run, and would change anything there.
+    pub(super) fits: fn(&RunSpec) -> bool,
+    /// The run with it. A run of another seed that has nothing to change stays as it is.
+    pub(super) with: fn(&RunSpec) -> RunSpec,
+    /// What it is set to, seen from a run that has it: `40s`, `client=fencing`.
+    pub(super) setting: fn(&RunSpec) -> String,
+}
+
+impl Safeguard {
+    /// The run with it; `None` where it does not fit.
+    pub fn on(&self, spec: &RunSpec) -> Option<RunSpec> {
+        (self.fits)(spec).then(|| (self.with)(spec))
+    }
+
+    /// The parameter, as reports have it, of a run that has the safeguard.
+    pub fn parameter(&self, guarded: &RunSpec) -> String {
+        (self.setting)(guarded)
+    }
+}
+
+/// Every safeguard, in the order in which reports list them.
+pub const SAFEGUARDS: &[Safeguard] = &[
+    Safeguard {
+        name: "fencing",
+        about: "the storage checks the fencing token of every read and write",
+        fits: |spec| spec.client.has_tokens && spec.scenario.storage != StorageRule::Fenced,
+        with: fenced_storage,
+        setting: |_| "storage=fenced".to_owned(),
+    },
+    Safeguard {
+        name: "fencing",
+        about: "a lock that gives fencing tokens, and a storage that checks them",
+        // A quorum lock has no counter that could give out tokens.
+        fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Primary,
+        with: |spec| another_lock(&fenced_storage(spec), "fencing"),
+        setting: |_| "client=fencing".to_owned(),
+    },
+    Safeguard {
+        name: "fencing",
+        about: "a lock whose cas ids are fencing tokens, and a storage that checks them",
+        fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Memcached,
+        with: |spec| another_lock(&fenced_storage(spec), "memcached-cas"),
+        setting: |_| "client=memcached-cas".to_owned(),
+    },
+    Safeguard {
+        name: "fencing",
+        about: "a lock whose zxids are fencing tokens, and a storage that checks them",
+        fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::ZooKeeper,
+        with: |spec| another_lock(&fenced_storage(spec), "curator-fencing"),
+        setting: |_| "client=curator-fencing".to_owned(),
+    },
+    Safeguard {
+        name: "leave-when-suspended",
+        about: "a holder that leaves its section when its connection is suspended or lost",
+        fits: |spec| spec.client.name == "curator-mutex",
+        with: |spec| another_lock(spec, "curator-suspended"),
+        setting: |_| "client=curator-suspended".to_owned(),
+    },
+    Safeguard {
+        name: "database-time",
+        about: "a row that is judged by the clock of the database",
+        fits: |spec| spec.client.name == "shedlock-jdbc",
+        with: |spec| another_lock(spec, "shedlock-db-time"),
+        setting: |_| "client=shedlock-db-time".to_owned(),
+    },
+    Safeguard {
+        name: "client-id",
+        about: "a client id that no other process has",
+        fits: |spec| spec.client.name == "jdbc-5-app-id",
+        with: |spec| another_lock(spec, "jdbc-5"),
+        setting: |_| "client=jdbc-5".to_owned(),
+    },
+    Safeguard {
+        name: "delayed-restart",
+        about: "a server that died stays away for longer than the ttl",
+        fits: |spec| spec.plan.faults.iter().any(|timed| returns_within(spec, &timed.fault)),
+        with: delayed_restart,
+        setting: |spec| beyond_the_lease(spec).to_string(),
+    },
+    Safeguard {
+        name: "min-replicas-to-write",
+        about: "the primary refuses writes unless a replica has lately acknowledged",
+        fits: |spec| has_replicas(spec) && spec.scenario.min_replicas == 0,
+        with: |spec| with_scenario(spec, |scenario| scenario.min_replicas = 1),
+        setting: |_| "1".to_owned(),
+    },
+    Safeguard {
+        name: "WAIT",
+        about: "after a grant the client waits until a replica has it, and else gives the lock up",
+        fits: can_wait,
+        with: |spec| with_scenario(spec, |scenario| scenario.wait_replicas = 1),
+        setting: |_| "1".to_owned(),
+    },
+    Safeguard {
+        name: "appendfsync",
+        about: "an append-only file, synced every second",
+        fits: |spec| persists_less(spec, Persistence::AofEverysec),
+        with: |spec| persistence(spec, Persistence::AofEverysec),
+        setting: |_| "everysec".to_owned(),
+    },
+    Safeguard {
+        name: "appendfsync",
+        about: "an append-only file, synced before every answer",
+        fits: |spec| persists_less(spec, Persistence::AofAlways),
+        with: |spec| persistence(spec, Persistence::AofAlways),
+        setting: |_| "always".to_owned(),
+    },
+    Safeguard {
+        name: "lease",
+        about: "a ttl four times as long",
+        fits: |_| true,
+        with: longer_lease,
+        setting: |spec| spec.scenario.ttl.to_string(),
+    },
+    Safeguard {
+        name: "monotonic-clock",
+        about: "expiry by a clock that is never stepped, and one that goes on while the machine \
+         is suspended",
+        fits: |spec| spec.plan.faults.iter().any(|timed| by_monotonic(&timed.fault).is_some()),
+        with: |spec| changed(spec, by_monotonic),
+        setting: |_| "CLOCK_BOOTTIME".to_owned(),
+    },
+    Safeguard {
+        name: "watchdog",
+        about: "a task in the holder's process that renews the lease",
+        fits: |spec| spec.client.name == "single-node",
+        with: |spec| another_lock(spec, "watchdog"),
+        setting: |_| "client=watchdog".to_owned(),
+    },
+    Safeguard {
+        name: "random-retry-delay",
+        about: "a random delay between two attempts, where it was always the same",
+        fits: |spec| spec.scenario.retry.min == spec.scenario.retry.max,
+        with: random_retry,
+        setting: |spec| spec.scenario.retry.to_string(),
+    },
+];
+
+fn fenced_storage(spec: &RunSpec) -> RunSpec {
+    with_scenario(spec, |scenario| scenario.storage = StorageRule::Fenced)
+}
+
+/// The run with another lock of the table.
+fn another_lock(spec: &RunSpec, name: &str) -> RunSpec {
+    RunSpec { client: find(name).unwrap_or(spec.client), ..spec.clone() }
+}
+
+fn beyond_the_lease(spec: &RunSpec) -> Micros {
+    let ttl = spec.scenario.ttl.0;
+    ttl + Micros(ttl.as_micros() / 10)
+}
+
+/// Whether a server comes back before the leases have ended that it granted.
+fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
+    matches!(
+        fault,
+        Fault::Crash { node, down_us: Some(down) }
+        | Fault::PowerLoss { node, down_us: Some(down) }
+            if node.is_server() && *down < beyond_the_lease(spec)
+    )
+}
+
+/// A server that is still away cannot die once more: what would have killed it then is left out.
+fn delayed_restart(spec: &RunSpec) -> RunSpec {
+    let mut delayed = with_longer_absences(spec);
+    let mut back: BTreeMap<Node, SimTime> = BTreeMap::new();
+    delayed.plan.faults.retain(|timed| match &timed.fault {
+        Fault::Crash { node, down_us } | Fault::PowerLoss { node, down_us } => {
+            let is_away = back.get(node).is_some_and(|back| timed.at_us <= *back);
+            if !is_away {
+                let never = SimTime(u64::MAX);
+                back.insert(*node, down_us.map_or(never, |down| timed.at_us + down));
+            }
+            !is_away
+        }
+        _ => true,
+    });
+    delayed
+}
+
+fn with_longer_absences(spec: &RunSpec) -> RunSpec {
+    changed(spec, |fault| {
+        returns_within(spec, fault).then(|| {
+            let mut later = fault.clone();
+            if let Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } = &mut later {
+                *down_us = Some(beyond_the_lease(spec));
+            }
+            later
+        })
+    })
+}
+
+fn has_replicas(spec: &RunSpec) -> bool {
+    matches!(spec.topology(), Topology::Replicated { replicas: 1.., .. })
+}
+
+/// Only some locks can wait: whether this one does shows on the wire.
+fn can_wait(spec: &RunSpec) -> bool {
+    if !has_replicas(spec) || spec.scenario.wait_replicas > 0 {
+        return false;
+    }
+    let guarded = with_scenario(spec, |scenario| scenario.wait_replicas = 1);
+    let trace = guarded
+        .scenario
+        .validate()
+        .ok()
+        .and_then(|()| guarded.run_recording(Engine::Fast, Recording::Wire).ok()?.trace);
+    trace.is_some_and(|trace| {
+        trace.messages.iter().any(|message| message.label.starts_with("WAIT "))
+    })
+}
+
+/// Whether a server of the run dies that keeps less than this.
+fn persists_less(spec: &RunSpec, than: Persistence) -> bool {
+    let rank = |persistence| match persistence {
+        Persistence::None => 0,
+        Persistence::Rdb => 1,
+        Persistence::AofEverysec => 2,
+        Persistence::AofAlways => 3,
+    };
+    let dies = |timed: &TimedFault| {
+        let kills = matches!(timed.fault, Fault::Crash { .. } | Fault::PowerLoss { .. });
+        kills && timed.fault.nodes().iter().any(|node| matches!(node, Node::Redis(_)))
+    };
+    rank(spec.scenario.persistence) < rank(than) && spec.plan.faults.iter().any(dies)
+}
+
+fn persistence(spec: &RunSpec, persistence: Persistence) -> RunSpec {
+    with_scenario(spec, |scenario| scenario.persistence = persistence)
+}
+
+fn longer_lease(spec: &RunSpec) -> RunSpec {
+    with_scenario(spec, |scenario| {
+        scenario.ttl = Span(Micros(scenario.ttl.0.as_micros() * 4));
+    })
+}
+
+/// Redis expires keys by the wall clock. By a monotonic one, a step is as if it had not been.
+fn by_monotonic(fault: &Fault) -> Option<Fault> {
+    match fault.clone() {
+        Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),
+        Fault::ClockJump { node: Node::Redis(_), offset_us: 1.. } => {
+            Some(with_magnitude(fault, Magnitude::OffsetUs, 0))
+        }
+        _ => None,
+    }
+}
+
+/// Half as long up to half as long again.
+fn random_retry(spec: &RunSpec) -> RunSpec {
+    let SpanRange { min, .. } = spec.scenario.retry;
+    let part = |halves: u64| Span(Micros(min.0.as_micros() * halves / 2));
+    with_scenario(spec, |scenario| scenario.retry = SpanRange::new(part(1), part(3)))
+}
+
+/// The run with some faults of its plan changed.
+fn changed(spec: &RunSpec, change: impl Fn(&Fault) -> Option<Fault>) -> RunSpec {
+    let mut faults = spec.plan.faults.clone();
+    for timed in &mut faults {
+        if let Some(other) = change(&timed.fault) {
+            timed.fault = other;
+        }
+    }
+    RunSpec { plan: FaultPlan::new(faults), ..spec.clone() }
+}

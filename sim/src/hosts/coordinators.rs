@@ -1,0 +1,119 @@
+//! The table of coordinators: what keeps the lock in a run. A new one is an entry here, a file
+//! beside it, and its servers as a crate in `coordinators/`.
+//!
+//! A lock names its coordinator ([`Definition::deployment`]); the coordinator says which servers
+//! there are, makes their machines, tells each process where they listen, and knows how long they
+//! may take to recover once everything is healed.
+
+pub(crate) mod memcached;
+pub(crate) mod postgresql;
+pub(crate) mod redis;
+pub(crate) mod zookeeper;
+
+use crate::setup::scenario::Scenario;
+use crate::world::server::Factory;
+use bytes::Bytes;
+use fencepost_clients::{Address, Coordinator, Definition, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Seed};
+
+/// A coordinator's entry in the table.
+pub struct Entry {
+    /// Which coordinator.
+    pub coordinator: Coordinator,
+    /// One line for people.
+    pub about: &'static str,
+    /// The port of the servers that keep the lock, as the real server's default.
+    pub port: u16,
+    /// The families of faults that mean nothing here. No fault is drawn for them, so that what was
+    /// not exercised is not called safe.
+    pub not_exercised: &'static [Family],
+    /// The kinds of faults that its servers have no answer to. They are left out of every plan.
+    pub(crate) unanswered: &'static [FaultKind],
+    /// By how much earlier than a ttl a server may end a lease by its own clock, because of the
+    /// unit in which it counts.
+    pub tick: Micros,
+    /// Which servers a lock runs against under these faults.
+    pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
+    /// Makes the machine of a server, anew at each of its starts.
+    pub(crate) machine: fn(&Ground<'_>, Node) -> Factory,
+    /// Where the servers are, as the lock of a process sees them.
+    pub(crate) servers: fn(&Ground<'_>, process: Node) -> Servers,
+    /// How long a server keeps a lock of which it hears nothing, when it is asked to keep it for
+    /// this ttl.
+    pub(crate) lease: fn(ttl: Micros) -> Micros,
+    /// How much longer than that the servers may need, once everything is healed, until they grant
+    /// the lock again.
+    pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
+}
+
+/// What the servers of a run follow from.
+pub(crate) struct Ground<'r> {
+    pub(crate) seed: Seed,
+    pub(crate) scenario: &'r Scenario,
+    pub(crate) topology: Topology,
+    /// Which keys the servers tell the judge of; `None` where nobody judges.
+    pub(crate) tap_prefix: Option<Bytes>,
+}
+
+/// Every coordinator, in the order in which they are listed for people.
+pub static COORDINATORS: &[Entry] =
+    &[redis::ENTRY, memcached::ENTRY, zookeeper::ENTRY, postgresql::ENTRY];
+
+impl Scenario {
+    /// Which servers a lock runs against under these faults.
+    pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
+        (entry(client.deployment.coordinator()).topology)(self, client, families)
+    }
+}
+
+/// The entry of a coordinator.
+pub fn entry(coordinator: Coordinator) -> &'static Entry {
+    match coordinator {
+        Coordinator::Redis => &redis::ENTRY,
+        Coordinator::Memcached => &memcached::ENTRY,
+        Coordinator::ZooKeeper => &zookeeper::ENTRY,
+        Coordinator::PostgreSql => &postgresql::ENTRY,
+    }
+}
+
+/// Where a server listens.
+fn address(node: Node, port: u16) -> Address {
+    Address { host: node.to_string(), port }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::RunSpec;
+    use fencepost_clients::{CLIENTS, Deployment};
+    use fencepost_faults::FAMILIES;
+    use std::rc::Rc;
+
+    #[test]
+    fn the_table_holds_every_coordinator_once() {
+        let listed: Vec<Coordinator> = COORDINATORS.iter().map(|entry| entry.coordinator).collect();
+        assert_eq!(listed, Coordinator::ALL);
+        for coordinator in Coordinator::ALL {
+            assert_eq!(entry(*coordinator).coordinator, *coordinator);
+        }
+    }
+
+    /// How many faults a hundred seeds of a family draw for a lock.
+    fn drawn(lock: &'static Definition, family: Family) -> usize {
+        let (scenario, families) = (Rc::new(Scenario::default()), Families::from(family));
+        let draw = |seed| RunSpec::draw(Seed(seed), lock, &families, scenario.clone());
+        (0..100).map(|seed| draw(seed).plan.faults.len()).sum()
+    }
+
+    #[test]
+    fn no_fault_is_drawn_where_a_family_means_nothing_and_some_are_elsewhere() {
+        for lock in CLIENTS.iter().filter(|lock| lock.deployment != Deployment::Independent) {
+            let entry = entry(lock.deployment.coordinator());
+            for family in FAMILIES.iter().filter(|family| **family != Family::None) {
+                let means_nothing = entry.not_exercised.contains(family);
+                assert_eq!(drawn(lock, *family) == 0, means_nothing, "{} {family}", lock.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! PostgreSQL: one server, whose commits survive.
+
+use super::{Entry, Ground, address};
+use crate::setup::places::RESOURCE;
+use crate::setup::scenario::Scenario;
+use crate::world::server::Factory;
+use fencepost_clients::sql::advisory::number;
+use fencepost_clients::{Coordinator, Definition, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
+use fencepost_machine::DiskImage;
+use fencepost_postgresql::{Config, Held, LockTable, Postgresql, Watch};
+use fencepost_serve::{Boot, Files, Member, ServeError, Serving, clocks, listen};
+use rand_core::Rng;
+use std::net::IpAddr;
+use std::path::Path;
+
+/// The port of the server.
+const PORT: u16 = 5_432;
+
+pub(super) const ENTRY: Entry = Entry {
+    coordinator: Coordinator::PostgreSql,
+    about: "PostgreSQL 15: one server that keeps what was committed",
+    port: PORT,
+    // Nobody takes over from it, nobody follows it, and its memory is no cache.
+    not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict],
+    topology,
+    machine,
+    servers,
+    lease: |ttl| ttl,
+    tick: Micros::ZERO,
+    recovery,
+};
+
+fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
+    Topology::Ensemble { servers: 1 }
+}
+
+/// The tables of every lock, as their libraries' scripts create them, and the row that
+/// `select-for-update` locks. Spring's table has another column in its generation 7.0, and stands
+/// there under another prefix.
+const SCHEMA: &str = "
+CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
+    CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,
+    constraint INT_LOCK_PK primary key (LOCK_KEY, REGION));
+CREATE TABLE INT7_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
+    CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL, EXPIRED_AFTER TIMESTAMP NOT NULL,
+    constraint INT7_LOCK_PK primary key (LOCK_KEY, REGION));
+CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP NOT NULL,
+    locked_at TIMESTAMP NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name));
+CREATE TABLE locks (name VARCHAR(64) PRIMARY KEY);";
+
+/// What the judge is told of: the lock in every form that one of the table has.
+fn watch(resource: &str, ttl: Micros) -> Watch {
+    let ttl_us = i64::try_from(ttl.0).unwrap_or(i64::MAX);
+    let spring = |table, stamp, ttl_us| LockTable {
+        table,
+        key: "lock_key",
+        held: Held::Present { owner: "client_id", stamp, ttl_us },
+    };
+    let shedlock = Held::Taken { owner: "locked_by", at: "locked_at", until: "lock_until", ttl_us };
+    Watch {
+        resource: resource.to_owned(),
+        tables: vec![
+            spring("int_lock", "created_date", ttl_us),
+            spring("int7_lock", "expired_after", 0),
+            LockTable { table: "shedlock", key: "name", held: shedlock },
+            LockTable { table: "locks", key: "name", held: Held::ForUpdate },
+        ],
+        advisory: number(resource),
+    }
+}
+
+fn machine(ground: &Ground<'_>, node: Node) -> Factory {
+    let seed = ground.seed.stream(Stream::Server(node)).next_u64();
+    let resource = ground.tap_prefix.as_deref().map(String::from_utf8_lossy);
+    let watch = resource.as_ref().map(|resource| watch(resource, ground.scenario.ttl.0));
+    let schema = format!("{SCHEMA} INSERT INTO locks VALUES ('{RESOURCE}')");
+    let config = Config { seed, schema, watch, ..Config::default() };
+    Box::new(move |disk, now| Box::new(Postgresql::new(config.clone(), &disk, now)))
+}
+
+fn servers(_: &Ground<'_>, _: Node) -> Servers {
+    Servers::Ensemble(vec![address(Node::Server(1), PORT)])
+}
+
+/// A deadlock is found a second after the last has begun to wait (`deadlock_timeout`).
+fn recovery(_: &Scenario, _: Topology) -> Micros {
+    Micros::from_secs(1)
+}
+
+/// Starts a server behind real TCP. With a folder it keeps its tables there. The secrets with which
+/// statements are cancelled can be foreseen: it is for tests.
+pub(crate) fn serve(
+    bind: IpAddr,
+    port: u16,
+    (dir, clients_max): (Option<&Path>, Option<u32>),
+) -> Result<Serving, ServeError> {
+    let mut config = Config::default();
+    if let Some(bound) = clients_max {
+        config.clients_max = bound as usize;
+    }
+    let mut served = Vec::new();
+    for listener in listen(bind, port, 1)? {
+        let (files, disk) = match dir {
+            None => (Files::none(), DiskImage::default()),
+            Some(dir) => Files::open(&dir.join("postgresql"))?,
+        };
+        let config = config.clone();
+        let boot: Boot = Box::new(move |_| Box::new(Postgresql::new(config, &disk, clocks())));
+        served.push(Member { role: "postgresql", boot, files, listener });
+    }
+    Serving::start(served)
+}

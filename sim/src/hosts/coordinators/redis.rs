@@ -1,0 +1,153 @@
+//! Redis: alone, with replicas and Sentinels, or as independent masters.
+
+use super::{Entry, Ground, address};
+use crate::setup::scenario::{MastersOrder, Persistence, Scenario};
+use crate::world::server::Factory;
+use fake_redis::config::{Fsync, NodeConfig, Persistence as ServerPersistence};
+use fake_redis::sentinel::Address as SentinelAddress;
+use fake_redis::{Sentinel, SentinelConfig};
+use fencepost_clients::{Coordinator, Definition, Deployment, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, Family, Micros, Node, Stream};
+use rand_core::Rng;
+
+/// The port of every Redis server.
+const PORT: u16 = 6379;
+/// The port of every Sentinel.
+const SENTINEL_PORT: u16 = 26379;
+/// The name under which Sentinels watch the primary.
+const MASTER_NAME: &str = "mymaster";
+
+pub(super) const ENTRY: Entry = Entry {
+    coordinator: Coordinator::Redis,
+    about: "Redis 7.0: one server, a primary with replicas and Sentinels, or independent masters",
+    port: PORT,
+    not_exercised: &[],
+    unanswered: &[],
+    // A key lives until the last of its milliseconds is over.
+    tick: Micros::ZERO,
+    topology,
+    machine,
+    servers,
+    lease: |ttl| ttl,
+    recovery,
+};
+
+/// Sentinel and replicas only where they matter.
+fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
+    let wants_replicas =
+        |family| matches!(family, Family::Failover | Family::ReplicationLag | Family::All);
+    let has_sentinels =
+        || scenario.program(client).is_some_and(|program| program.deployment.has_sentinels());
+    match client.deployment {
+        Deployment::Independent => {
+            Topology::Independent { masters: scenario.masters, quorum: scenario.masters / 2 + 1 }
+        }
+        _ if families.chosen().any(wants_replicas) || has_sentinels() => Topology::Replicated {
+            replicas: scenario.replicas,
+            sentinels: scenario.sentinels,
+            down_after_us: scenario.down_after.0,
+            failover_timeout_us: scenario.failover_timeout.0,
+        },
+        _ => Topology::Standalone,
+    }
+}
+
+fn machine(ground: &Ground<'_>, node: Node) -> Factory {
+    match node {
+        Node::Sentinel(_) => sentinel(ground, node),
+        _ => redis(ground, node),
+    }
+}
+
+fn redis(ground: &Ground<'_>, node: Node) -> Factory {
+    let scenario = ground.scenario;
+    let replica_of = match (ground.topology, node) {
+        (Topology::Replicated { .. }, Node::Redis(number)) if number > 1 => {
+            Some((Node::Redis(1).to_string(), PORT))
+        }
+        _ => None,
+    };
+    let config = NodeConfig {
+        host: node.to_string(),
+        port: PORT,
+        replica_of,
+        has_config_file: true,
+        persistence: persistence(scenario.persistence),
+        min_replicas_to_write: u32::from(scenario.min_replicas),
+        active_expire: false,
+        tap_prefix: ground.tap_prefix.clone(),
+        ..NodeConfig::default()
+    };
+    let mut ids = ground.seed.stream(Stream::Server(node));
+    Box::new(move |image, now| {
+        Box::new(fake_redis::Node::new(config.clone(), image, ids.next_u64(), now.wall))
+    })
+}
+
+fn sentinel(ground: &Ground<'_>, node: Node) -> Factory {
+    let scenario = ground.scenario;
+    let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
+    // A deployment that has been running for a while: its Sentinels have long found the
+    // replicas and written them down.
+    let replicas = (2..=scenario.replicas + 1).map(Node::Redis);
+    let config = SentinelConfig {
+        master_name: MASTER_NAME.to_owned(),
+        quorum: usize::from(scenario.sentinels / 2 + 1),
+        down_after_ms: scenario.down_after.0.as_millis() as i64,
+        failover_timeout_ms: scenario.failover_timeout.0.as_millis() as i64,
+        known_replicas: replicas.map(|node| address(node, PORT)).collect(),
+        ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), PORT))
+    };
+    let mut ids = ground.seed.stream(Stream::Server(node));
+    Box::new(move |_, now| Box::new(Sentinel::new(config.clone(), ids.next_u64(), now.wall)))
+}
+
+fn servers(ground: &Ground<'_>, process: Node) -> Servers {
+    match ground.topology {
+        Topology::Replicated { sentinels, .. } => Servers::Sentinels {
+            name: MASTER_NAME.to_owned(),
+            sentinels: (1..=sentinels).map(|n| address(Node::Sentinel(n), SENTINEL_PORT)).collect(),
+        },
+        Topology::Independent { masters, .. } => {
+            let mut known: Vec<_> = (1..=masters).map(|n| address(Node::Redis(n), PORT)).collect();
+            known.rotate_left(first_master(ground.scenario, process));
+            Servers::Independent(known)
+        }
+        Topology::Standalone | Topology::Ensemble { .. } => {
+            Servers::One(address(Node::Redis(1), PORT))
+        }
+    }
+}
+
+/// With which master a process begins; the probe is the process after the last.
+fn first_master(scenario: &Scenario, process: Node) -> usize {
+    let place = match process {
+        Node::Client(number) => number - 1,
+        _ => scenario.processes,
+    };
+    match scenario.masters_order {
+        MastersOrder::Same => 0,
+        MastersOrder::Rotated => usize::from(place % scenario.masters),
+    }
+}
+
+/// With Sentinel: down-after, twice failover-timeout and the 30 s of TILT.
+fn recovery(_: &Scenario, topology: Topology) -> Micros {
+    match topology {
+        Topology::Replicated { down_after_us, failover_timeout_us, .. } => {
+            down_after_us + failover_timeout_us + failover_timeout_us + Micros::from_secs(30)
+        }
+        _ => Micros::ZERO,
+    }
+}
+
+/// As the server names it.
+pub(crate) fn persistence(persistence: Persistence) -> ServerPersistence {
+    match persistence {
+        Persistence::None => ServerPersistence::None,
+        Persistence::Rdb => ServerPersistence::Rdb,
+        Persistence::AofEverysec => ServerPersistence::Aof { fsync: Fsync::EverySec },
+        Persistence::AofAlways => ServerPersistence::Aof { fsync: Fsync::Always },
+    }
+}

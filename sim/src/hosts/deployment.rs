@@ -1,0 +1,184 @@
+//! Sets a world up: which hosts there are and what each runs.
+
+use crate::hosts::coordinators::{Entry, Ground, entry};
+use crate::hosts::programs::desk::Desk;
+use crate::hosts::programs::host::{Shared, live};
+use crate::hosts::programs::record::Lives;
+use crate::hosts::storage::Storage;
+use crate::hosts::workload::{Guard, Process, initial, probe, work};
+use crate::setup::places::RESOURCE;
+use crate::setup::roster::Roster;
+use crate::setup::scenario::Scenario;
+use crate::world::host::Software;
+use crate::world::recorder::Recorder;
+use crate::world::server::Server;
+use bytes::Bytes;
+use fencepost_clients::{Definition, Env, Lock, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Micros, Node, Seed, SimTime};
+use std::rc::Rc;
+
+/// What a world is set up from.
+pub(crate) struct Deployment {
+    pub(crate) seed: Seed,
+    pub(crate) client: &'static Definition,
+    pub(crate) scenario: Rc<Scenario>,
+    pub(crate) topology: Topology,
+    pub(crate) healed_at: SimTime,
+    pub(crate) progress_bound: Micros,
+    pub(crate) recorder: Rc<Recorder>,
+    pub(crate) roster: Rc<Roster>,
+    /// Between judge and storage, where the lock is a program.
+    pub(crate) desk: Rc<Desk>,
+    /// What programs leave behind.
+    pub(crate) lives: Rc<Lives>,
+}
+
+/// Every process of a run.
+fn processes(scenario: &Scenario) -> impl Iterator<Item = Node> {
+    (1..=scenario.processes).map(Node::Client).chain([Node::Probe])
+}
+
+/// The threads of a process. The probe has one.
+fn threads(scenario: &Scenario, process: Node) -> impl Iterator<Item = Node> {
+    let count = if process == Node::Probe { 1 } else { scenario.threads };
+    (1..=count).map(move |thread| process.of_thread(thread))
+}
+
+/// Everybody on the roster of a run.
+pub(crate) fn members(scenario: &Scenario) -> Vec<Node> {
+    processes(scenario).flat_map(|process| threads(scenario, process)).collect()
+}
+
+impl Deployment {
+    /// Every host with what it runs, in the order in which hosts take their turns.
+    pub(crate) fn hosts(self) -> Vec<(Node, Software)> {
+        let this = Rc::new(self);
+        let shared = this.shared();
+        let setting = this.scenario.setting(this.topology);
+        let servers = setting.servers().into_iter().chain(setting.sentinels());
+        let servers = servers.map(|node| (node, this.machine(node)));
+        let processes = processes(&this.scenario)
+            .map(|node| (node, Deployment::any_process(&this, node, &shared)));
+        servers.chain([(Node::Storage, this.storage())]).chain(processes).collect()
+    }
+
+    /// What programs share, if the lock is one.
+    fn shared(&self) -> Option<Rc<Shared>> {
+        let program = self.scenario.program(self.client)?.clone();
+        let setting = self.scenario.setting(self.topology);
+        let servers = setting.servers().into_iter().chain(setting.sentinels());
+        let nodes = servers.chain([Node::Storage]).chain(processes(&self.scenario)).collect();
+        Some(Rc::new(Shared {
+            program,
+            scenario: self.scenario.clone(),
+            recorder: self.recorder.clone(),
+            roster: self.roster.clone(),
+            desk: self.desk.clone(),
+            lives: self.lives.clone(),
+            nodes,
+            seed: self.seed.0,
+        }))
+    }
+
+    fn any_process(this: &Rc<Deployment>, node: Node, shared: &Option<Rc<Shared>>) -> Software {
+        let Some(shared) = shared else { return Deployment::process(this, node) };
+        let (this, shared) = (this.clone(), shared.clone());
+        // The probe is the same program, and starts when all faults are over.
+        let starts_at = (node == Node::Probe).then_some(this.healed_at);
+        if node == Node::Probe {
+            this.roster.member(node).cycles_left.set(1);
+        }
+        Software::Program(Rc::new(move |env: Env| {
+            Box::pin(live(env, node, this.servers(node), shared.clone(), starts_at))
+        }))
+    }
+
+    fn machine(&self, node: Node) -> Software {
+        self.server((self.coordinator().machine)(&self.ground(), node))
+    }
+
+    fn coordinator(&self) -> &'static Entry {
+        entry(self.client.deployment.coordinator())
+    }
+
+    /// What the servers follow from.
+    fn ground(&self) -> Ground<'_> {
+        Ground {
+            seed: self.seed,
+            scenario: &self.scenario,
+            topology: self.topology,
+            tap_prefix: Some(self.tap_prefix()),
+        }
+    }
+
+    /// What keys the servers tell of.
+    fn tap_prefix(&self) -> Bytes {
+        match self.scenario.program(self.client) {
+            Some(program) => Bytes::from(program.lock_key.clone()),
+            None => Bytes::from_static(RESOURCE.as_bytes()),
+        }
+    }
+
+    fn storage(&self) -> Software {
+        let (rule, initial, recorder) =
+            (self.scenario.storage, initial(self.scenario.workload), self.recorder.clone());
+        let desk = self.scenario.program(self.client).map(|_| self.desk.clone());
+        self.server(Box::new(move |_, _| {
+            Box::new(Storage::new(rule, initial, recorder.clone()).for_programs(desk.clone()))
+        }))
+    }
+
+    fn server(&self, factory: crate::world::server::Factory) -> Software {
+        let (service_time, sync_time) = (self.scenario.service_time.0, self.scenario.sync_time.0);
+        Software::Machine(Box::new(Server::new(service_time, sync_time, factory)))
+    }
+
+    fn process(this: &Rc<Deployment>, node: Node) -> Software {
+        let this = this.clone();
+        Software::Program(Rc::new(move |env: Env| {
+            let mut settings = this.scenario.settings();
+            if node == Node::Probe {
+                settings.acquire_timeout = this.progress_bound.into();
+            }
+            let lock = (this.client.build)(env.clone(), &this.servers(node), &settings);
+            for thread in threads(&this.scenario, node).skip(1) {
+                this.start_thread(thread, &env, &*lock);
+            }
+            let process = this.thread(node, env, lock);
+            match node {
+                Node::Probe => Box::pin(probe(process, this.healed_at)),
+                _ => Box::pin(work(process)),
+            }
+        }))
+    }
+
+    /// Starts a further thread of the process that `env` and `lock` are of. Panics if the lock
+    /// knows no threads: the run was set up wrong.
+    fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
+        let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
+        let env = env.of_thread(thread);
+        let lock = lock
+            .of_thread(env.clone())
+            .unwrap_or_else(|| panic!("{} has no threads", self.client.name));
+        env.spawn(work(self.thread(node, env.clone(), lock)));
+    }
+
+    fn thread(&self, node: Node, env: Env, lock: Box<dyn Lock>) -> Process {
+        Process {
+            node,
+            lock,
+            guard: Guard::new(env.clone()),
+            env,
+            resource: RESOURCE.into(),
+            scenario: self.scenario.clone(),
+            recorder: self.recorder.clone(),
+            roster: self.roster.clone(),
+        }
+    }
+
+    /// Where the servers are, as the lock of a process sees them.
+    fn servers(&self, process: Node) -> Servers {
+        (self.coordinator().servers)(&self.ground(), process)
+    }
+}

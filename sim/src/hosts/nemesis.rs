@@ -1,0 +1,299 @@
+//! Makes the faults of a plan happen, and undoes them.
+//!
+//! The nemesis comes first in every instant. All that decides where messages can go changes at its
+//! turn; what dies or starts does so at the turn of its own host, in the same instant.
+
+use crate::setup::roster::Roster;
+use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};
+use crate::world::kernel::Kernel;
+use crate::world::network::align_up;
+use crate::world::server::{Arrival, Trap};
+use crate::world::state::State;
+use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
+use fencepost_machine::OperatorAction;
+use fencepost_reports::What;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The nemesis of one run.
+pub(crate) struct Nemesis {
+    plan: FaultPlan,
+    roster: Rc<Roster>,
+    /// Ids of the faults that act at present.
+    acting: RefCell<BTreeSet<u32>>,
+}
+
+impl Nemesis {
+    /// Enters every fault of the plan into the agenda, and the end of all faults.
+    pub(crate) fn new(
+        plan: FaultPlan,
+        healed_at: SimTime,
+        roster: Rc<Roster>,
+        kernel: &Kernel,
+    ) -> Nemesis {
+        kernel.with(|state| {
+            let quantum = state.quantum;
+            let mut enter = |at: SimTime, occurrence| {
+                state.agenda.enter(
+                    align_up(at, quantum),
+                    NEMESIS,
+                    Class::Fault,
+                    NEMESIS,
+                    occurrence,
+                );
+            };
+            for (index, timed) in plan.faults.iter().enumerate() {
+                enter(timed.at_us, Occurrence::FaultBegins(index as u32));
+                if let Some(end) = timed.ends_at().filter(|_| timed.fault.duration().is_some()) {
+                    enter(end, Occurrence::FaultEnds(index as u32));
+                }
+            }
+            enter(healed_at, Occurrence::Healed);
+        });
+        Nemesis { plan, roster, acting: RefCell::new(BTreeSet::new()) }
+    }
+
+    /// Does what is due at this instant.
+    pub(crate) fn turn(&self, kernel: &Kernel) {
+        kernel.with(|state| {
+            while let Some(occurrence) = state.take_due(NEMESIS) {
+                match occurrence {
+                    Occurrence::FaultBegins(index) => {
+                        self.begin(state, &self.plan.faults[index as usize])
+                    }
+                    Occurrence::FaultEnds(index) => {
+                        self.end(state, &self.plan.faults[index as usize])
+                    }
+                    Occurrence::Healed => state.recorder.record(Node::Probe, What::Healed),
+                    _ => {}
+                }
+            }
+        });
+    }
+
+    fn begin(&self, state: &mut State, timed: &TimedFault) {
+        if !self.act(state, timed) {
+            return;
+        }
+        self.acting.borrow_mut().insert(timed.id);
+        // A trap for a reply has done nothing yet: it is told of when it springs.
+        if !matches!(timed.fault, Fault::LostReply { .. }) {
+            state.recorder.fault_began(timed.id, timed.fault.kind(), &timed.fault.nodes());
+        }
+    }
+
+    fn end(&self, state: &mut State, timed: &TimedFault) {
+        if !self.acting.borrow_mut().remove(&timed.id) {
+            return;
+        }
+        undo(state, timed);
+        if !matches!(timed.fault, Fault::LostReply { .. }) {
+            state.recorder.fault_ended(timed.id, timed.fault.kind(), &timed.fault.nodes());
+        }
+    }
+
+    /// Makes a fault happen. False if it has nothing to act on: a crash of what is down already.
+    fn act(&self, state: &mut State, timed: &TimedFault) -> bool {
+        let now = state.now;
+        match &timed.fault {
+            Fault::Pause { node, .. } => {
+                on(state, *node, |state, host| state.host(host).pauses += 1)
+            }
+            Fault::Suspend { node, .. } => on(state, *node, suspend),
+            Fault::Crash { node, down_us } => self.kill(state, *node, *down_us, Death::Process),
+            Fault::PowerLoss { node, down_us } => self.kill(state, *node, *down_us, Death::Power),
+            Fault::Partition { side_a, side_b, direction, .. } => {
+                for (from, to) in cut_directions(state, side_a, side_b, *direction) {
+                    state.network.cut(from, to);
+                }
+                true
+            }
+            Fault::Delay { from, to, extra_us_min, extra_us_max, .. } => {
+                for (from, to) in pairs(state, from, to) {
+                    state.network.delay(from, to, timed.id, (*extra_us_min, *extra_us_max));
+                }
+                true
+            }
+            Fault::LostReply { server, client, .. } => set_trap(state, timed.id, *server, *client),
+            Fault::ClockDrift { node, rate_ppm, .. } => on(state, *node, |state, host| {
+                state.host(host).clock.set_rate(now, *rate_ppm);
+                state.rekey_timers(host);
+            }),
+            Fault::ClockJump { node, offset_us } => {
+                on(state, *node, |state, host| state.host(host).clock.step_wall(*offset_us))
+            }
+            Fault::SlowServer { node, extra_us, .. } => on(state, *node, |state, host| {
+                if let Some(server) = state.server(host) {
+                    server.slowed.push((timed.id, *extra_us));
+                }
+            }),
+            Fault::Evict { node } => operate(state, *node, OperatorAction::Evict),
+            Fault::FlushAll { node } => operate(state, *node, OperatorAction::FlushAll),
+        }
+    }
+
+    /// The software of a node dies, if it lives.
+    fn kill(&self, state: &mut State, node: Node, down_us: Option<Micros>, death: Death) -> bool {
+        let Some(host) = state.find(node) else { return false };
+        if !state.host(host).is_up {
+            return false;
+        }
+        state.host(host).is_up = false;
+        state.host(host).is_dark = death == Death::Power;
+        state.host(host).dies_silently = death == Death::Power;
+        if death == Death::Power {
+            state.lose_power(host);
+        }
+        enter_now(state, host, Class::Fault, Occurrence::Crash);
+        if down_us.is_none() {
+            self.roster.dies_for_good(node);
+        }
+        true
+    }
+}
+
+/// How software dies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Death {
+    Process,
+    Power,
+}
+
+/// Undoes a fault that acted.
+fn undo(state: &mut State, timed: &TimedFault) {
+    let now = state.now;
+    match &timed.fault {
+        Fault::Pause { node, .. } => {
+            on(state, *node, resume);
+        }
+        Fault::Suspend { node, .. } => {
+            on(state, *node, thaw);
+        }
+        Fault::Crash { node, .. } | Fault::PowerLoss { node, .. } => {
+            on(state, *node, |state, host| {
+                state.host(host).is_up = true;
+                state.host(host).is_dark = false;
+                enter_now(state, host, Class::Fault, Occurrence::Boot);
+            });
+        }
+        Fault::Partition { side_a, side_b, direction, .. } => {
+            for (from, to) in cut_directions(state, side_a, side_b, *direction) {
+                state.network.heal(from, to);
+            }
+        }
+        Fault::Delay { from, to, .. } => {
+            for (from, to) in pairs(state, from, to) {
+                state.network.undelay(from, to, timed.id);
+            }
+        }
+        Fault::LostReply { server, .. } => {
+            on(state, *server, |state, host| {
+                if let Some(server) = state.server(host) {
+                    server.traps.retain(|trap| trap.fault != timed.id);
+                }
+            });
+        }
+        Fault::ClockDrift { node, .. } => {
+            on(state, *node, |state, host| {
+                state.host(host).clock.set_rate(now, 0);
+                state.rekey_timers(host);
+            });
+        }
+        Fault::SlowServer { node, .. } => {
+            on(state, *node, |state, host| {
+                if let Some(server) = state.server(host) {
+                    server.slowed.retain(|(fault, _)| *fault != timed.id);
+                }
+            });
+        }
+        Fault::ClockJump { .. } | Fault::Evict { .. } | Fault::FlushAll { .. } => {}
+    }
+}
+
+/// Does something to the host of a node. False if the world has no such node.
+fn on(state: &mut State, node: Node, f: impl FnOnce(&mut State, HostIndex)) -> bool {
+    let host = state.find(node);
+    if let Some(host) = host {
+        f(state, host);
+    }
+    host.is_some()
+}
+
+fn suspend(state: &mut State, host: HostIndex) {
+    let now = state.now;
+    let machine = state.host(host);
+    machine.pauses += 1;
+    machine.suspensions += 1;
+    if machine.suspensions == 1 {
+        machine.clock.suspend(now);
+        state.rekey_timers(host);
+    }
+}
+
+fn thaw(state: &mut State, host: HostIndex) {
+    let now = state.now;
+    let machine = state.host(host);
+    machine.suspensions -= 1;
+    if machine.suspensions == 0 {
+        machine.clock.thaw(now);
+        state.rekey_timers(host);
+    }
+    resume(state, host);
+}
+
+fn resume(state: &mut State, host: HostIndex) {
+    let machine = state.host(host);
+    machine.pauses -= 1;
+    if machine.pauses == 0 {
+        enter_now(state, host, Class::Resume, Occurrence::Resume);
+    }
+}
+
+fn set_trap(state: &mut State, fault: u32, server: Node, client: Node) -> bool {
+    let Some(client) = state.find(client) else { return false };
+    on(state, server, |state, host| {
+        if let Some(server) = state.server(host) {
+            server.traps.push(Trap { fault, client });
+        }
+    })
+}
+
+/// An operator does something at a server. False if the server is down, or has no answer to it.
+fn operate(state: &mut State, node: Node, action: OperatorAction) -> bool {
+    let Some(host) = state.find(node) else { return false };
+    let Some(server) = state.server(host) else { return false };
+    if !server.machine.as_ref().is_some_and(|machine| machine.supports(action)) {
+        return false;
+    }
+    server.inbox.push_back(Arrival::Operator(action));
+    enter_now(state, host, Class::Timer, Occurrence::Resume);
+    true
+}
+
+fn enter_now(state: &mut State, host: HostIndex, class: Class, occurrence: Occurrence) {
+    let now = state.now;
+    state.agenda.enter(now, host, class, NEMESIS, occurrence);
+}
+
+/// The directions of links that a partition cuts, as places in the network.
+fn cut_directions(
+    state: &State,
+    side_a: &[Node],
+    side_b: &[Node],
+    direction: Direction,
+) -> Vec<(usize, usize)> {
+    let mut directions = pairs(state, side_a, side_b);
+    if direction == Direction::Both {
+        directions.extend(pairs(state, side_b, side_a));
+    }
+    directions
+}
+
+/// Every direction from one of these nodes to one of those, as places in the network.
+fn pairs(state: &State, from: &[Node], to: &[Node]) -> Vec<(usize, usize)> {
+    let place = |node: &Node| state.find(*node).map(|host| usize::from(host) - 1);
+    let to: Vec<usize> = to.iter().filter_map(place).collect();
+    let from = from.iter().filter_map(place);
+    from.flat_map(|a| to.iter().map(move |b| (a, *b))).filter(|(a, b)| a != b).collect()
+}

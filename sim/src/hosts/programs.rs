@@ -1,0 +1,27 @@
+//! Users' own programs as the lock under test: how one becomes the software of a host.
+//!
+//! A program is traced by `fencepost-programs`, whose group of processes is stepped by a task of
+//! its host ([`host`]): connects, bytes, clocks and timers are those of [`Env`], so pauses,
+//! crashes, clock faults and the network reach it like any other process. It tells the judge
+//! ([`judge`]) what it does with the lock, and reads and writes the guarded value at the storage.
+
+pub(crate) mod desk;
+pub(crate) mod host;
+mod judge;
+pub mod record;
+pub(crate) mod resp;
+
+use crate::setup::scenario::program::hashes;
+pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeployment};
+
+/// Whether a program can be started at all, and is what it was. Errors are one line.
+pub fn check(program: &Program) -> Result<(), InvalidProgram> {
+    let now = hashes(&program.command);
+    let changed = program.files.iter().find(|(file, hash)| now.get(*file) != Some(hash));
+    if let Some((file, _)) = changed {
+        return Err(InvalidProgram::Changed { name: program.name.clone(), file: file.clone() });
+    }
+    fencepost_programs::check(&host::launch_for_check(program)).map_err(|error| {
+        InvalidProgram::Start { name: program.name.clone(), why: error.to_string() }
+    })
+}

@@ -1,0 +1,394 @@
+//! The software of a host that runs a program: steps its processes and carries what they ask of
+//! the network to the world and back.
+
+use super::desk::Desk;
+use super::judge::{Answer, Judge};
+use super::record::Lives;
+use super::{Program, ProgramDeployment};
+use crate::setup::roster::Roster;
+use crate::setup::scenario::Scenario;
+use crate::world::recorder::Recorder;
+use bytes::BytesMut;
+use fencepost_clients::env::{BoxFuture, Draw, Sleep, Socket};
+use fencepost_clients::{Address, Env, Servers};
+use fencepost_faults::{Node, SimTime};
+use fencepost_programs::{Clocks, Ending, Group, Launch, News, Request, SocketId};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::net::Ipv4Addr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// The name of the judge, and its port.
+const JUDGE: &str = "judge";
+const JUDGE_PORT: u16 = 9001;
+/// Work is done in pieces of this length: a pause lengthens it by all but one.
+const WORK_PIECE_US: u64 = 10_000;
+
+/// What every program of a run shares.
+pub(crate) struct Shared {
+    pub(crate) program: Program,
+    pub(crate) scenario: Rc<Scenario>,
+    pub(crate) recorder: Rc<Recorder>,
+    pub(crate) roster: Rc<Roster>,
+    pub(crate) desk: Rc<Desk>,
+    pub(crate) lives: Rc<Lives>,
+    /// Every host of the world.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) seed: u64,
+}
+
+/// One life of a program.
+struct Host {
+    env: Env,
+    node: Node,
+    shared: Rc<Shared>,
+    judge: Judge,
+    group: Group,
+    life: usize,
+    ends: BTreeMap<SocketId, End>,
+    timer: Option<Sleep>,
+    works: Vec<Work>,
+}
+
+/// The world's side of a connection of the group.
+enum End {
+    Connecting(BoxFuture<'static, io::Result<Socket>>),
+    Open(Socket),
+    /// Nothing more comes from it.
+    Over(#[expect(dead_code, reason = "dropping it closes the connection")] Socket),
+    Judge(BytesMut),
+}
+
+/// Work that a process has asked for.
+struct Work {
+    socket: SocketId,
+    left_us: u64,
+    piece: Sleep,
+    piece_us: u64,
+}
+
+/// All of a program's life.
+pub(crate) async fn live(
+    env: Env,
+    node: Node,
+    servers: Servers,
+    shared: Rc<Shared>,
+    starts_at: Option<SimTime>,
+) {
+    if let Some(at) = starts_at {
+        env.sleep(Duration::from_micros(at.0)).await;
+    }
+    let life = shared.lives.begins(node, shared.recorder.now());
+    // One that comes back with no cycles left has nothing to say.
+    let has_nothing_to_do = shared.roster.member(node).cycles_left.get() == 0;
+    shared.lives.with(life, |life| life.has_spoken = has_nothing_to_do);
+    let launch = launch(&shared, node, &servers, env.random(Draw::Owner));
+    match Group::start(&launch) {
+        Ok(group) => {
+            let judge = Judge::new(
+                node,
+                (shared.recorder.clone(), shared.roster.clone()),
+                shared.scenario.clone(),
+                shared.desk.clone(),
+            );
+            let (ends, timer, works) = (BTreeMap::new(), None, Vec::new());
+            let roster = shared.roster.clone();
+            let mut host = Host { env, node, shared, judge, group, life, ends, timer, works };
+            host.lives().await;
+            roster.finishes(node);
+        }
+        Err(error) => {
+            let at = shared.recorder.now();
+            let ending = Ending::NotEmulated(format!("could not be started: {error}"));
+            shared.lives.with(life, |life| life.ending = Some((at, ending)));
+            shared.roster.finishes(node);
+        }
+    }
+}
+
+impl Host {
+    async fn lives(&mut self) {
+        loop {
+            let clocks = Clocks {
+                wall_us: self.env.wall_clock().0,
+                monotonic_us: self.env.monotonic_clock().0,
+            };
+            let step = self.group.step(clocks);
+            self.writes_down();
+            let mut has_news = false;
+            for request in step.requests {
+                has_news |= self.carries_out(request).await;
+            }
+            if let Some(ending) = step.ending {
+                let now = self.shared.recorder.now();
+                self.shared.lives.with(self.life, |life| life.ending = Some((now, ending)));
+                return;
+            }
+            if has_news {
+                continue;
+            }
+            self.timer = step.wake_after_us.map(|us| self.env.sleep(Duration::from_micros(us)));
+            std::future::poll_fn(|context| self.poll_news(context)).await;
+        }
+    }
+
+    fn writes_down(&mut self) {
+        let now = self.shared.recorder.now();
+        let output = self.group.take_output();
+        let (dropped, has_spoken) = (self.group.output_dropped(), self.judge.has_heard());
+        self.shared.lives.with(self.life, |life| {
+            life.output.extend(output.into_iter().map(|one| (now, one.channel, one.bytes)));
+            life.output_dropped = dropped;
+            life.has_spoken |= has_spoken;
+        });
+    }
+
+    /// Whether there is news at once.
+    async fn carries_out(&mut self, request: Request) -> bool {
+        match request {
+            Request::Connect { socket, host, .. } if host == JUDGE => {
+                self.ends.insert(socket, End::Judge(BytesMut::new()));
+                self.group.tell(News::Connected(socket));
+                true
+            }
+            Request::Connect { socket, host, port } => {
+                let env = self.env.clone();
+                let connect = async move { env.connect(&Address { host, port }).await };
+                self.ends.insert(socket, End::Connecting(Box::pin(connect)));
+                false
+            }
+            Request::Send { socket, bytes } => self.sends(socket, &bytes).await,
+            Request::Close { socket } => {
+                self.works.retain(|work| work.socket != socket);
+                self.ends.remove(&socket);
+                false
+            }
+        }
+    }
+
+    async fn sends(&mut self, socket: SocketId, bytes: &[u8]) -> bool {
+        match self.ends.get_mut(&socket) {
+            Some(End::Open(open)) => {
+                let is_broken = open.write_all(bytes).await.is_err();
+                if is_broken {
+                    self.ends.remove(&socket);
+                    self.group.tell(News::Reset(socket));
+                }
+                is_broken
+            }
+            Some(End::Judge(buffer)) => {
+                buffer.extend_from_slice(bytes);
+                let answers = self.judge.hears(buffer);
+                self.answers(socket, answers)
+            }
+            _ => false,
+        }
+    }
+
+    fn answers(&mut self, socket: SocketId, answers: Vec<Answer>) -> bool {
+        let mut has_news = false;
+        for answer in answers {
+            match answer {
+                Answer::Now(text) => {
+                    self.group.tell(News::Received(socket, text.into_bytes()));
+                    has_news = true;
+                }
+                Answer::AfterWork { ms } => {
+                    let left_us = ms * 1_000;
+                    let piece_us = left_us.min(WORK_PIECE_US);
+                    let piece = self.env.sleep(Duration::from_micros(piece_us));
+                    self.works.push(Work { socket, left_us, piece, piece_us });
+                }
+            }
+        }
+        has_news
+    }
+
+    /// Ready once the group has heard something, or wants to go on.
+    fn poll_news(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let mut is_ready = self.poll_works(context);
+        let sockets: Vec<SocketId> = self.ends.keys().copied().collect();
+        for socket in sockets {
+            is_ready |= self.poll_end(socket, context);
+        }
+        if let Some(timer) = &mut self.timer
+            && Pin::new(timer).poll(context).is_ready()
+        {
+            self.timer = None;
+            is_ready = true;
+        }
+        if is_ready { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn poll_works(&mut self, context: &mut Context<'_>) -> bool {
+        let mut done = Vec::new();
+        for work in &mut self.works {
+            while work.left_us > 0 && Pin::new(&mut work.piece).poll(context).is_ready() {
+                work.left_us -= work.piece_us;
+                work.piece_us = work.left_us.min(WORK_PIECE_US);
+                work.piece = self.env.sleep(Duration::from_micros(work.piece_us.max(1)));
+            }
+            if work.left_us == 0 {
+                done.push(work.socket);
+            }
+        }
+        self.works.retain(|work| work.left_us > 0);
+        for socket in &done {
+            self.group.tell(News::Received(*socket, b"+OK\r\n".to_vec()));
+        }
+        !done.is_empty()
+    }
+
+    fn poll_end(&mut self, socket: SocketId, context: &mut Context<'_>) -> bool {
+        match self.ends.get_mut(&socket) {
+            Some(End::Connecting(connect)) => match connect.as_mut().poll(context) {
+                Poll::Pending => false,
+                Poll::Ready(Ok(open)) => {
+                    self.ends.insert(socket, End::Open(open));
+                    self.group.tell(News::Connected(socket));
+                    self.poll_end(socket, context);
+                    true
+                }
+                Poll::Ready(Err(_)) => {
+                    self.ends.remove(&socket);
+                    self.group.tell(News::Refused(socket));
+                    true
+                }
+            },
+            Some(End::Open(_)) => self.poll_open(socket, context),
+            _ => false,
+        }
+    }
+
+    fn poll_open(&mut self, socket: SocketId, context: &mut Context<'_>) -> bool {
+        let mut has_news = false;
+        loop {
+            let Some(End::Open(open)) = self.ends.get_mut(&socket) else { return has_news };
+            let mut buffer = BytesMut::new();
+            match open.poll_read(context, &mut buffer) {
+                Poll::Pending => return has_news,
+                Poll::Ready(Ok(0)) => {
+                    if let Some(End::Open(open)) = self.ends.remove(&socket) {
+                        self.ends.insert(socket, End::Over(open));
+                    }
+                    self.group.tell(News::Ended(socket));
+                }
+                Poll::Ready(Ok(_)) => self.group.tell(News::Received(socket, buffer.to_vec())),
+                Poll::Ready(Err(_)) => {
+                    self.ends.remove(&socket);
+                    self.group.tell(News::Reset(socket));
+                }
+            }
+            has_news = true;
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.writes_down();
+        let (calls, preempted) = (self.group.calls().to_vec(), self.group.preempted());
+        self.shared.lives.with(self.life, |life| {
+            (life.calls, life.preempted) = (calls, preempted);
+        });
+        debug_assert!(self.node.is_process(), "only processes run programs");
+    }
+}
+
+/// What is started on a host.
+fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch {
+    let number = match node {
+        Node::Client(number) => number,
+        _ => shared.scenario.processes + 1,
+    };
+    let mut launch = launch_for_check(&shared.program);
+    let cycles = shared.roster.member(node).cycles_left.get();
+    let settings = [
+        ("PROCESS", number.to_string()),
+        ("PROCESSES", shared.scenario.processes.to_string()),
+        ("CYCLES", cycles.to_string()),
+        ("SEED", shared.seed.to_string()),
+        ("TTL_MS", (shared.scenario.ttl.0.0 / 1_000).to_string()),
+        ("LOCK", shared.program.lock_key.clone()),
+        ("STORAGE", format!("redis://storage:{}", crate::setup::places::STORAGE_PORT)),
+        ("JUDGE", format!("redis://{JUDGE}:{JUDGE_PORT}")),
+    ];
+    let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value));
+    for (name, value) in settings.chain(places(servers)) {
+        launch.environment.insert(format!("FENCEPOST_{name}"), value);
+    }
+    launch.host_name = node.to_string();
+    let address = |index: usize| Ipv4Addr::new(10, 0, (index / 250) as u8, (index % 250) as u8 + 1);
+    let hosts = shared.nodes.iter().enumerate();
+    launch.hosts = hosts.map(|(index, node)| (node.to_string(), address(index))).collect();
+    launch.hosts.insert(JUDGE.to_owned(), Ipv4Addr::new(10, 0, 255, 1));
+    launch.seed = random;
+    launch.first_process = u32::from(number) * 1_000 + 1;
+    launch
+}
+
+/// Where the servers of the lock are.
+fn places(servers: &Servers) -> Vec<(String, String)> {
+    match servers {
+        Servers::One(address) => vec![("REDIS".to_owned(), format!("redis://{address}"))],
+        Servers::Sentinels { name, sentinels } => {
+            let all: Vec<String> = sentinels.iter().map(ToString::to_string).collect();
+            // A program that knows no Sentinels goes to the first primary.
+            let first = Node::Redis(1);
+            vec![
+                ("REDIS".to_owned(), format!("redis://{first}:6379")),
+                ("SENTINELS".to_owned(), all.join(",")),
+                ("MASTER_NAME".to_owned(), name.clone()),
+            ]
+        }
+        // Programs are only run against Redis (`Program::definition`).
+        Servers::Ensemble(_) => Vec::new(),
+        Servers::Independent(masters) => {
+            let mut sorted = masters.clone();
+            sorted.sort();
+            let numbered = sorted.iter().zip(1..);
+            numbered
+                .map(|(address, number)| (format!("REDIS_{number}"), format!("redis://{address}")))
+                .chain([("MASTERS".to_owned(), masters.len().to_string())])
+                .collect()
+        }
+    }
+}
+
+/// What is started, without what only a run knows.
+pub(super) fn launch_for_check(program: &Program) -> Launch {
+    let inherited = ["PATH", "HOME"]
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
+    let fixed = [
+        ("LANG", "C.UTF-8"),
+        ("TZ", "UTC"),
+        ("PYTHONUNBUFFERED", "1"),
+        ("PYTHONHASHSEED", "0"),
+        ("PYTHONDONTWRITEBYTECODE", "1"),
+        // OpenSSL draws from the processor's own random numbers otherwise.
+        ("OPENSSL_ia32cap", "~0x4000000000000000:~0x40000"),
+    ];
+    let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let own = program.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+    Launch {
+        command: program.command.clone(),
+        environment: inherited.chain(fixed).chain(own).collect(),
+        folder: program.folder.clone().into(),
+        host_name: String::new(),
+        hosts: BTreeMap::new(),
+        seed: 0,
+        first_process: 1,
+    }
+}
+
+impl ProgramDeployment {
+    /// Whether Sentinels and replicas are there whatever the faults.
+    pub(crate) fn has_sentinels(self) -> bool {
+        self == ProgramDeployment::Sentinel
+    }
+}

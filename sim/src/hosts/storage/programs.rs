@@ -1,0 +1,117 @@
+//! The storage as users' own programs talk to it: `GET name [token]` and `SET name value [token]`,
+//! and what client libraries send when they connect. The value that is judged is called `orders`;
+//! what stands under other names is kept, and nobody looks at it.
+//!
+//! A request belongs to the acquisition that its process told the judge of last. One that comes
+//! before any is answered and not judged.
+
+use super::{Request, Storage, answer, error};
+use crate::hosts::programs::resp::{courtesy, name, number, words};
+use bytes::Bytes;
+use fencepost_faults::Node;
+use fencepost_machine::{ConnectionId, Output, Outputs};
+use fencepost_reports::{Action, What};
+use redis_protocol::resp2::types::BytesFrame;
+
+/// The name of the guarded value.
+const GUARDED: &[u8] = b"orders";
+
+impl Storage {
+    /// Answers one command of a program.
+    pub(super) fn serve_program(
+        &mut self,
+        connection: ConnectionId,
+        by: Node,
+        frame: &BytesFrame,
+        out: &mut Outputs,
+    ) {
+        let Some(words) = words(frame) else {
+            answer(connection, &error("ERR Protocol error"), out);
+            return;
+        };
+        if let Some(text) = courtesy(&words) {
+            out.list.push(Output::Send { connection, bytes: Bytes::from(text) });
+            return;
+        }
+        match (name(&words[0]).as_str(), words.len()) {
+            ("GET", 2 | 3) if words[1] == GUARDED => {
+                self.asks(connection, by, (None, words.get(2)), out);
+            }
+            ("SET", 3 | 4) if words[1] == GUARDED => match number::<i64>(&words[2]) {
+                Some(value) => self.asks(connection, by, (Some(value), words.get(3)), out),
+                None => answer(connection, &error("ERR the guarded value is an integer"), out),
+            },
+            ("GET", 2) => {
+                let found = self.others.get(&words[1]).cloned();
+                let frame = found.map_or(BytesFrame::Null, BytesFrame::BulkString);
+                answer(connection, &frame, out);
+            }
+            ("SET", 3..) => {
+                self.others.insert(words[1].clone(), words[2].clone());
+                answer(connection, &BytesFrame::SimpleString("OK".into()), out);
+            }
+            _ => {
+                let text = "ERR expected GET name [token] or SET name value [token]";
+                answer(connection, &error(text), out);
+            }
+        }
+    }
+
+    /// Reads or writes the guarded value.
+    fn asks(
+        &mut self,
+        connection: ConnectionId,
+        by: Node,
+        (value, token): (Option<i64>, Option<&Bytes>),
+        out: &mut Outputs,
+    ) {
+        let desk = self.desk.clone().unwrap_or_default();
+        let Some(acquisition) = desk.acquisition(by) else {
+            self.answers_unjudged(connection, value, out);
+            return;
+        };
+        let based_on = desk.read(by).unwrap_or(self.value);
+        let write = value.map(|value| (value, based_on));
+        let action = match write {
+            Some((value, based_on)) => Action::Write { acquisition, value, based_on },
+            None => Action::Read { acquisition },
+        };
+        let operation = self.recorder.invoke(by, action);
+        let token = token.and_then(number);
+        self.request(connection, Request { operation, by, acquisition, token, write }, out);
+    }
+
+    fn answers_unjudged(
+        &mut self,
+        connection: ConnectionId,
+        value: Option<i64>,
+        out: &mut Outputs,
+    ) {
+        let frame = match value {
+            Some(value) => {
+                self.value = value;
+                BytesFrame::SimpleString("OK".into())
+            }
+            None => BytesFrame::BulkString(self.value.to_string().into()),
+        };
+        answer(connection, &frame, out);
+    }
+
+    /// A program's operation is complete when the storage has answered.
+    pub(super) fn completes(&self, request: &Request, frame: &BytesFrame) {
+        let Some(desk) = &self.desk else { return };
+        let operation = request.operation;
+        if let BytesFrame::Error(text) = frame {
+            self.recorder.fail(request.by, operation, text.to_string());
+            return;
+        }
+        if request.write.is_some() {
+            self.recorder.ok(request.by, operation);
+            return;
+        }
+        desk.reads(request.by, self.value);
+        let value = Some(self.value);
+        let what = What::Ok { operation, owner: None, token: None, valid_for_us: None, value };
+        self.recorder.record(request.by, what);
+    }
+}

@@ -1,0 +1,304 @@
+//! One thread of a process, from its first acquire to its last release.
+
+use super::guard::{Answer, Guard, Request};
+use super::next;
+use crate::setup::roster::Roster;
+use crate::setup::scenario::{Hold, Scenario};
+use crate::world::recorder::Recorder;
+use fencepost_clients::{Acquisition, Check, Env, Extension, Lease, Lock, Release};
+use fencepost_faults::{Micros, Node, SimTime, draw};
+use fencepost_reports::{Action, What};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// One thread of a process of the application under test; most processes have no other.
+pub(crate) struct Process {
+    pub(crate) node: Node,
+    pub(crate) env: Env,
+    pub(crate) lock: Box<dyn Lock>,
+    pub(crate) guard: Guard,
+    pub(crate) resource: Rc<str>,
+    pub(crate) scenario: Rc<Scenario>,
+    pub(crate) recorder: Rc<Recorder>,
+    pub(crate) roster: Rc<Roster>,
+}
+
+/// All cycles of a thread.
+pub(crate) async fn work(mut process: Process) {
+    let roster = process.roster.clone();
+    let member = roster.member(process.node);
+    if member.cycles_left.get() == process.scenario.cycles {
+        process.staggers().await;
+    }
+    while member.cycles_left.get() > 0 {
+        let think = draw::uniform(&mut *member.draws.borrow_mut(), process.scenario.think.micros());
+        process.env.sleep(Duration::from_micros(think)).await;
+        // Drawn before the cycle, so that a cycle takes the same draws whether or not the lock was
+        // got.
+        let hold = process.draw_hold();
+        process.cycle(hold).await;
+        member.cycles_left.set(member.cycles_left.get() - 1);
+    }
+    roster.finishes(process.node);
+}
+
+/// Tries the lock once, when all faults are over.
+pub(crate) async fn probe(mut process: Process, healed_at: SimTime) {
+    process.env.sleep(Micros(healed_at.0).into()).await;
+    if let Some((_, lease)) = process.acquire().await {
+        process.release(lease).await;
+    }
+    process.roster.finishes(process.node);
+}
+
+impl Process {
+    /// Waits for its turn to begin, where processes do not begin all at once.
+    async fn staggers(&self) {
+        let before = match self.node.machine() {
+            Node::Client(number) => u64::from(number) - 1,
+            _ => 0,
+        };
+        let wait = self.scenario.stagger.0.0.saturating_mul(before);
+        if wait > 0 {
+            self.env.sleep(Duration::from_micros(wait)).await;
+        }
+    }
+
+    /// How long this cycle holds the lock; `None` for as long as the lock says.
+    fn draw_hold(&self) -> Option<Duration> {
+        match self.scenario.hold {
+            Hold::Drawn(range) => {
+                let draws = &mut *self.roster.member(self.node).draws.borrow_mut();
+                Some(Duration::from_micros(draw::log_uniform(draws, range.micros())))
+            }
+            Hold::UntilValidity => None,
+        }
+    }
+
+    async fn cycle(&mut self, hold: Option<Duration>) {
+        if let Some((acquisition, mut lease)) = self.acquire().await {
+            self.critical_section(acquisition, &mut lease, hold).await;
+            self.release(lease).await;
+        }
+    }
+
+    /// Takes the lock. Gives the number of the operation and the lease, if it was granted.
+    async fn acquire(&mut self) -> Option<(u64, Lease)> {
+        let operation = self.recorder.invoke(self.node, Action::Acquire);
+        let resource = self.resource.clone();
+        match self.lock.acquire(&resource).await {
+            Acquisition::Granted(lease) => {
+                let now = self.env.monotonic_clock();
+                let valid_for_us = lease.valid_until.map(|until| Micros::from(until.since(now)));
+                let owner = Some(String::from_utf8_lossy(&lease.owner).into_owned());
+                let token = lease.token.map(|token| token.0);
+                self.recorder.record(
+                    self.node,
+                    What::Ok { operation, owner, token, valid_for_us, value: None },
+                );
+                Some((operation, lease))
+            }
+            Acquisition::Refused(reason) => {
+                self.recorder.fail(self.node, operation, reason);
+                None
+            }
+            Acquisition::Unknown(reason) => {
+                self.recorder.info(self.node, operation, reason);
+                None
+            }
+        }
+    }
+
+    /// Reads the guarded value, works on it, and writes it back, once per acquisition.
+    ///
+    /// A process cannot look at the clock at every step. Half-way through its work it does, and
+    /// goes on only if the lease will outlast the rest; so it never writes past the stated validity
+    /// unless it stood still after that look (Kleppmann 2016). Where the lock is made for it, the
+    /// process also nests, extends and checks as [`Lock`] prescribes.
+    async fn critical_section(
+        &mut self,
+        acquisition: u64,
+        lease: &mut Lease,
+        hold: Option<Duration>,
+    ) {
+        let Some(read) = self.read(acquisition, lease).await else { return };
+        if let Some(hang) = self.hangs() {
+            self.env.sleep(hang).await;
+            return;
+        }
+        let remaining = self.remaining(lease);
+        let (work, rest) = match hold {
+            Some(hold) => (hold, Duration::ZERO),
+            None => (remaining / 2, remaining - remaining / 2),
+        };
+        let (before_look, after_look) = (work / 2, work - work / 2);
+        if !self.works(lease, self.within(lease, before_look)).await || !self.nests().await {
+            return;
+        }
+        let Some(next) = next(self.scenario.workload, read) else { return };
+        if !self.lock.usage().extends && self.remaining(lease) <= after_look {
+            self.env.sleep(self.remaining(lease)).await;
+            return;
+        }
+        if self.works(lease, after_look).await && self.checks(lease).await {
+            self.write(acquisition, lease, next, read).await;
+            self.works(lease, self.within(lease, rest)).await;
+        }
+    }
+
+    /// How long this section hangs, if it is the one that does.
+    fn hangs(&self) -> Option<Duration> {
+        let is_first = self.roster.member(self.node).cycles_left.get() == self.scenario.cycles;
+        self.scenario.hang.filter(|_| self.node == Node::Client(1) && is_first).map(Duration::from)
+    }
+
+    /// A span, but no longer than the lease lasts, unless that can be extended.
+    fn within(&self, lease: &Lease, span: Duration) -> Duration {
+        if self.lock.usage().extends { span } else { span.min(self.remaining(lease)) }
+    }
+
+    /// Works for a span; a lock that can be extended is, when little time is left. False if the
+    /// lock turned out to be lost.
+    async fn works(&mut self, lease: &mut Lease, span: Duration) -> bool {
+        let usage = self.lock.usage();
+        if usage.leaves {
+            let env = self.env.clone();
+            return env.timeout(span, self.lock.lost(lease)).await.is_none();
+        }
+        if !usage.extends {
+            self.env.sleep(span).await;
+            return true;
+        }
+        let ttl = Duration::from(self.scenario.ttl);
+        let done = self.env.monotonic_clock().plus(span);
+        loop {
+            let (left, work) = (self.remaining(lease), done.since(self.env.monotonic_clock()));
+            if work.is_zero() {
+                return true;
+            }
+            if left >= ttl / 3 {
+                self.env.sleep(work.min(left - ttl / 3 + Duration::from_micros(1))).await;
+            } else if !self.extends(lease).await {
+                return false;
+            }
+        }
+    }
+
+    /// Extends the lease; after an unknown outcome again, until it has run out. False if the lock
+    /// is no longer ours.
+    async fn extends(&mut self, lease: &mut Lease) -> bool {
+        loop {
+            let operation = self.recorder.invoke(self.node, Action::Extend);
+            match self.lock.extend(lease).await {
+                Extension::Extended => {
+                    self.recorder.ok(self.node, operation);
+                    return true;
+                }
+                Extension::NotHeld | Extension::Unsupported => {
+                    self.recorder.fail(self.node, operation, "the lock was no longer held");
+                    return false;
+                }
+                Extension::Unknown(reason) => self.recorder.info(self.node, operation, reason),
+            }
+            if self.remaining(lease).is_zero() {
+                return false;
+            }
+            self.env.sleep(Duration::from(self.scenario.ttl) / 10).await;
+        }
+    }
+
+    /// Takes and releases the lock again while holding it, if it is made for that. False if that
+    /// was not granted.
+    async fn nests(&mut self) -> bool {
+        if !self.lock.usage().nests {
+            return true;
+        }
+        match self.acquire().await {
+            Some((_, inner)) => {
+                self.release(inner).await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Looks whether the lock is still ours, if it is made for that. False unless it is.
+    async fn checks(&mut self, lease: &Lease) -> bool {
+        if !self.lock.usage().checks {
+            return true;
+        }
+        let operation = self.recorder.invoke(self.node, Action::Check);
+        match self.lock.check(lease).await {
+            Check::Ours => self.recorder.ok(self.node, operation),
+            Check::NotHeld | Check::Unsupported => {
+                self.recorder.fail(self.node, operation, "the lock was no longer held");
+                return false;
+            }
+            Check::Unknown(reason) => {
+                self.recorder.info(self.node, operation, reason);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// How long the lease is still valid, by the clock of this process. A lease that states nothing
+    /// is taken to last the ttl.
+    fn remaining(&self, lease: &Lease) -> Duration {
+        match lease.valid_until {
+            Some(until) => until.since(self.env.monotonic_clock()),
+            None => self.scenario.ttl.into(),
+        }
+    }
+
+    async fn read(&mut self, acquisition: u64, lease: &Lease) -> Option<i64> {
+        let operation = self.recorder.invoke(self.node, Action::Read { acquisition });
+        let answer = self
+            .ask(Request { operation, acquisition, token: lease.token, write: None }, lease)
+            .await;
+        if let Answer::Value(value) = answer {
+            let value = Some(value);
+            self.recorder.record(
+                self.node,
+                What::Ok { operation, owner: None, token: None, valid_for_us: None, value },
+            );
+            return value;
+        }
+        self.note(operation, answer);
+        None
+    }
+
+    async fn write(&mut self, acquisition: u64, lease: &Lease, value: i64, based_on: i64) {
+        let operation =
+            self.recorder.invoke(self.node, Action::Write { acquisition, value, based_on });
+        let write = Some((value, based_on));
+        let answer =
+            self.ask(Request { operation, acquisition, token: lease.token, write }, lease).await;
+        self.note(operation, answer);
+    }
+
+    /// Asks the storage; waits no longer than the lease is valid.
+    async fn ask(&mut self, request: Request, lease: &Lease) -> Answer {
+        let patience = Duration::from(self.scenario.storage_timeout).min(self.remaining(lease));
+        self.guard.request(&request, patience).await
+    }
+
+    fn note(&self, operation: u64, answer: Answer) {
+        match answer {
+            Answer::Value(_) | Answer::Written => self.recorder.ok(self.node, operation),
+            Answer::Rejected(reason) => self.recorder.fail(self.node, operation, reason),
+            Answer::Unknown(reason) => self.recorder.info(self.node, operation, reason),
+        }
+    }
+
+    async fn release(&mut self, lease: Lease) {
+        let operation = self.recorder.invoke(self.node, Action::Release);
+        match self.lock.release(lease).await {
+            Release::Released => self.recorder.ok(self.node, operation),
+            Release::NotHeld => {
+                self.recorder.fail(self.node, operation, "the lock was no longer held")
+            }
+            Release::Unknown(reason) => self.recorder.info(self.node, operation, reason),
+        }
+    }
+}

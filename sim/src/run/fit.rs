@@ -1,0 +1,120 @@
+//! Whether a scenario, a lock and faults go together. Must never run them.
+
+use crate::engine::{Engine, Setup};
+use crate::hosts::coordinators::{Ground, entry};
+use crate::setup::roster::Roster;
+use crate::setup::scenario::{Scenario, SlowLink};
+use crate::world::host::Software;
+use crate::world::tasks::TaskFuture;
+use fencepost_clients::{CLIENTS, Definition, Env, Servers};
+use fencepost_faults::setting::InvalidSetting;
+use fencepost_faults::{Families, Family, Node, Seed};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Why no run can be made of a scenario, a lock and faults.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unfit {
+    /// No plan can be drawn.
+    #[error(transparent)]
+    Setting(#[from] InvalidSetting),
+    /// A link is to be slow that there is not.
+    #[error("slow-link '{link}': expected two of {valid}")]
+    SlowLink {
+        /// Which.
+        link: SlowLink,
+        /// The machines that there are.
+        valid: String,
+    },
+    /// The processes are to have threads, and the lock knows none.
+    #[error(
+        "threads '{threads}': expected 1 for {client}, which knows no threads of one process; \
+         {others} do"
+    )]
+    Threads {
+        /// How many are asked for.
+        threads: u16,
+        /// The lock.
+        client: &'static str,
+        /// The locks of the table that know threads.
+        others: String,
+    },
+}
+
+/// Checks that runs can be made. Errors name the value and what would be valid.
+pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Result<(), Unfit> {
+    let setting = scenario.setting(scenario.topology(client, families));
+    setting.validate()?;
+    if let Some(link) = scenario.slow_link {
+        let targets = setting.targets();
+        if !link.nodes().iter().all(|node| targets.contains(node)) {
+            let valid: Vec<String> = targets.iter().map(ToString::to_string).collect();
+            return Err(Unfit::SlowLink { link, valid: valid.join(", ") });
+        }
+    }
+    if scenario.threads == 1 || knows_threads(client) {
+        return Ok(());
+    }
+    let others: Vec<&str> =
+        CLIENTS.iter().filter(|one| knows_threads(one)).map(|one| one.name).collect();
+    Err(Unfit::Threads {
+        threads: scenario.threads,
+        client: client.name,
+        others: others.join(", "),
+    })
+}
+
+/// Whether a lock makes that of another thread of its process: one is built, and asked.
+pub fn knows_threads(client: &Definition) -> bool {
+    let (node, knows) = (Node::Client(1), Rc::new(Cell::new(false)));
+    let (answer, build, servers) = (knows.clone(), client.build, servers(client));
+    let program = Software::Program(Rc::new(move |env: Env| -> TaskFuture {
+        let lock = build(env.clone(), &servers, &Scenario::default().settings());
+        answer.set(lock.of_thread(env.of_thread(2)).is_some());
+        Box::pin(std::future::ready(()))
+    }));
+    let roster = Rc::new(Roster::new(Seed(0), &[node], 1));
+    let setup = Setup::calm(Seed(0), vec![(node, program)], roster);
+    setup.run(Engine::Fast).is_ok() && knows.get()
+}
+
+/// Servers that nobody talks to.
+fn servers(client: &Definition) -> Servers {
+    let scenario = Scenario::default();
+    let topology = scenario.topology(client, &Families::from(Family::None));
+    let ground = Ground { seed: Seed(0), scenario: &scenario, topology, tap_prefix: None };
+    (entry(client.deployment.coordinator()).servers)(&ground, Node::Client(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_locks_that_know_threads_are_those_of_java_libraries() {
+        let names: Vec<&str> =
+            CLIENTS.iter().filter(|one| knows_threads(one)).map(|one| one.name).collect();
+        let starts = ["redisson", "spring-registry", "jdbc-"];
+        let java = |name: &&str| starts.iter().any(|start| name.starts_with(start));
+        assert_eq!(names, CLIENTS.iter().map(|one| one.name).filter(java).collect::<Vec<_>>());
+        assert_eq!(names.len(), 10);
+    }
+
+    #[test]
+    fn threads_are_refused_for_a_lock_that_knows_none() {
+        let said = |threads, client: &str| {
+            let scenario = Scenario { threads, ..Scenario::default() };
+            let client = fencepost_clients::find(client).expect("the lock is in the table");
+            fits(&scenario, client, &"none".parse().expect("a family"))
+                .map_err(|unfit| unfit.to_string())
+        };
+        assert_eq!(said(1, "redlock"), Ok(()));
+        assert_eq!(said(2, "spring-registry"), Ok(()));
+        let refused = said(2, "redlock").unwrap_err();
+        assert!(refused.starts_with("threads '2': expected 1 for redlock, "), "{refused}");
+        assert!(
+            refused.ends_with("spring-registry, jdbc-4, jdbc-5, jdbc-5-app-id, jdbc-7 do"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! From a run's outcome to its report: judged, digested, counted.
+
+use crate::engine::Engine;
+use crate::hosts::programs::record::Life;
+use crate::run::{RunOutcome, RunSpec};
+use crate::setup::lengths::stated;
+use crate::setup::scenario::{Hold, Persistence, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::explain::literature::Conditions;
+use fencepost_reports::summary::report::{FORMAT, Tool, VERSION};
+use fencepost_reports::{Report, RunFacts, RunReport, Verdict, expected, judge};
+use std::collections::BTreeMap;
+
+/// A run and what came of it.
+pub struct Findings<'r> {
+    /// What was run.
+    pub spec: &'r RunSpec,
+    /// What came of it.
+    pub outcome: &'r RunOutcome,
+}
+
+impl Findings<'_> {
+    /// The report of the run.
+    pub fn report(&self) -> RunReport {
+        self.report_shown_by(Findings::command(self.spec))
+    }
+
+    /// The same, of a run that this command shows again.
+    pub fn report_shown_by(&self, replay: String) -> RunReport {
+        let (spec, outcome) = (self.spec, self.outcome);
+        let judgement = judge(&outcome.history);
+        let facts = RunFacts {
+            plan: spec.plan.clone(),
+            messages: outcome.messages,
+            expected: expected(spec.client.name, &spec.families, conditions(&spec.scenario)),
+            lengths: if spec.families.is_swarm() {
+                stated(&spec.scenario)
+            } else {
+                BTreeMap::new()
+            },
+            replay,
+        };
+        let mut report = RunReport::new(&outcome.history, judgement, facts);
+        report.programs = outcome.programs.iter().map(Life::report).collect();
+        if report.verdict == Verdict::Valid
+            && let Some(reason) = outcome.programs.iter().find_map(Life::failure)
+        {
+            report.verdict = Verdict::Unknown { reason };
+        }
+        report
+    }
+
+    /// The command that shows the run again.
+    pub fn command(spec: &RunSpec) -> String {
+        let lock = match spec.scenario.program(spec.client) {
+            Some(program) => program.flags(),
+            None => format!("--client {}", spec.client.name),
+        };
+        let mut command =
+            format!("fencepost --seed {} --fault {} {lock}", spec.seed, spec.families);
+        for (key, value) in spec.scenario.deviations() {
+            command.push_str(&format!(" --set {key}={value}"));
+        }
+        command
+    }
+}
+
+/// What the literature's verdict depends on besides lock and fault.
+pub fn conditions(scenario: &Scenario) -> Conditions {
+    let survives = scenario.persistence == Persistence::AofAlways
+        || scenario.restart_delay.min >= scenario.ttl;
+    Conditions {
+        restart_loses: !survives,
+        until_validity: scenario.hold == Hold::UntilValidity,
+        storage: scenario.storage,
+    }
+}
+
+/// The report of a seed.
+pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunReport>) -> Report {
+    let mut faults: Vec<String> = Vec::new();
+    for run in &runs {
+        if !faults.contains(&run.fault) {
+            faults.push(run.fault.clone());
+        }
+    }
+    Report {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        tool: tool(),
+        seed,
+        faults,
+        engine: engine.name().to_owned(),
+        config: config(scenario),
+        runs,
+    }
+}
+
+/// Everything besides seed, lock and faults that a run follows from, as reports echo it.
+pub fn config(scenario: &Scenario) -> serde_json::Value {
+    serde_json::json!({ "scenario": scenario })
+}
+
+/// What writes the reports.
+pub fn tool() -> Tool {
+    Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use fencepost_reports::explain::literature::named;
+
+    #[test]
+    fn the_literature_speaks_of_locks_that_there_are() {
+        for client in named() {
+            assert!(fencepost_clients::find(client).is_some(), "{client}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What `all` draws besides the faults: how long leases, holds and waits are.
+//!
+//! A length that is always the same hides what another would show (Groce, Zhang, Eide, Chen and
+//! Regehr, "Swarm Testing", ISSTA 2012). A length that somebody asked for is left as it is, and
+//! holds stay as far below the lease as those of the built-in scenario do: a run in which no fault
+//! strikes is as safe as one without faults.
+
+pub use crate::setup::scenario::length::Length;
+use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::span::{Span, SpanRange};
+use fencepost_faults::draw::{log_uniform, uniform};
+use fencepost_faults::{Micros, Seed, Stream};
+use std::collections::BTreeMap;
+
+impl Length {
+    /// Every length, in the order in which they are drawn.
+    pub const ALL: [Length; 4] = [Length::Ttl, Length::Hold, Length::Think, Length::Retry];
+
+    /// The key in the scenario.
+    pub fn key(self) -> &'static str {
+        match self {
+            Length::Ttl => "ttl",
+            Length::Hold => "hold",
+            Length::Think => "think",
+            Length::Retry => "retry",
+        }
+    }
+
+    /// The value, as `--set` takes it.
+    fn value(self, scenario: &Scenario) -> String {
+        match self {
+            Length::Ttl => scenario.ttl.to_string(),
+            Length::Hold => scenario.hold.to_string(),
+            Length::Think => scenario.think.to_string(),
+            Length::Retry => scenario.retry.to_string(),
+        }
+    }
+
+    /// Whether the value is the built-in one.
+    pub(crate) fn is_built_in(self, scenario: &Scenario) -> bool {
+        self.value(scenario) == self.value(&Scenario::default())
+    }
+
+    /// Whether the value was asked for: it is not the built-in one, or the scenario says so.
+    fn is_asked_for(self, scenario: &Scenario) -> bool {
+        scenario.keeps.contains(&self) || !self.is_built_in(scenario)
+    }
+
+    /// Whether a swarm leaves it alone. Who states how long holds are, or how long servers stay
+    /// away, states it against the lease.
+    fn is_kept(self, scenario: &Scenario) -> bool {
+        let stated_against = self == Length::Ttl
+            && (Length::Hold.is_asked_for(scenario)
+                || scenario.restart_delay != Scenario::default().restart_delay);
+        self.is_asked_for(scenario) || stated_against
+    }
+}
+
+/// The scenario with the lengths that the seed draws. A length that is kept takes its draw all the
+/// same, so that it changes no other.
+pub(crate) fn drawn(seed: Seed, scenario: &Scenario) -> Scenario {
+    let mut rng = seed.stream(Stream::Lengths);
+    let ttl = Span::secs(log_uniform(&mut rng, 4..=30));
+    let hold_per_mille = uniform(&mut rng, 300..=800);
+    let think_ms = log_uniform(&mut rng, 2..=1_000);
+    let retry_ms = log_uniform(&mut rng, 100..=1_000);
+    let mut drawn = scenario.clone();
+    for length in Length::ALL.into_iter().filter(|length| !length.is_kept(scenario)) {
+        match length {
+            Length::Ttl => drawn.ttl = ttl,
+            Length::Hold => drawn.hold = Hold::Drawn(hold_within(drawn.ttl, hold_per_mille)),
+            Length::Think => drawn.think = SpanRange::new(Span::millis(1), Span::millis(think_ms)),
+            Length::Retry => {
+                drawn.retry = SpanRange::new(Span::millis(retry_ms / 4), Span::millis(retry_ms))
+            }
+        }
+    }
+    drawn
+}
+
+/// Holds of up to this part of the lease, in whole milliseconds if there are any; a built-in hold
+/// is 10 ms at least.
+fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
+    let max_us = ttl.0.as_micros() * per_mille / 1_000;
+    let max = if max_us < 1_000 { Span(Micros(max_us)) } else { Span::millis(max_us / 1_000) };
+    SpanRange::new(Span::millis(10).min(max), max)
+}
+
+/// The scenario with the lengths that a report states in place of its own. Errors name what is
+/// wrong in a fragment.
+pub(crate) fn with_stated(
+    scenario: &Scenario,
+    lengths: &BTreeMap<String, String>,
+) -> Result<Scenario, String> {
+    let mut json = serde_json::to_value(scenario).map_err(|error| error.to_string())?;
+    for (key, value) in lengths {
+        json[key] = serde_json::Value::String(value.clone());
+    }
+    serde_json::from_value(json).map_err(|error| error.to_string())
+}
+
+/// The lengths of a scenario by key, as a report states them where a seed may have drawn them.
+pub(crate) fn stated(scenario: &Scenario) -> BTreeMap<String, String> {
+    Length::ALL
+        .into_iter()
+        .map(|length| (length.key().to_owned(), length.value(scenario)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(seed: u64, scenario: &Scenario) -> Scenario {
+        drawn(Seed(seed), scenario)
+    }
+
+    fn all_kept() -> Scenario {
+        Scenario { keeps: Length::ALL.into(), ..Scenario::default() }
+    }
+
+    #[test]
+    fn a_seed_draws_every_length_and_another_seed_others() {
+        let built_in = Scenario::default();
+        for length in Length::ALL {
+            let values: Vec<String> =
+                (0..20).map(|seed| length.value(&of(seed, &built_in))).collect();
+            assert!(
+                values.iter().any(|value| *value != values[0]),
+                "{length:?} is always {}",
+                values[0]
+            );
+            assert_eq!(values[3], length.value(&of(3, &built_in)), "{length:?}");
+        }
+    }
+
+    #[test]
+    fn holds_end_before_the_lease_and_every_scenario_makes_sense() {
+        for seed in 0..500 {
+            for ttl in [Span::millis(1), Span::secs(1), Span::secs(10)] {
+                let drawn = of(seed, &Scenario { ttl, ..Scenario::default() });
+                let Hold::Drawn(hold) = drawn.hold else { panic!("a swarm draws ranges") };
+                assert!(
+                    hold.min <= hold.max && hold.max.0.0 * 5 <= drawn.ttl.0.0 * 4,
+                    "{seed}: {hold} of {}",
+                    drawn.ttl
+                );
+                assert_eq!(drawn.validate(), Ok(()), "{seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_length_that_was_asked_for_stays_and_changes_no_other_draw() {
+        let asked =
+            Scenario { think: SpanRange::new(Span::secs(1), Span::secs(2)), ..Scenario::default() };
+        let (free, bound) = (of(5, &Scenario::default()), of(5, &asked));
+        assert_eq!(bound.think, asked.think);
+        assert_eq!(bound, Scenario { think: asked.think, ..free });
+        assert_eq!(of(5, &all_kept()), all_kept(), "asked for, though it is what is built in");
+    }
+
+    #[test]
+    fn what_is_stated_against_the_lease_keeps_the_lease() {
+        let hold = Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19)));
+        let overrun = Scenario { hold, ..Scenario::default() };
+        let restart_delay = SpanRange::new(Span::secs(10), Span::secs(10));
+        let delayed = Scenario { restart_delay, ..Scenario::default() };
+        for seed in 0..20 {
+            assert_eq!(of(seed, &overrun).ttl, Span::secs(10));
+            assert_eq!(of(seed, &delayed).ttl, Span::secs(10));
+        }
+    }
+
+    #[test]
+    fn what_a_report_states_is_what_was_drawn() {
+        let once = of(7, &Scenario::default());
+        assert_eq!(with_stated(&Scenario::default(), &stated(&once)), Ok(once));
+        let wrong = BTreeMap::from([("leese".to_owned(), "2s".to_owned())]);
+        assert!(
+            with_stated(&Scenario::default(), &wrong).is_err_and(|error| error.contains("leese"))
+        );
+    }
+
+    #[test]
+    fn the_deviations_of_what_was_drawn_draw_the_same_again() {
+        for seed in 0..200 {
+            let once = of(seed, &Scenario::default());
+            assert_eq!(of(seed, &once), once, "{seed}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! A user's own program as the lock under test, as the command line states it and a report echoes
+//! it. How it is run is in `programs`.
+
+use fencepost_clients::{Definition, Deployment, Env, Lock, Servers, Settings};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// A program that takes the lock, as a report echoes it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Program {
+    /// The name of its row.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The servers that it runs against.
+    pub deployment: ProgramDeployment,
+    /// The key of its lock at the servers.
+    pub lock_key: String,
+    /// The folder in which it starts.
+    pub folder: String,
+    /// Its environment besides PATH, HOME and what tells it where everything is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// What the files among its words held when the report was made: their SHA-256.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+}
+
+/// The servers that a program runs against.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramDeployment {
+    /// One Redis; a primary with replicas and Sentinels where the faults are about those.
+    Single,
+    /// A primary with replicas and Sentinels.
+    Sentinel,
+    /// Independent masters.
+    Independent,
+}
+
+/// A program that cannot be run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InvalidProgram {
+    /// The command is not one.
+    #[error("--program '{0}': expected a command, or NAME=COMMAND")]
+    Empty(String),
+    /// A quote is not closed.
+    #[error("--program '{0}': a quote is not closed")]
+    Quote(String),
+    /// It cannot be started.
+    #[error("--program '{name}': {why}")]
+    Start {
+        /// Its name.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// It is not what it was.
+    #[error("program '{name}': {file} is not the file that the report was made with")]
+    Changed {
+        /// Its name.
+        name: String,
+        /// Which file.
+        file: String,
+    },
+}
+
+impl ProgramDeployment {
+    /// The name, as in `--deployment`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProgramDeployment::Single => "single",
+            ProgramDeployment::Sentinel => "sentinel",
+            ProgramDeployment::Independent => "independent",
+        }
+    }
+}
+
+impl Program {
+    /// Reads NAME=COMMAND or COMMAND. Without a name it has that of its last word that is a file.
+    pub fn parse(text: &str) -> Result<Program, InvalidProgram> {
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        };
+        let (name, command) = match text.split_once('=') {
+            Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),
+            _ => (None, text),
+        };
+        let command = words(command).ok_or_else(|| InvalidProgram::Quote(text.to_owned()))?;
+        let first = command.first().ok_or_else(|| InvalidProgram::Empty(text.to_owned()))?;
+        let stem = |word: &String| {
+            let stem = Path::new(word).file_stem()?;
+            Path::new(word).is_file().then(|| stem.to_string_lossy().into_owned())
+        };
+        let name = name.or_else(|| command.iter().rev().find_map(stem));
+        let name = name.unwrap_or_else(|| first.rsplit('/').next().unwrap_or(first).to_owned());
+        Ok(Program {
+            name,
+            files: hashes(&command),
+            command,
+            deployment: ProgramDeployment::Single,
+            lock_key: crate::setup::places::RESOURCE.to_owned(),
+            folder: std::env::current_dir()
+                .map_or_else(|_| "/".to_owned(), |path| path.display().to_string()),
+            environment: BTreeMap::new(),
+        })
+    }
+
+    /// The flags that ask for it again.
+    pub fn flags(&self) -> String {
+        let own = serde_json::to_value(self).ok();
+        own.as_ref().and_then(fencepost_reports::record::programs::flags).unwrap_or_default()
+    }
+
+    /// Its entry among the locks, made once for each name.
+    pub fn definition(&self) -> &'static Definition {
+        static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
+        let deployment = match self.deployment {
+            ProgramDeployment::Independent => Deployment::Independent,
+            _ => Deployment::Primary,
+        };
+        let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let found = known.iter().find(|it| it.name == self.name && it.deployment == deployment);
+        if let Some(found) = found {
+            return found;
+        }
+        let definition: &'static Definition = Box::leak(Box::new(Definition {
+            name: self.name.clone().leak(),
+            about: "a program of the user's own",
+            deployment,
+            has_tokens: false,
+            is_fair: false,
+            models: None,
+            build: no_lock,
+        }));
+        known.push(definition);
+        definition
+    }
+}
+
+/// A program has its lock inside; who asks for one of ours finds one that is never granted.
+fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
+    struct NoLock;
+    impl Lock for NoLock {
+        fn acquire<'a>(
+            &'a mut self,
+            _: &'a str,
+        ) -> fencepost_clients::env::BoxFuture<'a, fencepost_clients::Acquisition> {
+            let refused = fencepost_clients::Acquisition::Refused("a program has its own".into());
+            Box::pin(std::future::ready(refused))
+        }
+
+        fn release<'a>(
+            &'a mut self,
+            _: fencepost_clients::Lease,
+        ) -> fencepost_clients::env::BoxFuture<'a, fencepost_clients::Release> {
+            Box::pin(std::future::ready(fencepost_clients::Release::NotHeld))
+        }
+    }
+    Box::new(NoLock)
+}
+
+/// The words of a command, with quotes as a shell has them; `None` if one is not closed.
+fn words(text: &str) -> Option<Vec<String>> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for letter in text.chars() {
+        match quote {
+            Some(open) if letter == open => quote = None,
+            Some(_) => word.get_or_insert_default().push(letter),
+            None if letter == '\'' || letter == '"' => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            None if letter.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
+/// The SHA-256 of every file among some words.
+pub(crate) fn hashes(words: &[String]) -> BTreeMap<String, String> {
+    let hash = |word: &String| {
+        let bytes = std::fs::read(word).ok()?;
+        Some((word.clone(), fencepost_reports::sha256(&bytes)))
+    };
+    words.iter().filter_map(hash).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_has_the_words_that_a_shell_would_see() {
+        let list = |text| words(text).map(|words| words.join("|"));
+        assert_eq!(list("python3 'my worker.py' -x \"\""), Some("python3|my worker.py|-x|".into()));
+        assert_eq!(list("  a   b "), Some("a|b".into()));
+        assert_eq!(list("a 'b"), None);
+    }
+
+    #[test]
+    fn a_program_has_the_name_that_it_is_given_or_that_of_its_file() {
+        let name = |text| Program::parse(text).unwrap().name;
+        assert_eq!(name("redis-py=python3 worker.py"), "redis-py");
+        assert_eq!(name("/usr/bin/python3 nowhere.py"), "python3");
+        assert_eq!(name("env A=B sh"), "env");
+        assert!(Program::parse("x=").is_err());
+    }
+}

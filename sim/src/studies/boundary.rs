@@ -1,0 +1,207 @@
+//! From which value of one number of the scenario on a lock breaks: a grid over the range first,
+//! then bisection between the two neighbours where it turns.
+//!
+//! Every probe runs the same seeds with another value. Bisection assumes that a worse value breaks
+//! whatever a milder one breaks; the report says whether the probes bear that out.
+
+mod livelock;
+pub mod quantity;
+
+use crate::Engine;
+use crate::hosts::coordinators::entry;
+use crate::run::RunSpec;
+use crate::run::fit::fits;
+use crate::run::verdicts::tool;
+use crate::setup::lengths::Length;
+use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::span::SpanRange;
+use crate::studies::sweep::{FailedRun, Listener, Stop, SweepSpec, count};
+use fencepost_clients::Definition;
+use fencepost_faults::{Families, Family, Micros, Seed};
+use fencepost_reports::documents::boundary::{
+    BoundaryReport, FORMAT, Found, Probe, Unit, VERSION, explanation, found, is_monotone,
+};
+use fencepost_reports::summary::sweep::{SeedRange, Shard};
+use fencepost_reports::{Kind, What};
+use quantity::{Facts, Varied};
+use std::rc::Rc;
+
+/// What is searched.
+#[derive(Clone)]
+pub struct Search {
+    /// The lock.
+    pub client: &'static Definition,
+    /// What goes wrong.
+    pub families: Families,
+    /// Everything else. What it says of the quantity is where the search starts from.
+    pub scenario: Scenario,
+    /// What is varied.
+    pub quantity: &'static Varied,
+    /// The rule that counts; any if `None`.
+    pub kind: Option<Kind>,
+    /// The seeds of every probe.
+    pub seeds: SeedRange,
+    /// The least and the greatest value; the least is below the greatest.
+    pub range: (u64, u64),
+    /// How fine the search is; at least 1.
+    pub step: u64,
+    /// How many equal parts of the range are tried first; at least 1.
+    pub parts: u64,
+    /// How many threads.
+    pub jobs: usize,
+}
+
+impl Search {
+    /// How many probes it takes at most.
+    pub fn probes_max(&self) -> u64 {
+        let part = (self.range.1 - self.range.0) / self.parts;
+        let halvings = u64::from(64 - (part / self.step.max(1)).leading_zeros());
+        self.parts + 1 + halvings
+    }
+
+    /// Searches. Fails if a run does, or if a value makes no sense in the scenario.
+    pub fn search(
+        &self,
+        listener: &dyn Listener,
+        stop: &Stop,
+    ) -> Result<BoundaryReport, SearchError> {
+        let facts = self.facts()?;
+        let quantity = self.quantity.quantity();
+        let mut probes = Vec::new();
+        for part in 0..=self.parts {
+            let width =
+                u128::from(self.range.1 - self.range.0) * u128::from(part) / u128::from(self.parts);
+            let value = self.round(self.range.0 + width as u64);
+            probes.push(self.probe(value, listener, stop)?);
+        }
+        while let Some(Found { violated, quiet }) = found(&quantity, &probes)
+            && violated.abs_diff(quiet) > self.step
+            && !stop.is_asked()
+        {
+            let (low, high) = (violated.min(quiet), violated.max(quiet));
+            let middle = low + (high - low) / 2;
+            let middle = Some(self.round(middle)).filter(|round| *round > low).unwrap_or(middle);
+            probes.push(self.probe(middle, listener, stop)?);
+        }
+        probes.sort_by_key(|probe| probe.value);
+        let mut report = BoundaryReport {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: tool(),
+            config: crate::run::verdicts::config(&self.scenario),
+            client: self.client.name.to_owned(),
+            fault: self.families.to_string(),
+            kind: self.kind,
+            seeds: self.seeds,
+            found: found(&quantity, &probes),
+            monotone: is_monotone(&quantity, &probes),
+            quantity,
+            step: self.step,
+            probes,
+            bounds: (self.quantity.bounds)(&facts),
+            explanation: String::new(),
+        };
+        report.explanation = explanation(&report);
+        Ok(report)
+    }
+
+    /// What the bounds follow from.
+    pub fn facts(&self) -> Result<Facts, SearchError> {
+        let validity = stated_validity(self.client, &self.scenario)?;
+        Ok(Facts {
+            longest_hold: longest_hold(&self.scenario, validity),
+            tick: entry(self.client.deployment.coordinator()).tick,
+            scenario: self.scenario.clone(),
+        })
+    }
+
+    /// Spans in whole milliseconds are easier to read.
+    fn round(&self, value: u64) -> u64 {
+        if self.quantity.unit == Unit::Us && value > 1_000 { value - value % 1_000 } else { value }
+    }
+
+    fn probe(
+        &self,
+        value: u64,
+        listener: &dyn Listener,
+        stop: &Stop,
+    ) -> Result<Probe, SearchError> {
+        // Arithmetic is about the lengths of the scenario, so `all` draws none of its own.
+        let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
+        (self.quantity.set)(&mut scenario, value);
+        let shown = || self.quantity.quantity().show(value);
+        scenario
+            .validate()
+            .map_err(|error| SearchError::Value { value: shown(), why: error.to_string() })?;
+        let unfit = fits(&scenario, self.client, &self.families);
+        unfit.map_err(|error| SearchError::Value { value: shown(), why: error.to_string() })?;
+        let spec = SweepSpec {
+            cells: vec![(self.client, self.families.clone())],
+            scenario,
+            engine: Engine::Fast,
+            seeds: self.seeds,
+            shard: Shard::WHOLE,
+            jobs: self.jobs,
+            fail_fast: false,
+            explains: false,
+            violations_max: 0,
+        };
+        let sum = count(&spec, listener, stop).map_err(SearchError::Run)?;
+        Ok(Probe::of(value, &sum.cells[0], self.kind))
+    }
+}
+
+/// Why a search came to no end.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SearchError {
+    /// A value of the range makes no sense.
+    #[error("value {value}: {why}")]
+    Value {
+        /// The value.
+        value: String,
+        /// What would make sense.
+        why: String,
+    },
+    /// The simulation failed.
+    #[error("seed {seed}, client {client}, fault {fault}: \
+     {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
+    Run(FailedRun),
+}
+
+/// The longest validity that the lock can state for a lease; `None` if it states none. Found by
+/// running it alone, with messages as fast as they get.
+fn stated_validity(
+    client: &'static Definition,
+    scenario: &Scenario,
+) -> Result<Option<Micros>, SearchError> {
+    let families = Families::from(Family::None);
+    let latency = SpanRange::new(scenario.latency.min, scenario.latency.min);
+    let scenario = Rc::new(Scenario {
+        processes: 1,
+        cycles: scenario.cycles.min(5),
+        latency,
+        ..scenario.clone()
+    });
+    let spec = RunSpec::draw(Seed(0), client, &families, scenario);
+    let outcome = spec.run(Engine::Fast).map_err(|error| {
+        let (client, fault) = (client.name.to_owned(), families.to_string());
+        SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
+    })?;
+    let stated =
+        |what: &What| if let What::Ok { valid_for_us, .. } = what { *valid_for_us } else { None };
+    Ok(outcome.history.events.iter().filter_map(|event| stated(&event.what)).max())
+}
+
+/// How long a process is in its critical section at most, if nothing holds it up: the longest hold,
+/// which ends with the stated validity (with the ttl if none is stated), and the messages to and
+/// from the storage.
+fn longest_hold(scenario: &Scenario, validity: Option<Micros>) -> Micros {
+    let valid = validity.unwrap_or(scenario.ttl.0);
+    match scenario.hold {
+        Hold::Drawn(range) => {
+            let messages = Micros(scenario.latency.max.0.0 * 4);
+            (range.max.0 + messages).min(valid)
+        }
+        Hold::UntilValidity => valid,
+    }
+}

@@ -1,0 +1,115 @@
+//! How far apart delays between attempts must be, so that processes which split the votes of
+//! independent masters do not split them again and again.
+//!
+//! In a round of attempts each of `n` processes begins after a delay drawn uniformly from a spread
+//! `s`. The first leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing
+//! of uniform order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4). With a
+//! lead of the time that a majority takes it has that majority before anybody else asks for it.
+
+use crate::setup::scenario::Scenario;
+use fencepost_faults::Micros;
+use fencepost_reports::documents::boundary::Bound;
+
+/// The chance that a run may have of seeing no winner all the same: one in a million.
+const RISK: f64 = 1e-6;
+/// How finely spreads are tried.
+const STEP_US: u64 = 1_000;
+
+/// The least spread with which some round until the bound on progress has such a leader, but for
+/// that chance; `None` if none up to a lease has. Rounds are taken to begin together, which is the
+/// worst: processes that fell out of step need no luck.
+pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
+    let contest = Contest::of(scenario);
+    // A longer spread leaves fewer rounds, but each of them is likelier to be won: the first that
+    // is enough counts.
+    let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
+    let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
+    Some(Bound {
+        value,
+        rule: format!(
+            "some process leads all others by the {} that a majority takes, in one of the rounds \
+             within a lease, but for one run in a million",
+            Micros(contest.lead_us)
+        ),
+        slack: "a lead over those whose masters it needs is enough, and leads add up from round \
+         to round"
+            .to_owned(),
+    })
+}
+
+/// What a race for the masters follows from.
+struct Contest {
+    processes: u64,
+    lead_us: u64,
+    round_us: u64,
+    delay_us: u64,
+    time_us: u64,
+}
+
+impl Contest {
+    fn of(scenario: &Scenario) -> Contest {
+        let round_trip_us = scenario.latency.max.0.0 * 2 + scenario.service_time.0.0;
+        let masters = u64::from(scenario.masters);
+        Contest {
+            // The probe is one more.
+            processes: u64::from(scenario.processes) + 1,
+            lead_us: round_trip_us * (masters / 2 + 1),
+            // All masters are asked to lock, then all to unlock.
+            round_us: round_trip_us * masters * 2,
+            delay_us: scenario.retry.min.0.0,
+            // Every bound on progress is longer than a lease.
+            time_us: scenario.ttl.0.0,
+        }
+    }
+
+    /// The chance that no round has a leader, with this spread.
+    fn risk(&self, spread_us: u64) -> f64 {
+        if spread_us <= self.lead_us {
+            return 1.0;
+        }
+        let led = power(1.0 - self.lead_us as f64 / spread_us as f64, self.processes);
+        power(1.0 - led, self.time_us / (self.round_us + self.delay_us + spread_us))
+    }
+}
+
+/// Multiplied out, so that it is the same on every machine.
+fn power(base: f64, exponent: u64) -> f64 {
+    (0..exponent).fold(1.0, |product, _| product * base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::span::{Span, SpanRange};
+
+    fn within(processes: u16, latency: Span) -> Scenario {
+        let retry = SpanRange::new(Span::millis(50), Span::millis(50));
+        Scenario {
+            processes,
+            retry,
+            latency: SpanRange::new(latency, latency),
+            ..Scenario::default()
+        }
+    }
+
+    #[test]
+    fn a_lead_is_that_of_a_majority_and_without_it_nothing_is_sure() {
+        let contest = Contest::of(&within(4, Span::millis(2)));
+        assert_eq!((contest.lead_us, contest.round_us), (3 * 4_020, 10 * 4_020));
+        assert!((contest.risk(contest.lead_us) - 1.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn the_risk_of_the_bound_is_small_and_that_of_half_of_it_is_not() {
+        let scenario = within(4, Span::millis(2));
+        let (contest, bound) = (Contest::of(&scenario), spread(&scenario).unwrap().value);
+        assert!(contest.risk(bound) <= RISK && contest.risk(bound / 2) > RISK, "{bound}");
+    }
+
+    #[test]
+    fn more_processes_and_slower_messages_need_a_wider_spread() {
+        let spread = |processes, latency| spread(&within(processes, latency)).unwrap().value;
+        assert!(spread(8, Span::millis(2)) > spread(4, Span::millis(2)));
+        assert!(spread(4, Span::millis(4)) > spread(4, Span::millis(2)));
+    }
+}

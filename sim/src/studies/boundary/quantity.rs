@@ -1,0 +1,342 @@
+//! The table of what can be varied: a quantity is one entry here.
+
+use super::livelock;
+use crate::setup::scenario::Scenario;
+use crate::setup::span::{Span, SpanRange};
+use fencepost_faults::{Family, Micros};
+use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
+
+/// A number of the scenario that can be varied.
+pub struct Varied {
+    /// What `--vary` takes.
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// What its values count.
+    pub unit: Unit,
+    /// Which of two values is worse.
+    pub worse: Worse,
+    /// The families that it is about, one of which must be among the faults; empty if it is about
+    /// all.
+    pub families: &'static [Family],
+    /// The range that is searched unless told otherwise: the least and the greatest value.
+    pub range: fn(&Facts) -> (u64, u64),
+    /// Gives the scenario a value.
+    pub set: fn(&mut Scenario, u64),
+    /// What arithmetic says, the tightest first.
+    pub bounds: fn(&Facts) -> Vec<Bound>,
+}
+
+/// What the bounds follow from.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Everything but the lock.
+    pub scenario: Scenario,
+    /// How long a process is in its critical section at most, if nothing holds it up.
+    pub longest_hold: Micros,
+    /// By how much earlier than the ttl a server may end a lease, by its own clock.
+    pub tick: Micros,
+}
+
+/// Every quantity, in the order in which they are listed for people.
+pub static QUANTITIES: &[Varied] = &[
+    Varied {
+        name: "ttl",
+        about: "how long a lock lives at the server; pauses and the like keep the length that \
+         they have without the search",
+        unit: Unit::Us,
+        worse: Worse::Less,
+        families: &[],
+        range: |facts| (facts.scenario.ttl.0.0 / 5, facts.scenario.ttl.0.0 * 4),
+        set: |scenario, value| {
+            *scenario = Scenario { ttl: Span(Micros(value)), ..keeping_spans(scenario) }
+        },
+        bounds: |facts| {
+            let hold = if let crate::setup::scenario::Hold::Drawn(range) = facts.scenario.hold {
+                range.max.0
+            } else {
+                return Vec::new();
+            };
+            let pause = pause_max(&facts.scenario);
+            vec![bound(
+                hold + pause + facts.tick,
+                "the longest hold and the longest pause together end within the lease, if one \
+                 pause meets a hold",
+                "the longest pause must meet a hold of nearly the longest length near its end, \
+                 and both are rare",
+            )]
+        },
+    },
+    Varied {
+        name: "restart-delay",
+        about: "how long a restarted server stays away",
+        unit: Unit::Us,
+        worse: Worse::Less,
+        families: &[Family::Restart, Family::All],
+        range: |facts| (0, facts.scenario.ttl.0.0 * 6 / 5),
+        set: |scenario, value| scenario.restart_delay = exactly(value),
+        bounds: |facts| {
+            let hold = bound(
+                facts.longest_hold,
+                "a server that stays away for as long as the longest hold finds no holder left \
+                 whose grant it forgot",
+                "the server must die right after a grant whose holder stays for the longest time, \
+                 and holds that long are rare",
+            );
+            let ttl = bound(
+                facts.scenario.ttl.0,
+                "a server that stays away for a ttl comes back when every grant that it forgot \
+                 has run out (Redis documentation, Distributed Locks with Redis)",
+                "holds here end before the ttl does",
+            );
+            if hold.value < ttl.value { vec![hold, ttl] } else { vec![ttl] }
+        },
+    },
+    Varied {
+        name: "drift",
+        about: "the largest relative drift between the clocks of two hosts, in parts per million",
+        unit: Unit::Ppm,
+        worse: Worse::More,
+        families: &[Family::ClockDrift, Family::All],
+        range: |facts| (0, (drift_margin(facts) * 3).clamp(1_000, 500_000)),
+        set: |scenario, value| scenario.drift_ppm = u32::try_from(value).unwrap_or(u32::MAX),
+        bounds: |facts| {
+            vec![ppm(
+                drift_margin(facts),
+                "the lease outlasts the longest hold, though its server's clock is faster than \
+                 its holder's by that much",
+                "the faster clocks must be those of the servers that decide, and the hold among \
+                 the longest",
+            )]
+        },
+    },
+    Varied {
+        name: "pause",
+        about: "how long a process is paused or suspended",
+        unit: Unit::Us,
+        worse: Worse::More,
+        families: &[Family::Pause, Family::Suspend, Family::All],
+        range: |facts| (1_000, facts.scenario.ttl.0.0 * 5 / 2),
+        set: |scenario, value| scenario.pause = Some(exactly(value)),
+        bounds: |facts| {
+            vec![bound(
+                margin(facts),
+                "what is left of the lease after the longest hold is longer than the pause, if \
+                 one pause meets a hold",
+                "the pause must meet a hold of nearly the longest length near its end",
+            )]
+        },
+    },
+    Varied {
+        name: "clock-jump",
+        about: "how far the clocks of servers are stepped",
+        unit: Unit::Us,
+        worse: Worse::More,
+        families: &[Family::ClockJump, Family::All],
+        range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
+        set: |scenario, value| scenario.clock_jump = Some(exactly(value)),
+        bounds: |facts| {
+            vec![bound(
+                margin(facts),
+                "what is left of the lease after the longest hold is longer than the step, if one \
+                 step meets a lease",
+                "the step must meet a lease whose hold is among the longest, on the servers that \
+                 decide",
+            )]
+        },
+    },
+    Varied {
+        name: "replication-lag",
+        about: "how far replicas lag behind",
+        unit: Unit::Us,
+        worse: Worse::More,
+        families: &[Family::Failover, Family::ReplicationLag, Family::All],
+        range: |_| (0, 5_000_000),
+        set: |scenario, value| scenario.replication_lag = Some(exactly(value)),
+        bounds: |_| {
+            vec![bound(
+                Micros::ZERO,
+                "replication is asynchronous, so that any lag can lose the last grant",
+                "the primary must fail within the lag after a grant, which the less lag there is \
+                 the fewer seeds show",
+            )]
+        },
+    },
+    Varied {
+        name: "storage-delay",
+        about: "what is added to requests to the storage",
+        unit: Unit::Us,
+        worse: Worse::More,
+        families: &[Family::StorageDelay, Family::All],
+        range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
+        set: |scenario, value| scenario.storage_delay = Some(exactly(value)),
+        bounds: |facts| {
+            vec![bound(
+                facts.scenario.storage_timeout.0.min(margin(facts)),
+                "a writer waits that long for the answer before it gives up and releases, so that \
+                 a write cannot come later",
+                "the next holder must be served before the late write arrives",
+            )]
+        },
+    },
+    Varied {
+        name: "retry-delay",
+        about: "the delay between two attempts to acquire, the same for all",
+        unit: Unit::Us,
+        worse: Worse::Less,
+        families: &[],
+        range: |_| (0, 1_000_000),
+        set: |scenario, value| scenario.retry = exactly(value),
+        bounds: |_| Vec::new(),
+    },
+    Varied {
+        name: "retry-spread",
+        about: "how far apart the delays between two attempts may be: from the shortest on, as far",
+        unit: Unit::Us,
+        worse: Worse::Less,
+        families: &[],
+        range: |_| (0, 1_000_000),
+        set: |scenario, value| {
+            scenario.retry.max = Span(Micros(scenario.retry.min.0.0 + value));
+        },
+        bounds: |facts| livelock::spread(&facts.scenario).into_iter().collect(),
+    },
+];
+
+/// The quantity of that name.
+pub fn find(name: &str) -> Option<&'static Varied> {
+    QUANTITIES.iter().find(|quantity| quantity.name == name)
+}
+
+impl Varied {
+    /// As a report names it.
+    pub fn quantity(&self) -> Quantity {
+        Quantity { name: self.name.to_owned(), unit: self.unit, worse: self.worse }
+    }
+}
+
+fn exactly(value: u64) -> SpanRange {
+    SpanRange::new(Span(Micros(value)), Span(Micros(value)))
+}
+
+fn bound(value: Micros, rule: &str, slack: &str) -> Bound {
+    ppm(value.0, rule, slack)
+}
+
+fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
+    Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
+}
+
+/// What is left of the shortest lease after the longest hold.
+fn margin(facts: &Facts) -> Micros {
+    Micros(shortest_lease(facts).saturating_sub(facts.longest_hold.0))
+}
+
+/// How long a lease lasts at least by its server's clock, in microseconds.
+fn shortest_lease(facts: &Facts) -> u64 {
+    facts.scenario.ttl.0.0.saturating_sub(facts.tick.0)
+}
+
+/// By how much a server's clock may gain on a holder's before the lease ends within the longest
+/// hold: lease / hold - 1, in parts per million.
+fn drift_margin(facts: &Facts) -> u64 {
+    let (lease, hold) =
+        (u128::from(shortest_lease(facts)), u128::from(facts.longest_hold.0.max(1)));
+    u64::try_from((lease * 1_000_000 / hold).saturating_sub(1_000_000)).unwrap_or(u64::MAX)
+}
+
+/// The longest pause that the families draw.
+fn pause_max(scenario: &Scenario) -> Micros {
+    scenario.pause.map_or(Micros(scenario.ttl.0.0 * 5 / 2), |range| range.max.0)
+}
+
+/// The scenario with the spans spelt out that would follow the ttl.
+fn keeping_spans(scenario: &Scenario) -> Scenario {
+    let ttl = scenario.ttl.0.0;
+    let range = |least: u64, most: u64| {
+        Some(SpanRange::new(Span(Micros(least.min(most))), Span(Micros(most))))
+    };
+    Scenario {
+        pause: scenario.pause.or(range(100_000, ttl * 5 / 2)),
+        clock_jump: scenario.clock_jump.or(range(ttl / 5, ttl * 2)),
+        storage_delay: scenario.storage_delay.or(range(50_000, ttl * 2)),
+        partition: scenario.partition.or(range(100_000, ttl * 3 / 2)),
+        ..scenario.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::scenario::Hold;
+
+    fn facts(longest_hold_us: u64) -> Facts {
+        let (scenario, longest_hold) = (Scenario::default(), Micros(longest_hold_us));
+        Facts { scenario, longest_hold, tick: Micros::ZERO }
+    }
+
+    fn first(name: &str, facts: &Facts) -> u64 {
+        (find(name).unwrap().bounds)(facts)[0].value
+    }
+
+    #[test]
+    fn names_are_found_and_distinct() {
+        for quantity in QUANTITIES {
+            assert!(std::ptr::eq(find(quantity.name).unwrap(), quantity), "{}", quantity.name);
+        }
+        assert!(find("colour").is_none());
+    }
+
+    #[test]
+    fn the_drift_margin_is_that_of_the_redis_documentation() {
+        // A validity of ttl - 1 % - 2 ms is 9.898 s of 10 s: 10 / 9.898 - 1 is 1.0305 %.
+        assert_eq!(first("drift", &facts(9_898_000)), 10_305);
+    }
+
+    #[test]
+    fn what_a_hold_leaves_of_the_lease_bounds_pauses_and_steps() {
+        assert_eq!(first("pause", &facts(8_000_000)), 2_000_000);
+        assert_eq!(first("clock-jump", &facts(8_000_000)), 2_000_000);
+        assert_eq!(first("restart-delay", &facts(8_000_000)), 8_000_000);
+        assert_eq!(
+            first("restart-delay", &facts(10_000_000)),
+            10_000_000,
+            "no tighter than the ttl"
+        );
+    }
+
+    #[test]
+    fn a_server_that_counts_in_whole_seconds_leaves_a_second_less() {
+        let facts = Facts { tick: Micros::from_secs(1), ..facts(8_000_000) };
+        assert_eq!(first("pause", &facts), 1_000_000);
+        assert_eq!(first("drift", &facts), 125_000, "9 s for 8 s");
+        let longer = Facts { longest_hold: Micros::from_secs(11), ..facts };
+        assert_eq!((first("pause", &longer), first("drift", &longer)), (0, 0));
+    }
+
+    #[test]
+    fn every_default_range_has_a_width_and_its_ends_make_sense() {
+        for quantity in QUANTITIES {
+            let (from, to) = (quantity.range)(&facts(8_000_000));
+            assert!(from < to, "{}", quantity.name);
+            for value in [from, to] {
+                let mut scenario = Scenario::default();
+                (quantity.set)(&mut scenario, value);
+                assert_eq!(scenario.validate(), Ok(()), "{} {value}", quantity.name);
+                assert!(
+                    value == 0 || scenario != Scenario::default(),
+                    "{} {value} changes nothing",
+                    quantity.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn another_ttl_leaves_pauses_as_they_are() {
+        let mut scenario = Scenario { hold: Hold::UntilValidity, ..Scenario::default() };
+        (find("ttl").unwrap().set)(&mut scenario, 1_000_000);
+        assert_eq!(scenario.ttl, Span::secs(1));
+        assert_eq!(scenario.pause.unwrap().max, Span::secs(25));
+    }
+}

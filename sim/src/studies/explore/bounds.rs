@@ -1,0 +1,160 @@
+//! What is enumerated: which faults, how many, how long, with which lock and scenario.
+
+use super::base::Base;
+use super::prune::Rule;
+use crate::run::RunSpec;
+use crate::run::fit::{Unfit, fits};
+use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::span::{Span, SpanRange};
+use clap::ValueEnum;
+use fencepost_clients::Definition;
+use fencepost_faults::{Families, Family, FaultPlan, Seed};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The most faults that a plan may hold.
+pub const FAULTS_MAX: u8 = 2;
+
+/// The families whose faults are enumerated. The others are drawn from ranges that no timer divides
+/// into classes (rates of clocks, how slow a server is), or need a replicated deployment.
+pub const FAMILIES: &[Family] = &[
+    Family::Pause,
+    Family::ClockJump,
+    Family::Restart,
+    Family::Partition,
+    Family::LostReply,
+    Family::Latency,
+    Family::StorageDelay,
+    Family::Suspend,
+    Family::ClientCrash,
+    Family::Eviction,
+];
+
+/// How many values stand for the lengths between two timers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grain {
+    /// Two: one quantum after the earlier and one quantum before the later. Every timer counts.
+    Fine,
+    /// One, half-way between them. Timers that are nearer to each other than a round trip count as
+    /// one.
+    Coarse,
+}
+
+/// What is enumerated.
+#[derive(Clone)]
+pub struct Bounds {
+    /// The lock.
+    pub client: &'static Definition,
+    /// The families of the faults; `none` if there are to be no faults.
+    pub families: Families,
+    /// How many faults a plan holds at most.
+    pub faults: u8,
+    /// Deployment and workload; holds, waits and retries are fixed. Base runs vary its latency.
+    pub scenario: Scenario,
+    /// No fault lasts longer than this, delays a message by more, or steps a clock by more.
+    pub longest: Span,
+    /// How many values stand for the lengths between two timers.
+    pub grain: Grain,
+    /// Which plans are left out.
+    pub rules: BTreeSet<Rule>,
+    /// What little is drawn is drawn from this seed: names of owners, and retries of locks that draw
+    /// their own.
+    pub seed: Seed,
+}
+
+/// Bounds that cannot be enumerated.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InvalidBounds {
+    /// The lock and the scenario do not go together.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// A family whose faults are not enumerated.
+    #[error("fault '{0}': explore places {valid}", valid = valid())]
+    Family(&'static str),
+    /// More faults than can be placed.
+    #[error("faults '{0}': expected 0, 1 or 2")]
+    Faults(u8),
+    /// Faults are asked for, but none of any family.
+    #[error("fault 'none': expected --faults 0, or one or more of {valid}", valid = valid())]
+    NoFamily,
+    /// A length that is a range.
+    #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
+    Range {
+        /// Its key in the scenario.
+        key: &'static str,
+        /// Its value.
+        range: SpanRange,
+    },
+    /// A lock that is a program of the user's own.
+    #[error(
+        "client '{0}': expected a lock of the table; a program keeps clocks of its own, so \
+     that a place in one run is no place in another"
+    )]
+    Program(String),
+    /// A link that is slow in all runs.
+    #[error("slow-link '{0}': expected none; explore makes every link slow in turn")]
+    SlowLink(String),
+    /// A longest fault that is none.
+    #[error("longest '{0}': expected 1ms to 1h")]
+    Longest(Span),
+}
+
+impl Bounds {
+    /// Checks that they can be enumerated. Errors name the value and what would be valid.
+    pub fn validate(&self) -> Result<(), InvalidBounds> {
+        let scenario = &self.scenario;
+        if let Some(family) = self.families.chosen().find(|family| !is_placed(*family)) {
+            return Err(InvalidBounds::Family(family.name()));
+        }
+        if self.faults > FAULTS_MAX {
+            return Err(InvalidBounds::Faults(self.faults));
+        }
+        if self.faults > 0 && self.families.is_none() {
+            return Err(InvalidBounds::NoFamily);
+        }
+        if let Some(program) = scenario.program(self.client) {
+            return Err(InvalidBounds::Program(program.name.clone()));
+        }
+        if let Some(link) = scenario.slow_link {
+            return Err(InvalidBounds::SlowLink(link.to_string()));
+        }
+        if !(Span::millis(1)..=Span::secs(3_600)).contains(&self.longest) {
+            return Err(InvalidBounds::Longest(self.longest));
+        }
+        let hold = match scenario.hold {
+            Hold::Drawn(range) => Some(range),
+            Hold::UntilValidity => None,
+        };
+        let lengths =
+            [("think", Some(scenario.think)), ("hold", hold), ("retry", Some(scenario.retry))];
+        for (key, range) in lengths {
+            if let Some(range) = range.filter(|range| range.min != range.max) {
+                return Err(InvalidBounds::Range { key, range });
+            }
+        }
+        fits(scenario, self.client, &self.families)?;
+        Ok(())
+    }
+
+    /// The run of a plan under the conditions of a base run.
+    pub(super) fn spec(&self, base: &Base, plan: FaultPlan) -> RunSpec {
+        let is_calm = plan.faults.is_empty();
+        RunSpec {
+            seed: self.seed,
+            client: self.client,
+            families: if is_calm { Family::None.into() } else { self.families.clone() },
+            scenario: Rc::new(base.scenario.clone()),
+            plan,
+        }
+    }
+}
+
+fn is_placed(family: Family) -> bool {
+    family == Family::None || FAMILIES.contains(&family)
+}
+
+fn valid() -> String {
+    FAMILIES.iter().map(|family| family.name()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,302 @@
+//! Certificates: what was done, in words and numbers, and whether it comes out again.
+
+use super::bounds::{Bounds, Grain, InvalidBounds};
+use super::prune::Rule;
+use super::site::shortest_trap;
+use super::sum::Sum;
+use super::work::{Exploration, FailedPlan, Progress, Quiet, Slice};
+use crate::run::verdicts::tool;
+use crate::setup::scenario::Scenario;
+use crate::setup::span::Span;
+use crate::studies::sweep::Stop;
+use clap::ValueEnum;
+use fencepost_clients::find;
+use fencepost_faults::Family;
+use fencepost_faults::setting::Topology;
+use fencepost_reports::documents::certificate::unfinished::{self, Unfinished};
+use fencepost_reports::documents::certificate::{
+    Certificate, FORMAT, LeftOut, Runs, Slice as StatedSlice, StatedBounds, VERSION,
+};
+use fencepost_reports::sha256;
+
+/// The certificate of work that found nothing. Its checksum is still missing.
+pub fn certificate(bounds: &Bounds, work: &Exploration<'_>, quiet: &Quiet) -> Certificate {
+    let digests: String = quiet.slices.iter().map(|slice| slice.digest.as_str()).collect();
+    Certificate {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        tool: tool(),
+        checksum: None,
+        claim: claim(bounds, work.conditions().len()),
+        not_covered: not_covered(bounds),
+        bounds: stated(bounds, work),
+        runs: stated_runs(&quiet.sum),
+        left_out: stated_pruned(&quiet.sum),
+        digest: sha256(digests.as_bytes()),
+        slices: quiet.slices.iter().map(stated_slice).collect(),
+    }
+}
+
+/// What was run where no certificate can be given, and why none can.
+pub fn unfinished(bounds: &Bounds, work: &Exploration<'_>, sum: &Sum, reason: &str) -> Unfinished {
+    Unfinished {
+        format: unfinished::FORMAT.to_owned(),
+        version: unfinished::VERSION,
+        tool: tool(),
+        is_certificate: false,
+        reason: reason.to_owned(),
+        bounds: stated(bounds, work),
+        runs: stated_runs(sum),
+        left_out: stated_pruned(sum),
+    }
+}
+
+fn stated_runs(sum: &Sum) -> Runs {
+    Runs {
+        all: sum.all_runs(),
+        by_faults: sum.runs,
+        valid: sum.valid,
+        unknown: sum.unknown,
+        violated: sum.violated,
+        fired: sum.fired,
+        contended: sum.contended,
+    }
+}
+
+fn stated_pruned(sum: &Sum) -> LeftOut {
+    LeftOut {
+        gap_places: sum.pruned.places_in_gaps,
+        idle_plans: sum.pruned.idle,
+        colliding_plans: sum.pruned.colliding,
+    }
+}
+
+fn stated(bounds: &Bounds, work: &Exploration<'_>) -> StatedBounds {
+    StatedBounds {
+        client: bounds.client.name.to_owned(),
+        fault: bounds.families.to_string(),
+        faults: bounds.faults,
+        longest_us: bounds.longest.0,
+        grain: grain_name(bounds.grain),
+        rules: bounds.rules.iter().map(|rule| rule.name().to_owned()).collect(),
+        seed: bounds.seed,
+        conditions: work.conditions().into_iter().map(str::to_owned).collect(),
+        scenario: serde_json::json!(bounds.scenario),
+    }
+}
+
+fn grain_name(grain: Grain) -> String {
+    grain.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+fn stated_slice(slice: &Slice) -> StatedSlice {
+    StatedSlice {
+        faults: slice.faults as u8,
+        from: slice.units.start as u64,
+        to: slice.units.end as u64,
+        runs: slice.runs,
+        digest: slice.digest.clone(),
+    }
+}
+
+/// What was run, in words.
+fn claim(bounds: &Bounds, conditions: usize) -> String {
+    let scenario = &bounds.scenario;
+    let servers = match scenario.topology(bounds.client, &bounds.families) {
+        Topology::Standalone => "one server".to_owned(),
+        Topology::Replicated { replicas, .. } => format!("a primary with {replicas} replicas"),
+        Topology::Independent { masters, quorum } => {
+            format!("{masters} independent masters (quorum {quorum})")
+        }
+        Topology::Ensemble { servers } => format!("an ensemble of {servers}"),
+    };
+    let (processes, cycles) = (scenario.processes, scenario.cycles);
+    let parties = format!(
+        "{processes} processes of {cycles} {} each on {servers}, a lease of {} and a hold of {}",
+        if cycles == 1 { "cycle" } else { "cycles" },
+        scenario.ttl,
+        scenario.hold
+    );
+    let client = bounds.client.name;
+    if bounds.faults == 0 {
+        return format!(
+            "No run without a fault breaks a rule of {client} with {parties}, under {conditions} \
+             combinations of fixed latencies and starts."
+        );
+    }
+    let count = if bounds.faults == 1 { "one fault" } else { "at most two faults" };
+    let lengths = match bounds.grain {
+        Grain::Fine => "every length just after one timer or event and just before the next",
+        Grain::Coarse => {
+            "one length half-way between every two timers or events that are further \
+                          apart than a round trip"
+        }
+    };
+    format!(
+        "No plan with {count} of {} breaks a rule of {client} with {parties}, under {conditions} \
+         combinations of fixed latencies and starts: faults begin just before and just after every \
+         event of the run so far, at every target, with {lengths}, up to {}{}.",
+        bounds.families,
+        bounds.longest,
+        fixed(bounds)
+    )
+}
+
+/// How much of a fault there is, where no timer decides it.
+fn fixed(bounds: &Bounds) -> String {
+    let mut said = String::new();
+    for family in bounds.families.chosen() {
+        let delay = bounds.scenario.restart_delay;
+        match family {
+            Family::Restart if delay.min == delay.max => {
+                said.push_str(&format!("; servers come back after {}", delay.min));
+            }
+            Family::Restart => {
+                said.push_str(&format!("; servers come back after {} or {}", delay.min, delay.max));
+            }
+            Family::LostReply => said.push_str(&format!(
+                "; the next reply within {} or {} is lost",
+                Span(shortest_trap(&bounds.scenario)),
+                bounds.longest
+            )),
+            Family::ClientCrash => said.push_str("; processes also die for good"),
+            Family::Partition => said.push_str(
+                "; a partition cuts one link, one way or both ways, or one machine off from the \
+                 other side",
+            ),
+            Family::Latency | Family::StorageDelay => {
+                said.push_str("; a delay holds up what one machine sends another at one instant");
+            }
+            _ => {}
+        }
+    }
+    said
+}
+
+/// What the claim leaves open, in one sentence.
+fn not_covered(bounds: &Bounds) -> String {
+    let faults = match bounds.faults {
+        0 => "any fault".to_owned(),
+        1 => "two or more faults, faults of other families".to_owned(),
+        count => format!("more than {count} faults, faults of other families"),
+    };
+    let lengths = match bounds.faults {
+        0 => String::new(),
+        _ => {
+            format!(", other lengths of faults than these and longer ones than {}", bounds.longest)
+        }
+    };
+    format!(
+        "Not covered: {faults}{lengths}; other message orders than those of these latencies and \
+         faults; more processes or cycles, other leases, holds, waits and starts; what else than \
+         seed {} may draw; and whatever the simulated servers, network and clocks do not model.",
+        bounds.seed
+    )
+}
+
+/// The bounds that a certificate states. Errors: it names what there is not, or what cannot be
+/// enumerated.
+pub fn bounds_of(certificate: &Certificate) -> Result<Bounds, String> {
+    let stated = &certificate.bounds;
+    let scenario: Scenario = serde_json::from_value(stated.scenario.clone())
+        .map_err(|error| format!("bounds.scenario: {error}"))?;
+    scenario.validate().map_err(|error| format!("bounds.scenario: {error}"))?;
+    let named = |rule: &String| {
+        let found = Rule::ALL.into_iter().find(|one| one.name() == rule);
+        found.ok_or_else(|| format!("bounds.rules: '{rule}': expected gap or idle"))
+    };
+    let bounds = Bounds {
+        client: find(&stated.client)
+            .ok_or_else(|| format!("bounds.client: unknown lock '{}'", stated.client))?,
+        families: stated.fault.parse().map_err(|error| format!("bounds.fault: {error}"))?,
+        faults: stated.faults,
+        scenario,
+        longest: Span(stated.longest_us),
+        grain: Grain::from_str(&stated.grain, false)
+            .map_err(|_| format!("bounds.grain: '{}': expected fine or coarse", stated.grain))?,
+        rules: stated.rules.iter().map(named).collect::<Result<_, _>>()?,
+        seed: stated.seed,
+    };
+    bounds.validate().map_err(|error: InvalidBounds| error.to_string())?;
+    Ok(bounds)
+}
+
+/// How much of a certificate is done again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// The runs without a fault, and four slices spread over the others.
+    Sample,
+    /// Every slice.
+    Whole,
+}
+
+/// How a check of a certificate ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Checked {
+    /// So many slices of so many came out as stated, in so many runs.
+    Same {
+        /// Slices that were done again.
+        slices: usize,
+        /// Slices that there are.
+        of: usize,
+        /// Runs that it took.
+        runs: u64,
+    },
+    /// This slice came out otherwise.
+    Differs(StatedSlice),
+    /// Its slices, conditions or words are not those of its bounds.
+    Foreign,
+    /// It was stopped.
+    Stopped,
+}
+
+/// How many slices a sample has, besides the first.
+const SAMPLE: usize = 4;
+
+/// Which slices are done again.
+pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
+    let slices = &certificate.slices;
+    let step = match extent {
+        Extent::Whole => 1,
+        Extent::Sample => slices.len().saturating_sub(1).div_ceil(SAMPLE).max(1),
+    };
+    slices.iter().take(1).chain(slices.iter().skip(1).step_by(step)).collect()
+}
+
+/// Does some slices again and compares.
+pub fn check(
+    certificate: &Certificate,
+    (bounds, work): (&Bounds, &Exploration<'_>),
+    extent: Extent,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Checked, FailedPlan> {
+    let cut =
+        |slice: &StatedSlice| (usize::from(slice.faults), slice.from as usize..slice.to as usize);
+    let is_own = certificate.slices.iter().map(cut).eq(work.parts())
+        && certificate.bounds.conditions == work.conditions()
+        && certificate.claim == claim(bounds, work.conditions().len())
+        && certificate.not_covered == not_covered(bounds);
+    if !is_own {
+        return Ok(Checked::Foreign);
+    }
+    let chosen = chosen(certificate, extent);
+    let mut runs = 0;
+    for stated in &chosen {
+        let slice = Slice {
+            faults: usize::from(stated.faults),
+            units: stated.from as usize..stated.to as usize,
+            runs: stated.runs,
+            digest: stated.digest.clone(),
+        };
+        let again = work.again(&slice, progress, stop)?;
+        if stop.is_asked() {
+            return Ok(Checked::Stopped);
+        }
+        if again.as_ref() != Some(&slice) {
+            return Ok(Checked::Differs((*stated).clone()));
+        }
+        runs += slice.runs;
+    }
+    Ok(Checked::Same { slices: chosen.len(), of: certificate.slices.len(), runs })
+}

@@ -1,0 +1,230 @@
+//! What a fault can hit: a kind with its target, when and how much left open.
+
+use super::scout::Scout;
+use crate::setup::scenario::Scenario;
+use fencepost_faults::setting::Setting;
+use fencepost_faults::{Direction, Family, Fault, Micros, Node, SimTime};
+use std::collections::BTreeSet;
+
+/// A fault of which only when it begins and how much of it there is are left open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Site {
+    /// Nothing of the node runs.
+    Pause(Node),
+    /// As a pause, and the monotonic clock stands still.
+    Suspend(Node),
+    /// A process dies: for good, or until it is started again.
+    ClientCrash(Node),
+    /// A server dies, as a process or by power loss, and comes back after the restart delay.
+    Restart { node: Node, power: bool },
+    /// The reply to the next command of the client is lost.
+    LostReply { server: Node, client: Node },
+    /// What is sent at one instant from one to the other arrives late.
+    Late { from: Node, to: Node },
+    /// Nothing passes.
+    Cut { side_a: Vec<Node>, side_b: Vec<Node>, direction: Direction },
+    /// A wall clock is stepped.
+    Jump(Node),
+    /// A server evicts what expires.
+    Evict(Node),
+    /// A server is flushed.
+    Flush(Node),
+}
+
+/// How long a trap for a reply is set at least, in quanta: the command whose arrival it precedes
+/// falls into it, and the next one, a round trip later, does not.
+const TRAP_QUANTA: u64 = 2;
+
+/// Every site of a family. A partition cuts one link, one way or both ways, or one machine off from
+/// all of the other side.
+pub(super) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
+    let (clients, servers) = (setting.clients(), setting.servers());
+    let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
+        from.iter().flat_map(|a| to.iter().map(|b| (*a, *b))).collect()
+    };
+    let of =
+        |nodes: &[Node], site: fn(Node) -> Site| nodes.iter().map(|node| site(*node)).collect();
+    match family {
+        Family::Pause => of(&[clients, servers].concat(), Site::Pause),
+        Family::Suspend => of(&clients, Site::Suspend),
+        Family::ClientCrash => of(&clients, Site::ClientCrash),
+        Family::Restart => servers
+            .iter()
+            .flat_map(|node| [false, true].map(|power| Site::Restart { node: *node, power }))
+            .collect(),
+        Family::LostReply => links(&servers, &clients)
+            .into_iter()
+            .map(|(server, client)| Site::LostReply { server, client })
+            .collect(),
+        Family::Latency => [links(&clients, &servers), links(&servers, &clients)]
+            .concat()
+            .into_iter()
+            .map(|(from, to)| Site::Late { from, to })
+            .collect(),
+        Family::StorageDelay => links(&clients, &[Node::Storage])
+            .into_iter()
+            .map(|(from, to)| Site::Late { from, to })
+            .collect(),
+        Family::Partition => cuts(&clients, &servers),
+        Family::ClockJump => of(&[servers, clients].concat(), Site::Jump),
+        Family::Eviction => {
+            [of(&servers, Site::Evict), servers.iter().map(|node| Site::Flush(*node)).collect()]
+                .concat()
+        }
+        Family::None
+        | Family::ReplicationLag
+        | Family::Failover
+        | Family::ClockDrift
+        | Family::SlowServer
+        | Family::All => Vec::new(),
+    }
+}
+
+fn cuts(clients: &[Node], servers: &[Node]) -> Vec<Site> {
+    let cut = |side_a: &[Node], side_b: &[Node], direction| Site::Cut {
+        side_a: side_a.to_vec(),
+        side_b: side_b.to_vec(),
+        direction,
+    };
+    let mut all = Vec::new();
+    for client in clients.chunks(1) {
+        for server in servers.chunks(1) {
+            all.push(cut(client, server, Direction::Both));
+            all.push(cut(client, server, Direction::AToB));
+            all.push(cut(server, client, Direction::AToB));
+        }
+    }
+    if servers.len() > 1 {
+        all.extend(clients.chunks(1).map(|client| cut(client, servers, Direction::Both)));
+    }
+    if clients.len() > 1 {
+        all.extend(servers.chunks(1).map(|server| cut(clients, server, Direction::Both)));
+    }
+    all
+}
+
+/// What is left open of how much of a fault there is.
+pub(super) enum Measure {
+    /// Nothing: these are all the faults.
+    Fixed(Vec<Fault>),
+    /// When it ends.
+    Ends,
+    /// By how much a clock is stepped.
+    Steps,
+}
+
+/// How long a trap for a reply is set at least.
+pub(super) fn shortest_trap(scenario: &Scenario) -> Micros {
+    Micros(TRAP_QUANTA * scenario.quantum.0.0)
+}
+
+impl Site {
+    /// What is left open.
+    pub(super) fn measure(&self, scenario: &Scenario, longest: Micros) -> Measure {
+        match self {
+            Site::Restart { node, power } => {
+                let delays = scenario.restart_delay;
+                let mut spans = vec![delays.min.0, delays.max.0];
+                spans.dedup();
+                let died = |span| match power {
+                    false => Fault::Crash { node: *node, down_us: Some(span) },
+                    true => Fault::PowerLoss { node: *node, down_us: Some(span) },
+                };
+                Measure::Fixed(spans.into_iter().map(died).collect())
+            }
+            Site::LostReply { server, client } => {
+                // A server that stands still serves the command only later.
+                let spans = [shortest_trap(scenario), longest];
+                let (server, client) = (*server, *client);
+                let lost = |duration_us| Fault::LostReply { server, client, duration_us };
+                Measure::Fixed(spans.map(lost).to_vec())
+            }
+            Site::Evict(node) => Measure::Fixed(vec![Fault::Evict { node: *node }]),
+            Site::Flush(node) => Measure::Fixed(vec![Fault::FlushAll { node: *node }]),
+            Site::Jump(_) => Measure::Steps,
+            Site::Pause(_)
+            | Site::Suspend(_)
+            | Site::ClientCrash(_)
+            | Site::Late { .. }
+            | Site::Cut { .. } => Measure::Ends,
+        }
+    }
+
+    /// The fault that ends this long after its beginning. Of what has no end that is left open,
+    /// none.
+    pub(super) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
+        Some(match self {
+            Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },
+            Site::Suspend(node) => Fault::Suspend { node: *node, duration_us: span },
+            Site::ClientCrash(node) => Fault::Crash { node: *node, down_us: Some(span) },
+            Site::Late { from, to } => Fault::Delay {
+                from: vec![*from],
+                to: vec![*to],
+                extra_us_min: span,
+                extra_us_max: span,
+                duration_us: quantum,
+            },
+            Site::Cut { side_a, side_b, direction } => Fault::Partition {
+                side_a: side_a.clone(),
+                side_b: side_b.clone(),
+                direction: *direction,
+                duration_us: span,
+            },
+            Site::Restart { .. }
+            | Site::LostReply { .. }
+            | Site::Jump(_)
+            | Site::Evict(_)
+            | Site::Flush(_) => return None,
+        })
+    }
+
+    /// The faults that step a clock by this much, forward and back.
+    pub(super) fn stepping(&self, span: Micros) -> Vec<Fault> {
+        let Site::Jump(node) = *self else { return Vec::new() };
+        let offset = i64::try_from(span.0).unwrap_or(i64::MAX);
+        [offset, -offset].map(|offset_us| Fault::ClockJump { node, offset_us }).to_vec()
+    }
+
+    /// The fault that never ends, if there is one.
+    pub(super) fn for_good(&self) -> Option<Fault> {
+        match self {
+            Site::ClientCrash(node) => Some(Fault::Crash { node: *node, down_us: None }),
+            _ => None,
+        }
+    }
+
+    /// The instants between which it does not matter when the fault begins; `None` if it matters
+    /// between any two events.
+    pub(super) fn met(&self, scout: &Scout) -> Option<Vec<SimTime>> {
+        let turns = |node: Node| {
+            let own = scout.turns.iter().filter(move |(_, who)| *who == node);
+            own.map(|(at, _)| *at).collect()
+        };
+        let sent = |link: (Node, Node)| {
+            let own = scout.messages.iter().filter(move |message| message.link() == link);
+            own.map(|message| message.sent).collect()
+        };
+        let arrived = |link: (Node, Node)| {
+            let own = scout.messages.iter().filter(move |message| message.link() == link);
+            let arrivals: BTreeSet<SimTime> = own.filter_map(|message| message.arrived).collect();
+            arrivals.into_iter().collect()
+        };
+        match self {
+            Site::Pause(node) | Site::Jump(node) => Some(turns(*node)),
+            Site::LostReply { server, client } => Some(arrived((*client, *server))),
+            Site::Late { from, to } => Some(sent((*from, *to))),
+            // The network looks at a cut when a message is sent, is due, or is tried again: at
+            // turns of the two sides.
+            Site::Cut { side_a, side_b, .. } => {
+                let ends = [side_a.as_slice(), side_b].concat();
+                let own = scout.turns.iter().filter(|(_, who)| ends.contains(who));
+                Some(own.map(|(at, _)| *at).collect())
+            }
+            Site::Suspend(_)
+            | Site::ClientCrash(_)
+            | Site::Restart { .. }
+            | Site::Evict(_)
+            | Site::Flush(_) => None,
+        }
+    }
+}

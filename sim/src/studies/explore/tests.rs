@@ -1,0 +1,301 @@
+//! Explorations of small cells, and what they are held against: plans placed at every quantum, and
+//! plans that no rule leaves out.
+
+use super::base::{Base, bases};
+use super::bounds::{Bounds, Grain};
+use super::certificate::{Checked, Extent, certificate, check};
+use super::place::{Ground, Planned, all_sites, boundaries};
+use super::prune::Rule;
+use super::scout::{Scout, scout};
+use super::trial::trial;
+use super::work::{Answer, Exploration, Progress, Quiet};
+use crate::engine::Engine;
+use crate::run::Recording;
+use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::span::{Span, SpanRange};
+use crate::studies::sweep::Stop;
+use fencepost_clients::find;
+use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
+use fencepost_reports::documents::certificate::Certificate;
+use fencepost_reports::{Verdict, What, judge};
+use std::collections::BTreeSet;
+
+struct Silent;
+
+impl Progress for Silent {
+    fn run_done(&self, _: bool) {}
+}
+
+/// One latency, so that there are two base runs.
+fn bounds(client: &str, fault: &str, faults: u8) -> Bounds {
+    let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
+    let scenario = Scenario {
+        processes: 2,
+        cycles: 1,
+        masters: 3,
+        think: fixed(1),
+        hold: Hold::Drawn(fixed(4_000)),
+        retry: fixed(2_000),
+        latency: fixed(1),
+        ..Scenario::default()
+    };
+    Bounds {
+        client: find(client).expect("the lock is in the table"),
+        families: fault.parse().expect("families"),
+        faults,
+        scenario,
+        longest: Span::secs(15),
+        grain: Grain::Coarse,
+        rules: Rule::ALL.into(),
+        seed: Seed(0),
+    }
+}
+
+fn explored(bounds: &Bounds) -> Answer {
+    let work = Exploration::new(bounds, 2, &Stop::new()).expect("it can be placed");
+    work.explore(&Silent, &Stop::new()).expect("it runs")
+}
+
+#[track_caller]
+fn quiet(bounds: &Bounds) -> Quiet {
+    match explored(bounds) {
+        Answer::Quiet(quiet) => quiet,
+        other => panic!("{} under {}: {other:?}", bounds.client.name, bounds.families),
+    }
+}
+
+#[track_caller]
+fn counterexample(bounds: &Bounds) -> Planned {
+    match explored(bounds) {
+        Answer::Counterexample(planned) => planned,
+        other => panic!("{} under {}: {other:?}", bounds.client.name, bounds.families),
+    }
+}
+
+#[test]
+fn sound_locks_have_no_counterexample() {
+    for (client, fault, faults) in [
+        ("single-node", "none", 0),
+        ("single-node", "lost-reply", 2),
+        ("single-node", "latency", 1),
+        ("single-node", "client-crash", 1),
+        ("redlock", "lost-reply", 1),
+        ("fencing", "lost-reply", 1),
+    ] {
+        let bounds = bounds(client, fault, faults);
+        let sum = quiet(&bounds).sum;
+        assert!(sum.valid > 0 && sum.violated == 0, "{client} under {fault}: {sum:?}");
+        assert_eq!(sum.valid + sum.unknown, sum.all_runs());
+        assert_eq!(sum.runs[2] > 0, faults == 2, "{sum:?}");
+    }
+}
+
+#[test]
+fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
+    for (client, fault) in [
+        ("setnx-expire", "client-crash"),
+        ("set-ex-del", "pause"),
+        ("single-node", "pause"),
+        ("single-node", "restart"),
+        ("setnx-getset-nil", "pause"),
+        ("redlock-no-validity-check", "pause"),
+    ] {
+        let bounds = bounds(client, fault, 2);
+        let planned = counterexample(&bounds);
+        assert!(planned.plan.faults.len() <= 1, "{client} under {fault}: {planned:?}");
+        let spec = bounds.spec(&bases(&bounds)[planned.base], planned.plan);
+        assert_eq!(spec.validate(), Ok(()));
+        let outcome = spec.run(Engine::Turmoil).expect("turmoil runs it too");
+        assert_eq!(judge(&outcome.history).verdict, Verdict::Violated, "{client} under {fault}");
+    }
+}
+
+#[test]
+fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
+    let mut bounds = bounds("redlock", "restart", 1);
+    // Every link slow in turn: only split votes leave a lock with the barest majority.
+    bounds.scenario.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
+    let planned = counterexample(&bounds);
+    assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
+    bounds.scenario.latency = SpanRange::new(Span::millis(1), Span::millis(1));
+    bounds.scenario.restart_delay = SpanRange::new(Span::secs(12), Span::secs(12));
+    assert!(quiet(&bounds).sum.valid > 0);
+}
+
+/// Every violation that the plans with one fault show, as the checkers name them.
+fn shown(bounds: &Bounds, base: &Base) -> BTreeSet<String> {
+    let calm = FaultPlan::default();
+    let scout = scout(bounds, base, &calm).expect("it runs");
+    let ground = Ground { bounds, base, prefix: &calm, scout: &scout };
+    let placed = all_sites(bounds).into_iter().map(|site| ground.place(&site).expect("it runs"));
+    let plans: Vec<FaultPlan> = placed.flat_map(|placed| placed.plans).collect();
+    plans.into_iter().flat_map(|plan| broken(bounds, base, plan)).collect()
+}
+
+fn broken(bounds: &Bounds, base: &Base, plan: FaultPlan) -> Vec<String> {
+    let outcome = bounds.spec(base, plan).run(Engine::Fast).expect("it runs");
+    let violations = judge(&outcome.history).violations.into_iter();
+    violations.map(|one| format!("{} by {}", one.kind, one.cause)).collect()
+}
+
+#[test]
+fn pruning_loses_no_violation() {
+    for (client, fault, shows) in [
+        ("single-node", "pause", true),
+        ("set-ex-del", "lost-reply", false),
+        ("set-ex-del", "latency", true),
+        ("single-node", "clock-jump", true),
+        ("single-node", "partition", false),
+    ] {
+        let pruned = bounds(client, fault, 1);
+        let whole = Bounds { rules: BTreeSet::new(), ..pruned.clone() };
+        let base = &bases(&pruned)[0];
+        let (few, all) = (shown(&pruned, base), shown(&whole, base));
+        assert_eq!(few, all, "{client} under {fault}");
+        assert_eq!(!all.is_empty(), shows, "{client} under {fault}: {all:?}");
+    }
+}
+
+/// Runs of neighbouring quanta at which a process that dies for good breaks a rule.
+fn windows(bounds: &Bounds, base: &Base, until: SimTime) -> Vec<(SimTime, SimTime)> {
+    let quantum = bounds.scenario.quantum.0;
+    let mut windows: Vec<(SimTime, SimTime)> = Vec::new();
+    let mut at = SimTime::ZERO;
+    while at <= until {
+        if !broken(bounds, base, death(at)).is_empty() {
+            match windows.last_mut() {
+                Some((_, end)) if *end + quantum == at => *end = at,
+                _ => windows.push((at, at)),
+            }
+        }
+        at = at + quantum;
+    }
+    windows
+}
+
+fn death(at_us: SimTime) -> FaultPlan {
+    let fault = Fault::Crash { node: Node::Client(1), down_us: None };
+    FaultPlan::new(vec![TimedFault { id: 1, at_us, fault }])
+}
+
+/// Whether every window has a place in it.
+fn covers(places: &BTreeSet<SimTime>, windows: &[(SimTime, SimTime)]) -> bool {
+    windows.iter().all(|(from, to)| places.range(*from..=*to).next().is_some())
+}
+
+#[test]
+fn a_death_at_any_quantum_that_breaks_a_rule_has_a_place_and_a_place_left_out_is_noticed() {
+    let bounds = bounds("setnx-expire", "client-crash", 1);
+    let base = &bases(&bounds)[0];
+    let calm = FaultPlan::default();
+    let places = boundaries(&bounds, &calm, &scout(&bounds, base, &calm).expect("it runs"));
+    let windows = windows(&bounds, base, SimTime(20_000));
+    assert!(!windows.is_empty(), "a death between SETNX and EXPIRE leaves the lock for ever");
+    assert!(covers(&places, &windows), "{windows:?} {places:?}");
+    let (from, to) = windows[0];
+    let mut fewer = places;
+    fewer.retain(|at| *at < from || *at > to);
+    assert!(!covers(&fewer, &windows), "a place that was left out is noticed");
+}
+
+#[test]
+fn every_message_and_every_event_is_a_place() {
+    let bounds = bounds("redlock", "client-crash", 1);
+    let base = &bases(&bounds)[1];
+    let calm = FaultPlan::default();
+    let places = boundaries(&bounds, &calm, &scout(&bounds, base, &calm).expect("it runs"));
+    // The probe of a run without faults begins at once; a step of a clock by nothing puts it off.
+    let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
+    let late = TimedFault { id: 1, at_us: SimTime(120_000_000), fault: nothing };
+    let spec = bounds.spec(base, FaultPlan::new(vec![late]));
+    let outcome = spec.run_recording(Engine::Turmoil, Recording::Wire).expect("it runs");
+    let is_early = |at: &SimTime| *at < SimTime(100_000_000);
+    let events = outcome.history.events.iter().map(|event| event.time_us).filter(is_early);
+    let last = events.clone().max().expect("something happens");
+    let trace = outcome.trace.expect("it was recorded");
+    let messages = trace.messages.iter().flat_map(|one| [Some(one.sent_us), one.arrived_us]);
+    let all = events.chain(messages.flatten().filter(|at| *at <= last));
+    let quantum = bounds.scenario.quantum.0;
+    let missing = all.filter(|at| !places.contains(at) || !places.contains(&(*at + quantum)));
+    assert_eq!(missing.collect::<Vec<_>>(), []);
+}
+
+#[test]
+fn a_second_fault_is_placed_in_the_run_that_the_first_made() {
+    let bounds = bounds("single-node", "lost-reply", 2);
+    let base = &bases(&bounds)[0];
+    let calm = FaultPlan::default();
+    let before = boundaries(&bounds, &calm, &scout(&bounds, base, &calm).expect("it runs"));
+    let reply = Fault::LostReply {
+        server: Node::Redis(1),
+        client: Node::Client(1),
+        duration_us: Micros::from_millis(500),
+    };
+    let first = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(3_000), fault: reply }]);
+    let after = boundaries(&bounds, &first, &scout(&bounds, base, &first).expect("it runs"));
+    assert!(after.iter().all(|at| *at >= SimTime(3_000)), "none before the first");
+    assert!(!after.is_subset(&before), "what the first fault leads to has places of its own");
+}
+
+#[test]
+fn two_replies_in_a_row_can_be_lost() {
+    let bounds = bounds("single-node", "lost-reply", 2);
+    let base = &bases(&bounds)[0];
+    let calm = FaultPlan::default();
+    let calm_scout = scout(&bounds, base, &calm).expect("it runs");
+    let site = &all_sites(&bounds)[0];
+    let place = |prefix: &FaultPlan, scout: &Scout| {
+        Ground { bounds: &bounds, base, prefix, scout }.place(site).expect("it runs").plans
+    };
+    let lost = |plan: &FaultPlan| {
+        let outcome = bounds.spec(base, plan.clone()).run(Engine::Fast).expect("it runs");
+        let fired = |what: &What| matches!(what, What::FaultBegan { .. });
+        let fired = outcome.history.events.into_iter().filter(|event| fired(&event.what));
+        fired.map(|event| event.time_us).collect::<Vec<_>>()
+    };
+    let pairs = place(&calm, &calm_scout).into_iter().flat_map(|first| {
+        let scout = scout(&bounds, base, &first).expect("it runs");
+        place(&first, &scout)
+    });
+    let soon = Micros::from_millis(100);
+    let in_a_row = |lost: Vec<SimTime>| lost.len() == 2 && lost[1].since(lost[0]) < soon;
+    assert!(pairs.map(|plan| lost(&plan)).any(in_a_row));
+}
+
+#[test]
+fn a_certificate_comes_out_again_and_another_does_not() {
+    let bounds = bounds("single-node", "lost-reply", 2);
+    let work = Exploration::new(&bounds, 2, &Stop::new()).expect("it can be placed");
+    let quiet = quiet(&bounds);
+    let written = certificate(&bounds, &work, &quiet);
+    let checked = |certificate: &Certificate, extent| {
+        check(certificate, (&bounds, &work), extent, &Silent, &Stop::new()).expect("it runs")
+    };
+    let of = written.slices.len();
+    let runs = written.runs.all;
+    assert_eq!(checked(&written, Extent::Whole), Checked::Same { slices: of, of, runs });
+    assert!(matches!(checked(&written, Extent::Sample), Checked::Same { slices: 2..=5, .. }));
+    for place in 0..of {
+        let mut other = written.clone();
+        other.slices[place].digest = "0".repeat(64);
+        let differs = Checked::Differs(other.slices[place].clone());
+        assert_eq!(checked(&other, Extent::Whole), differs, "slice {place}");
+    }
+    let mut cut = written.clone();
+    cut.slices.pop();
+    assert_eq!(checked(&cut, Extent::Sample), Checked::Foreign);
+    let mut bold = written;
+    bold.claim.push_str(" Never.");
+    assert_eq!(checked(&bold, Extent::Sample), Checked::Foreign);
+}
+
+#[test]
+fn a_trial_says_whether_it_exercised_anything() {
+    let bounds = bounds("single-node", "client-crash", 1);
+    let base = &bases(&bounds)[0];
+    let calm = trial(&bounds, base, &FaultPlan::default()).expect("it runs");
+    assert!(calm.contended && !calm.fired && calm.verdict == Verdict::Valid);
+    let early = trial(&bounds, base, &death(SimTime::ZERO)).expect("it runs");
+    assert!(early.fired && !early.contended, "the first process never asked");
+    assert!(matches!(early.verdict, Verdict::Unknown { .. }));
+}

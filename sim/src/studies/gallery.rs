@@ -1,0 +1,219 @@
+//! `docs/gallery`: a page for each anomaly, made from pinned seeds.
+//!
+//! Everything follows from the table of exhibits, so the pages are the same on every machine; a
+//! test makes them again and compares.
+
+pub mod exhibits;
+mod memcached;
+mod postgresql;
+mod protocols;
+mod steps;
+mod zookeeper;
+
+use crate::Engine;
+use crate::diagnosis::{Minimal, Target, minimise};
+use crate::run::RunSpec;
+use crate::run::verdicts::Findings;
+use crate::setup::scenario::Scenario;
+use crate::studies::parallel::in_parallel;
+use crate::studies::sweep::{FailedRun, Silent, Stop, SweepSpec, count};
+use exhibits::{Exhibit, Fixed, all};
+use fencepost_clients::find;
+use fencepost_faults::{Families, Micros, Seed};
+use fencepost_reports::documents::gallery::{Page, page};
+use fencepost_reports::summary::sweep::{SeedRange, Shard};
+use fencepost_reports::{Cell, RunReport};
+use std::rc::Rc;
+
+/// How many seeds a remedy is tried on, from the one after the pinned one on.
+const TRIED: u64 = 20;
+
+/// Every page with the name of its file, and the index, which is the first.
+pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
+    let made = in_parallel(jobs, &all(), |exhibit| {
+        Ok((format!("{}.md", exhibit.name), page_of(exhibit)?))
+    });
+    std::iter::once(Ok(("README.md".to_owned(), index()))).chain(made).collect()
+}
+
+/// Why a page could not be made.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum GalleryError {
+    /// The seed no longer shows what it was pinned for.
+    #[error(
+        "exhibit {0}: the seed no longer shows it: pin another one in sim/src/studies/gallery/exhibits.rs"
+    )]
+    NotShown(&'static str),
+    /// The table names what there is not.
+    #[error("exhibit {exhibit}: {what}")]
+    Wrong {
+        /// Which exhibit.
+        exhibit: &'static str,
+        /// What is wrong.
+        what: String,
+    },
+    /// The simulation failed.
+    #[error("seed {seed}, client {client}, fault {fault}: \
+     {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
+    Run(FailedRun),
+}
+
+fn index() -> String {
+    let mut text = "# Gallery\n\nWhat can go wrong with a lock: one page for each anomaly, with \
+     the question, the protocol, the timeline of the smallest run that shows it, and what \
+         helps. Every page is made from a pinned seed by `fencepost gallery --out docs/gallery`; \
+         the commands at its end show that \
+         smallest run again, among those of the other violations of the seed.\n\n\
+         | anomaly | question | lock | fault | what breaks |\n| --- | --- | --- | --- | --- |\n"
+        .to_owned();
+    for exhibit in all() {
+        text.push_str(&format!(
+            "| [{}]({}.md) | {} | {} | {} | {} by {} |\n",
+            exhibit.title,
+            exhibit.name,
+            exhibit.question,
+            exhibit.client,
+            exhibit.fault,
+            exhibit.kind,
+            exhibit.cause
+        ));
+    }
+    text
+}
+
+fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
+    let spec = spec(exhibit)?;
+    let target = Target { kind: exhibit.kind, cause: exhibit.cause };
+    let not_shown = || GalleryError::NotShown(exhibit.name);
+    let minimal = minimise(&spec, target).ok_or_else(not_shown)?;
+    let run = report(&minimal.spec)?;
+    let shown = |one: &&fencepost_reports::ViolationReport| {
+        one.violation.kind == exhibit.kind && one.violation.cause == exhibit.cause
+    };
+    let violation = &run.violations.iter().find(shown).ok_or_else(not_shown)?.violation;
+    let original = Findings::command(&spec);
+    let replay = format!(
+        "{original} --format json > run.json\nfencepost replay --minimal --verbose run.json"
+    );
+    let facts = Page {
+        title: exhibit.title,
+        question: exhibit.question,
+        protocol: &exhibit.protocol,
+        seen: format!("`{}` under `{}`, seed {}", exhibit.client, exhibit.fault, exhibit.seed),
+        replay,
+        workload: workload(&minimal),
+        margins: margins(&minimal),
+        remedy: exhibit.remedy,
+        tried: exhibit.fixed.as_ref().map(|fixed| tried(exhibit, fixed)).transpose()?,
+        source: exhibit.source,
+    };
+    Ok(page(&facts, &run, violation))
+}
+
+/// The run that an exhibit pins.
+fn spec(exhibit: &'static Exhibit) -> Result<RunSpec, GalleryError> {
+    let wrong = |what: String| GalleryError::Wrong { exhibit: exhibit.name, what };
+    let client = find(exhibit.client)
+        .ok_or_else(|| wrong(format!("unknown client '{}'", exhibit.client)))?;
+    let families: Families = exhibit
+        .fault
+        .parse()
+        .map_err(|error: fencepost_faults::UnknownFamily| wrong(error.to_string()))?;
+    let scenario = scenario(exhibit.settings).map_err(wrong)?;
+    Ok(RunSpec::draw(Seed(exhibit.seed), client, &families, Rc::new(scenario)))
+}
+
+fn scenario(settings: &[(&str, &str)]) -> Result<Scenario, String> {
+    let value = |text: &str| text.parse::<i64>().map_or_else(|_| text.into(), toml::Value::Integer);
+    let table: toml::Table =
+        settings.iter().map(|(key, text)| ((*key).to_owned(), value(text))).collect();
+    let scenario: Scenario =
+        table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+    scenario.validate().map_err(|error| error.to_string())?;
+    Ok(scenario)
+}
+
+fn report(spec: &RunSpec) -> Result<RunReport, GalleryError> {
+    let failed = |error| {
+        let (client, fault, seed) =
+            (spec.client.name.to_owned(), spec.families.to_string(), spec.seed);
+        GalleryError::Run(FailedRun { client, fault, seed, error })
+    };
+    let outcome = spec.run(Engine::Fast).map_err(failed)?;
+    Ok(Findings { spec, outcome: &outcome }.report())
+}
+
+fn workload(minimal: &Minimal) -> String {
+    let scenario = &minimal.spec.scenario;
+    let counted =
+        |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let processes = counted(u64::from(scenario.processes), "process");
+    let processes = processes.replace("processs", "processes");
+    format!("{processes}, {} of each.", counted(u64::from(scenario.cycles), "cycle"))
+}
+
+/// How much of each magnitude is enough, where a step less was tried and is not.
+fn margins(minimal: &Minimal) -> Vec<String> {
+    let margin = |found: &fencepost_faults::shrink::Boundary| {
+        let (name, not_enough) = (found.magnitude.name(), found.not_enough?);
+        let (quantity, unit) =
+            name.split_once("_us").map_or((name, ""), |(quantity, _)| (quantity, "us"));
+        let show = |value: i64| match unit {
+            "us" => format!("{}{}", if value < 0 { "-" } else { "" }, Micros(value.unsigned_abs())),
+            _ => value.to_string(),
+        };
+        Some(format!(
+            "Fault {}: {quantity} {} is enough, {} is not.",
+            found.fault,
+            show(found.enough),
+            show(not_enough)
+        ))
+    };
+    minimal.boundaries.iter().filter_map(margin).collect()
+}
+
+/// How often the rule is broken without the remedy and with it, over the same seeds. The pinned one,
+/// which was chosen because it breaks the rule, is not among them.
+fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
+    let before = counted(exhibit, exhibit.client, exhibit.settings, fixed)?;
+    let after = counted(exhibit, fixed.client, fixed.settings, fixed)?;
+    let settings: String =
+        fixed.settings.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
+    let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
+    Ok(format!(
+        "Tried over seeds {}..{} under `{}`: {} in {} of {} runs without it, in {} of {} with it \
+         (`--client {}{settings}`).",
+        exhibit.seed + 1,
+        exhibit.seed + 1 + TRIED,
+        exhibit.fault,
+        fixed.kind,
+        broken(&before),
+        before.valid + before.violated,
+        broken(&after),
+        after.valid + after.violated,
+        fixed.client
+    ))
+}
+
+fn counted(
+    exhibit: &'static Exhibit,
+    client: &str,
+    settings: &[(&str, &str)],
+    fixed: &Fixed,
+) -> Result<Cell, GalleryError> {
+    let wrong = |what: String| GalleryError::Wrong { exhibit: exhibit.name, what };
+    let client = find(client).ok_or_else(|| wrong(format!("unknown client '{}'", fixed.client)))?;
+    let spec = SweepSpec {
+        cells: vec![(client, spec(exhibit)?.families)],
+        scenario: scenario(settings).map_err(wrong)?,
+        engine: Engine::Fast,
+        seeds: SeedRange { from: Seed(exhibit.seed + 1), to: Seed(exhibit.seed + 1 + TRIED) },
+        shard: Shard::WHOLE,
+        jobs: 1,
+        fail_fast: false,
+        explains: false,
+        violations_max: 0,
+    };
+    let mut sum = count(&spec, &Silent, &Stop::new()).map_err(GalleryError::Run)?;
+    Ok(sum.cells.remove(0))
+}

@@ -1,0 +1,87 @@
+//! The one server of a load experiment, which writes down what it has to do.
+
+use super::Book;
+use crate::hosts::coordinators::{Entry, Ground};
+use crate::setup::scenario::Scenario;
+use crate::world::host::Software;
+use crate::world::server::Server;
+use fencepost_clients::{Coordinator, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Micros, Node, Seed};
+use fencepost_machine::wording::Wording;
+use fencepost_machine::{
+    DiskImage, Input, Machine, Now, OperatorAction, Output, Outputs, WallTime,
+};
+use std::rc::Rc;
+
+/// Its name.
+pub(super) fn node(coordinator: Coordinator) -> Node {
+    match coordinator {
+        Coordinator::Redis => Node::Redis(1),
+        Coordinator::Memcached | Coordinator::ZooKeeper | Coordinator::PostgreSql => {
+            Node::Server(1)
+        }
+    }
+}
+
+fn ground<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> Ground<'r> {
+    let topology = match entry.coordinator {
+        Coordinator::Redis => Topology::Standalone,
+        Coordinator::Memcached | Coordinator::ZooKeeper | Coordinator::PostgreSql => {
+            Topology::Ensemble { servers: 1 }
+        }
+    };
+    Ground { seed, scenario, topology, tap_prefix: None }
+}
+
+/// Where a process finds it.
+pub(super) fn servers(entry: &Entry, seed: Seed, process: Node) -> Servers {
+    let scenario = Scenario::default();
+    (entry.servers)(&ground(&scenario, entry, seed), process)
+}
+
+/// The server. Its disk takes no time.
+pub(super) fn server(entry: &Entry, seed: Seed, service: Micros, book: &Rc<Book>) -> Software {
+    let (scenario, book) = (Scenario::default(), book.clone());
+    let ground = ground(&scenario, entry, seed);
+    let mut machine = (entry.machine)(&ground, node(entry.coordinator));
+    let factory = move |image: DiskImage, now: Now| -> Box<dyn Machine> {
+        let machine = machine(image, now);
+        Box::new(Counting { machine, started: now.wall, book: book.clone() })
+    };
+    Software::Machine(Box::new(Server::new(service, Micros::ZERO, Box::new(factory))))
+}
+
+/// A server that notes when it carries out commands, and how many messages it gets and sends.
+struct Counting {
+    machine: Box<dyn Machine>,
+    started: WallTime,
+    book: Rc<Book>,
+}
+
+impl Machine for Counting {
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        let received = u64::from(matches!(input, Input::Received { .. }));
+        self.machine.handle(input, now, out);
+        let is_message = |output: &&Output| matches!(output, Output::Send { .. });
+        let sent = out.list.iter().filter(is_message).count() as u64;
+        self.book.messages.set(self.book.messages.get() + received + sent);
+        if out.commands > 0 {
+            let at = now.wall.0.saturating_sub(self.started.0);
+            let at = u64::try_from(at).unwrap_or(0);
+            self.book.commands.borrow_mut().push((at, u64::from(out.commands)));
+        }
+    }
+
+    fn supports(&self, action: OperatorAction) -> bool {
+        self.machine.supports(action)
+    }
+
+    fn will_send(&self) -> bool {
+        self.machine.will_send()
+    }
+
+    fn wording(&self) -> Wording {
+        self.machine.wording()
+    }
+}

@@ -1,0 +1,199 @@
+//! Many seeds, over threads, added up.
+//!
+//! Threads take chunks of seeds in order; adding commutes, so the sum does not depend on how many
+//! threads there are or which came first.
+
+mod again;
+mod checkpoint;
+mod confirm;
+mod cpu;
+mod explain;
+mod kept;
+mod work;
+
+pub use checkpoint::{Checkpoint, InvalidCheckpoint};
+pub use cpu::ThreadClock;
+pub use kept::kept;
+
+use crate::engine::{Engine, EngineError};
+use crate::setup::scenario::Scenario;
+use again::Closer;
+use confirm::confirm;
+use explain::explain;
+use fencepost_clients::Definition;
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::RunReport;
+use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
+use std::sync::atomic::{AtomicBool, Ordering};
+use work::Work;
+
+/// What a sweep runs.
+#[derive(Clone)]
+pub struct SweepSpec {
+    /// Every lock under every combination of faults.
+    pub cells: Vec<(&'static Definition, Families)>,
+    /// The deployment, the workload and the habits.
+    pub scenario: Scenario,
+    /// Which engine runs the seeds.
+    pub engine: Engine,
+    /// The seeds of the whole sweep, before it is cut into shards.
+    pub seeds: SeedRange,
+    /// Which slice of them to run.
+    pub shard: Shard,
+    /// How many threads.
+    pub jobs: usize,
+    /// Stop at the first violation.
+    pub fail_fast: bool,
+    /// Whether the smallest run of every anomaly is made minimal and explained.
+    pub explains: bool,
+    /// How many violations a cell keeps; [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by default.
+    pub violations_max: u64,
+}
+
+/// A run that could not be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FailedRun {
+    /// Which lock.
+    pub client: String,
+    /// Which faults.
+    pub fault: String,
+    /// Which seed.
+    pub seed: Seed,
+    /// Why.
+    pub error: EngineError,
+}
+
+/// Who hears of a sweep as it goes on. Called from any thread.
+pub trait Listener: Sync {
+    /// A run is done.
+    fn run_done(&self, report: &RunReport, seed: Seed);
+
+    /// Some seeds were added up; `sum` makes the sum so far, for a checkpoint. Other threads wait
+    /// meanwhile.
+    fn added(&self, sum: &dyn Fn() -> Sweep) {
+        let _ = sum;
+    }
+
+    /// All seeds are done; of the smallest runs so many were looked at again.
+    fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
+        let _ = (stage, done, of);
+    }
+}
+
+/// Nobody hears of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Listener for Silent {
+    fn run_done(&self, _: &RunReport, _: Seed) {}
+}
+
+/// What is done with the smallest run of every anomaly once all seeds are done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// It is run again under turmoil.
+    Confirming,
+    /// Its plan is made minimal and it is explained.
+    Explaining,
+}
+
+/// Asks a sweep to stop early: what is done by then is added up.
+#[derive(Debug, Default)]
+pub struct Stop {
+    is_asked: AtomicBool,
+    is_urgent: AtomicBool,
+}
+
+impl Stop {
+    /// A request that nobody has made yet.
+    pub const fn new() -> Stop {
+        Stop { is_asked: AtomicBool::new(false), is_urgent: AtomicBool::new(false) }
+    }
+
+    /// Makes the request: no more seeds are begun.
+    pub fn ask(&self) {
+        self.is_asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes the request, or if it was made before, a more urgent one: what has been found is not
+    /// looked at again either.
+    pub fn insist(&self) {
+        if self.is_asked.swap(true, Ordering::Relaxed) {
+            self.is_urgent.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it was made.
+    pub fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was made twice.
+    pub fn is_urgent(&self) -> bool {
+        self.is_urgent.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs every seed of the shard in every cell. The sum is the same whatever `jobs` is, unless it
+/// was stopped early.
+pub fn sweep(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
+    go_on(spec, None, listener, stop)
+}
+
+/// Goes on where a sweep was, see [`Checkpoint::read`]: the sum is the one of a sweep that was
+/// never interrupted.
+pub fn go_on(
+    spec: &SweepSpec,
+    start: Option<&Sweep>,
+    listener: &dyn Listener,
+    stop: &Stop,
+) -> Result<Sweep, FailedRun> {
+    let mut sum = add_up(spec, start, listener, stop)?;
+    if spec.engine == Engine::Fast {
+        confirm(spec, &mut sum, &Closer { stage: Stage::Confirming, listener, stop })?;
+    }
+    if spec.explains {
+        explain(spec, &mut sum, &Closer { stage: Stage::Explaining, listener, stop })?;
+    }
+    Ok(sum)
+}
+
+/// As [`sweep`], but counts only: nothing is seen again under turmoil, and nothing is explained.
+pub fn count(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
+    add_up(spec, None, listener, stop)
+}
+
+fn add_up(
+    spec: &SweepSpec,
+    start: Option<&Sweep>,
+    listener: &dyn Listener,
+    stop: &Stop,
+) -> Result<Sweep, FailedRun> {
+    let work = Work::new(spec, start, listener, stop);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..spec.jobs.max(1)).map(|_| scope.spawn(|| work.work())).collect();
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    });
+    work.finish()
+}
+
+/// What all runs have in common.
+fn config(spec: &SweepSpec) -> serde_json::Value {
+    let options: String = spec
+        .scenario
+        .deviations()
+        .iter()
+        .map(|(key, value)| format!(" --set {key}={value}"))
+        .collect();
+    serde_json::json!({
+        "engine": spec.engine.name(),
+        "options": options.trim_start(),
+        "max_violations": spec.violations_max,
+        "explains": spec.explains,
+        "scenario": spec.scenario,
+    })
+}

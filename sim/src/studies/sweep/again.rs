@@ -1,0 +1,48 @@
+//! Doing something again with the smallest run of every anomaly, over threads.
+
+use super::{FailedRun, Listener, Stage, Stop, SweepSpec};
+use crate::setup::scenario::Scenario;
+use crate::studies::parallel::in_parallel;
+use fencepost_faults::Seed;
+use fencepost_reports::Sweep;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Why it is done, who hears of it, and who may end it early.
+pub(super) struct Closer<'s> {
+    pub(super) stage: Stage,
+    pub(super) listener: &'s dyn Listener,
+    pub(super) stop: &'s Stop,
+}
+
+/// What comes of it, in order of cell (its place) and seed, whichever thread came first. Those that
+/// an urgent stop left out are missing.
+pub(super) fn again<T: Send>(
+    spec: &SweepSpec,
+    sum: &Sweep,
+    closer: &Closer<'_>,
+    again: impl Fn(usize, Seed, &Rc<Scenario>) -> Result<T, FailedRun> + Sync,
+) -> Vec<(usize, Seed, Result<T, FailedRun>)> {
+    let mut runs: Vec<(usize, Seed)> = Vec::new();
+    for (place, cell) in sum.cells.iter().enumerate() {
+        let mut seeds: Vec<Seed> =
+            cell.fingerprints.iter().map(|found| found.smallest.seed).collect();
+        seeds.sort();
+        seeds.dedup();
+        runs.extend(seeds.into_iter().map(|seed| (place, seed)));
+    }
+    let done = AtomicUsize::new(0);
+    let results = in_parallel(spec.jobs, &runs, |&(place, seed)| {
+        if closer.stop.is_urgent() {
+            return None;
+        }
+        let result = again(place, seed, &Rc::new(spec.scenario.clone()));
+        closer.listener.looked_closer(
+            closer.stage,
+            done.fetch_add(1, Ordering::Relaxed) + 1,
+            runs.len(),
+        );
+        Some((place, seed, result))
+    });
+    results.into_iter().flatten().collect()
+}

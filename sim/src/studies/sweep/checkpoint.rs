@@ -1,0 +1,115 @@
+//! How far a sweep has come, so that it can go on after it was killed.
+
+use super::{SweepSpec, config};
+use crate::run::verdicts::tool;
+use fencepost_reports::Sweep;
+use fencepost_reports::record::checksum::{Damaged, Protection, Uncovered, checksum, verify};
+use fencepost_reports::summary::sweep::{Impossible, SeedRange};
+use serde::{Deserialize, Serialize};
+
+/// The `format` field of a checkpoint.
+const FORMAT: &str = "fencepost.checkpoint";
+/// The version of the format that this build reads and writes. It is no published format: only the
+/// build that wrote it goes on from it.
+const VERSION: u32 = 1;
+
+/// What a sweep must remember to go on exactly where it was.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Checkpoint {
+    format: String,
+    version: u32,
+    /// The seeds of the whole sweep, before it was cut into shards.
+    asked: SeedRange,
+    /// What the seeds that were run add up to. What of it was confirmed under turmoil does not
+    /// matter: the smallest runs are confirmed at the end.
+    sum: Sweep,
+    /// The checksum of all the rest. Every checkpoint is written with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checksum: Option<String>,
+}
+
+/// Why a sweep cannot go on from a checkpoint.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InvalidCheckpoint {
+    /// It is something else.
+    #[error("not a checkpoint: {0}")]
+    NotOne(String),
+    /// It belongs to another sweep.
+    #[error(
+        "belongs to another sweep: {what} is {found}, not {asked}; go on with the options it was \
+         begun with, or begin anew without --resume"
+    )]
+    Other {
+        /// What differs.
+        what: &'static str,
+        /// What the checkpoint says.
+        found: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// Its content is not what was written.
+    #[error(
+        "its checksum does not fit its content: the file was damaged or edited; begin anew without \
+         --resume"
+    )]
+    Damaged,
+    /// Its sum cannot have come of runs.
+    #[error("its sum cannot be: {0}")]
+    Impossible(#[from] Impossible),
+}
+
+impl Checkpoint {
+    /// What to write down.
+    pub fn new(spec: &SweepSpec, sum: Sweep) -> serde_json::Result<Checkpoint> {
+        let (format, version) = (FORMAT.to_owned(), VERSION);
+        let open = Checkpoint { format, version, asked: spec.seeds, sum, checksum: None };
+        let checksum = checksum(&serde_json::to_value(&open)?, Uncovered::Nothing);
+        Ok(Checkpoint { checksum: Some(checksum), ..open })
+    }
+
+    /// Reads a checkpoint and checks that it belongs to this sweep. Returns what was done, and
+    /// whether damage to the file would have been noticed.
+    pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
+        let not_one = |error: serde_json::Error| InvalidCheckpoint::NotOne(error.to_string());
+        let document: serde_json::Value = serde_json::from_str(text).map_err(not_one)?;
+        let protection = verify(&document, Uncovered::Nothing);
+        let read: Checkpoint = serde_json::from_value(document).map_err(not_one)?;
+        let protection = protection.map_err(|Damaged| InvalidCheckpoint::Damaged)?;
+        if (read.format.as_str(), read.version) != (FORMAT, VERSION) {
+            let found = format!("format {} version {}", read.format, read.version);
+            return Err(InvalidCheckpoint::NotOne(found));
+        }
+        read.belongs_to(spec)?;
+        read.sum.possible()?;
+        Ok((read.sum, protection))
+    }
+
+    fn belongs_to(&self, spec: &SweepSpec) -> Result<(), InvalidCheckpoint> {
+        let sum = &self.sum;
+        let names: Vec<String> =
+            sum.cells.iter().map(|cell| format!("{} x {}", cell.client, cell.fault)).collect();
+        let cells: Vec<String> = spec
+            .cells
+            .iter()
+            .map(|(client, families)| format!("{} x {families}", client.name))
+            .collect();
+        let slice = |shard: fencepost_reports::summary::sweep::Shard| {
+            format!("{}/{}", shard.index, shard.count)
+        };
+        let whole = |seeds: Option<SeedRange>| {
+            seeds.map_or("not stated".to_owned(), |seeds| seeds.to_string())
+        };
+        let pairs = [
+            ("tool", sum.tool.version.clone(), tool().version),
+            ("seeds", self.asked.to_string(), spec.seeds.to_string()),
+            ("the whole", whole(sum.whole), whole(Some(spec.seeds))),
+            ("shard", slice(sum.shard), slice(spec.shard)),
+            ("cells", names.join(", "), cells.join(", ")),
+            ("config", sum.config.to_string(), config(spec).to_string()),
+        ];
+        match pairs.into_iter().find(|(_, found, asked)| found != asked) {
+            Some((what, found, asked)) => Err(InvalidCheckpoint::Other { what, found, asked }),
+            None => Ok(()),
+        }
+    }
+}

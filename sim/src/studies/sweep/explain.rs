@@ -1,0 +1,41 @@
+//! The smallest run of every anomaly, made minimal and explained.
+
+use super::again::{Closer, again};
+use super::{FailedRun, SweepSpec};
+use crate::diagnosis::{Rates, inquire_with};
+use crate::run::RunSpec;
+use crate::run::verdicts::Findings;
+use fencepost_faults::Seed;
+use fencepost_reports::{Cell, Sweep};
+
+/// Makes the smallest run of every anomaly minimal and explains it.
+pub(super) fn explain(
+    spec: &SweepSpec,
+    sum: &mut Sweep,
+    closer: &Closer<'_>,
+) -> Result<(), FailedRun> {
+    let smallest = |cell: &Cell, id: &str, seed: Seed| {
+        cell.fingerprints.iter().any(|known| known.id == id && known.smallest.seed == seed)
+    };
+    // Made once for all anomalies of a cell, whichever thread comes first.
+    let rates = Rates::default();
+    let results = again(spec, sum, closer, |place, seed, scenario| {
+        let (client, families) = &spec.cells[place];
+        let run = RunSpec::draw(seed, client, families, scenario.clone());
+        let failed = |error| FailedRun {
+            client: client.name.to_owned(),
+            fault: families.to_string(),
+            seed,
+            error,
+        };
+        let outcome = run.run(spec.engine).map_err(failed)?;
+        let mut report = Findings { spec: &run, outcome: &outcome }.report();
+        report.violations.retain(|one| smallest(&sum.cells[place], &one.violation.id, seed));
+        inquire_with(&rates, &run, &mut report);
+        Ok(report.violations)
+    });
+    for (place, _, violations) in results {
+        violations?.into_iter().for_each(|violation| sum.cells[place].explain(violation));
+    }
+    Ok(())
+}

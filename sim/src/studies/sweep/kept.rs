@@ -1,0 +1,79 @@
+//! The reports of the violations that a sweep keeps, made by running their seeds again: a sweep
+//! holds no report.
+
+use super::{FailedRun, SweepSpec};
+use crate::run::RunSpec;
+use crate::run::verdicts::{Findings, report};
+use crate::studies::parallel::in_parallel;
+use fencepost_faults::Seed;
+use fencepost_reports::summary::sweep::Cell;
+use fencepost_reports::{Report, Sweep};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A run that shows violations that are kept.
+struct Showing {
+    /// The place of its cell.
+    cell: usize,
+    seed: Seed,
+    /// The ids of the violations for which it is kept.
+    ids: Vec<String>,
+}
+
+/// Runs what is kept again, over as many threads as the sweep, and hands on a report for each
+/// violation: at most `violations_max` of a cell, the smallest of each anomaly first. Which thread
+/// hands it on, and in which order, is not said.
+pub fn kept<E: From<FailedRun> + Send>(
+    spec: &SweepSpec,
+    sum: &Sweep,
+    hand_on: &(dyn Fn(&Report) -> Result<(), E> + Sync),
+) -> Result<(), E> {
+    let runs: Vec<Showing> =
+        sum.cells.iter().enumerate().flat_map(|(place, cell)| showing(place, cell)).collect();
+    let has_failed = AtomicBool::new(false);
+    let shown = in_parallel(spec.jobs, &runs, |run| {
+        // The first failure is what is told: there is no use in more.
+        if has_failed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let shown = show(spec, run, hand_on);
+        has_failed.fetch_or(shown.is_err(), Ordering::Relaxed);
+        shown
+    });
+    shown.into_iter().collect()
+}
+
+/// The runs of a cell that are kept, each once.
+fn showing(cell_place: usize, cell: &Cell) -> impl Iterator<Item = Showing> {
+    let limit = usize::try_from(cell.violations_max).unwrap_or(usize::MAX);
+    let mut ids: BTreeMap<Seed, Vec<String>> = BTreeMap::new();
+    for (place, kept) in cell.kept().into_iter().take(limit) {
+        ids.entry(kept.seed).or_default().push(cell.fingerprints[place].id.clone());
+    }
+    ids.into_iter().map(move |(seed, ids)| Showing { cell: cell_place, seed, ids })
+}
+
+fn show<E: From<FailedRun>>(
+    spec: &SweepSpec,
+    showing: &Showing,
+    hand_on: &dyn Fn(&Report) -> Result<(), E>,
+) -> Result<(), E> {
+    let (client, families) = &spec.cells[showing.cell];
+    let seed = showing.seed;
+    let run = RunSpec::draw(seed, client, families, Rc::new(spec.scenario.clone()));
+    let failed = |error| FailedRun {
+        client: client.name.to_owned(),
+        fault: families.to_string(),
+        seed,
+        error,
+    };
+    let outcome = run.run(spec.engine).map_err(failed)?;
+    let found = Findings { spec: &run, outcome: &outcome }.report();
+    for id in &showing.ids {
+        let mut only = found.clone();
+        only.violations.retain(|other| other.violation.id == *id);
+        hand_on(&report(seed, spec.engine, &spec.scenario, vec![only]))?;
+    }
+    Ok(())
+}

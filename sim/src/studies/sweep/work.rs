@@ -1,0 +1,191 @@
+//! The threads of a sweep: who takes which seeds, and how what they find is added up.
+
+use super::cpu::ThreadClock;
+use super::{FailedRun, Listener, Stop, SweepSpec, config};
+use crate::run::RunSpec;
+use crate::run::verdicts::{Findings, tool};
+use crate::setup::scenario::Scenario;
+use fencepost_clients::Definition;
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::Verdict;
+use fencepost_reports::judge::phases::phases;
+use fencepost_reports::summary::sweep::{
+    Cell, FORMAT, Measured, Ranges, RunSummary, SeedRange, Sweep, VERSION, runs_of,
+};
+use std::rc::Rc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How many seeds a thread takes at a time: enough that threads rarely meet, few enough that they
+/// end together. Chunks end at its multiples, as the blocks of `seeds_to_first` do.
+const CHUNK: u64 = 16;
+
+/// What the threads share. Its size does not depend on how many seeds there are.
+pub(super) struct Work<'s> {
+    pub(super) spec: &'s SweepSpec,
+    pub(super) listener: &'s dyn Listener,
+    pub(super) stop: &'s Stop,
+    /// The seeds that no thread has taken yet, the lowest last.
+    left: Mutex<Vec<SeedRange>>,
+    done: Mutex<Done>,
+}
+
+/// What has come of a sweep so far.
+struct Done {
+    cells: Vec<Cell>,
+    ranges: Ranges,
+    failed: Option<FailedRun>,
+}
+
+impl<'s> Work<'s> {
+    /// The seeds of the shard that `start` does not have.
+    pub(super) fn new(
+        spec: &'s SweepSpec,
+        start: Option<&Sweep>,
+        listener: &'s dyn Listener,
+        stop: &'s Stop,
+    ) -> Self {
+        let done = match start {
+            None => Done { cells: empty_cells(spec), ranges: Ranges::default(), failed: None },
+            Some(sum) => Done {
+                cells: sum.cells.clone(),
+                ranges: runs_of(sum).into_iter().collect(),
+                failed: None,
+            },
+        };
+        let mut left = done.ranges.missing(spec.shard.slice(spec.seeds));
+        left.reverse();
+        Work { spec, listener, stop, left: Mutex::new(left), done: Mutex::new(done) }
+    }
+
+    /// One thread: takes chunks until there are none.
+    pub(super) fn work(&self) {
+        let scenario = Rc::new(self.spec.scenario.clone());
+        while let Some(chunk) = self.take() {
+            let mut cells = empty_cells(self.spec);
+            let mut ran = SeedRange { from: chunk.from, to: chunk.from };
+            for seed in (chunk.from.0..chunk.to.0).map(Seed) {
+                if self.stop.is_asked() {
+                    break;
+                }
+                if let Err(failed) = self.seed(seed, &scenario, &mut cells) {
+                    self.fail(failed);
+                    return;
+                }
+                ran.to = Seed(seed.0 + 1);
+            }
+            self.add(&cells, ran);
+        }
+    }
+
+    /// What has come of it: the sum, or the failure of the lowest seed.
+    pub(super) fn finish(self) -> Result<Sweep, FailedRun> {
+        let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match done.failed {
+            Some(failed) => Err(failed),
+            None => Ok(done.sum(self.spec)),
+        }
+    }
+
+    /// The next seeds that nobody has taken.
+    fn take(&self) -> Option<SeedRange> {
+        if self.stop.is_asked() {
+            return None;
+        }
+        let mut left = lock(&self.left);
+        let range = left.last_mut()?;
+        let from = range.from;
+        let to = Seed((from.0 / CHUNK + 1).saturating_mul(CHUNK)).min(range.to);
+        range.from = to;
+        if range.is_empty() {
+            left.pop();
+        }
+        Some(SeedRange { from, to })
+    }
+
+    /// One seed in every cell.
+    fn seed(
+        &self,
+        seed: Seed,
+        scenario: &Rc<Scenario>,
+        cells: &mut [Cell],
+    ) -> Result<(), FailedRun> {
+        for ((client, families), cell) in self.spec.cells.iter().zip(cells) {
+            let clock = ThreadClock::start();
+            let spec = RunSpec::draw(seed, client, families, scenario.clone());
+            let failed = |error| FailedRun {
+                client: client.name.to_owned(),
+                fault: families.to_string(),
+                seed,
+                error,
+            };
+            let outcome = spec.run(self.spec.engine).map_err(failed)?;
+            let report = Findings { spec: &spec, outcome: &outcome }.report();
+            let phases = phases(&outcome.history);
+            cell.add(&RunSummary { seed, run: &report, phases: &phases });
+            if self.spec.fail_fast && report.verdict == Verdict::Violated {
+                self.stop.ask();
+            }
+            self.listener.run_done(&report, seed);
+            if let Some(cpu_us) = clock.micros() {
+                cell.took(cpu_us);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&self, cells: &[Cell], range: SeedRange) {
+        let mut done = lock(&self.done);
+        for (sum, cell) in done.cells.iter_mut().zip(cells) {
+            sum.absorb(cell);
+        }
+        done.ranges.insert(range);
+        self.listener.added(&|| done.sum(self.spec));
+    }
+
+    fn fail(&self, failed: FailedRun) {
+        self.stop.ask();
+        let mut done = lock(&self.done);
+        // The lowest seed speaks, whichever thread came first.
+        if done.failed.as_ref().is_none_or(|known| failed.seed < known.seed) {
+            done.failed = Some(failed);
+        }
+    }
+}
+
+impl Done {
+    /// The sum so far, as it is published.
+    fn sum(&self, spec: &SweepSpec) -> Sweep {
+        let range = spec.shard.slice(spec.seeds);
+        let end = self.ranges.end().unwrap_or(range.from);
+        let gaps = self.ranges.missing(SeedRange { from: range.from, to: end });
+        Sweep {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: tool(),
+            config: config(spec),
+            checksum: None,
+            seeds: SeedRange { from: range.from, to: end },
+            complete: end == range.to && gaps.is_empty(),
+            gaps,
+            shard: spec.shard,
+            whole: Some(spec.seeds),
+            cells: self.cells.clone(),
+            baseline: None,
+            measured: Measured::default(),
+        }
+    }
+}
+
+fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
+    let cell = |(client, families): &(&Definition, Families)| Cell {
+        violations_max: spec.violations_max,
+        ..Cell::new(client.name, &families.to_string())
+    };
+    spec.cells.iter().map(cell).collect()
+}
+
+/// A thread that panicked leaves what it held as it was: the panic is passed on once all threads
+/// have ended.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,48 @@
+//! Tells the log of messages, if somebody wants to see them, what is sent and what arrives.
+
+use super::agenda::HostIndex;
+use super::socket::{Kind, Owner};
+use super::state::State;
+use fencepost_machine::wording::{self, Speaker, Wording};
+
+impl State {
+    /// Reads the bytes that are about to be sent from a socket, in the words of the server at one
+    /// of its ends.
+    #[cold]
+    pub(super) fn note_bytes(&mut self, socket: u32, bytes: &[u8]) {
+        let end = &self.sockets[socket as usize];
+        let accepted_here = matches!(end.owner, Owner::Machine(id) if id.was_accepted());
+        let (speaker, server) = match accepted_here {
+            true => (Speaker::Server, end.host),
+            false => (Speaker::Client, end.remote),
+        };
+        let wording = self.server(server).map_or(wording::lines as Wording, |it| it.wording);
+        if let Some(wire) = &mut self.wire {
+            wire.reads(&wording(speaker, bytes));
+        }
+    }
+
+    /// Writes a message down as it is sent: over which connection is told by the socket at one of
+    /// its ends.
+    pub(super) fn note_sent(
+        &mut self,
+        serial: u64,
+        kind: Kind,
+        (from, to): (HostIndex, HostIndex),
+        socket: u32,
+    ) {
+        let thread = self.sockets.get(socket as usize).map_or(1, |end| end.thread);
+        let (ends, now) = ([from, to].map(|host| self.node(host).of_thread(thread)), self.now);
+        if let Some(wire) = &mut self.wire {
+            wire.sent(serial, kind, ends, now);
+        }
+    }
+
+    /// Writes down that a message has reached its host.
+    pub(super) fn note_arrived(&mut self, serial: u64) {
+        let now = self.now;
+        if let Some(wire) = &mut self.wire {
+            wire.arrived(serial, now);
+        }
+    }
+}
