@@ -24,22 +24,24 @@ mod suspend;
 mod swarm;
 
 mod absence;
+mod incident;
 mod strike;
 
 use crate::fault::Fault;
 use crate::seed::Stream;
-use crate::setting::Setting;
-use crate::time::SimTime;
+use crate::setting::{Setting, Topology};
+use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
+pub use incident::Incident;
 pub use swarm::{Swarmed, swarm};
 
-/// Faults and when they begin, as a family drew them.
+/// Faults and when they begin.
 pub type Drawn = Vec<(SimTime, Fault)>;
 
 /// How a family draws: from its own stream, for a setting.
-pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Drawn;
+pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 /// A theme of faults: what `--fault` names. Its number is that of its stream, so that the set only
 /// grows at its end.
@@ -119,6 +121,12 @@ impl Family {
         FAMILIES.iter().copied().find(known)
     }
 
+    /// How long after one of its incidents is over the next may begin; `None` if they may overlap.
+    pub(crate) fn rest(self, setting: &Setting) -> Option<Micros> {
+        let is_absence = self == Family::Failover && !is_watched(setting);
+        is_absence.then_some(setting.ttl_us)
+    }
+
     /// The stream that it draws from.
     pub(crate) fn stream(self) -> Stream {
         Stream::Plan(self as u16)
@@ -175,4 +183,9 @@ impl Family {
             ),
         }
     }
+}
+
+/// Whether Sentinels replace a primary that is lost.
+fn is_watched(setting: &Setting) -> bool {
+    matches!(setting.topology, Topology::Replicated { .. })
 }

@@ -192,6 +192,24 @@ impl Fault {
         }
     }
 
+    /// The same, to be changed.
+    pub(crate) fn nodes_mut(&mut self) -> Vec<&mut Node> {
+        match self {
+            Fault::Pause { node, .. }
+            | Fault::Suspend { node, .. }
+            | Fault::Crash { node, .. }
+            | Fault::PowerLoss { node, .. }
+            | Fault::ClockDrift { node, .. }
+            | Fault::ClockJump { node, .. }
+            | Fault::SlowServer { node, .. }
+            | Fault::Evict { node }
+            | Fault::FlushAll { node } => vec![node],
+            Fault::Partition { side_a, side_b, .. } => side_a.iter_mut().chain(side_b).collect(),
+            Fault::Delay { from, to, .. } => from.iter_mut().chain(to).collect(),
+            Fault::LostReply { server, client, .. } => vec![server, client],
+        }
+    }
+
     /// Every directed link that the fault acts on. A fault of a node acts on the node's link with
     /// itself, one of a reply on the link from server to client.
     pub fn links(&self) -> Vec<(Node, Node)> {

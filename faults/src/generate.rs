@@ -2,10 +2,12 @@
 
 use crate::collision::collide;
 use crate::families::Families;
-use crate::family::{Draw, Drawing, Drawn, Family, Swarmed, swarm};
+use crate::family::{Draw, Drawing, Drawn, Family, Incident, Swarmed, swarm};
+use crate::fault::Fault;
 use crate::plan::{FaultPlan, TimedFault};
 use crate::seed::Seed;
 use crate::setting::Setting;
+use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
@@ -15,40 +17,70 @@ use crate::setting::Setting;
 /// first within each family, then among the families. So a combination holds nothing that its
 /// families would not have drawn alone.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
-    let mut drawn = Drawn::new();
+    let incidents = incidents(seed, families, setting);
+    plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())
+}
+
+/// An incident and the family that drew it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DrawnIncident {
+    /// The family.
+    pub family: Family,
+    /// What it drew at one go, without the faults that collide.
+    pub incident: Incident,
+}
+
+/// The plan of [`generate`], incident by incident.
+pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<DrawnIncident> {
+    let mut all: Vec<DrawnIncident> = Vec::new();
     for family in families.chosen() {
         match family.drawing() {
-            Drawing::Own(draw) => drawn.extend(drawn_by(seed, family, draw, setting)),
-            Drawing::Swarm => drawn.extend(swarmed(seed, setting)),
+            Drawing::Own(draw) => all.extend(drawn_by(seed, family, draw, setting)),
+            Drawing::Swarm => all.extend(swarmed(seed, setting)),
         }
     }
-    FaultPlan::new(without_collisions(drawn))
+    without_collisions(all)
+}
+
+/// The plan of these faults, numbered from 1 in the order in which they begin.
+pub fn plan_of(mut drawn: Drawn) -> FaultPlan {
+    drawn.sort_by_key(|(at, _)| *at);
+    let numbered = (1..).zip(drawn);
+    FaultPlan::new(numbered.map(|(id, (at_us, fault))| TimedFault { id, at_us, fault }).collect())
 }
 
 /// What every family draws that the seed switches on.
-fn swarmed(seed: Seed, setting: &Setting) -> Drawn {
+fn swarmed(seed: Seed, setting: &Setting) -> Vec<DrawnIncident> {
     let part = |on: &Swarmed| match on.family.drawing() {
         Drawing::Own(draw) => drawn_by(seed, on.family, draw, &on.soften(setting)),
-        Drawing::Swarm => Drawn::new(),
+        Drawing::Swarm => Vec::new(),
     };
     swarm(seed).iter().flat_map(part).collect()
 }
 
 /// What one family draws of a seed.
-fn drawn_by(seed: Seed, family: Family, draw: Draw, setting: &Setting) -> Drawn {
+fn drawn_by(seed: Seed, family: Family, draw: Draw, setting: &Setting) -> Vec<DrawnIncident> {
     let drawn = draw(&mut seed.stream(family.stream()), setting);
-    without_collisions(drawn).into_iter().map(|timed| (timed.at_us, timed.fault)).collect()
+    let own = |incident| DrawnIncident { family, incident };
+    without_collisions(drawn.into_iter().map(own).collect())
 }
 
-/// The faults in order, without those that collide with an earlier one, numbered from 1.
-fn without_collisions(mut drawn: Drawn) -> Vec<TimedFault> {
-    drawn.sort_by_key(|(at, _)| *at);
-    let mut faults: Vec<TimedFault> = Vec::new();
-    for (at_us, fault) in drawn {
-        let timed = TimedFault { id: faults.len() as u32 + 1, at_us, fault };
-        if !faults.iter().any(|earlier| collide(earlier, &timed)) {
-            faults.push(timed);
+/// The incidents without the faults that collide with an earlier one.
+fn without_collisions(mut all: Vec<DrawnIncident>) -> Vec<DrawnIncident> {
+    let mut drawn: Vec<(usize, SimTime, Fault)> = Vec::new();
+    for (place, one) in all.iter_mut().enumerate() {
+        let faults = one.incident.faults.drain(..);
+        drawn.extend(faults.map(|(at, fault)| (place, at, fault)));
+    }
+    drawn.sort_by_key(|(_, at, _)| *at);
+    let mut kept: Vec<TimedFault> = Vec::new();
+    for (place, at_us, fault) in drawn {
+        let timed = TimedFault { id: 0, at_us, fault };
+        if !kept.iter().any(|earlier| collide(earlier, &timed)) {
+            all[place].incident.faults.push((at_us, timed.fault.clone()));
+            kept.push(timed);
         }
     }
-    faults
+    all.retain(|one| !one.incident.faults.is_empty());
+    all
 }

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod aim;
 mod collision;
 mod describe;
 mod did_you_mean;
@@ -22,9 +23,9 @@ pub mod time;
 
 pub use did_you_mean::did_you_mean;
 pub use families::{Families, UnknownFamily};
-pub use family::{FAMILIES, Family};
+pub use family::{FAMILIES, Family, Incident};
 pub use fault::{Direction, Fault, FaultKind, Impact};
-pub use generate::generate;
+pub use generate::{DrawnIncident, generate, incidents, plan_of};
 pub use node::Node;
 pub use plan::{FaultPlan, TimedFault};
 pub use seed::{Seed, Stream};

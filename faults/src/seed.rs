@@ -38,6 +38,8 @@ pub enum Stream {
     Latency(Node, Node),
     /// How long leases, holds and waits are in a swarm run.
     Lengths,
+    /// Which incidents are aimed, and at which places.
+    Aim,
 }
 
 impl Seed {
@@ -66,6 +68,7 @@ impl Stream {
             Stream::Clock(node) => (7, code(node), thread(node)),
             Stream::Latency(from, to) => (8, code(from), code(to)),
             Stream::Lengths => (9, 0, 0),
+            Stream::Aim => (10, 0, 0),
         };
         kind << 56 | a << 28 | b
     }

@@ -1,6 +1,8 @@
 //! One run: from a plan to a history.
 
+mod aimed;
 pub mod fit;
+mod places;
 pub mod verdicts;
 
 use crate::engine::{Engine, EngineError, Records, Setup};
@@ -11,12 +13,14 @@ use crate::run::fit::{Unfit, fits};
 use crate::setup::lengths;
 use crate::setup::places::RESOURCE;
 use crate::setup::roster::Roster;
-use crate::setup::scenario::{Scenario, SlowLink};
+use crate::setup::scenario::{Scenario, SlowLink, Strategy};
 use crate::world::recorder::Recorder;
 use crate::world::{network, node_clock};
 use fencepost_clients::{Definition, Keeps};
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, FaultPlan, Micros, Node, Seed, SimTime, generate};
+use fencepost_faults::{
+    Families, FaultPlan, Micros, Node, Seed, Setting, SimTime, generate, incidents,
+};
 use fencepost_reports::record::history::{FORMAT, VERSION};
 use fencepost_reports::{Header, History, Keeping, Trace};
 use std::rc::Rc;
@@ -119,7 +123,22 @@ impl RunSpec {
         let mut plan = generate(seed, families, &setting);
         let unanswered = entry(client.deployment.coordinator()).unanswered;
         plan.faults.retain(|timed| !unanswered.contains(&timed.fault.kind()));
-        RunSpec { seed, client, families: families.clone(), scenario, plan }
+        let drawn = RunSpec { seed, client, families: families.clone(), scenario, plan };
+        match drawn.scenario.strategy {
+            Strategy::Uniform => drawn,
+            Strategy::Aimed => drawn.aimed(&setting),
+        }
+    }
+
+    /// The run with half of its incidents moved to where they hurt.
+    fn aimed(self, setting: &Setting) -> RunSpec {
+        let mut drawn = incidents(self.seed, &self.families, setting);
+        let unanswered = self.coordinator().unanswered;
+        for one in &mut drawn {
+            one.incident.faults.retain(|(_, fault)| !unanswered.contains(&fault.kind()));
+        }
+        drawn.retain(|one| !one.incident.faults.is_empty());
+        RunSpec { plan: aimed::plan(&self, drawn, setting), ..self }
     }
 
     /// Checks that the lock fits the scenario, and the plan the deployment. Errors name the value,

@@ -3,9 +3,9 @@
 //! than any lease, never so many that the rest make no quorum. Redlock must survive it. Must never
 //! bring a master back while a lock that it forgot may be held.
 
-use super::Drawn;
 use super::strike::death;
 use super::timing::{span, starts};
+use super::{Drawn, Incident};
 use crate::draw::{chance, subset, uniform};
 use crate::fault::{Direction, Fault};
 use crate::node::Node;
@@ -14,8 +14,8 @@ use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
 /// Strikes one after the other: the next begins after all masters of the last are back.
-pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
+    let mut drawn = Vec::new();
     let mut all_back = SimTime::ZERO;
     for at in starts(rng, setting) {
         let absence = absence(rng, setting, at);
@@ -28,7 +28,7 @@ pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
             // A lock granted by those who are left must have run out before another master may
             // forget it.
             all_back = all_back + setting.ttl_us;
-            drawn.extend(absence);
+            drawn.push(Incident { at: Some(at), faults: absence });
         }
     }
     drawn

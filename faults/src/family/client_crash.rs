@@ -1,7 +1,7 @@
 //! `client-crash`: processes die, some for good. Must never leave fewer than two alive (or kill any
 //! for good where there are no more than two): a lock that nobody else wants shows nothing.
 
-use super::Drawn;
+use super::Incident;
 use super::timing::{span, starts};
 use crate::draw::{any, chance};
 use crate::fault::Fault;
@@ -12,11 +12,11 @@ use rand_chacha::ChaCha8Rng;
 /// How many processes survive at least.
 const SURVIVORS_MIN: u16 = 2;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let clients = setting.clients();
     let mut may_die: u16 = setting.processes.saturating_sub(SURVIVORS_MIN);
     let mut dead: Vec<Node> = Vec::new();
-    let mut drawn = Drawn::new();
+    let mut drawn = Vec::new();
     for at in starts(rng, setting) {
         let (victim, for_good) = (any(rng, &clients), chance(rng, 500));
         let away = span(rng, setting.knobs.client_down);
@@ -26,7 +26,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
             may_die -= 1;
             dead.push(node);
         }
-        drawn.push((at, Fault::Crash { node, down_us: if for_good { None } else { Some(away) } }));
+        let down_us = if for_good { None } else { Some(away) };
+        drawn.push(Incident::lone(at, Fault::Crash { node, down_us }));
     }
     drawn
 }

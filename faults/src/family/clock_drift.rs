@@ -2,7 +2,7 @@
 //! drift apart faster than the setting allows: the margin of a lock is relative, so the bound is
 //! too.
 
-use super::Drawn;
+use super::Incident;
 use super::timing::{span, starts, up_to};
 use crate::draw::{chance, uniform};
 use crate::fault::Fault;
@@ -11,7 +11,7 @@ use crate::setting::Setting;
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let most = rate_max(setting.knobs.drift_ppm);
     if most == 0 {
         return Vec::new();
@@ -24,16 +24,17 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
     let rate = |rng: &mut ChaCha8Rng, worst: i32| if extreme { worst } else { any_rate(rng, most) };
     if lasting {
         let (at, length) = (setting.window.begin_us, setting.window.length());
-        return hosts
-            .into_iter()
-            .map(|(node, worst)| drift(node, rate(rng, worst), at, length))
-            .collect();
+        let all = hosts.into_iter();
+        let faults = all.map(|(node, worst)| drift(node, rate(rng, worst), at, length)).collect();
+        return vec![Incident { at: None, faults }];
     }
     // In spells, all hosts at once: only a difference between clocks matters.
-    let mut drawn = Drawn::new();
+    let mut drawn = Vec::new();
     for at in starts(rng, setting) {
         let length = span(rng, setting.knobs.spell) + up_to(rng, setting.ttl_us);
-        drawn.extend(hosts.iter().map(|(node, worst)| drift(*node, rate(rng, *worst), at, length)));
+        let all = hosts.iter();
+        let faults = all.map(|(node, worst)| drift(*node, rate(rng, *worst), at, length)).collect();
+        drawn.push(Incident { at: Some(at), faults });
     }
     drawn
 }

@@ -1,7 +1,7 @@
 //! `clock-jump`: a wall clock is stepped, so that leases at a server end too early (forward) or too
 //! late (back). Must never touch Sentinels: their TILT mode is a story of its own.
 
-use super::Drawn;
+use super::Incident;
 use super::strike::strikes;
 use super::timing::span;
 use crate::draw::{any, chance};
@@ -11,21 +11,24 @@ use crate::setting::Setting;
 use crate::time::SimTime;
 use rand_chacha::ChaCha8Rng;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
+    let mut drawn = Vec::new();
     for strike in strikes(rng, setting) {
         let at_a_client = chance(rng, 150);
         let client = any(rng, &setting.clients());
-        match client {
+        let at = strike.first();
+        let faults = match client {
             Some(client) if at_a_client => {
-                drawn.extend(strike.hits.first().map(|(at, _)| jump(rng, setting, *at, client)))
+                let first = strike.hits.first();
+                first.map(|(at, _)| jump(rng, setting, *at, client)).into_iter().collect()
             }
             _ => {
-                drawn.extend(strike.shield);
-                drawn
-                    .extend(strike.hits.into_iter().map(|(at, node)| jump(rng, setting, at, node)));
+                let hits = strike.hits.into_iter();
+                let jumps = hits.map(|(at, node)| jump(rng, setting, at, node));
+                strike.shield.into_iter().chain(jumps).collect()
             }
-        }
+        };
+        drawn.push(Incident { at, faults });
     }
     drawn
 }

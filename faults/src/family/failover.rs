@@ -2,7 +2,7 @@
 //! writes, locks among them (asynchronous replication; Redis documentation, "Distributed Locks",
 //! section on failover-based implementations). Must never take the replicas too.
 
-use super::Drawn;
+use super::Incident;
 use super::absence::absences;
 use super::replication_lag::lagging;
 use super::strike::death;
@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 /// Each failover takes its time, and a third would find few locks left to lose.
 const STRIKES_MAX: u16 = 2;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let Topology::Replicated { down_after_us, .. } = setting.topology else {
         return match setting.topology {
             // Nobody takes over from a server that is alone.
@@ -37,9 +37,9 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = chance(rng, 400);
-        drawn.extend(match any(rng, &setting.clients()) {
+        drawn.push(match any(rng, &setting.clients()) {
             Some(client) if isolate => {
-                vec![(at, isolation(rng, setting, [primary, client], takeover))]
+                Incident::lone(at, isolation(rng, setting, [primary, client], takeover))
             }
             _ => lagged_crash(rng, setting, primary, at, takeover),
         });
@@ -63,7 +63,7 @@ fn lagged_crash(
     primary: Node,
     at: SimTime,
     takeover: Micros,
-) -> Drawn {
+) -> Incident {
     let lag = lag(rng, setting.knobs.replication_lag);
     let lead = lag + up_to(rng, Micros::from_secs(5));
     let crash_at = setting.window.nearest(at.max(setting.window.begin_us + lead));
@@ -71,7 +71,8 @@ fn lagged_crash(
     let away = takeover
         + span(rng, Spans::new(Micros::from_secs(1), Micros(setting.ttl_us.0.max(1_000_000) * 2)));
     let lagging = lagging(setting, primary, lag, crash_at.since(lag_from) + takeover);
-    vec![(lag_from, lagging), (crash_at, death(rng, setting, primary, Some(away)))]
+    let death = death(rng, setting, primary, Some(away));
+    Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
 /// Mostly in the upper half of the range: a lag shorter than the takeover loses nothing.

@@ -2,7 +2,7 @@
 //! clients overtake each other (one direction of one link keeps its order). Must never delay the
 //! storage or the Sentinels.
 
-use super::Drawn;
+use super::Incident;
 use super::timing::{span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
 use crate::fault::Fault;
@@ -10,7 +10,7 @@ use crate::node::Node;
 use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let starts = starts(rng, setting);
     let slow = |at| {
         let (from, to) = link(rng, setting);
@@ -18,7 +18,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
         let extra_us_min = up_to(rng, extra_us_max);
         let duration_us = span(rng, setting.knobs.spell);
         let is_link = !from.is_empty() && !to.is_empty();
-        is_link.then_some((at, Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us }))
+        let fault = Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us };
+        is_link.then_some(Incident::lone(at, fault))
     };
     starts.into_iter().filter_map(slow).collect()
 }

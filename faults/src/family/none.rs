@@ -1,9 +1,9 @@
 //! `none`: nothing goes wrong. Must never draw anything.
 
-use super::Drawn;
+use super::Incident;
 use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
-pub(super) fn draw(_: &mut ChaCha8Rng, _: &Setting) -> Drawn {
+pub(super) fn draw(_: &mut ChaCha8Rng, _: &Setting) -> Vec<Incident> {
     Vec::new()
 }

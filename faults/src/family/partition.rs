@@ -1,7 +1,7 @@
 //! `partition`: the network between clients and servers, or among servers and Sentinels, is cut,
 //! one way or both ways. Must never cut off the storage: that is `storage-delay`.
 
-use super::Drawn;
+use super::Incident;
 use super::timing::{span, starts};
 use crate::draw::{chance, subset, uniform};
 use crate::fault::{Direction, Fault};
@@ -9,14 +9,15 @@ use crate::node::Node;
 use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let starts = starts(rng, setting);
     let cut = |at| {
         let (side_a, side_b) = sides(rng, setting);
         let direction = if chance(rng, 500) { Direction::Both } else { Direction::AToB };
         let duration_us = span(rng, setting.knobs.partition);
         let is_cut = !side_a.is_empty() && !side_b.is_empty();
-        is_cut.then_some((at, Fault::Partition { side_a, side_b, direction, duration_us }))
+        let fault = Fault::Partition { side_a, side_b, direction, duration_us };
+        is_cut.then_some(Incident::lone(at, fault))
     };
     starts.into_iter().filter_map(cut).collect()
 }

@@ -2,7 +2,7 @@
 //! cause a failover: what a failover breaks would be blamed on the pause, so a replicated server
 //! pauses for less than its Sentinels notice.
 
-use super::Drawn;
+use super::Incident;
 use super::timing::{span, span_often_past, starts};
 use crate::draw::{any, chance};
 use crate::fault::Fault;
@@ -11,8 +11,11 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::Micros;
 use rand_chacha::ChaCha8Rng;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
-    starts(rng, setting).into_iter().filter_map(|at| Some((at, pause(rng, setting)?))).collect()
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
+    starts(rng, setting)
+        .into_iter()
+        .filter_map(|at| Some(Incident::lone(at, pause(rng, setting)?)))
+        .collect()
 }
 
 /// One pause: mostly of a client, often past the end of its lease.

@@ -1,7 +1,7 @@
 //! `replication-lag`: what a primary sends its replicas arrives late. Must never delay anything
 //! else.
 
-use super::Drawn;
+use super::Incident;
 use super::timing::{span, starts};
 use crate::draw::{any, chance};
 use crate::fault::Fault;
@@ -10,7 +10,7 @@ use crate::setting::Setting;
 use crate::time::Micros;
 use rand_chacha::ChaCha8Rng;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     if !setting.is_replicated() {
         return Vec::new();
     }
@@ -20,7 +20,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
         // Usually the first primary; after a failover it may be any of them.
         let primary = if chance(rng, 750) { servers[0] } else { any(rng, &servers)? };
         let lag = span(rng, setting.knobs.replication_lag);
-        Some((at, lagging(setting, primary, lag, span(rng, setting.knobs.spell))))
+        let spell = span(rng, setting.knobs.spell);
+        Some(Incident::lone(at, lagging(setting, primary, lag, spell)))
     };
     starts.into_iter().filter_map(spell).collect()
 }

@@ -2,20 +2,22 @@
 //! (Redis documentation, "Distributed Locks", section "Performance, crash recovery and fsync").
 //! Must never leave a server dead.
 
-use super::Drawn;
 use super::strike::{death, strikes};
 use super::timing::span;
+use super::{Drawn, Incident};
 use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
+    let mut drawn = Vec::new();
     for strike in strikes(rng, setting) {
-        drawn.extend(strike.shield);
+        let at = strike.first();
+        let mut faults: Drawn = strike.shield.into_iter().collect();
         for (at, node) in strike.hits {
             let away = span(rng, setting.knobs.restart_delay);
-            drawn.push((at, death(rng, setting, node, Some(away))));
+            faults.push((at, death(rng, setting, node, Some(away))));
         }
+        drawn.push(Incident { at, faults });
     }
     drawn
 }

@@ -2,7 +2,7 @@
 //! ended. Must never delay every client alike: requests that are all late by as much arrive in the
 //! order in which they were sent.
 
-use super::Drawn;
+use super::Incident;
 use super::timing::{span, span_often_past, starts, up_to};
 use crate::draw::{any, chance};
 use crate::fault::Fault;
@@ -11,7 +11,7 @@ use crate::setting::Setting;
 use crate::time::Micros;
 use rand_chacha::ChaCha8Rng;
 
-pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let clients = setting.clients();
     let starts = starts(rng, setting);
     let late = |at| {
@@ -21,10 +21,9 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Drawn {
         // With a low minimum a read may be quick and the write that follows it late.
         let extra_us_min = if chance(rng, 500) { up_to(rng, extra_us_max) } else { Micros::ZERO };
         let duration_us = span(rng, setting.knobs.spell);
-        Some((
-            at,
-            Fault::Delay { from, to: vec![Node::Storage], extra_us_min, extra_us_max, duration_us },
-        ))
+        let to = vec![Node::Storage];
+        let fault = Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us };
+        Some(Incident::lone(at, fault))
     };
     starts.into_iter().filter_map(late).collect()
 }

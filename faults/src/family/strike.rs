@@ -18,6 +18,13 @@ pub(super) struct Strike {
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 
+impl Strike {
+    /// When the first victim is hit.
+    pub(super) fn first(&self) -> Option<SimTime> {
+        self.hits.iter().map(|(at, _)| *at).min()
+    }
+}
+
 /// As many strikes as the setting allows.
 pub(super) fn strikes(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Strike> {
     starts(rng, setting).into_iter().map(|at| strike(rng, setting, at)).collect()

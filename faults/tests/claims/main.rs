@@ -1,5 +1,6 @@
 //! What the crate promises, one file for each subject. Only the public interface is used.
 
+mod aiming;
 mod draws;
 mod faults;
 mod names;

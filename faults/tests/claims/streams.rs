@@ -23,7 +23,7 @@ fn streams() -> Vec<Stream> {
     ];
     let threads = [(1, 2), (1, 3), (2, 2), (u16::MAX, u16::MAX)]
         .map(|(client, thread)| Node::Thread { client, thread });
-    let mut streams = vec![Stream::Swarm];
+    let mut streams = vec![Stream::Swarm, Stream::Lengths, Stream::Aim];
     streams.extend((0..32).map(Stream::Plan));
     for node in nodes {
         streams.extend([

@@ -10,7 +10,7 @@ pub(crate) use studies::{
 use super::choice::choice;
 use crate::engine::Engine;
 use crate::hosts::programs::ProgramDeployment;
-use crate::setup::scenario::{Hold, Persistence};
+use crate::setup::scenario::{Hold, Persistence, Strategy};
 use crate::setup::span::{Span, SpanRange};
 use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -215,6 +215,9 @@ pub(crate) struct CommonArguments {
     pub(crate) programs: ProgramArguments,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
+    /// Where in a run faults strike [default: uniform]. See docs/search.md.
+    #[arg(long, value_name = "S")]
+    pub(crate) strategy: Option<Strategy>,
     /// Which engine runs it [default: turmoil for run, fast for sweep].
     #[arg(long, value_name = "E")]
     pub(crate) engine: Option<Engine>,

@@ -56,12 +56,8 @@ impl Findings<'_> {
             Some(program) => program.flags(),
             None => format!("--client {}", spec.client.name),
         };
-        let mut command =
-            format!("fencepost --seed {} --fault {} {lock}", spec.seed, spec.families);
-        for (key, value) in spec.scenario.deviations() {
-            command.push_str(&format!(" --set {key}={value}"));
-        }
-        command
+        let flags = spec.scenario.flags();
+        format!("fencepost --seed {} --fault {} {lock}{flags}", spec.seed, spec.families)
     }
 }
 

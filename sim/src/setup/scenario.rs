@@ -4,8 +4,10 @@
 pub(crate) mod length;
 pub(crate) mod program;
 mod slow_link;
+mod strategy;
 
 pub use slow_link::{InvalidSlowLink, SlowLink};
+pub use strategy::Strategy;
 
 use crate::setup::span::{Span, SpanRange};
 use clap::ValueEnum;
@@ -103,6 +105,9 @@ pub struct Scenario {
     pub wait_timeout: Span,
     /// How far into the run faults may begin.
     pub fault_window: SpanRange,
+    /// Where in the run they do.
+    #[serde(skip_serializing_if = "Strategy::is_uniform")]
+    pub strategy: Strategy,
     /// How long processes are paused or suspended; by default up to 2.5 leases.
     pub pause: Option<SpanRange>,
     /// How far replicas lag behind.
@@ -228,6 +233,7 @@ impl Default for Scenario {
             wait_replicas: 0,
             wait_timeout: ms(200),
             fault_window: SpanRange::new(Span::secs(2), Span::secs(60)),
+            strategy: Strategy::Uniform,
             pause: None,
             replication_lag: None,
             drift_ppm: 30_000,
@@ -416,5 +422,14 @@ impl Scenario {
             .filter(|(key, _)| !matches!(key.as_str(), "keeps" | "programs"))
             .map(|(key, value)| (key.clone(), text(value)))
             .collect()
+    }
+
+    /// The same as flags of a command, with a space before each.
+    pub fn flags(&self) -> String {
+        let flag = |(key, value): &(String, String)| match key.as_str() {
+            "strategy" => format!(" --strategy {value}"),
+            _ => format!(" --set {key}={value}"),
+        };
+        self.deviations().iter().map(flag).collect()
     }
 }

@@ -183,12 +183,7 @@ fn add_up(
 
 /// What all runs have in common.
 fn config(spec: &SweepSpec) -> serde_json::Value {
-    let options: String = spec
-        .scenario
-        .deviations()
-        .iter()
-        .map(|(key, value)| format!(" --set {key}={value}"))
-        .collect();
+    let options = spec.scenario.flags();
     serde_json::json!({
         "engine": spec.engine.name(),
         "options": options.trim_start(),

@@ -9,6 +9,7 @@
 mod answer;
 mod pinned;
 
+mod aimed;
 mod anomalies;
 mod databases;
 mod dating;

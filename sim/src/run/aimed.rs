@@ -1,0 +1,80 @@
+//! `--strategy aimed`: half of what goes wrong goes wrong where the protocol can be hurt.
+//!
+//! The plan is that of the families; about every second incident of it is moved. The window is cut
+//! into as many parts as there are incidents to move, one for each. A scout runs the plan as it is
+//! by then up to the end of a part, [`places`] says who was where, and the incident goes to one of
+//! the places of its part. What begins earlier is settled by then, and two runs are the same up to
+//! the first thing in which they differ: so an incident meets what it was aimed at, unless it has
+//! a lead (a lag, a cut) that changes what follows.
+
+use super::places::places;
+use super::{Recording, RunSpec};
+use crate::engine::Engine;
+use crate::setup::span::Span;
+use fencepost_faults::aim::{Ground, Place, aimed, is_aimed};
+use fencepost_faults::{
+    DrawnIncident, Fault, FaultPlan, Micros, Node, Setting, SimTime, Stream, TimedFault, Window,
+    plan_of,
+};
+use std::rc::Rc;
+
+/// The most scouts of one run. More incidents than that share them, and those of one scout may get
+/// in each other's way.
+const SCOUTS_MAX: usize = 4;
+
+/// The plan of a run with some of its incidents moved. Where a scout cannot be run, the incidents
+/// stay where they were drawn: the run itself will say what is wrong.
+pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
+    let mut rng = spec.seed.stream(Stream::Aim);
+    let (to_move, mut others): (Vec<_>, Vec<_>) =
+        drawn.into_iter().partition(|incident| is_aimed(&mut rng, incident));
+    let scouts = to_move.len().min(SCOUTS_MAX);
+    for (number, part) in parts(setting.window, scouts).into_iter().enumerate() {
+        let places = scout(spec, &others, part);
+        let own = to_move.iter().skip(number).step_by(scouts);
+        for incident in own {
+            let quantum = spec.scenario.quantum.0;
+            let ground = Ground { setting, quantum, places: &places, others: &others };
+            let moved = aimed(&mut rng, incident, part, &ground);
+            others.extend(moved.or_else(|| ground.unmoved(incident)));
+        }
+    }
+    of(&others)
+}
+
+/// The plan of these incidents.
+fn of(incidents: &[DrawnIncident]) -> FaultPlan {
+    plan_of(incidents.iter().flat_map(|one| one.incident.faults.clone()).collect())
+}
+
+/// The window in equal parts, the earliest first.
+fn parts(window: Window, count: usize) -> Vec<Window> {
+    let count = count as u64;
+    let cut = |index: u64| window.begin_us + Micros(window.length().0 / count * index);
+    (0..count)
+        .map(|index| Window {
+            begin_us: cut(index),
+            end_us: if index + 1 == count { window.end_us } else { cut(index + 1) },
+        })
+        .collect()
+}
+
+/// A fault that does nothing, after the scout has ended: its probe would begin when all faults are
+/// over, and that of the run itself does not begin before the incident to be placed.
+fn never(end: SimTime) -> TimedFault {
+    let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
+    TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }
+}
+
+/// Where everybody is up to the end of a part, when these incidents happen.
+fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
+    let mut scenario = (*spec.scenario).clone();
+    scenario.max_time = scenario.max_time.min(Span(Micros(part.end_us.0)));
+    let mut plan = of(incidents);
+    plan.faults.push(never(part.end_us));
+    let scout = RunSpec { plan, scenario: Rc::new(scenario), ..spec.clone() };
+    match scout.run_recording(Engine::Fast, Recording::Wire) {
+        Ok(outcome) => places(&outcome.history, &outcome.trace.unwrap_or_default()),
+        Err(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,207 @@
+//! Where each process is in its protocol, and when: read off the history and the wire of a run.
+//!
+//! The history says which operation a thread is in, the wire which commands it sends meanwhile. The
+//! same goes for the user's own programs: what they tell the judge is their history.
+
+use fencepost_faults::aim::{Phase, Place, Stretch};
+use fencepost_faults::{Node, SimTime};
+use fencepost_reports::{Action, Change, Event, History, Trace, What, WireMessage};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Commands beyond this number in one operation count as of this number: who waits for long asks
+/// again and again.
+const NUMBER_MAX: u32 = 8;
+
+/// Every place of the processes of a run, the probe aside.
+pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
+    let mut asked = asked(trace);
+    let threads = history.events.iter().map(|event| event.node).filter(|node| is_process(*node));
+    let threads: BTreeSet<Node> = threads.collect();
+    let of = |thread: Node| {
+        let asked = asked.remove(&thread).unwrap_or_default();
+        let spells = spells(thread, history, &asked);
+        fill(thread.machine(), &spells, &asked)
+    };
+    threads.into_iter().flat_map(of).collect()
+}
+
+fn is_process(node: Node) -> bool {
+    matches!(node.machine(), Node::Client(_))
+}
+
+/// A command and what became of it.
+struct Asked {
+    server: Node,
+    sent: SimTime,
+    arrived: Option<SimTime>,
+    answered: Option<SimTime>,
+    heard: Option<SimTime>,
+}
+
+/// What every thread asked of servers and storage, in the order in which it did. A reply is the
+/// first message that goes back after a command has arrived.
+fn asked(trace: &Trace) -> BTreeMap<Node, Vec<Asked>> {
+    let mut all: BTreeMap<Node, Vec<Asked>> = BTreeMap::new();
+    let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
+    for message in trace.messages.iter().filter(|message| has_content(message)) {
+        let (from, to, sent) = (message.from, message.to, message.sent_us);
+        if is_process(from) && is_asked(to) {
+            let own = all.entry(from).or_default();
+            open.entry((from, to)).or_default().push_back(own.len());
+            let (answered, heard) = (None, None);
+            own.push(Asked { server: to, sent, arrived: message.arrived_us, answered, heard });
+        } else if is_process(to)
+            && let Some(waiting) = open.get_mut(&(to, from))
+            && let Some(own) = all.get_mut(&to)
+            && let Some(&first) = waiting.front()
+            && own[first].arrived.is_some_and(|arrived| arrived <= sent)
+        {
+            waiting.pop_front();
+            (own[first].answered, own[first].heard) = (Some(sent), message.arrived_us);
+        }
+    }
+    all
+}
+
+/// Whether it is no mere opening or end of a connection.
+fn has_content(message: &WireMessage) -> bool {
+    !matches!(message.label.as_str(), "connect" | "accepted" | "refused" | "end" | "reset")
+}
+
+/// Sentinels keep no lock.
+fn is_asked(node: Node) -> bool {
+    node.is_server() || node == Node::Storage
+}
+
+/// A time in which a thread is in one phase.
+struct Spell {
+    phase: Phase,
+    from: SimTime,
+    to: SimTime,
+}
+
+/// The phases of a thread one after the other, to the end of the history.
+fn spells(thread: Node, history: &History, asked: &[Asked]) -> Vec<Spell> {
+    let mut course = Course::default();
+    for event in &history.events {
+        match &event.what {
+            What::Server { change: Change::Granted, by: Some(by), .. } if *by == thread => {
+                course.granted.insert(event.node, event.time_us);
+            }
+            _ if event.node == thread => course.follow(event, asked),
+            // A machine crashes as a whole; that is told of its first thread.
+            What::Crashed if event.node == thread.machine() => course.follow(event, asked),
+            _ => {}
+        }
+    }
+    let end = history.events.last().map_or(SimTime::ZERO, |event| event.time_us);
+    course.turns_to(Phase::Idle, end);
+    course.spells
+}
+
+/// A thread on its way through its operations.
+struct Course {
+    spells: Vec<Spell>,
+    phase: Phase,
+    since: SimTime,
+    /// How many times it holds the lock.
+    held: u32,
+    /// When each server granted last since the acquire that is open began.
+    granted: BTreeMap<Node, SimTime>,
+}
+
+impl Default for Course {
+    fn default() -> Course {
+        let (since, granted) = (SimTime::ZERO, BTreeMap::new());
+        Course { spells: Vec::new(), phase: Phase::Idle, since, held: 0, granted }
+    }
+}
+
+impl Course {
+    fn follow(&mut self, event: &Event, asked: &[Asked]) {
+        let at = event.time_us;
+        match &event.what {
+            What::Invoke { action, .. } => {
+                self.granted.clear();
+                self.turns_to(phase_of(action), at);
+            }
+            What::Ok { .. } | What::Fail { .. } | What::Info { .. } => {
+                let is_granted = matches!(event.what, What::Ok { .. });
+                match self.phase {
+                    Phase::Waiting => {
+                        self.takes(asked);
+                        self.held += u32::from(is_granted);
+                    }
+                    Phase::Releasing => self.held = self.held.saturating_sub(1),
+                    _ => {}
+                }
+                self.rests(at);
+            }
+            What::Lost | What::Crashed => {
+                self.held = 0;
+                self.rests(at);
+            }
+            _ => {}
+        }
+    }
+
+    /// No operation is open any more.
+    fn rests(&mut self, at: SimTime) {
+        self.turns_to(if self.held > 0 { Phase::Holding } else { Phase::Idle }, at);
+    }
+
+    /// An acquire is over: from the command on that was granted, it was more than waiting.
+    fn takes(&mut self, asked: &[Asked]) {
+        let grant = self.granted.iter().min_by_key(|(_, at)| **at);
+        let Some((server, granted)) = grant else { return };
+        let is_it = |ask: &&Asked| {
+            let arrived = ask.arrived.is_some_and(|arrived| arrived <= *granted);
+            ask.server == *server && ask.sent >= self.since && arrived
+        };
+        if let Some(command) = asked.iter().rev().find(is_it) {
+            self.turns_to(Phase::Taking, command.sent);
+        }
+    }
+
+    fn turns_to(&mut self, phase: Phase, at: SimTime) {
+        if at > self.since {
+            self.spells.push(Spell { phase: self.phase, from: self.since, to: at });
+        }
+        (self.phase, self.since) = (phase, at);
+    }
+}
+
+fn phase_of(action: &Action) -> Phase {
+    match action {
+        Action::Acquire => Phase::Waiting,
+        Action::Release => Phase::Releasing,
+        Action::Extend | Action::Check => Phase::Renewing,
+        Action::Read { .. } => Phase::Reading,
+        Action::Write { .. } => Phase::Writing,
+    }
+}
+
+/// The commands of every phase, and the times between.
+fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
+    let mut places = Vec::new();
+    let mut rest = asked.iter().peekable();
+    for spell in spells {
+        if matches!(spell.phase, Phase::Waiting | Phase::Holding | Phase::Idle) {
+            let stretch = Stretch::Quiet { from: spell.from, to: spell.to };
+            places.push(Place { phase: spell.phase, number: 0, client, stretch });
+        }
+        let mut number = 0;
+        while let Some(ask) = rest.next_if(|ask| ask.sent < spell.to) {
+            number = NUMBER_MAX.min(number + 1);
+            let Asked { server, sent, arrived, answered, heard } = *ask;
+            let stretch = Stretch::Command { server, sent, arrived, answered, heard };
+            places.push(Place { phase: asking(spell.phase), number, client, stretch });
+        }
+    }
+    places
+}
+
+/// What a command is for that is sent in a phase.
+fn asking(phase: Phase) -> Phase {
+    if phase == Phase::Holding { Phase::Renewing } else { phase }
+}
