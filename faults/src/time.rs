@@ -117,23 +117,35 @@ impl Sub for Micros {
     }
 }
 
+/// Prints the instant exactly, to the millisecond or, below that, to the microsecond, so that those
+/// of a column have their points below each other: `12ms`, `3.250s`, `3.250100s`.
 impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Micros(self.0).fmt(f)
-    }
-}
-
-/// Prints the largest unit that shows the span exactly to the millisecond or, below that, to the
-/// microsecond: `250us`, `12ms`, `3.250s`.
-impl fmt::Display for Micros {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {
-            us if us < 1_000 => format!("{us}us"),
-            us if us < 1_000_000 && us % 1_000 == 0 => format!("{}ms", us / 1_000),
-            us if us < 1_000_000 => format!("{}.{:03}ms", us / 1_000, us % 1_000),
+            us if us < 1_000_000 => return Micros(us).fmt(f),
             us if us % 1_000_000 == 0 => format!("{}s", us / 1_000_000),
             us if us % 1_000 == 0 => format!("{}.{:03}s", us / 1_000_000, us / 1_000 % 1_000),
             us => format!("{}.{:06}s", us / 1_000_000, us % 1_000_000),
+        };
+        f.pad(&text)
+    }
+}
+
+/// Prints the span exactly, in the largest unit that it reaches: `250us`, `74.9ms`, `3.25s`.
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (per_unit, digits, unit) = match self.0 {
+            us if us < 1_000 => (1, 0, "us"),
+            us if us < 1_000_000 => (1_000, 3, "ms"),
+            _ => (1_000_000, 6, "s"),
+        };
+        let (whole, rest) = (self.0 / per_unit, self.0 % per_unit);
+        let text = match rest {
+            0 => format!("{whole}{unit}"),
+            rest => {
+                let decimals = format!("{rest:0digits$}");
+                format!("{whole}.{}{unit}", decimals.trim_end_matches('0'))
+            }
         };
         f.pad(&text)
     }

@@ -26,6 +26,7 @@ mod progress;
 mod read;
 mod replay;
 mod run;
+mod scenario_file;
 mod schema;
 mod serve;
 mod shrink;

@@ -105,9 +105,11 @@ fn spans_show_the_largest_unit_that_is_exact() {
     assert_eq!(shown(12_000), "12ms");
     assert_eq!(shown(12_345), "12.345ms");
     assert_eq!(shown(10_000_000), "10s");
-    assert_eq!(shown(3_250_000), "3.250s");
+    assert_eq!(shown(74_900), "74.9ms");
+    assert_eq!(shown(3_250_000), "3.25s");
     assert_eq!(shown(3_250_001), "3.250001s");
     assert_eq!(format!("[{:>6}]", SimTime(2_000_000)), "[    2s]");
+    assert_eq!(SimTime(3_250_000).to_string(), "3.250s", "a column of instants is aligned");
 }
 
 #[test]

@@ -258,7 +258,7 @@ pub(crate) struct ProgramArguments {
 }
 
 /// What changes the scenario.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ScenarioArguments {
     /// Lock processes per run [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]

@@ -1,9 +1,10 @@
 //! `fencepost boundary`: from which value of one number on a lock breaks.
 
 use super::arguments::BoundaryArguments;
-use super::options::{client, families, jobs, kind, scenario, view};
+use super::options::{client, families, jobs, kind, view};
 use super::output::print;
 use super::progress::{Progress, Talk};
+use super::scenario_file::scenario;
 use super::{Failure, Outcome};
 use crate::setup::span::Span;
 use crate::studies::boundary::quantity::{QUANTITIES, Varied, find};

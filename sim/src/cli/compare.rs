@@ -2,10 +2,11 @@
 
 use super::arguments::CompareArguments;
 use super::counted::counted;
-use super::options::{client, families, scenario, view};
+use super::options::{client, families, view};
 use super::output::print;
 use super::progress::Talk;
 use super::read::sweep_in;
+use super::scenario_file::scenario;
 use super::{Failure, Outcome};
 use crate::run::verdicts::tool;
 use fencepost_clients::find;

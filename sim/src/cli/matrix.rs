@@ -3,11 +3,12 @@
 
 use super::arguments::MatrixArguments;
 use super::counted::counted;
-use super::options::{clients, coordinator, families, scenario, view};
+use super::options::{clients, coordinator, families, view};
 use super::output::{print, read_file, tell};
 use super::progress::Talk;
 use super::read::sweep_in;
 use super::replay::scenario_in;
+use super::scenario_file::scenario;
 use super::{Failure, Outcome};
 use crate::files::write_file;
 use crate::run::verdicts::conditions;

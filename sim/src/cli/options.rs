@@ -1,20 +1,17 @@
 //! What the arguments mean together: the scenario, the locks, the faults.
 
 use super::Failure;
-use super::arguments::{CommonArguments, ProgramArguments, ScenarioArguments};
-use super::output::read_file;
+use super::arguments::{CommonArguments, ProgramArguments};
+use super::scenario_file::scenario;
 use crate::engine::Engine;
 use crate::hosts::programs::Program;
 use crate::run::fit::fits;
-use crate::setup::lengths::Length;
 use crate::setup::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
 use fencepost_reports::show::format::{FORMATS, Format};
 use fencepost_reports::show::view::View;
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::rc::Rc;
 
 /// Every lock under every combination of faults that was asked for.
@@ -197,93 +194,10 @@ pub(crate) fn coordinator(name: Option<&str>) -> Result<Option<Coordinator>, Fai
 /// The lock of that name.
 pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
     find(name).ok_or_else(|| {
-        unknown("client", name, "all, or ", CLIENTS.iter().map(|one| one.name).collect())
+        let hint = did_you_mean(name, CLIENTS.iter().map(|one| one.name));
+        let valid = "expected all, or a name that `fencepost list clients` shows";
+        Failure::wrong(format!("unknown client '{name}'{hint}: {valid}"))
     })
-}
-
-/// The built-in scenario, then the file, then --set, then the flags. It makes sense.
-pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
-    let mut table = match &arguments.scenario {
-        Some(path) => table(path)?,
-        None => toml::Table::new(),
-    };
-    for assignment in &arguments.set {
-        let (key, value) = assignment.split_once('=').ok_or_else(|| {
-            Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s"))
-        })?;
-        table.insert(key.trim().to_owned(), value_of(value.trim()));
-    }
-    let keys: Vec<String> = table.keys().cloned().collect();
-    let mut scenario: Scenario = table.try_into().map_err(|error: toml::de::Error| {
-        let source = match &arguments.scenario {
-            Some(path) => path.display().to_string(),
-            None => "--set".to_owned(),
-        };
-        Failure::wrong(format!("{source}: {}", one_line(error.message())))
-    })?;
-    apply_flags(&mut scenario, arguments);
-    let asked = asked_for(&keys, arguments, &scenario);
-    scenario.keeps.extend(asked);
-    scenario.validate().map_err(Failure::wrong)?;
-    Ok(scenario)
-}
-
-/// The lengths that are asked for as they are built in: a swarm keeps what differs anyway, and a
-/// report needs no word on that.
-fn asked_for(
-    keys: &[String],
-    arguments: &ScenarioArguments,
-    scenario: &Scenario,
-) -> BTreeSet<Length> {
-    let flagged = [
-        (Length::Ttl, arguments.ttl.is_some()),
-        (Length::Hold, arguments.hold.is_some()),
-        (Length::Retry, arguments.retry.is_some()),
-    ];
-    let is_asked = |length: Length| {
-        keys.iter().any(|key| key == length.key()) || flagged.contains(&(length, true))
-    };
-    Length::ALL
-        .into_iter()
-        .filter(|length| is_asked(*length) && length.is_built_in(scenario))
-        .collect()
-}
-
-fn table(path: &Path) -> Result<toml::Table, Failure> {
-    let text = read_file(path)?;
-    text.parse().map_err(|error: toml::de::Error| Failure::content(path, one_line(error.message())))
-}
-
-/// A value as TOML reads it; a bare word or span is a string.
-fn value_of(text: &str) -> toml::Value {
-    let quoted = |text: &str| toml::Value::String(text.to_owned());
-    match text.parse::<i64>() {
-        Ok(number) => toml::Value::Integer(number),
-        Err(_) => quoted(text.trim_matches('"')),
-    }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn apply_flags(scenario: &mut Scenario, arguments: &ScenarioArguments) {
-    fn set<T: Copy>(place: &mut T, flag: Option<T>) {
-        if let Some(value) = flag {
-            *place = value;
-        }
-    }
-    set(&mut scenario.processes, arguments.processes);
-    set(&mut scenario.cycles, arguments.cycles);
-    set(&mut scenario.ttl, arguments.ttl);
-    set(&mut scenario.hold, arguments.hold);
-    set(&mut scenario.retry, arguments.retry);
-    set(&mut scenario.restart_delay, arguments.restart_delay);
-    set(&mut scenario.latency, arguments.latency);
-    set(&mut scenario.max_time, arguments.max_time);
-    set(&mut scenario.persistence, arguments.persistence);
-    set(&mut scenario.workload, arguments.workload);
-    set(&mut scenario.storage, arguments.storage);
 }
 
 /// How many threads: all cores unless told otherwise.

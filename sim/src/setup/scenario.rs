@@ -190,7 +190,7 @@ fn is_zero(span: &Span) -> bool {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{key} '{value}': expected {expected}")]
 pub struct InvalidScenario {
-    key: &'static str,
+    pub(crate) key: &'static str,
     value: String,
     expected: &'static str,
 }

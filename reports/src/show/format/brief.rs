@@ -1,4 +1,5 @@
-//! The first screen of a run: what was run, a line for each verdict, then a story for each cause.
+//! The first screen of a run: what was run, a line for each verdict, then a story for each cause, the
+//! first of them with its events.
 //!
 //! Everything else that a report holds is behind `--verbose` and in the page (`--format html`).
 
@@ -161,7 +162,7 @@ fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
         .try_for_each(|line| writeln!(out, "{DIM}{line}{DIM:#}"))
 }
 
-/// A span with three digits: `74.9 ms`, `14.8 s`. What it leaves off is less than half of its last
+/// A span with three digits: `74.9ms`, `14.8s`. What it leaves off is less than half of its last
 /// digit.
 pub(super) fn about(span: Micros) -> String {
     let us = span.as_micros();
@@ -179,7 +180,7 @@ pub(super) fn about(span: Micros) -> String {
         true => text.trim_end_matches('0').trim_end_matches('.'),
         false => &text,
     };
-    format!("{text} {unit}")
+    format!("{text}{unit}")
 }
 
 #[cfg(test)]
@@ -190,7 +191,7 @@ mod tests {
     fn spans_have_three_digits_and_their_unit() {
         let told =
             [400, 74_900, 999_000, 4_317_000, 14_815_700, 120_000_000].map(|us| about(Micros(us)));
-        assert_eq!(told, ["0.4 ms", "74.9 ms", "999 ms", "4.32 s", "14.8 s", "120 s"]);
+        assert_eq!(told, ["0.4ms", "74.9ms", "999ms", "4.32s", "14.8s", "120s"]);
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! The story of one cause on the first screen. Violations of a run that share their cause are one
-//! story: the first of them leads, and the others are marked where they happen. A story that a lock
-//! before it had already, by the same smallest faults of the same plan, is told in short.
+//! story: the first of them leads, and the others are marked where they happen. Only the first
+//! story of a report is told event by event, and one that a lock before it had already, by the same
+//! smallest faults of the same plan, refers to that.
 
 use super::brief::{about, often};
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED, severity_style, wrapped_to};
 use super::{Page, plan_text, rerun};
 use crate::judge::finding::Kind;
-use crate::record::history::{Change, What};
+use crate::record::history::{Access, Change, What};
 use crate::summary::report::{OnThisPlan, Remedy, RunReport, TimelineEntry, ViolationReport};
-use fencepost_faults::{SimTime, TimedFault};
+use fencepost_faults::{Node, SimTime, TimedFault};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -20,8 +21,8 @@ const FAULTS_MAX: usize = 3;
 /// The column at which values begin behind their labels.
 const VALUES: usize = 13;
 
-/// Every story of a run, in the order in which they begin, in short if it is like one `before`.
-/// Gives back those that were told.
+/// Every story of a run, in the order in which they begin, in short if one was told `before`. Gives
+/// back those that were told.
 pub(super) fn write<'r>(
     page: Page,
     run: &'r RunReport,
@@ -29,10 +30,25 @@ pub(super) fn write<'r>(
     out: &mut dyn Write,
 ) -> io::Result<Vec<Told<'r>>> {
     let told = stories(run);
-    for story in &told {
-        write_story(page, story, before.iter().find(|one| story.is_like(one)), out)?;
+    for (index, story) in told.iter().enumerate() {
+        let earlier = Earlier {
+            any: !before.is_empty() || index > 0,
+            of_this_lock: index > 0,
+            like: before.iter().find(|one| story.is_like(one)),
+        };
+        write_story(page, story, &earlier, out)?;
     }
     Ok(told)
+}
+
+/// What the reader has had before a story.
+struct Earlier<'a> {
+    /// Any story.
+    any: bool,
+    /// One of the same run.
+    of_this_lock: bool,
+    /// One of another lock that went the same way.
+    like: Option<&'a Told<'a>>,
 }
 
 fn stories(run: &RunReport) -> Vec<Told<'_>> {
@@ -56,7 +72,7 @@ pub(super) struct Told<'r> {
 fn write_story(
     page: Page,
     told: &Told<'_>,
-    like: Option<&Told<'_>>,
+    earlier: &Earlier<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (run, violation) = (told.run, &told.lead.violation);
@@ -70,26 +86,21 @@ fn write_story(
         out,
         "\n{BOLD}{client}{BOLD:#}: {style}{kind}{style:#} by {cause}{DIM}{id:>room$}{DIM:#}"
     )?;
-    for line in wrapped_to(&violation.summary, page.width - 2) {
-        writeln!(out, "  {line}")?;
+    if let Some(like) = earlier.like {
+        let there = format!("the {kind} of {} above", like.run.client);
+        let same = format!("{there}: the same cause, the same smallest faults");
+        field(page, out, "like", &same)?;
+    } else {
+        for line in wrapped_to(&violation.summary, page.width - 2) {
+            writeln!(out, "  {line}")?;
+        }
     }
-    match like {
-        Some(like) => {
-            let there = format!("the {kind} of {} above", like.run.client);
-            field(
-                page,
-                out,
-                "like",
-                &format!("{there}: the same cause, the same smallest faults"),
-            )?;
-        }
-        None => {
-            write_faults(page, told, out)?;
-            write_events(page, told, out)?;
-        }
+    if !earlier.any {
+        write_faults(page, told, out)?;
+        write_events(page, told, out)?;
     }
     write_also(page, told, out)?;
-    write_rerun(page, told, like, out)
+    write_rerun(page, told, earlier, out)
 }
 
 /// The faults that act on the story, with both sides of each cut.
@@ -170,23 +181,27 @@ fn write_also(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()
 fn write_rerun(
     page: Page,
     told: &Told<'_>,
-    like: Option<&Told<'_>>,
+    earlier: &Earlier<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let lead = told.lead;
     let least = smallest(lead).unwrap_or_default();
-    if like.and_then(|like| smallest(like.lead)).is_none_or(|other| other != least) {
+    if earlier.like.and_then(|like| smallest(like.lead)).is_none_or(|other| other != least) {
         field(page, out, "smallest", &least)?;
     }
     if let Some(expected) = &told.run.expected {
         let kind = lead.violation.kind;
         match expected.kinds.contains(&kind) {
+            true if earlier.of_this_lock => {}
             true => field(page, out, "known", &expected.source)?,
             false => field(page, out, "literature", &rerun::known(expected, kind))?,
         }
     }
     field(page, out, "remedies", &remedies(told).unwrap_or_default())?;
-    field(page, out, "replay", &lead.replay)
+    match earlier.of_this_lock {
+        true => Ok(()),
+        false => field(page, out, "replay", &lead.replay),
+    }
 }
 
 /// The least that shows it.
@@ -235,7 +250,8 @@ fn remedies(told: &Told<'_>) -> Option<String> {
         let parts_of = other.remedies.iter().filter(differs);
         parts.extend(parts_of.map(|one| format!("{name} with {}", remedy(one))));
     }
-    Some(format!("on this plan / {kind} in {seeds}; without any {without}: {}", parts.join(", ")))
+    let rates = format!("{kind} in {seeds}, {without} without a remedy");
+    Some(format!("on this plan / {rates}: {}", parts.join(", ")))
 }
 
 /// What became of the violation, here and elsewhere. How many seeds are unknown is left out if it is
@@ -243,7 +259,7 @@ fn remedies(told: &Told<'_>) -> Option<String> {
 fn remedy(remedy: &Remedy, always: Option<u64>) -> String {
     let here = match remedy.on_this_plan {
         OnThisPlan::Gone => "gone",
-        OnThisPlan::StillThere => "still there",
+        OnThisPlan::StillThere => "there",
         OnThisPlan::NotComparable => "not comparable",
     };
     let unknown = if always.is_some() { 0 } else { remedy.unknown_with };
@@ -360,6 +376,13 @@ impl Told<'_> {
     fn words(&self, entry: &TimelineEntry) -> (String, bool) {
         let text = match &entry.what {
             What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => entry.text.clone(),
+            What::Ok { owner: Some(_), token, .. } if !entry.nested => {
+                let token = token.map_or(String::new(), |token| format!(" with token {token}"));
+                format!("{} enters{token}", entry.process)
+            }
+            What::Storage { by, accepted: true, access: Access::Write, .. } => {
+                write_of(*by, &entry.what)
+            }
             _ => format!("{} {}", entry.process, entry.text),
         };
         let broken: Vec<String> = self.breaks(entry).map(mark).collect();
@@ -368,6 +391,15 @@ impl Told<'_> {
             false => (format!("{text}: {}", broken.join(", ")), true),
         }
     }
+}
+
+/// A write that the storage accepted: over which value, and which one the writer had read.
+fn write_of(by: Node, what: &What) -> String {
+    let What::Storage { token, before, after, based_on, .. } = what else { return String::new() };
+    let token = token.map_or(String::new(), |token| format!(" with token {token}"));
+    let read = based_on.filter(|read| read != before);
+    let lost = read.map_or(String::new(), |read| format!(", having read {read}"));
+    format!("{by} writes {after}{token} over {before}{lost}")
 }
 
 /// What is written behind the event that completes a violation.

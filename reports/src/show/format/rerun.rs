@@ -114,7 +114,7 @@ mod tests {
             not_enough: 0,
             analytic: None,
         };
-        assert_eq!(amount(&boundary("offset_us"), -1_500_000), "-1.500s");
+        assert_eq!(amount(&boundary("offset_us"), -1_500_000), "-1.5s");
         assert_eq!(amount(&boundary("duration_us"), 10_004_000), "10.004s");
         assert_eq!(amount(&boundary("rate_ppm"), -300), "-300 ppm");
     }

@@ -102,7 +102,7 @@ fn what_broke_another_lock_in_the_same_way_is_told_once() {
     assert!(like(&report) > 0);
     let told = text(&report);
     let (first, second) = told.split_once("another: ").unwrap();
-    assert!(first.contains(" is granted the lock") && !second.contains(" is granted the lock"));
+    assert!(first.contains(" enters: BOTH") && !second.contains(" enters"));
     for one in &mut report.runs[1].violations {
         one.minimal_plan.as_mut().unwrap().faults.clear();
     }

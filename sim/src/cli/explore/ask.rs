@@ -2,7 +2,8 @@
 
 use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
-use crate::cli::options::{client_of, scenario};
+use crate::cli::options::client_of;
+use crate::cli::scenario_file::scenario;
 use crate::setup::scenario::Scenario;
 use crate::setup::span::Span;
 use crate::studies::explore::{Bounds, Grain, Rule};

@@ -1,0 +1,209 @@
+//! The scenario that the arguments ask for. Errors name the file, the line and the key.
+
+use super::Failure;
+use super::arguments::ScenarioArguments;
+use super::output::read_file;
+use crate::setup::lengths::Length;
+use crate::setup::scenario::Scenario;
+use fencepost_faults::did_you_mean;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The built-in scenario, then the file, then --set, then the flags. It makes sense.
+pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
+    let file = match &arguments.scenario {
+        Some(path) => Some(File::read(path)?),
+        None => None,
+    };
+    let mut table = file.as_ref().map_or_else(toml::Table::new, |file| file.table.clone());
+    for assignment in &arguments.set {
+        let (key, value) = assigned(assignment)?;
+        table.insert(key, value);
+    }
+    let keys: Vec<String> = table.keys().cloned().collect();
+    let mut scenario: Scenario = table.try_into().map_err(|error: toml::de::Error| {
+        Failure::wrong(format!("--set: {}", in_words(error.message())))
+    })?;
+    apply_flags(&mut scenario, arguments);
+    let asked = asked_for(&keys, arguments, &scenario);
+    scenario.keeps.extend(asked);
+    scenario.validate().map_err(|wrong| {
+        let line = file.as_ref().and_then(|file| file.line_of(wrong.key));
+        let is_set = arguments.set.iter().any(|text| key_of(text) == wrong.key);
+        match (&arguments.scenario, line) {
+            (Some(path), Some(line)) if !is_set => {
+                Failure::content(path, format!("line {line}: {wrong}"))
+            }
+            _ => Failure::wrong(wrong),
+        }
+    })?;
+    Ok(scenario)
+}
+
+/// A scenario file. Each of its keys is known and has a value that can be read.
+struct File {
+    text: String,
+    table: toml::Table,
+}
+
+impl File {
+    fn read(path: &Path) -> Result<File, Failure> {
+        let text = read_file(path)?;
+        let wrong = |error: toml::de::Error| {
+            let line = error.span().map_or(1, |span| line_at(&text, span.start));
+            let key = error.span().and_then(|span| key_before(&text, span.start));
+            let key = key.map_or(String::new(), |key| format!("{key}: "));
+            Failure::content(path, format!("line {line}: {key}{}", in_words(error.message())))
+        };
+        let table = text.parse().map_err(wrong)?;
+        toml::from_str::<Scenario>(&text).map_err(wrong)?;
+        Ok(File { table, text })
+    }
+
+    /// The line that sets a key, counted from 1.
+    fn line_of(&self, key: &str) -> Option<usize> {
+        let position = self.text.lines().position(|line| key_of(line) == key);
+        position.map(|index| index + 1)
+    }
+}
+
+fn line_at(text: &str, at: usize) -> usize {
+    text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// The key whose value is at that place; nothing for the place of a key.
+fn key_before(text: &str, at: usize) -> Option<&str> {
+    let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let (key, _) = text.get(start..at)?.split_once('=')?;
+    Some(key.trim())
+}
+
+/// What is left of `=`.
+fn key_of(assignment: &str) -> &str {
+    assignment.split('=').next().unwrap_or_default().trim()
+}
+
+/// A key and its value, which goes with the key.
+fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
+    let (key, value) = assignment.split_once('=').ok_or_else(|| {
+        Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s"))
+    })?;
+    let (key, value) = (key.trim().to_owned(), value_of(value.trim()));
+    let alone = toml::Table::from_iter([(key.clone(), value.clone())]);
+    match alone.try_into::<Scenario>() {
+        Ok(_) => Ok((key, value)),
+        Err(error) => {
+            Err(Failure::wrong(format!("--set '{assignment}': {}", in_words(error.message()))))
+        }
+    }
+}
+
+/// An error of the parser in one line. Of an unknown key only what was probably meant, if that can
+/// be told, and not every key.
+fn in_words(message: &str) -> String {
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let unknown = quoted.next().filter(|_| message.starts_with("unknown field"));
+    let Some(unknown) = unknown else { return message };
+    let valid: Vec<&str> = quoted.collect();
+    match did_you_mean(unknown, valid.iter().copied()) {
+        hint if hint.is_empty() => {
+            format!("unknown key '{unknown}': expected one of {}", valid.join(", "))
+        }
+        hint => format!("unknown key '{unknown}'{hint}"),
+    }
+}
+
+/// The lengths that are asked for as they are built in: a swarm keeps what differs anyway, and a
+/// report needs no word on that.
+fn asked_for(
+    keys: &[String],
+    arguments: &ScenarioArguments,
+    scenario: &Scenario,
+) -> BTreeSet<Length> {
+    let flagged = [
+        (Length::Ttl, arguments.ttl.is_some()),
+        (Length::Hold, arguments.hold.is_some()),
+        (Length::Retry, arguments.retry.is_some()),
+    ];
+    let is_asked = |length: Length| {
+        keys.iter().any(|key| key == length.key()) || flagged.contains(&(length, true))
+    };
+    Length::ALL
+        .into_iter()
+        .filter(|length| is_asked(*length) && length.is_built_in(scenario))
+        .collect()
+}
+
+/// A value as TOML reads it; a bare word or span is a string.
+fn value_of(text: &str) -> toml::Value {
+    let quoted = |text: &str| toml::Value::String(text.to_owned());
+    match text.parse::<i64>() {
+        Ok(number) => toml::Value::Integer(number),
+        Err(_) => quoted(text.trim_matches('"')),
+    }
+}
+
+fn apply_flags(scenario: &mut Scenario, arguments: &ScenarioArguments) {
+    fn set<T: Copy>(place: &mut T, flag: Option<T>) {
+        if let Some(value) = flag {
+            *place = value;
+        }
+    }
+    set(&mut scenario.processes, arguments.processes);
+    set(&mut scenario.cycles, arguments.cycles);
+    set(&mut scenario.ttl, arguments.ttl);
+    set(&mut scenario.hold, arguments.hold);
+    set(&mut scenario.retry, arguments.retry);
+    set(&mut scenario.restart_delay, arguments.restart_delay);
+    set(&mut scenario.latency, arguments.latency);
+    set(&mut scenario.max_time, arguments.max_time);
+    set(&mut scenario.persistence, arguments.persistence);
+    set(&mut scenario.workload, arguments.workload);
+    set(&mut scenario.storage, arguments.storage);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.toml");
+        std::fs::write(&path, text).unwrap();
+        let arguments = ScenarioArguments { scenario: Some(path), ..ScenarioArguments::default() };
+        scenario(&arguments).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_wrong_line_of_a_file_is_named_with_its_key() {
+        let said = refusal("cycles = 5\n\nproceses = 3\n");
+        assert!(
+            said.ends_with("line 3: unknown key 'proceses' (did you mean 'processes'?)"),
+            "{said}"
+        );
+        let said = refusal("cycles = 5\nttl = \"10x\"\n");
+        assert!(said.contains("line 2: ttl: duration '10x': expected"), "{said}");
+        let said = refusal("# none\nprocesses = 0\n");
+        assert!(said.ends_with("line 2: processes '0': expected 1 to 64"), "{said}");
+        let said = refusal("cycles = \n");
+        assert!(said.contains("line 1: "), "{said}");
+    }
+
+    #[test]
+    fn what_is_set_is_named_as_it_was_given() {
+        let set = |text: &str| {
+            let set = vec![text.to_owned()];
+            let arguments = ScenarioArguments { set, ..ScenarioArguments::default() };
+            scenario(&arguments).unwrap_err().to_string()
+        };
+        assert_eq!(set("tll=10s"), "--set 'tll=10s': unknown key 'tll' (did you mean 'ttl'?)");
+        assert!(set("hold=fast").starts_with("--set 'hold=fast': duration 'fast': expected"));
+        let listed = set("colour=red");
+        assert!(
+            listed.starts_with(
+                "--set 'colour=red': unknown key 'colour': expected one of processes, "
+            )
+        );
+    }
+}
