@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
     ("machine", &[]),
+    ("coordinators/etcd", &["fencepost-machine"]),
     ("coordinators/memcached", &["fencepost-machine"]),
     ("coordinators/postgresql", &["fencepost-machine"]),
     ("serve", &["fencepost-machine"]),

@@ -1,0 +1,378 @@
+//! What clients have asked for and wait for: agreement on a change, the certainty that a read is
+//! not stale, the word of the leader about a lease (`etcdserver/v3_server.go`).
+
+mod about;
+mod leases;
+
+pub(crate) use leases::Lease;
+
+use crate::check;
+use crate::config::member_id;
+use crate::lock::Locking;
+use crate::mvcc::Event;
+use crate::raft::{LeaseTold, Proposal};
+use crate::refusal::Refusal;
+use crate::request::{Call, Range, Txn};
+use crate::server::Etcd;
+use crate::state::{Command, Outcome};
+use fencepost_machine::{ConnectionId, WallTime};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long a member waits until it asks the leader again about reads (`readIndexRetryTime`).
+const READ_RETRY_MS: u64 = 500;
+
+/// What a call waits for, or does next.
+#[derive(Clone, Debug)]
+pub(crate) enum Task {
+    Range(Range),
+    /// A transaction that changes nothing.
+    Look(Txn),
+    /// A change; it has not been proposed as long as nobody leads.
+    Write {
+        command: Command,
+        is_proposed: bool,
+    },
+    Lease(Lease),
+    Lock(Locking),
+}
+
+/// A call that is not answered yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    pub(crate) connection: Option<ConnectionId>,
+    started_ms: u64,
+    /// When it is refused; never while it waits for a lock.
+    deadline_ms: Option<u64>,
+    pub(crate) task: Task,
+}
+
+/// Reads that wait together to be sure that they are not stale.
+#[derive(Clone, Debug)]
+struct Reading {
+    id: u64,
+    calls: BTreeSet<u64>,
+    started_ms: u64,
+    ask_again_ms: u64,
+    /// What must be applied first, once that is known.
+    index: Option<u64>,
+}
+
+/// All calls of a member.
+#[derive(Clone, Debug)]
+pub(crate) struct Calls {
+    pub(crate) pending: BTreeMap<u64, Pending>,
+    next_id: u64,
+    reading: Option<Reading>,
+    waiting_reads: BTreeSet<u64>,
+    /// Renewals of leases that have ended and wait to be revoked: of whom, if not of this member.
+    ended: Vec<(i64, u64, Option<u8>)>,
+}
+
+impl Calls {
+    /// Numbers begin where no earlier life of this member can have come to (`idutil.Generator`).
+    pub(crate) fn new(member: u8, wall: WallTime) -> Calls {
+        let time = u64::try_from(wall.as_millis()).unwrap_or(0) << 8 & 0xffff_ffff_ffff;
+        Calls {
+            pending: BTreeMap::new(),
+            next_id: (member_id(member) & 0x7fff) << 48 | time | 1,
+            reading: None,
+            waiting_reads: BTreeSet::new(),
+            ended: Vec::new(),
+        }
+    }
+
+    pub(crate) fn next_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    pub(crate) fn connection(&self, call: u64) -> Option<ConnectionId> {
+        self.pending.get(&call)?.connection
+    }
+
+    /// When something is due, in milliseconds.
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        let calls = self.pending.values().flat_map(|pending| {
+            let again = match &pending.task {
+                Task::Lease(lease) => Some(lease.ask_again_ms),
+                _ => None,
+            };
+            [pending.deadline_ms, again]
+        });
+        let reading = self.reading.as_ref().filter(|reading| reading.index.is_none());
+        calls.flatten().chain(reading.map(|reading| reading.ask_again_ms)).min()
+    }
+}
+
+impl Etcd {
+    /// Begins a call that a client has made.
+    pub(crate) fn begin(&mut self, connection: ConnectionId, call: Call) {
+        if let Err(refusal) = check::call(&call) {
+            return self.reply(connection, Err(refusal));
+        }
+        let write = |command| Task::Write { command, is_proposed: false };
+        let task = match call {
+            Call::Range(range) if range.serializable => {
+                let told = self.state.range(&range).map(|outcome| self.who().outcome(&outcome));
+                return self.reply(connection, told);
+            }
+            Call::Txn(txn) if txn.is_read_only() && txn.is_serializable() => {
+                let told = self.state.txn(&txn).map(|outcome| self.who().outcome(&outcome));
+                return self.reply(connection, told);
+            }
+            Call::LeaseLeases | Call::Status | Call::MemberList => {
+                let told = self.about(&call);
+                return self.reply(connection, Ok(told));
+            }
+            Call::Range(range) => Task::Range(range),
+            Call::Txn(txn) if txn.is_read_only() => Task::Look(txn),
+            Call::Txn(txn) => write(Command::Txn(txn)),
+            Call::Put(put) => write(Command::Put(put)),
+            Call::DeleteRange(delete) => write(Command::DeleteRange(delete)),
+            Call::Compact(revision) => write(Command::Compact(revision)),
+            Call::LeaseGrant { id: 0, ttl } => {
+                let id = self.calls.next_id().cast_signed() & i64::MAX;
+                write(Command::LeaseGrant { id, ttl })
+            }
+            Call::LeaseGrant { id, ttl } => write(Command::LeaseGrant { id, ttl }),
+            Call::LeaseRevoke(id) => write(Command::LeaseRevoke(id)),
+            Call::LeaseTimeToLive { id, keys } => Task::Lease(Lease::look(id, keys)),
+            Call::Lock { name, lease } => Task::Lock(Locking::new(&name, lease)),
+            Call::Unlock(key) => Task::Lock(Locking::unlock(key)),
+        };
+        self.pend(Some(connection), task);
+    }
+
+    /// A lease is to be kept alive, as one of a stream.
+    pub(crate) fn begin_renewal(&mut self, connection: ConnectionId, id: i64) {
+        self.pend(Some(connection), Task::Lease(Lease::renewal(id)));
+    }
+
+    /// Begins to wait. Returns the number of the call.
+    pub(crate) fn pend(&mut self, connection: Option<ConnectionId>, task: Task) -> u64 {
+        let (call, started_ms) = (self.calls.next_id(), self.now_ms());
+        let has_end = !matches!(task, Task::Lock(_));
+        let deadline_ms = has_end.then(|| started_ms + self.config.request_ms());
+        let pending = Pending { connection, started_ms, deadline_ms, task: task.clone() };
+        self.calls.pending.insert(call, pending);
+        match task {
+            Task::Range(_) | Task::Look(_) => self.read(call),
+            Task::Write { .. } => self.propose(call),
+            Task::Lease(_) => self.ask_lease(call),
+            Task::Lock(_) => self.lock_on(call, None),
+        }
+        call
+    }
+
+    /// From now on the call has its time anew.
+    pub(crate) fn restart(&mut self, call: u64) {
+        let (started_ms, limit_ms) = (self.now_ms(), self.config.request_ms());
+        if let Some(pending) = self.calls.pending.get_mut(&call) {
+            (pending.started_ms, pending.deadline_ms) = (started_ms, Some(started_ms + limit_ms));
+        }
+    }
+
+    /// The call waits for others, however long that takes.
+    pub(crate) fn wait_for_ever(&mut self, call: u64) {
+        if let Some(pending) = self.calls.pending.get_mut(&call) {
+            pending.deadline_ms = None;
+        }
+    }
+
+    fn propose(&mut self, call: u64) {
+        let Some(Pending { task: Task::Write { command, is_proposed }, .. }) =
+            self.calls.pending.get_mut(&call)
+        else {
+            return;
+        };
+        let proposal = Proposal { origin: self.config.me, id: call, command: command.clone() };
+        *is_proposed = self.raft.propose(proposal);
+    }
+
+    /// Has a change made as part of a call that is more than that.
+    pub(crate) fn propose_for(&mut self, call: u64, command: Command) -> bool {
+        self.raft.propose(Proposal { origin: self.config.me, id: call, command })
+    }
+
+    /// Begins to make sure that what is read is not stale. Reads wait together.
+    pub(crate) fn read(&mut self, call: u64) {
+        self.calls.waiting_reads.insert(call);
+        self.begin_reading();
+    }
+
+    fn begin_reading(&mut self) {
+        if self.calls.reading.is_some() || self.calls.waiting_reads.is_empty() {
+            return;
+        }
+        let (id, started_ms) = (self.calls.next_id(), self.now_ms());
+        let calls = std::mem::take(&mut self.calls.waiting_reads);
+        let ask_again_ms = started_ms + READ_RETRY_MS;
+        self.calls.reading = Some(Reading { id, calls, started_ms, ask_again_ms, index: None });
+        self.raft.read(self.config.me, id);
+    }
+
+    /// Asks again about reads: somebody may lead now who can tell.
+    pub(crate) fn ask_again(&mut self) {
+        if let Some(Reading { id, index: None, .. }) = self.calls.reading {
+            self.raft.read(self.config.me, id);
+        }
+    }
+
+    /// Answers the reads that can be answered now; true if there were any.
+    pub(crate) fn finish_reads(&mut self) -> bool {
+        let readable = std::mem::take(&mut self.raft.readable);
+        let Some(reading) = &mut self.calls.reading else { return false };
+        for (id, index) in readable {
+            if id == reading.id {
+                reading.index = Some(index);
+            }
+        }
+        if reading.index.is_none_or(|index| index > self.applied) {
+            return false;
+        }
+        let calls = std::mem::take(&mut reading.calls);
+        self.calls.reading = None;
+        for call in calls {
+            let outcome = match self.calls.pending.get(&call).map(|pending| &pending.task) {
+                Some(Task::Range(range)) => self.state.range(range),
+                Some(Task::Look(txn)) => {
+                    let txn = txn.clone();
+                    self.state.txn(&txn)
+                }
+                Some(Task::Lock(locking)) => match locking.wanted() {
+                    Some(range) => self.state.range(&range),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            self.finish(call, outcome);
+        }
+        self.begin_reading();
+        true
+    }
+
+    fn fail_reads(&mut self, refusal: &Refusal) {
+        let Some(reading) = self.calls.reading.take() else { return };
+        for call in reading.calls {
+            self.finish(call, Err(refusal.clone()));
+        }
+        self.begin_reading();
+    }
+
+    /// A call is answered, unless it goes on with what came of its last step.
+    pub(crate) fn finish(&mut self, call: u64, outcome: Result<Outcome, Refusal>) {
+        match self.calls.pending.get(&call) {
+            None => {}
+            Some(Pending { task: Task::Lock(_), .. }) => self.lock_on(call, Some(outcome)),
+            Some(_) => {
+                let told = outcome.map(|outcome| self.who().outcome(&outcome));
+                self.conclude(call, told);
+            }
+        }
+    }
+
+    /// A call is over.
+    pub(crate) fn conclude(&mut self, call: u64, told: Result<String, Refusal>) {
+        let Some(pending) = self.calls.pending.remove(&call) else { return };
+        let Some(connection) = pending.connection else { return };
+        match pending.task {
+            Task::Lease(Lease { renews: true, .. }) => self.kept_alive(connection, told),
+            _ => self.reply(connection, told),
+        }
+    }
+
+    /// A connection is gone, and with it whoever waited for an answer.
+    pub(crate) fn abandon(&mut self, connection: ConnectionId) {
+        let calls = self.calls.pending.iter_mut();
+        let calls = calls.filter(|(_, pending)| pending.connection == Some(connection));
+        let mut abandoned = Vec::new();
+        for (call, pending) in calls {
+            pending.connection = None;
+            abandoned.push(*call);
+        }
+        abandoned.into_iter().for_each(|call| self.give_up_lock(call));
+    }
+
+    /// Somebody else leads, or nobody.
+    pub(crate) fn leader_changed(&mut self) {
+        if self.raft.leader == 0 {
+            return;
+        }
+        self.fail_reads(&Refusal::LeaderChanged);
+        let unproposed =
+            self.calls.pending.iter().filter(|(_, pending)| {
+                matches!(pending.task, Task::Write { is_proposed: false, .. })
+            });
+        let unproposed: Vec<u64> = unproposed.map(|(call, _)| *call).collect();
+        unproposed.into_iter().for_each(|call| self.propose(call));
+        self.propose_locks();
+        for (_, call, of) in std::mem::take(&mut self.calls.ended) {
+            match of {
+                Some(member) => self.tell_lease(member, call, LeaseTold::NotLeader),
+                None => self.ask_lease(call),
+            }
+        }
+    }
+
+    /// What is due by the clock.
+    pub(crate) fn wake_calls(&mut self) {
+        let now_ms = self.now_ms();
+        if let Some(reading) = &mut self.calls.reading
+            && reading.index.is_none()
+            && reading.ask_again_ms <= now_ms
+        {
+            reading.ask_again_ms = now_ms + READ_RETRY_MS;
+            let is_over = now_ms >= reading.started_ms + self.config.request_ms();
+            if is_over { self.fail_reads(&Refusal::Timeout) } else { self.ask_again() }
+        }
+        let over = self.calls.pending.iter();
+        let over = over.filter(|(_, it)| it.deadline_ms.is_some_and(|deadline| deadline <= now_ms));
+        let over: Vec<u64> = over.map(|(call, _)| *call).collect();
+        for call in over {
+            let refusal = self.why_late(call);
+            self.calls.waiting_reads.remove(&call);
+            self.finish(call, Err(refusal));
+        }
+        let again = self.calls.pending.iter().filter(|(_, pending)| {
+            matches!(&pending.task, Task::Lease(lease) if lease.ask_again_ms <= now_ms)
+        });
+        let again: Vec<u64> = again.map(|(call, _)| *call).collect();
+        again.into_iter().for_each(|call| self.ask_lease(call));
+    }
+
+    /// Why a call was not answered in time (`parseProposeCtxErr`).
+    fn why_late(&self, call: u64) -> Refusal {
+        let Some(pending) = self.calls.pending.get(&call) else { return Refusal::Timeout };
+        let (started_ms, leader) = (pending.started_ms, self.raft.leader);
+        match &pending.task {
+            Task::Range(_) | Task::Look(_) => return Refusal::Timeout,
+            Task::Lease(_) if leader == 0 => return Refusal::NoLeader,
+            Task::Lease(_) => return Refusal::Timeout,
+            Task::Write { .. } | Task::Lock(_) => {}
+        }
+        let lost_ms = self.leader_since_ms.saturating_sub(2 * self.config.election_ms());
+        if started_ms > lost_ms && started_ms < self.leader_since_ms {
+            return Refusal::TimeoutLeaderFailed;
+        }
+        let is_reached = |member| self.peers.is_connected_since(member, started_ms);
+        let is_lost = if leader == self.config.me {
+            let reached = self.config.others().filter(|member| is_reached(member.id)).count();
+            reached < self.config.members.len() / 2
+        } else {
+            leader != 0 && !is_reached(leader)
+        };
+        if is_lost { Refusal::TimeoutConnectionLost } else { Refusal::Timeout }
+    }
+
+    /// Keys have changed: who waits in the server for a lock may be next.
+    pub(crate) fn look_at_locks(&mut self, events: &[Event]) {
+        let deleted = events.iter().filter(|event| !event.is_put);
+        for event in deleted {
+            let waiting = self.calls.pending.iter().filter(|(_, pending)| {
+                matches!(&pending.task, Task::Lock(lock) if lock.waits_for(&event.kv.key))
+            });
+            let waiting: Vec<u64> = waiting.map(|(call, _)| *call).collect();
+            waiting.into_iter().for_each(|call| self.lock_look(call));
+        }
+    }
+}

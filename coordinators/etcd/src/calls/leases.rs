@@ -1,0 +1,139 @@
+//! Leases are kept alive, and looked at, without the log: the leader alone knows when they end.
+//!
+//! A member that does not lead asks the one that does. A renewal of a lease that has ended is
+//! answered once the lease is revoked.
+
+use super::{Pending, Task};
+use crate::raft::{Body, LeaseTold, Message as PeerMessage};
+use crate::reply::{self, Message};
+use crate::server::Etcd;
+
+/// How long a member waits until it asks again about a lease.
+const LEASE_RETRY_MS: u64 = 1_000;
+
+/// A question about a lease.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lease {
+    pub(super) id: i64,
+    /// It is to be kept alive, as one of a stream.
+    pub(super) renews: bool,
+    /// Its keys are wanted, too.
+    keys: bool,
+    pub(super) ask_again_ms: u64,
+}
+
+impl Lease {
+    /// A lease is to be kept alive.
+    pub(super) fn renewal(id: i64) -> Lease {
+        Lease { id, renews: true, keys: false, ask_again_ms: 0 }
+    }
+
+    /// A lease is to be looked at.
+    pub(super) fn look(id: i64, keys: bool) -> Lease {
+        Lease { id, renews: false, keys, ask_again_ms: 0 }
+    }
+}
+
+impl Etcd {
+    /// Asks about a lease: oneself if one leads, else who does.
+    pub(super) fn ask_lease(&mut self, call: u64) {
+        let ask_again_ms = self.now_ms() + LEASE_RETRY_MS;
+        let (leader, me) = (self.raft.leader, self.config.me);
+        let Some(Pending { task: Task::Lease(lease), .. }) = self.calls.pending.get_mut(&call)
+        else {
+            return;
+        };
+        lease.ask_again_ms = ask_again_ms;
+        let (id, renews) = (lease.id, lease.renews);
+        if leader == me {
+            if let Some(told) = self.look_at_lease((id, renews), call, None) {
+                self.lease_told(call, told);
+            }
+        } else if leader != 0 {
+            let body = Body::LeaseAsk { call, lease: id, renews };
+            self.raft.outbox.push(PeerMessage { from: me, to: leader, term: 0, body });
+        }
+    }
+
+    /// Keeps a lease alive, or looks how long it lives. Nothing is told of one that has ended until
+    /// it is revoked.
+    fn look_at_lease(
+        &mut self,
+        (id, renews): (i64, bool),
+        call: u64,
+        of: Option<u8>,
+    ) -> Option<LeaseTold> {
+        let now_us = self.now.monotonic.0;
+        if !renews {
+            let is_there = self.state.lessor.get(id).is_some();
+            let left = self.state.lessor.remaining(id, now_us);
+            return Some(if is_there { LeaseTold::Seconds(left) } else { LeaseTold::NotFound });
+        }
+        match self.state.lessor.renew(id, now_us) {
+            Ok(ttl) => Some(LeaseTold::Seconds(ttl)),
+            Err(false) => Some(LeaseTold::NotFound),
+            Err(true) => {
+                self.calls.ended.retain(|(_, waiting, _)| *waiting != call);
+                self.calls.ended.push((id, call, of));
+                None
+            }
+        }
+    }
+
+    /// Another member asks about a lease.
+    pub(crate) fn lease_asked(&mut self, from: u8, call: u64, lease: (i64, bool)) {
+        let told = if self.raft.is_leader() {
+            self.look_at_lease(lease, call, Some(from))
+        } else {
+            Some(LeaseTold::NotLeader)
+        };
+        if let Some(told) = told {
+            self.tell_lease(from, call, told);
+        }
+    }
+
+    pub(super) fn tell_lease(&mut self, to: u8, call: u64, told: LeaseTold) {
+        let body = Body::LeaseTold { call, told };
+        self.raft.outbox.push(PeerMessage { from: self.config.me, to, term: 0, body });
+    }
+
+    /// A lease was revoked.
+    pub(crate) fn lease_gone(&mut self, id: i64) {
+        let ended = std::mem::take(&mut self.calls.ended);
+        let (gone, left) = ended.into_iter().partition(|(lease, ..)| *lease == id);
+        self.calls.ended = left;
+        for (_, call, of) in gone {
+            match of {
+                Some(member) => self.tell_lease(member, call, LeaseTold::NotFound),
+                None => self.lease_told(call, LeaseTold::NotFound),
+            }
+        }
+    }
+
+    /// The leader has told of a lease.
+    pub(crate) fn lease_told(&mut self, call: u64, told: LeaseTold) {
+        let Some(Pending { task: Task::Lease(lease), .. }) = self.calls.pending.get(&call) else {
+            return;
+        };
+        let lease = *lease;
+        let seconds = match told {
+            LeaseTold::Seconds(seconds) => Some(seconds),
+            LeaseTold::NotFound => None,
+            LeaseTold::NotLeader => return,
+        };
+        let header = self.who().header(self.state.store.revision());
+        let message = Message::new().message("header", header).int("ID", lease.id);
+        let text = if lease.renews {
+            reply::result(message.int("TTL", seconds.unwrap_or(0)))
+        } else {
+            let found = self.state.lessor.get(lease.id).filter(|_| seconds.is_some());
+            let keys = found.filter(|_| lease.keys).map(|found| {
+                found.keys.iter().map(|key| format!("\"{}\"", crate::base64::encode(key))).collect()
+            });
+            let message = message.int("TTL", seconds.unwrap_or(-1));
+            let message = message.int("grantedTTL", found.map_or(0, |found| found.ttl));
+            message.list("keys", keys.unwrap_or_default()).end()
+        };
+        self.conclude(call, Ok(text));
+    }
+}

@@ -1,0 +1,428 @@
+//! Connections: what arrives on them, and what is answered. A connection serves one request at a
+//! time; a watch has it for as long as it lives.
+
+use crate::http::{self, Body, Parsed, Payload, Request, Style};
+use crate::json::{self, Broken};
+use crate::mvcc::Event;
+use crate::peers::{self, GREETING};
+use crate::raft::Message;
+use crate::refusal::{self, Refusal};
+use crate::request::{self, Call, Watch};
+use crate::server::Etcd;
+use crate::watching::Watching;
+use bytes::{Buf, Bytes, BytesMut};
+use fencepost_machine::{ConnectionId, Output};
+use std::collections::VecDeque;
+
+/// How much may wait for a client that does not read before its connection is given up.
+const UNSENT_MAX: usize = 64 << 20;
+
+/// An open connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    input: BytesMut,
+    /// Whether its first line was seen to be HTTP.
+    is_http: bool,
+    /// Whether the client was told to send its body.
+    is_told: bool,
+    doing: Doing,
+}
+
+/// What a connection is for at the moment.
+#[derive(Debug)]
+enum Doing {
+    Nothing,
+    /// Waits for the answer to a call.
+    Calling(Style),
+    Watching(Stream, Watching),
+    KeepingAlive(Stream, VecDeque<Result<i64, String>>),
+    /// Another member speaks on it.
+    Peer,
+}
+
+/// An answer in many parts.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    style: Style,
+    has_begun: bool,
+}
+
+/// What is said of a body that cannot be read at all.
+fn malformed(broken: &Broken) -> String {
+    match broken {
+        Broken::Empty => "EOF".to_owned(),
+        Broken::CutShort => "unexpected EOF".to_owned(),
+        Broken::Syntax(text) => text.clone(),
+    }
+}
+
+impl Etcd {
+    pub(crate) fn accepted(&mut self, connection: ConnectionId, _peer: &str) {
+        if self.connections.len() >= self.config.connections_max {
+            return self.out.list.push(Output::Close { connection });
+        }
+        let (input, doing) = (BytesMut::new(), Doing::Nothing);
+        let open = Connection { input, is_http: false, is_told: false, doing };
+        self.connections.insert(connection, open);
+    }
+
+    pub(crate) fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        match open.doing {
+            // What a client says while it is told of changes is not listened to.
+            Doing::Watching(..) => return,
+            Doing::Nothing if open.input.is_empty() && bytes.starts_with(GREETING) => {
+                open.doing = Doing::Peer;
+            }
+            _ => {}
+        }
+        open.input.extend_from_slice(bytes);
+        if matches!(open.doing, Doing::Peer) {
+            return self.peer_said(connection);
+        }
+        self.ready.insert(connection);
+    }
+
+    fn peer_said(&mut self, connection: ConnectionId) {
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        if open.input.starts_with(GREETING) {
+            open.input.advance(GREETING.len());
+        }
+        let mut heard: Vec<Message> = Vec::new();
+        let is_sound = loop {
+            match peers::take(&mut open.input) {
+                Ok(Some(message)) => heard.push(message),
+                Ok(None) => break true,
+                Err(()) => break false,
+            }
+        };
+        heard.into_iter().for_each(|message| self.heard(message));
+        if !is_sound {
+            self.hang_up(connection);
+        }
+    }
+
+    fn hang_up(&mut self, connection: ConnectionId) {
+        self.out.list.push(Output::Close { connection });
+        self.closed(connection);
+    }
+
+    /// A connection is gone. What was asked on it is not answered.
+    pub(crate) fn closed(&mut self, connection: ConnectionId) {
+        self.connections.remove(&connection);
+        self.ready.remove(&connection);
+        self.heads.closed(connection);
+        self.abandon(connection);
+    }
+
+    pub(crate) fn unsent(&mut self, connection: ConnectionId, bytes: usize) {
+        if bytes > UNSENT_MAX {
+            self.out.list.push(Output::Abort { connection });
+            self.lost_client(connection);
+        }
+    }
+
+    fn lost_client(&mut self, connection: ConnectionId) {
+        if connection.was_accepted() {
+            self.closed(connection);
+        } else {
+            self.peers.lost(connection);
+        }
+    }
+
+    pub(crate) fn has_more(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Serves the first whole request that waits.
+    pub(crate) fn serve_next(&mut self) {
+        while let Some(connection) = self.ready.pop_first() {
+            if self.serve(connection) {
+                return;
+            }
+        }
+    }
+
+    /// Serves the next request of a connection; false if none is whole.
+    fn serve(&mut self, connection: ConnectionId) -> bool {
+        let Some(open) = self.connections.get_mut(&connection) else { return false };
+        if !matches!(open.doing, Doing::Nothing) || open.input.is_empty() {
+            return false;
+        }
+        if !open.is_http {
+            match http::is_http(&open.input) {
+                None => return false,
+                Some(false) => {
+                    self.hang_up(connection);
+                    return false;
+                }
+                Some(true) => open.is_http = true,
+            }
+        }
+        match http::parse(&mut open.input, open.is_told) {
+            Parsed::Partial => false,
+            Parsed::Continue => {
+                open.is_told = true;
+                self.send(connection, http::CONTINUE);
+                false
+            }
+            Parsed::Refused(answer) => {
+                self.send(connection, answer);
+                self.hang_up(connection);
+                true
+            }
+            Parsed::Request(request) => {
+                open.is_told = false;
+                if !open.input.is_empty() {
+                    self.ready.insert(connection);
+                }
+                self.out.commands += 1;
+                self.route(connection, request);
+                true
+            }
+        }
+    }
+
+    fn route(&mut self, connection: ConnectionId, request: Request) {
+        let Request { method, path, body, style } = request;
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        open.doing = Doing::Calling(style);
+        let is_get = method == "GET";
+        if method == "OPTIONS" {
+            return self.answer(connection, 200, Payload::Nothing);
+        }
+        let call = path.strip_prefix("/v3beta/").or_else(|| path.strip_prefix("/v3/"));
+        match (path.as_str(), call) {
+            ("/version" | "/health", _) if !is_get => {
+                self.answer(connection, 405, Payload::NotAllowed);
+            }
+            ("/version", _) => {
+                let versions = "{\"etcdserver\":\"3.4.23\",\"etcdcluster\":\"3.4.0\"}";
+                self.answer(connection, 200, Payload::Bare(versions.to_owned()));
+            }
+            ("/health", _) => self.health(connection),
+            (_, None) => self.answer(connection, 404, Payload::Text("404 page not found\n")),
+            (_, Some(_)) => {
+                let path = &path[path.find("/v3").map_or(0, |at| at + 1)..];
+                let path = path.find('/').map_or("", |at| &path[at..]);
+                self.gateway(connection, (method.as_str(), path), body, style);
+            }
+        }
+    }
+
+    fn gateway(
+        &mut self,
+        connection: ConnectionId,
+        (method, path): (&str, &str),
+        body: Body,
+        style: Style,
+    ) {
+        let is_stream = matches!(path, "/watch" | "/lease/keepalive");
+        if !is_stream && Call::read(path, b"{}").is_none() {
+            return self.answer(connection, 404, Payload::Text("Not Found\n"));
+        }
+        if method != "POST" {
+            return self.answer(connection, 405, Payload::Text("Method Not Allowed\n"));
+        }
+        let (bytes, is_whole) = match &body {
+            Body::Whole(bytes) => (bytes, true),
+            Body::Broken(bytes) => (bytes, false),
+        };
+        match path {
+            "/watch" => self.watch(connection, bytes, style),
+            "/lease/keepalive" => self.keep_alive(connection, bytes, style),
+            _ => self.unary(connection, path, (bytes, is_whole)),
+        }
+    }
+
+    fn unary(&mut self, connection: ConnectionId, path: &str, (body, is_whole): (&Bytes, bool)) {
+        let value = match json::first(body) {
+            Ok((value, _)) => value,
+            Err(Broken::Syntax(text)) => return self.refuse(connection, &text),
+            Err(_) if !is_whole => return self.refuse(connection, "invalid byte in chunk length"),
+            Err(Broken::Empty) => b"null",
+            Err(broken @ Broken::CutShort) => return self.refuse(connection, &malformed(&broken)),
+        };
+        match Call::read(path, value) {
+            None => self.answer(connection, 404, Payload::Text("Not Found\n")),
+            Some(Err(text)) => self.refuse(connection, &text),
+            Some(Ok(call)) => self.begin(connection, call),
+        }
+    }
+
+    /// The gateway cannot read the request.
+    fn refuse(&mut self, connection: ConnectionId, text: &str) {
+        self.answer(connection, 400, Payload::Json(refusal::body(text, 3)));
+    }
+
+    fn health(&mut self, connection: ConnectionId) {
+        let (status, text) = if self.raft.leader == 0 {
+            (503, "{\"health\":\"false\"}")
+        } else {
+            (200, "{\"health\":\"true\"}")
+        };
+        self.answer(connection, status, Payload::Sniffed(text.to_owned()));
+    }
+
+    /// What came of a call is said on its connection.
+    pub(crate) fn reply(&mut self, connection: ConnectionId, told: Result<String, Refusal>) {
+        match told {
+            Ok(body) => self.answer(connection, 200, Payload::Json(body)),
+            Err(refusal) => {
+                self.answer(connection, refusal.status(), Payload::Failure(refusal.body()));
+            }
+        }
+    }
+
+    fn answer(&mut self, connection: ConnectionId, status: u16, payload: Payload) {
+        let wall = self.now.wall;
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        let (Doing::Calling(style)
+        | Doing::Watching(Stream { style, .. }, _)
+        | Doing::KeepingAlive(Stream { style, .. }, _)) = &open.doing
+        else {
+            return;
+        };
+        let style = *style;
+        open.doing = Doing::Nothing;
+        let has_input = !open.input.is_empty();
+        self.send(connection, http::answer(style, status, payload, wall));
+        self.rest(connection, style, has_input);
+    }
+
+    /// A request is done with.
+    fn rest(&mut self, connection: ConnectionId, style: Style, has_input: bool) {
+        if style.closes {
+            self.hang_up(connection);
+        } else if has_input {
+            self.ready.insert(connection);
+        }
+    }
+
+    fn watch(&mut self, connection: ConnectionId, body: &Bytes, style: Style) {
+        let mut rest: &[u8] = body;
+        let (mut watching, mut said) = (Watching::default(), Vec::new());
+        let mut failure = None;
+        loop {
+            let read = match json::first(rest) {
+                Ok((value, behind)) => {
+                    rest = behind;
+                    Watch::read(value)
+                }
+                Err(Broken::Empty) => break,
+                Err(broken) => Err(malformed(&broken)),
+            };
+            match read {
+                Ok(watch) => said.extend(watching.serve(watch, &self.state.store, self.who())),
+                Err(text) => {
+                    failure = Some(text);
+                    break;
+                }
+            }
+        }
+        if let Some(text) = failure.filter(|_| said.is_empty() && watching.is_empty()) {
+            return self.answer(connection, 500, Payload::Json(refusal::body(&text, 2)));
+        }
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        open.input.clear();
+        open.doing = Doing::Watching(Stream { style, has_begun: false }, watching);
+        self.say_items(connection, &said);
+    }
+
+    /// Sends items of a stream, behind its head if they are the first.
+    fn say_items(&mut self, connection: ConnectionId, items: &[String]) {
+        let wall = self.now.wall;
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        let (Doing::Watching(stream, _) | Doing::KeepingAlive(stream, _)) = &mut open.doing else {
+            return;
+        };
+        if items.is_empty() {
+            return;
+        }
+        let mut text = String::new();
+        if !std::mem::replace(&mut stream.has_begun, true) {
+            text.push_str(&http::stream_head(stream.style, true, wall));
+        }
+        for item in items {
+            text.push_str(&http::stream_item(stream.style, item));
+        }
+        self.send(connection, text.into());
+    }
+
+    /// Keys have changed: whoever watches them is told.
+    pub(crate) fn tell_watchers(&mut self, events: &[Event]) {
+        let (who, store) = (self.who(), &self.state.store);
+        let mut said = Vec::new();
+        for (connection, open) in &mut self.connections {
+            if let Doing::Watching(_, watching) = &mut open.doing {
+                said.push((*connection, watching.changed(events, store, who)));
+            }
+        }
+        said.into_iter().for_each(|(connection, items)| self.say_items(connection, &items));
+    }
+
+    fn keep_alive(&mut self, connection: ConnectionId, body: &Bytes, style: Style) {
+        let mut rest: &[u8] = body;
+        let mut wanted = VecDeque::new();
+        while !matches!(wanted.back(), Some(Err(_))) {
+            match json::first(rest) {
+                Ok((value, behind)) => {
+                    rest = behind;
+                    wanted.push_back(request::keep_alive(value));
+                }
+                Err(Broken::Empty) => break,
+                Err(broken) => wanted.push_back(Err(malformed(&broken))),
+            }
+        }
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        open.doing = Doing::KeepingAlive(Stream { style, has_begun: false }, wanted);
+        self.keep_next_alive(connection);
+    }
+
+    /// Goes on with the next lease of a stream, or ends it.
+    fn keep_next_alive(&mut self, connection: ConnectionId) {
+        let Some(open) = self.connections.get_mut(&connection) else { return };
+        let Doing::KeepingAlive(stream, wanted) = &mut open.doing else { return };
+        let stream = *stream;
+        match wanted.pop_front() {
+            Some(Ok(lease)) => self.begin_renewal(connection, lease),
+            Some(Err(text)) if !stream.has_begun => {
+                self.answer(connection, 500, Payload::Json(refusal::body(&text, 2)));
+            }
+            Some(Err(_)) | None => self.end_stream(connection, stream),
+        }
+    }
+
+    fn end_stream(&mut self, connection: ConnectionId, stream: Stream) {
+        let mut text = String::new();
+        if !stream.has_begun {
+            text.push_str(&http::stream_head(stream.style, false, self.now.wall));
+        }
+        text.push_str(http::stream_end(stream.style));
+        if let Some(open) = self.connections.get_mut(&connection) {
+            open.doing = Doing::Nothing;
+            let has_input = !open.input.is_empty();
+            self.send(connection, text.into());
+            self.rest(connection, stream.style, has_input);
+        }
+    }
+
+    /// A lease of a stream was kept alive, or not.
+    pub(crate) fn kept_alive(&mut self, connection: ConnectionId, told: Result<String, Refusal>) {
+        match told {
+            Ok(item) => {
+                self.say_items(connection, &[item]);
+                self.keep_next_alive(connection);
+            }
+            Err(refusal) => {
+                let Some(open) = self.connections.get(&connection) else { return };
+                let Doing::KeepingAlive(stream, _) = &open.doing else { return };
+                if stream.has_begun {
+                    self.hang_up(connection);
+                } else {
+                    self.answer(connection, refusal.status(), Payload::Json(refusal.body()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! HTTP/1.1 as the gateway speaks it: one request from the bytes that have arrived, and the bytes
+//! of its answer. The words and the order of headers are those of Go's server.
+
+use bytes::{Buf, Bytes, BytesMut};
+use fencepost_machine::WallTime;
+use std::fmt::Write as _;
+
+/// The longest head of a request (`DefaultMaxHeaderBytes`, with Go's slack).
+const HEAD_MAX: usize = (1 << 20) + 4096;
+/// The most headers that a request may have. The real server has no bound.
+const HEADERS_MAX: usize = 256;
+/// The longest body. The real server has no bound of its own; what is longer than 2 MiB it refuses.
+const BODY_MAX: usize = 16 << 20;
+/// The longest first line by which the port tells HTTP from other protocols (`cmux`).
+const LINE_MAX: usize = 4096;
+/// Go answers at once if an answer fits into this, with its length.
+const BUFFER: usize = 2048;
+
+/// A whole request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) body: Body,
+    pub(crate) style: Style,
+}
+
+/// What a request brought behind its head.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Body {
+    Whole(Bytes),
+    /// It was cut into chunks wrongly; what came before that counts.
+    Broken(Bytes),
+}
+
+/// How an answer has to be framed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Style {
+    /// Whether the client knows HTTP/1.1, with its chunks.
+    chunks: bool,
+    /// Whether the connection ends with the answer.
+    pub(crate) closes: bool,
+    /// Whether the client wants the head alone.
+    head_only: bool,
+    /// Whether the client said that it will close, or speaks an old version and did not ask to
+    /// keep the connection: Go repeats the former.
+    says_close: bool,
+}
+
+/// What the bytes that have arrived are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Parsed {
+    /// Not yet a whole request.
+    Partial,
+    /// The client waits to be told to go on.
+    Continue,
+    Request(Request),
+    /// Nothing that can be served: this is said, and the connection ends.
+    Refused(Bytes),
+}
+
+/// What an answer carries.
+pub(crate) enum Payload {
+    /// JSON whose length is known at once.
+    Json(String),
+    /// JSON of a call that failed behind the gateway, which goes out in chunks.
+    Failure(String),
+    /// JSON of the server itself, without the gateway's header.
+    Bare(String),
+    /// Plain text of a handler that sets no type.
+    Sniffed(String),
+    /// An error in plain text.
+    Text(&'static str),
+    /// The same with the methods that would do.
+    NotAllowed,
+    Nothing,
+}
+
+fn refused(status: &str) -> Parsed {
+    let head = "Content-Type: text/plain; charset=utf-8\r\nConnection: close";
+    Parsed::Refused(format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n{status}").into())
+}
+
+/// Whether the first line of a connection is HTTP/1, as far as can be told.
+pub(crate) fn is_http(input: &[u8]) -> Option<bool> {
+    let Some(end) = input.iter().position(|byte| *byte == b'\n') else {
+        return (input.len() >= LINE_MAX).then_some(false);
+    };
+    let line = String::from_utf8_lossy(&input[..end]);
+    let mut words = line.trim_end_matches('\r').splitn(3, ' ');
+    let version = words.nth(2).unwrap_or_default();
+    let is_minor = |minor: &str| minor.len() == 1 && minor.bytes().all(|it| it.is_ascii_digit());
+    Some(end < LINE_MAX && version.strip_prefix("HTTP/1.").is_some_and(is_minor))
+}
+
+/// Takes the first request from the bytes that have arrived. `told` says that the client was told
+/// to go on.
+pub(crate) fn parse(input: &mut BytesMut, told: bool) -> Parsed {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut head = httparse::Request::new(&mut headers);
+    let length = match head.parse(input) {
+        Ok(httparse::Status::Complete(length)) if length <= HEAD_MAX => length,
+        Ok(httparse::Status::Partial) if input.len() <= HEAD_MAX => return Parsed::Partial,
+        Ok(_) | Err(httparse::Error::TooManyHeaders) => {
+            return refused("431 Request Header Fields Too Large");
+        }
+        Err(_) => return refused("400 Bad Request"),
+    };
+    let about = match About::read(&head) {
+        Ok(about) => about,
+        Err(refusal) => return refusal,
+    };
+    let (method, path) = (head.method.unwrap_or_default(), head.path.unwrap_or_default());
+    let (method, path) = (method.to_owned(), decode_path(path));
+    let body = match about.framing {
+        Framing::Length(wanted) if wanted > BODY_MAX => {
+            return refused("413 Request Entity Too Large");
+        }
+        Framing::Length(wanted) => {
+            input.get(length..length + wanted).map(|body| (length + wanted, Ok(body.to_vec())))
+        }
+        Framing::Chunks => unchunk(&input[length..]).map(|(taken, body)| (length + taken, body)),
+    };
+    match body {
+        None if about.expects && !told => Parsed::Continue,
+        None if input.len() > length + 2 * BODY_MAX => refused("413 Request Entity Too Large"),
+        None => Parsed::Partial,
+        Some((taken, body)) => {
+            input.advance(taken);
+            let mut style = about.style;
+            style.head_only = method == "HEAD";
+            let body = match body {
+                Ok(body) => Body::Whole(body.into()),
+                Err(body) => {
+                    (style.closes, style.says_close) = (true, true);
+                    Body::Broken(body.into())
+                }
+            };
+            Parsed::Request(Request { method, path, body, style })
+        }
+    }
+}
+
+enum Framing {
+    Length(usize),
+    Chunks,
+}
+
+/// What the headers say.
+struct About {
+    framing: Framing,
+    style: Style,
+    expects: bool,
+}
+
+impl About {
+    fn read(head: &httparse::Request<'_, '_>) -> Result<About, Parsed> {
+        let values = |name: &'static str| {
+            let named = head.headers.iter().filter(move |it| it.name.eq_ignore_ascii_case(name));
+            named.map(|header| String::from_utf8_lossy(header.value).trim().to_ascii_lowercase())
+        };
+        let is_new = head.version == Some(1);
+        let mut hosts = values("host");
+        match (hosts.next(), hosts.next()) {
+            (None, _) if is_new => {
+                return Err(refused("400 Bad Request: missing required Host header"));
+            }
+            (_, Some(_)) => return Err(refused("400 Bad Request: too many Host headers")),
+            _ => {}
+        }
+        let mut lengths = values("content-length");
+        let length = lengths.next();
+        if lengths.any(|other| Some(other) != length) {
+            return Err(refused("400 Bad Request"));
+        }
+        let encoding = values("transfer-encoding").next();
+        let framing = match (encoding.as_deref(), length) {
+            (Some("chunked"), _) => Framing::Chunks,
+            (Some(_), _) => {
+                let head =
+                    "HTTP/1.1 501 Not Implemented\r\nContent-Type: text/plain; charset=utf-8";
+                let text =
+                    format!("{head}\r\nConnection: close\r\n\r\nUnsupported transfer encoding");
+                return Err(Parsed::Refused(text.into()));
+            }
+            (None, None) => Framing::Length(0),
+            (None, Some(length)) => {
+                let is_number = length.bytes().all(|byte| byte.is_ascii_digit());
+                let length = length.parse().ok().filter(|_| is_number);
+                Framing::Length(length.ok_or_else(|| refused("400 Bad Request"))?)
+            }
+        };
+        let asks = |word: &str| {
+            values("connection").any(|value| value.split(',').any(|it| it.trim() == word))
+        };
+        let closes = if is_new { asks("close") } else { !asks("keep-alive") };
+        let says_close = closes && is_new;
+        let expects = is_new && values("expect").any(|value| value == "100-continue");
+        Ok(About {
+            framing,
+            style: Style { chunks: is_new, closes, head_only: false, says_close },
+            expects,
+        })
+    }
+}
+
+/// The body of a chunked request and how long it was; `Err` with what came before nonsense.
+#[expect(clippy::type_complexity, reason = "none for a body that is not whole")]
+fn unchunk(input: &[u8]) -> Option<(usize, Result<Vec<u8>, Vec<u8>>)> {
+    let (mut body, mut at) = (Vec::new(), 0);
+    loop {
+        let end = at + input[at..].iter().position(|byte| *byte == b'\n')?;
+        let line = input[at..end].strip_suffix(b"\r").unwrap_or(&input[at..end]);
+        let digits = line.split(|byte| *byte == b';').next().unwrap_or_default();
+        let size = std::str::from_utf8(digits.trim_ascii()).ok();
+        let size = size.filter(|size| size.len() <= 16 && !size.starts_with(['+', '-']));
+        let Some(size) = size.and_then(|size| usize::from_str_radix(size, 16).ok()) else {
+            return Some((input.len(), Err(body)));
+        };
+        at = end + 1;
+        if size == 0 {
+            let trailer = input[at..].iter().position(|byte| *byte == b'\n')?;
+            return Some((at + trailer + 1, Ok(body)));
+        }
+        if size > BODY_MAX || body.len() + size > BODY_MAX {
+            return Some((input.len(), Err(body)));
+        }
+        let chunk = input.get(at..at + size)?;
+        body.extend_from_slice(chunk);
+        at += size;
+        if input.get(at..at + 2)? != b"\r\n" {
+            return Some((input.len(), Err(body)));
+        }
+        at += 2;
+    }
+}
+
+/// The path without the query, in plain characters.
+fn decode_path(target: &str) -> String {
+    let target = target
+        .strip_prefix("http://")
+        .map_or(target, |rest| rest.find('/').map_or("/", |at| &rest[at..]));
+    let path = target.split(['?', '#']).next().unwrap_or_default();
+    let (mut plain, mut rest) = (Vec::new(), path.as_bytes());
+    while let Some((first, others)) = rest.split_first() {
+        let escaped = others.get(..2).filter(|_| *first == b'%');
+        let escaped = escaped.and_then(|digits| std::str::from_utf8(digits).ok());
+        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                rest = &others[2..];
+            }
+            None => {
+                plain.push(*first);
+                rest = others;
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// The headers that the server adds to every answer.
+const CORS: &str = "Access-Control-Allow-Headers: accept, content-type, authorization\r\n\
+    Access-Control-Allow-Methods: POST, GET, OPTIONS, PUT, DELETE\r\n\
+    Access-Control-Allow-Origin: *\r\n";
+const TEXT: &str = "Content-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n";
+const TRAILER: &str = "Grpc-Trailer-Content-Type: application/grpc\r\n";
+
+/// What is said when the client may go on.
+pub(crate) const CONTINUE: Bytes = Bytes::from_static(b"HTTP/1.1 100 Continue\r\n\r\n");
+
+fn begin(status: u16, style: Style) -> String {
+    let version = if style.chunks { 1 } else { 0 };
+    format!("HTTP/1.{version} {status} {}\r\n{CORS}", reason(status))
+}
+
+/// A whole answer.
+pub(crate) fn answer(style: Style, status: u16, payload: Payload, now: WallTime) -> Bytes {
+    let mut text = begin(status, style);
+    let date = date(now);
+    let (body, headers, after) = match payload {
+        Payload::Json(body) => {
+            let gateway =
+                if status == 200 { "Grpc-Metadata-Content-Type: application/grpc\r\n" } else { "" };
+            (body, format!("Content-Type: application/json\r\n{gateway}"), String::new())
+        }
+        Payload::Failure(body) => {
+            let _ = write!(
+                text,
+                "Content-Type: application/json\r\nTrailer: Grpc-Trailer-Content-Type\r\n"
+            );
+            return chunked(text, &date, &body, style);
+        }
+        Payload::Bare(body) => {
+            (body, "Content-Type: application/json\r\n".to_owned(), String::new())
+        }
+        Payload::Sniffed(body) => {
+            (body, String::new(), "Content-Type: text/plain; charset=utf-8\r\n".to_owned())
+        }
+        Payload::Text(body) => (body.to_owned(), TEXT.to_owned(), String::new()),
+        Payload::NotAllowed => {
+            ("Method Not Allowed\n".to_owned(), format!("Allow: GET\r\n{TEXT}"), String::new())
+        }
+        Payload::Nothing => (String::new(), String::new(), String::new()),
+    };
+    text.push_str(&headers);
+    if body.len() > BUFFER && style.chunks {
+        let _ =
+            write!(text, "Date: {date}\r\n{}Transfer-Encoding: chunked\r\n\r\n", connection(style));
+        let _ = write!(text, "{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+        return text.into();
+    }
+    let length = if body.len() > BUFFER {
+        String::new()
+    } else {
+        format!("Content-Length: {}\r\n", body.len())
+    };
+    let _ = write!(text, "Date: {date}\r\n{length}{after}{}\r\n", connection(style));
+    if !style.head_only {
+        text.push_str(&body);
+    }
+    text.into()
+}
+
+fn connection(style: Style) -> &'static str {
+    if style.says_close { "Connection: close\r\n" } else { "" }
+}
+
+fn chunked(mut text: String, date: &str, body: &str, style: Style) -> Bytes {
+    let _ = write!(text, "Date: {date}\r\n{}", connection(style));
+    if style.chunks {
+        let _ = write!(
+            text,
+            "Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n{TRAILER}\r\n",
+            body.len()
+        );
+    } else {
+        let _ = write!(text, "\r\n{body}");
+    }
+    text.into()
+}
+
+/// The head of a stream of messages.
+pub(crate) fn stream_head(style: Style, is_served: bool, now: WallTime) -> String {
+    let mut text = begin(200, style);
+    text.push_str("Content-Type: application/json\r\n");
+    if is_served {
+        text.push_str("Grpc-Metadata-Content-Type: application/grpc\r\n");
+    }
+    let _ = write!(text, "Date: {}\r\n{}", date(now), connection(style));
+    text.push_str(if style.chunks { "Transfer-Encoding: chunked\r\n\r\n" } else { "\r\n" });
+    text
+}
+
+/// One message of a stream.
+pub(crate) fn stream_item(style: Style, message: &str) -> String {
+    if !style.chunks {
+        return format!("{message}\n");
+    }
+    if message.len() < BUFFER {
+        return format!("{:x}\r\n{message}\n\r\n", message.len() + 1);
+    }
+    format!("{:x}\r\n{message}\r\n1\r\n\n\r\n", message.len())
+}
+
+/// The end of a stream.
+pub(crate) fn stream_end(style: Style) -> &'static str {
+    if style.chunks { "0\r\n\r\n" } else { "" }
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        400 => "Bad Request",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        412 => "Precondition Failed",
+        429 => "Too Many Requests",
+        503 => "Service Unavailable",
+        _ => "Internal Server Error",
+    }
+}
+
+/// An instant as HTTP writes it, from the civil calendar (Hinnant's `civil_from_days`).
+fn date(now: WallTime) -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let seconds = now.0.div_euclid(1_000_000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let year = year_of_era + era * 400 + i64::from(month >= 10);
+    let pick = |names: &[&'static str], at: i64| names[usize::try_from(at).unwrap_or(0)];
+    format!(
+        "{}, {day:02} {} {year:04} {:02}:{:02}:{:02} GMT",
+        pick(&DAYS, days.rem_euclid(7)),
+        pick(&MONTHS, (month + 2) % 12),
+        second / 3_600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(date(WallTime(0)), "Thu, 01 Jan 1970 00:00:00 GMT");
+        assert_eq!(date(WallTime(1_795_401_623_000_000)), "Mon, 23 Nov 2026 02:40:23 GMT");
+        assert_eq!(date(WallTime(951_782_400_000_000)), "Tue, 29 Feb 2000 00:00:00 GMT");
+    }
+
+    #[test]
+    fn a_request_is_whole_once_its_body_is() {
+        let whole = b"POST /v3/kv/%72ange?x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}rest";
+        for length in 0..whole.len() - 4 {
+            assert_eq!(parse(&mut BytesMut::from(&whole[..length]), false), Parsed::Partial);
+        }
+        let mut input = BytesMut::from(&whole[..]);
+        let Parsed::Request(request) = parse(&mut input, false) else { panic!("a request") };
+        assert_eq!((request.path.as_str(), &input[..]), ("/v3/kv/range", &b"rest"[..]));
+        assert_eq!(request.body, Body::Whole("{}".into()));
+    }
+
+    #[test]
+    fn chunks_are_put_together() {
+        assert_eq!(unchunk(b"2;x\r\nab\r\n1\r\nc\r\n0\r\n\r\n"), Some((20, Ok(b"abc".to_vec()))));
+        assert_eq!(unchunk(b"2\r\nab\r\nz\r\n"), Some((10, Err(b"ab".to_vec()))));
+        assert_eq!(unchunk(b"2\r\na"), None);
+    }
+
+    #[test]
+    fn other_protocols_are_told_by_their_first_line() {
+        assert_eq!(is_http(b"GET / HTTP/1.1\r\n"), Some(true));
+        assert_eq!(is_http(b"GET  / HTTP/1.1\r\n"), Some(false));
+        assert_eq!(is_http(b"PRI * HTTP/2.0\r\n"), Some(false));
+        assert_eq!(is_http(b"GET / HT"), None);
+    }
+}

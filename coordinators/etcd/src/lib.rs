@@ -1,0 +1,50 @@
+//! etcd 3.4.23 as a pure state machine: its JSON gateway over HTTP/1.1, its keys with all their
+//! revisions, leases and watches, and a cluster that agrees on every change by raft.
+//!
+//! Follow a request from `clients` (HTTP) through `calls` (what it waits for) and `raft`
+//! (agreement) to `state` (what comes of it), and back into its connection. What is not modelled is
+//! listed in docs/fidelity.md.
+//!
+//! ```
+//! use fencepost_etcd::{Config, Etcd};
+//! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
+//!
+//! let (now, mut out) = (Now::default(), Outputs::default());
+//! let mut server = Etcd::new(Config::default(), &DiskImage::default(), now);
+//! server.handle(Input::Timer, now, &mut out);
+//! let connection = ConnectionId(0);
+//! server.handle(Input::Accepted { connection, peer: "client-1:40000" }, now, &mut out);
+//! out.clear();
+//! let bytes = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
+//! server.handle(Input::Received { connection, bytes }, now, &mut out);
+//! assert!(matches!(&out.list[0], Output::Send { bytes, .. } if bytes.ends_with(b"\"3.4.0\"}")));
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod base64;
+mod calls;
+mod check;
+mod clients;
+mod config;
+mod http;
+mod json;
+mod lessor;
+mod lock;
+mod mvcc;
+mod peers;
+mod raft;
+mod refusal;
+mod reply;
+mod request;
+mod server;
+mod state;
+mod tap;
+#[cfg(test)]
+mod tests;
+mod wal;
+mod watching;
+mod wording;
+
+pub use config::{Config, Member};
+pub use server::Etcd;

@@ -1,0 +1,271 @@
+//! The server-side lock: `/v3/lock/lock` and `/v3/lock/unlock` (`api/v3lock/lock.go`), which is
+//! `concurrency.Mutex` run in the server by a client of its own.
+//!
+//! A caller's key is `<name>/<lease in hex>`. The contender whose key was created first has the
+//! lock; the others wait until everybody in front of them is gone. 3.4 then says that they have it,
+//! even if their own key went with its lease meanwhile: etcd issue 11456, found by Jepsen in 3.4.3.
+//! 3.5.0 looks for the key first (`b14c7cd44`, "concurrency: make lock more reliable"); the fix
+//! never came to 3.4.
+
+use crate::calls::Task;
+use crate::refusal::Refusal;
+use crate::reply::Message;
+use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn, With};
+use crate::server::Etcd;
+use crate::state::{Command, Outcome};
+use bytes::Bytes;
+
+/// The ttl of the lease of a caller who has none, in seconds (`defaultSessionTTL`).
+const TTL: i64 = 60;
+
+/// How far a lock has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Stage {
+    /// A lease is granted.
+    Granting,
+    /// The key is written.
+    Entering,
+    /// Who is in front is looked for.
+    Looking,
+    /// Waits until this key is deleted.
+    Waiting(Bytes),
+    /// Everybody in front is gone: the key is looked for.
+    Checking,
+    /// The key is deleted because the call failed.
+    Leaving(Refusal),
+    /// The key is deleted because the caller wants that.
+    Unlocking,
+}
+
+/// A call of the server-side lock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Locking {
+    prefix: String,
+    lease: i64,
+    key: Bytes,
+    revision: i64,
+    stage: Stage,
+    /// The change that has to be made, if nobody led when it was proposed.
+    unproposed: Option<Command>,
+}
+
+impl Locking {
+    pub(crate) fn new(name: &[u8], lease: i64) -> Locking {
+        // Keys are bytes; the names of locks that are not UTF-8 are read as Latin-1 here.
+        let name = match std::str::from_utf8(name) {
+            Ok(name) => name.to_owned(),
+            Err(_) => name.iter().copied().map(char::from).collect(),
+        };
+        let (prefix, stage) = (format!("{name}/"), Stage::Granting);
+        Locking { prefix, lease, key: Bytes::new(), revision: 0, stage, unproposed: None }
+    }
+
+    pub(crate) fn unlock(key: Bytes) -> Locking {
+        Locking { key, stage: Stage::Unlocking, ..Locking::new(b"", 0) }
+    }
+
+    /// What it reads next.
+    pub(crate) fn wanted(&self) -> Option<Range> {
+        let below = || Range {
+            range_end: after_prefix(&self.prefix),
+            limit: 1,
+            sort_target: 2,
+            ..Range::of(self.prefix.clone().into())
+        };
+        match self.stage {
+            // `WithLastCreate`, `WithMaxCreateRev`.
+            Stage::Looking => {
+                Some(Range { sort_order: 2, max_create_revision: self.revision - 1, ..below() })
+            }
+            Stage::Checking => Some(Range::of(self.key.clone())),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn waits_for(&self, key: &[u8]) -> bool {
+        matches!(&self.stage, Stage::Waiting(other) if other.as_ref() == key)
+    }
+
+    fn enter(&mut self) -> Command {
+        self.key = format!("{}{}", self.prefix, hex(self.lease)).into();
+        self.stage = Stage::Entering;
+        let key = self.key.clone();
+        let (range_end, with) = (Bytes::new(), With::Create(0));
+        let compare = Compare { result: 0, target: 1, key: key.clone(), range_end, with };
+        let put = Put { key: key.clone(), lease: self.lease, ..Put::default() };
+        // `WithFirstCreate`.
+        let owner = Range {
+            range_end: after_prefix(&self.prefix),
+            limit: 1,
+            sort_order: 1,
+            sort_target: 2,
+            ..Range::of(self.prefix.clone().into())
+        };
+        Command::Txn(Txn {
+            compare: vec![compare],
+            success: vec![Op::Put(put), Op::Range(owner.clone())],
+            failure: vec![Op::Range(Range::of(key)), Op::Range(owner)],
+        })
+    }
+
+    /// Its key is in; returns whether it has the lock.
+    fn entered(&mut self, outcome: &Outcome) -> bool {
+        let Outcome::Txn { revision, is_success, outcomes } = outcome else { return false };
+        let first = |at: usize| match outcomes.get(at) {
+            Some(Outcome::Range(found)) => found.kvs.first().map(|kv| kv.create_revision),
+            _ => None,
+        };
+        self.revision = if *is_success { *revision } else { first(0).unwrap_or(*revision) };
+        first(1).is_none_or(|owner| owner == self.revision)
+    }
+
+    fn leave(&self) -> Command {
+        Command::DeleteRange(DeleteRange { key: self.key.clone(), ..DeleteRange::default() })
+    }
+}
+
+/// The end of all keys that begin with a prefix, whose last character is a slash.
+fn after_prefix(prefix: &str) -> Bytes {
+    format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix)).into()
+}
+
+/// `%x` of a signed number.
+fn hex(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{:x}", number.unsigned_abs())
+}
+
+impl Etcd {
+    fn locking(&mut self, call: u64) -> Option<&mut Locking> {
+        match &mut self.calls.pending.get_mut(&call)?.task {
+            Task::Lock(locking) => Some(locking),
+            _ => None,
+        }
+    }
+
+    /// Goes on with a call, with what came of its last step.
+    pub(crate) fn lock_on(&mut self, call: u64, last: Option<Result<Outcome, Refusal>>) {
+        let Some(locking) = self.locking(call) else { return };
+        let outcome = match last {
+            None => return self.lock_begin(call),
+            Some(Err(refusal)) => return self.lock_failed(call, refusal),
+            Some(Ok(outcome)) => outcome,
+        };
+        match locking.stage.clone() {
+            Stage::Granting => {
+                if let Outcome::LeaseGrant { id, .. } = outcome {
+                    locking.lease = id;
+                }
+                let command = locking.enter();
+                self.lock_propose(call, command);
+            }
+            Stage::Entering if locking.entered(&outcome) => self.lock_won(call, &outcome),
+            Stage::Entering => self.lock_look(call),
+            Stage::Looking => self.lock_seen(call, outcome),
+            Stage::Checking => match &outcome {
+                Outcome::Range(found) if !found.kvs.is_empty() => self.lock_won(call, &outcome),
+                _ => self.conclude(call, Err(Refusal::SessionExpired)),
+            },
+            Stage::Leaving(refusal) => self.conclude(call, Err(refusal)),
+            Stage::Unlocking => {
+                let header = self.who().header(outcome.revision());
+                self.conclude(call, Ok(Message::new().message("header", header).end()));
+            }
+            Stage::Waiting(_) => {}
+        }
+    }
+
+    fn lock_begin(&mut self, call: u64) {
+        let id = self.calls.next_id().cast_signed() & i64::MAX;
+        let Some(locking) = self.locking(call) else { return };
+        let command = match &locking.stage {
+            Stage::Unlocking if locking.key.is_empty() => {
+                let refusal = Refusal::Unknown(Box::new(Refusal::EmptyKey));
+                return self.conclude(call, Err(refusal));
+            }
+            Stage::Unlocking => locking.leave(),
+            _ if locking.lease == 0 => Command::LeaseGrant { id, ttl: TTL },
+            _ => locking.enter(),
+        };
+        self.lock_propose(call, command);
+    }
+
+    fn lock_propose(&mut self, call: u64, command: Command) {
+        self.restart(call);
+        if !self.propose_for(call, command.clone())
+            && let Some(locking) = self.locking(call)
+        {
+            locking.unproposed = Some(command);
+        }
+    }
+
+    /// Somebody leads: what could not be proposed is.
+    pub(crate) fn propose_locks(&mut self) {
+        let calls: Vec<u64> = self.calls.pending.keys().copied().collect();
+        for call in calls {
+            if let Some(command) = self.locking(call).and_then(|it| it.unproposed.take()) {
+                self.lock_propose(call, command);
+            }
+        }
+    }
+
+    /// Looks for who is in front.
+    pub(crate) fn lock_look(&mut self, call: u64) {
+        self.restart(call);
+        let Some(locking) = self.locking(call) else { return };
+        locking.stage = Stage::Looking;
+        self.read(call);
+    }
+
+    fn lock_seen(&mut self, call: u64, outcome: Outcome) {
+        let checks = self.config.lock_checks_key;
+        let Outcome::Range(found) = &outcome else { return };
+        match found.kvs.first() {
+            Some(kv) => {
+                let key = kv.key.clone();
+                let Some(locking) = self.locking(call) else { return };
+                locking.stage = Stage::Waiting(key);
+                self.wait_for_ever(call);
+            }
+            None if checks => {
+                self.restart(call);
+                let Some(locking) = self.locking(call) else { return };
+                locking.stage = Stage::Checking;
+                self.read(call);
+            }
+            None => self.lock_won(call, &outcome),
+        }
+    }
+
+    fn lock_won(&mut self, call: u64, outcome: &Outcome) {
+        let header = self.who().header(outcome.revision());
+        let Some(locking) = self.locking(call) else { return };
+        let key = locking.key.clone();
+        let text = Message::new().message("header", header).bytes("key", &key).end();
+        self.conclude(call, Ok(text));
+    }
+
+    /// A step has failed: a key that is in is taken out again.
+    fn lock_failed(&mut self, call: u64, refusal: Refusal) {
+        let Some(locking) = self.locking(call) else { return };
+        let refusal = Refusal::Unknown(Box::new(refusal));
+        match locking.stage {
+            Stage::Looking | Stage::Waiting(_) | Stage::Checking => {
+                locking.stage = Stage::Leaving(refusal);
+                let command = locking.leave();
+                self.lock_propose(call, command);
+            }
+            Stage::Leaving(_) | Stage::Granting | Stage::Entering | Stage::Unlocking => {
+                self.conclude(call, Err(refusal));
+            }
+        }
+    }
+
+    /// Whoever asked for a lock has gone.
+    pub(crate) fn give_up_lock(&mut self, call: u64) {
+        let Some(locking) = self.locking(call) else { return };
+        if matches!(locking.stage, Stage::Looking | Stage::Waiting(_) | Stage::Checking) {
+            self.lock_failed(call, Refusal::NoLeader);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The connections between members: each opens one to every other, on which it alone talks. What
+//! cannot be said, and does not fit into the little that waits for a connection, is lost, as raft
+//! expects it.
+
+use crate::config::{Config, Member};
+use crate::raft::Message;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use fencepost_machine::{ConnectionId, Output};
+use std::collections::BTreeMap;
+
+/// What a member says first on a connection: no method of HTTP.
+pub(crate) const GREETING: &[u8] = b"\0etcd-peer\n";
+/// The longest message between members.
+const FRAME_MAX: usize = 64 << 20;
+/// How many messages wait for a connection (`pipelineBufSize`).
+const WAITING_MAX: usize = 64;
+
+#[derive(Clone, Debug)]
+struct Link {
+    connection: ConnectionId,
+    is_open: bool,
+    waiting: Vec<Bytes>,
+}
+
+/// The connections that this server opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Peers {
+    links: BTreeMap<u8, Link>,
+    next: u32,
+    /// When each member was heard of first since its connection last broke, and last.
+    heard: BTreeMap<u8, u64>,
+}
+
+impl Peers {
+    pub(crate) fn new() -> Peers {
+        Peers { links: BTreeMap::new(), next: u32::MAX, heard: BTreeMap::new() }
+    }
+
+    /// Says something to a member, if it can be reached at once; else calls it.
+    pub(crate) fn say(&mut self, config: &Config, message: &Message, out: &mut Vec<Output>) {
+        if !self.links.contains_key(&message.to) {
+            let to = config.others().find(|member| member.id == message.to);
+            let Some(to) = to else { return };
+            self.dial(to, out);
+        }
+        let Some(link) = self.links.get_mut(&message.to) else { return };
+        let bytes = frame(message);
+        if link.is_open {
+            out.push(Output::Send { connection: link.connection, bytes });
+        } else if link.waiting.len() < WAITING_MAX {
+            link.waiting.push(bytes);
+        }
+    }
+
+    fn dial(&mut self, to: &Member, out: &mut Vec<Output>) {
+        let connection = ConnectionId(self.next);
+        // Half of all numbers are for connections that are accepted.
+        self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
+        self.links.insert(to.id, Link { connection, is_open: false, waiting: Vec::new() });
+        out.push(Output::Connect { connection, host: to.host.clone(), port: to.port });
+    }
+
+    pub(crate) fn connected(&mut self, connection: ConnectionId, out: &mut Vec<Output>) {
+        let found = self.links.values_mut().find(|link| link.connection == connection);
+        if let Some(link) = found {
+            link.is_open = true;
+            out.push(Output::Send { connection, bytes: Bytes::from_static(GREETING) });
+            let waiting = std::mem::take(&mut link.waiting).into_iter();
+            out.extend(waiting.map(|bytes| Output::Send { connection, bytes }));
+        }
+    }
+
+    /// A connection is gone, or could not be opened.
+    pub(crate) fn lost(&mut self, connection: ConnectionId) {
+        let lost = self.links.iter().find(|(_, link)| link.connection == connection);
+        if let Some(member) = lost.map(|(member, _)| *member) {
+            self.links.remove(&member);
+            self.heard.remove(&member);
+        }
+    }
+
+    pub(crate) fn heard(&mut self, member: u8, now_ms: u64) {
+        self.heard.entry(member).or_insert(now_ms);
+    }
+
+    /// Whether the connection with a member has not broken since then.
+    pub(crate) fn is_connected_since(&self, member: u8, then_ms: u64) -> bool {
+        self.heard.get(&member).is_some_and(|since| *since < then_ms)
+    }
+}
+
+fn frame(message: &Message) -> Bytes {
+    let json = serde_json::to_vec(message).unwrap_or_default();
+    let mut bytes = BytesMut::with_capacity(json.len() + 4);
+    bytes.put_u32(u32::try_from(json.len()).unwrap_or(u32::MAX));
+    bytes.put_slice(&json);
+    bytes.freeze()
+}
+
+/// Takes the next message; `Err` if it is none.
+pub(crate) fn take(input: &mut BytesMut) -> Result<Option<Message>, ()> {
+    let Some(length) = input.first_chunk::<4>() else { return Ok(None) };
+    let length = u32::from_be_bytes(*length) as usize;
+    if length > FRAME_MAX {
+        return Err(());
+    }
+    if input.len() < 4 + length {
+        return Ok(None);
+    }
+    input.advance(4);
+    let json = input.split_to(length);
+    serde_json::from_slice(&json).map(Some).map_err(|_| ())
+}

@@ -1,0 +1,110 @@
+//! Why a call fails, with the text of etcd, the code of gRPC, and the status that the gateway makes
+//! of it (`api/v3rpc/rpctypes/error.go`; grpc-gateway's `HTTPStatusFromCode`).
+
+use crate::json::quote;
+use serde::{Deserialize, Serialize};
+
+/// Why a call fails.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Refusal {
+    EmptyKey,
+    KeyNotFound,
+    ValueProvided,
+    LeaseProvided,
+    TooManyOps,
+    DuplicateKey,
+    Compacted,
+    FutureRevision,
+    LeaseNotFound,
+    LeaseExists,
+    LeaseTtlTooLarge,
+    RequestTooLarge,
+    /// A message of so many bytes is longer than gRPC takes.
+    MessageTooLarge(usize),
+    NoLeader,
+    LeaderChanged,
+    Timeout,
+    TimeoutLeaderFailed,
+    TimeoutConnectionLost,
+    SessionExpired,
+    /// Of the server-side lock: the code of what its own client was told is lost on the way.
+    Unknown(Box<Refusal>),
+}
+
+impl Refusal {
+    pub(crate) fn text(&self) -> String {
+        let text = match self {
+            Refusal::EmptyKey => "etcdserver: key is not provided",
+            Refusal::KeyNotFound => "etcdserver: key not found",
+            Refusal::ValueProvided => "etcdserver: value is provided",
+            Refusal::LeaseProvided => "etcdserver: lease is provided",
+            Refusal::TooManyOps => "etcdserver: too many operations in txn request",
+            Refusal::DuplicateKey => "etcdserver: duplicate key given in txn request",
+            Refusal::Compacted => "etcdserver: mvcc: required revision has been compacted",
+            Refusal::FutureRevision => "etcdserver: mvcc: required revision is a future revision",
+            Refusal::LeaseNotFound => "etcdserver: requested lease not found",
+            Refusal::LeaseExists => "etcdserver: lease already exists",
+            Refusal::LeaseTtlTooLarge => "etcdserver: too large lease TTL",
+            Refusal::RequestTooLarge => "etcdserver: request is too large",
+            Refusal::MessageTooLarge(size) => {
+                return format!("grpc: received message larger than max ({size} vs. 2097152)");
+            }
+            Refusal::NoLeader => "etcdserver: no leader",
+            Refusal::LeaderChanged => "etcdserver: leader changed",
+            Refusal::Timeout => "etcdserver: request timed out",
+            Refusal::TimeoutLeaderFailed => {
+                "etcdserver: request timed out, possibly due to previous leader failure"
+            }
+            Refusal::TimeoutConnectionLost => {
+                "etcdserver: request timed out, possibly due to connection lost"
+            }
+            Refusal::SessionExpired => "mutex: session is expired",
+            Refusal::Unknown(inner) => return inner.text(),
+        };
+        text.to_owned()
+    }
+
+    fn code(&self) -> u16 {
+        match self {
+            Refusal::EmptyKey
+            | Refusal::KeyNotFound
+            | Refusal::ValueProvided
+            | Refusal::LeaseProvided
+            | Refusal::TooManyOps
+            | Refusal::DuplicateKey
+            | Refusal::RequestTooLarge => 3,
+            Refusal::LeaseNotFound => 5,
+            Refusal::MessageTooLarge(_) => 8,
+            Refusal::LeaseExists => 9,
+            Refusal::Compacted | Refusal::FutureRevision | Refusal::LeaseTtlTooLarge => 11,
+            Refusal::NoLeader
+            | Refusal::LeaderChanged
+            | Refusal::Timeout
+            | Refusal::TimeoutLeaderFailed
+            | Refusal::TimeoutConnectionLost => 14,
+            Refusal::SessionExpired | Refusal::Unknown(_) => 2,
+        }
+    }
+
+    pub(crate) fn status(&self) -> u16 {
+        match self.code() {
+            3 | 11 => 400,
+            5 => 404,
+            8 => 429,
+            9 => 412,
+            14 => 503,
+            _ => 500,
+        }
+    }
+
+    /// The body of the answer.
+    pub(crate) fn body(&self) -> String {
+        body(&self.text(), self.code())
+    }
+}
+
+/// The body of an answer that is an error.
+pub(crate) fn body(text: &str, code: u16) -> String {
+    let text = quote(text);
+    format!("{{\"error\":{text},\"message\":{text},\"code\":{code}}}")
+}

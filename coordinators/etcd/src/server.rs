@@ -1,0 +1,328 @@
+//! The server as a machine: which input goes where, what is applied, and when it wants to be woken.
+
+use crate::calls::Calls;
+use crate::clients::Connection;
+use crate::config::Config;
+use crate::lessor;
+use crate::peers::Peers;
+use crate::raft::{Body, Message, Proposal, Raft, Setup};
+use crate::reply::Who;
+use crate::state::{Command, State};
+use crate::tap::Heads;
+use crate::wal::{self, Wal};
+use crate::wording;
+use bytes::Bytes;
+use fencepost_machine::wording::Wording;
+use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How much later than asked for the server may be woken before it counts as having stood still.
+const LATE_MS: u64 = 100;
+
+/// An etcd server: alone, or a member of a cluster. The driver sends [`Input::Timer`] when it
+/// boots. A restart is a new server with what the disk held.
+#[derive(Debug)]
+pub struct Etcd {
+    pub(crate) config: Config,
+    pub(crate) now: Now,
+    pub(crate) out: Outputs,
+    pub(crate) state: State,
+    pub(crate) raft: Raft,
+    wal: Wal,
+    /// How much of the log has been applied.
+    pub(crate) applied: u64,
+    /// Messages that wait until what they tell of is on the disk.
+    held: VecDeque<(u64, Message)>,
+    pub(crate) peers: Peers,
+    pub(crate) connections: BTreeMap<ConnectionId, Connection>,
+    /// The connections whose bytes have not been looked at yet.
+    pub(crate) ready: BTreeSet<ConnectionId>,
+    pub(crate) calls: Calls,
+    pub(crate) heads: Heads,
+    /// Who led when it was last looked at, and since when.
+    pub(crate) leader: u8,
+    pub(crate) leader_since_ms: u64,
+    /// The leases that end are looked for at this distance from here.
+    booted_us: u64,
+    has_booted: bool,
+    /// When the driver will wake the server, in microseconds.
+    armed: Option<u64>,
+}
+
+impl Etcd {
+    /// A server that is about to boot with what its disk holds.
+    pub fn new(config: Config, disk: &DiskImage, now: Now) -> Etcd {
+        let (hard, log) = wal::load(disk);
+        let mut members: BTreeSet<u8> = config.members.iter().map(|member| member.id).collect();
+        members.insert(config.me);
+        let setup = Setup {
+            me: config.me,
+            members,
+            tick_ms: config.heartbeat_ms,
+            election_ticks: config.election_ticks,
+            seed: config.seed ^ now.monotonic.0 ^ u64::from(config.me) << 56,
+        };
+        Etcd {
+            state: State::new(config.ttl_min()),
+            raft: Raft::new(setup, hard, log, now.monotonic.0 / 1_000),
+            wal: Wal::new(hard),
+            applied: 0,
+            held: VecDeque::new(),
+            peers: Peers::new(),
+            connections: BTreeMap::new(),
+            ready: BTreeSet::new(),
+            calls: Calls::new(config.me, now.wall),
+            heads: Heads::new(config.tap_prefix.clone()),
+            leader: 0,
+            leader_since_ms: 0,
+            booted_us: now.monotonic.0,
+            has_booted: false,
+            armed: None,
+            out: Outputs::default(),
+            config,
+            now,
+        }
+    }
+
+    /// The monotonic clock, in milliseconds.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.now.monotonic.0 / 1_000
+    }
+
+    pub(crate) fn who(&self) -> Who {
+        Who { member: self.config.me, term: self.raft.hard.term }
+    }
+
+    pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
+        self.out.list.push(Output::Send { connection, bytes });
+    }
+
+    fn boot(&mut self) {
+        self.has_booted = true;
+        // What was known to be committed is applied without being told to anybody.
+        while let Some(command) = self.next_committed() {
+            self.state.apply(&command.command, 0);
+        }
+        let told = self.heads.restore(&self.state.store);
+        self.out.list.extend(told.into_iter().map(Output::Tap));
+    }
+
+    fn next_committed(&mut self) -> Option<Proposal> {
+        if self.applied >= self.raft.hard.commit {
+            return None;
+        }
+        let entry = self.raft.log.get(usize::try_from(self.applied).ok()?)?;
+        self.applied += 1;
+        Some(entry.proposal.clone())
+    }
+
+    fn dispatch(&mut self, input: Input<'_>) {
+        match input {
+            Input::Timer if self.has_booted => self.wake(),
+            Input::Timer => self.boot(),
+            Input::Accepted { connection, peer } => self.accepted(connection, peer),
+            Input::Received { connection, bytes } => self.received(connection, bytes),
+            Input::Continue | Input::Operator { .. } => {}
+            Input::Closed { connection } | Input::ConnectFailed { connection } => {
+                self.lost(connection);
+            }
+            Input::Connected { connection } => {
+                self.peers.connected(connection, &mut self.out.list);
+            }
+            Input::DiskSynced => {
+                let last = self.raft.last_index();
+                let index = self.wal.disk_synced(last, &mut self.out.list);
+                self.raft.disk_synced(index);
+            }
+            Input::Unsent { connection, bytes } => self.unsent(connection, bytes),
+        }
+    }
+
+    fn lost(&mut self, connection: ConnectionId) {
+        if connection.was_accepted() {
+            self.closed(connection);
+        } else {
+            self.peers.lost(connection);
+        }
+    }
+
+    /// Another member has said something.
+    pub(crate) fn heard(&mut self, message: Message) {
+        let now_ms = self.now_ms();
+        self.peers.heard(message.from, now_ms);
+        match message.body {
+            Body::LeaseAsk { call, lease, renews } => {
+                self.lease_asked(message.from, call, (lease, renews))
+            }
+            Body::LeaseTold { call, told } => self.lease_told(call, told),
+            _ => self.raft.step(message, now_ms),
+        }
+    }
+
+    fn wake(&mut self) {
+        let now_ms = self.now_ms();
+        if let Some(armed) = self.armed.take() {
+            let late_ms = (self.now.monotonic.0 - armed.min(self.now.monotonic.0)) / 1_000;
+            if late_ms > LATE_MS {
+                self.raft.shift(late_ms);
+            }
+        }
+        self.raft.wake(now_ms);
+        if self.raft.is_leader() && self.look_due().is_some_and(|due| due <= self.now.monotonic.0) {
+            for lease in self.state.lessor.expired(self.now.monotonic.0) {
+                let command = Command::LeaseRevoke(lease);
+                self.raft.propose(Proposal { origin: self.config.me, id: 0, command });
+            }
+        }
+        self.wake_calls();
+    }
+
+    /// When to look for leases that have ended: they are looked for twice a second.
+    fn look_due(&self) -> Option<u64> {
+        let ended = self.state.lessor.next_due()?;
+        let looks = ended.saturating_sub(self.booted_us).div_ceil(lessor::LOOK_US);
+        Some(self.booted_us + looks * lessor::LOOK_US)
+    }
+
+    /// Writes, says and applies what has come of an input, until nothing more does.
+    fn settle(&mut self) {
+        for _ in 0..1_000 {
+            self.wal.write(&mut self.raft, &mut self.out.list);
+            self.say();
+            self.notice_leader();
+            let is_done = match self.next_committed() {
+                Some(proposal) => {
+                    self.apply(&proposal);
+                    false
+                }
+                None => true,
+            };
+            let has_read = self.finish_reads();
+            let is_calm =
+                self.raft.outbox.is_empty() && self.raft.unwritten > self.raft.last_index();
+            if is_done && !has_read && is_calm {
+                return;
+            }
+        }
+    }
+
+    /// Sends what raft wants to say. Only a leader's word may go out before it is on its own disk.
+    fn say(&mut self) {
+        let is_leader = self.raft.is_leader();
+        for message in std::mem::take(&mut self.raft.outbox) {
+            match self.wal.ticket().filter(|_| !is_leader) {
+                Some(ticket) => self.held.push_back((ticket, message)),
+                None => self.peers.say(&self.config, &message, &mut self.out.list),
+            }
+        }
+        while self.held.front().is_some_and(|(ticket, _)| self.wal.is_synced(*ticket)) {
+            if let Some((_, message)) = self.held.pop_front() {
+                self.peers.say(&self.config, &message, &mut self.out.list);
+            }
+        }
+    }
+
+    /// Who leads may have changed.
+    fn notice_leader(&mut self) {
+        if !self.raft.is_leader() {
+            self.state.lessor.demote();
+        }
+        if self.raft.leader != self.leader {
+            self.leader = self.raft.leader;
+            if self.leader != 0 {
+                self.leader_since_ms = self.now_ms();
+            }
+            self.leader_changed();
+        }
+    }
+
+    fn apply(&mut self, proposal: &Proposal) {
+        let Proposal { origin, id, command } = proposal;
+        let applied = self.state.apply(command, self.now.monotonic.0);
+        let is_own = *origin == self.config.me && *id != 0;
+        let asked_by = if is_own { self.calls.connection(*id) } else { None };
+        if self.heads.is_watching() && !applied.events.is_empty() {
+            let left = match command {
+                Command::LeaseRevoke(_) if *id == 0 => KeyChange::Expired,
+                _ => KeyChange::Removed,
+            };
+            for event in applied.events.iter().filter(|event| event.is_put) {
+                self.heads.asked(&event.kv.key, asked_by);
+            }
+            let keys = applied.events.iter().map(|event| &event.kv.key);
+            let primary = self.raft.is_leader();
+            let told = self.heads.look(&self.state.store, keys, (left, asked_by, primary));
+            self.out.list.extend(told.into_iter().map(Output::Tap));
+        }
+        if *command == Command::Nothing
+            && self.raft.is_leader()
+            && self.raft.term_at(self.applied) == Some(self.raft.hard.term)
+        {
+            let extend_us = self.config.election_ms() * 1_000;
+            self.state.lessor.promote(self.now.monotonic.0, extend_us);
+        }
+        if !applied.events.is_empty() {
+            self.tell_watchers(&applied.events);
+        }
+        if let Command::LeaseRevoke(lease) = command {
+            self.lease_gone(*lease);
+        }
+        if *command == Command::Nothing {
+            self.ask_again();
+        }
+        if is_own {
+            self.finish(*id, applied.outcome);
+        }
+        self.look_at_locks(&applied.events);
+    }
+
+    fn next_due(&self) -> Option<u64> {
+        let raft = self.raft.next_due().map(|ms| ms * 1_000);
+        let look = self.look_due().filter(|_| self.raft.is_leader());
+        let calls = self.calls.next_due().map(|ms| ms * 1_000);
+        raft.into_iter().chain(look).chain(calls).min()
+    }
+
+    fn arm(&mut self) {
+        let due = self.next_due();
+        if !self.has_booted || due == self.armed {
+            return;
+        }
+        self.armed = due;
+        if let Some(due) = due {
+            // A clock that has passed it already is waited for no longer than it can show.
+            let micros = due.saturating_sub(self.now.monotonic.0).max(1);
+            self.out.list.push(Output::WakeAfter { micros });
+        }
+    }
+}
+
+impl Machine for Etcd {
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        std::mem::swap(&mut self.out, out);
+        self.now = now;
+        let is_service = matches!(input, Input::Received { .. } | Input::Continue);
+        self.dispatch(input);
+        if is_service {
+            self.serve_next();
+        }
+        self.settle();
+        self.out.more = self.has_more();
+        self.arm();
+        std::mem::swap(&mut self.out, out);
+    }
+
+    /// A lease may end, and somebody be told of it, for as long as there is one; a call that waits
+    /// for others is refused in the end.
+    fn will_send(&self) -> bool {
+        !self.state.lessor.is_empty() || self.calls.next_due().is_some()
+    }
+
+    fn sign_of_life(&self) -> fn(&[u8]) -> bool {
+        |bytes| bytes.starts_with(b"POST /v3/lease/keepalive ")
+    }
+
+    fn wording(&self) -> Wording {
+        wording::etcd
+    }
+}

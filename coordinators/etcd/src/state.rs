@@ -1,0 +1,246 @@
+//! What all members come to have alike by applying the same log: keys and leases
+//! (`etcdserver/apply.go`).
+
+use crate::lessor::Lessor;
+use crate::mvcc::{Event, Found, KeyValue, Span, Store};
+use crate::refusal::Refusal;
+use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn, With};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// What the log holds.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Command {
+    /// A new leader begins its term.
+    Nothing,
+    Put(Put),
+    DeleteRange(DeleteRange),
+    Txn(Txn),
+    Compact(i64),
+    LeaseGrant {
+        id: i64,
+        ttl: i64,
+    },
+    LeaseRevoke(i64),
+}
+
+/// What came of a request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    Range(Found),
+    Put { revision: i64, before: Option<KeyValue> },
+    DeleteRange { revision: i64, deleted: i64, before: Vec<KeyValue> },
+    Txn { revision: i64, is_success: bool, outcomes: Vec<Outcome> },
+    Header { revision: i64 },
+    LeaseGrant { revision: i64, id: i64, ttl: i64 },
+}
+
+impl Outcome {
+    /// The revision in the header of the answer.
+    pub(crate) fn revision(&self) -> i64 {
+        match self {
+            Outcome::Range(found) => found.revision,
+            Outcome::Put { revision, .. }
+            | Outcome::DeleteRange { revision, .. }
+            | Outcome::Txn { revision, .. }
+            | Outcome::Header { revision }
+            | Outcome::LeaseGrant { revision, .. } => *revision,
+        }
+    }
+}
+
+/// Keys and leases.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub(crate) store: Store,
+    pub(crate) lessor: Lessor,
+}
+
+/// What became of a command, and which keys it changed.
+pub(crate) struct Applied {
+    pub(crate) outcome: Result<Outcome, Refusal>,
+    pub(crate) events: Vec<Event>,
+}
+
+impl State {
+    pub(crate) fn new(ttl_min: i64) -> State {
+        State { store: Store::new(), lessor: Lessor::new(ttl_min) }
+    }
+
+    pub(crate) fn apply(&mut self, command: &Command, now_us: u64) -> Applied {
+        let outcome = match command {
+            Command::Nothing => Ok(Outcome::Header { revision: self.store.revision() }),
+            Command::Put(put) => self.checked_put(put),
+            Command::DeleteRange(delete) => Ok(self.delete(delete)),
+            Command::Txn(txn) => self.txn(txn),
+            Command::Compact(revision) => self
+                .store
+                .compact(*revision)
+                .map(|()| Outcome::Header { revision: self.store.revision() }),
+            Command::LeaseGrant { id, ttl } => {
+                let (id, revision) = (*id, self.store.revision());
+                let granted = self.lessor.grant(id, *ttl, now_us);
+                granted.map(|ttl| Outcome::LeaseGrant { revision, id, ttl })
+            }
+            Command::LeaseRevoke(id) => self.revoke(*id),
+        };
+        Applied { outcome, events: self.store.commit() }
+    }
+
+    pub(crate) fn range(&self, range: &Range) -> Result<Outcome, Refusal> {
+        self.store.range(range).map(Outcome::Range)
+    }
+
+    fn checked_put(&mut self, put: &Put) -> Result<Outcome, Refusal> {
+        self.check_lease(put)?;
+        self.check_put(put)?;
+        Ok(self.put(put))
+    }
+
+    fn check_put(&self, put: &Put) -> Result<(), Refusal> {
+        let needs_key = put.ignore_value || put.ignore_lease;
+        if needs_key && self.store.current(&put.key).is_none() {
+            return Err(Refusal::KeyNotFound);
+        }
+        self.check_lease(put)
+    }
+
+    fn check_lease(&self, put: &Put) -> Result<(), Refusal> {
+        if put.lease != 0 && self.lessor.get(put.lease).is_none() {
+            return Err(Refusal::LeaseNotFound);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, put: &Put) -> Outcome {
+        let before = self.store.current(&put.key).cloned();
+        let kept = before.clone().unwrap_or_default();
+        let value = if put.ignore_value { kept.value } else { put.value.clone() };
+        let lease = if put.ignore_lease { kept.lease } else { put.lease };
+        let revision = self.store.put(&put.key, value, lease);
+        self.lessor.attach(&put.key, lease);
+        Outcome::Put { revision, before: before.filter(|_| put.prev_kv) }
+    }
+
+    fn delete(&mut self, delete: &DeleteRange) -> Outcome {
+        let span = Span { key: delete.key.clone(), end: delete.range_end.clone() };
+        let before = self.store.delete(&span);
+        before.iter().for_each(|kv| self.lessor.detach(&kv.key));
+        let deleted = i64::try_from(before.len()).unwrap_or(i64::MAX);
+        let before = if delete.prev_kv { before } else { Vec::new() };
+        Outcome::DeleteRange { revision: self.store.written(), deleted, before }
+    }
+
+    fn revoke(&mut self, id: i64) -> Result<Outcome, Refusal> {
+        for key in self.lessor.revoke(id)? {
+            self.store.delete(&Span { key, end: Bytes::new() });
+        }
+        Ok(Outcome::Header { revision: self.store.written() })
+    }
+
+    /// A transaction: which way it goes is decided before it changes anything, for the ones inside
+    /// it, too.
+    pub(crate) fn txn(&mut self, txn: &Txn) -> Result<Outcome, Refusal> {
+        let path = self.path(txn);
+        self.check_branch(txn, &path)?;
+        let (is_success, outcomes) = self.run(txn, &path);
+        Ok(Outcome::Txn { revision: self.store.written(), is_success, outcomes })
+    }
+
+    fn path(&self, txn: &Txn) -> Path {
+        let is_success = txn.compare.iter().all(|compare| self.holds(compare));
+        let inner = branch(txn, is_success).iter().map(|op| match op {
+            Op::Txn(inner) => Some(self.path(inner)),
+            _ => None,
+        });
+        Path { is_success, inner: inner.collect() }
+    }
+
+    fn check_branch(&self, txn: &Txn, path: &Path) -> Result<(), Refusal> {
+        self.check_ops(txn, path, &|state, op| match op {
+            Op::Put(put) => state.check_put(put),
+            _ => Ok(()),
+        })?;
+        self.check_ops(txn, path, &|state, op| match op {
+            Op::Range(range) => state.store.check_revision(range.revision),
+            _ => Ok(()),
+        })
+    }
+
+    fn check_ops(
+        &self,
+        txn: &Txn,
+        path: &Path,
+        check: &dyn Fn(&State, &Op) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        branch(txn, path.is_success).iter().zip(&path.inner).try_for_each(|(op, inner)| {
+            match (op, inner) {
+                (Op::Txn(txn), Some(path)) => self.check_ops(txn, path, check),
+                _ => check(self, op),
+            }
+        })
+    }
+
+    fn run(&mut self, txn: &Txn, path: &Path) -> (bool, Vec<Outcome>) {
+        let mut outcomes = Vec::new();
+        for (op, inner) in branch(txn, path.is_success).iter().zip(&path.inner) {
+            outcomes.push(match (op, inner) {
+                (Op::Range(range), _) => {
+                    Outcome::Range(self.store.range(range).unwrap_or_default())
+                }
+                (Op::Put(put), _) => self.put(put),
+                (Op::DeleteRange(delete), _) => self.delete(delete),
+                (Op::Txn(txn), Some(path)) => {
+                    let (is_success, outcomes) = self.run(txn, path);
+                    Outcome::Txn { revision: 0, is_success, outcomes }
+                }
+                (Op::Txn(_), None) | (Op::Empty, _) => continue,
+            });
+        }
+        (path.is_success, outcomes)
+    }
+
+    fn holds(&self, compare: &Compare) -> bool {
+        let span = Span { key: compare.key.clone(), end: compare.range_end.clone() };
+        let mut found = self.store.all(&span).peekable();
+        if found.peek().is_none() {
+            // A value that is not there is like no other.
+            return compare.target != 3 && compares(compare, &KeyValue::default());
+        }
+        found.all(|kv| compares(compare, kv))
+    }
+}
+
+/// Which way a transaction goes, and those inside it.
+struct Path {
+    is_success: bool,
+    inner: Vec<Option<Path>>,
+}
+
+fn branch(txn: &Txn, is_success: bool) -> &[Op] {
+    if is_success { &txn.success } else { &txn.failure }
+}
+
+fn compares(compare: &Compare, kv: &KeyValue) -> bool {
+    use std::cmp::Ordering::{Greater, Less};
+    let order = match (compare.target, &compare.with) {
+        (0, With::Version(with)) => kv.version.cmp(with),
+        (0, _) => kv.version.cmp(&0),
+        (1, With::Create(with)) => kv.create_revision.cmp(with),
+        (1, _) => kv.create_revision.cmp(&0),
+        (2, With::Mod(with)) => kv.mod_revision.cmp(with),
+        (2, _) => kv.mod_revision.cmp(&0),
+        (3, With::Value(with)) => kv.value.cmp(with),
+        (3, _) => kv.value.cmp(&Bytes::new()),
+        (4, With::Lease(with)) => kv.lease.cmp(with),
+        (4, _) => kv.lease.cmp(&0),
+        _ => std::cmp::Ordering::Equal,
+    };
+    match compare.result {
+        0 => order.is_eq(),
+        1 => order == Greater,
+        2 => order == Less,
+        3 => order.is_ne(),
+        _ => true,
+    }
+}

@@ -1,0 +1,124 @@
+//! What the judge is told: who holds a lock, as the keys say.
+//!
+//! A lock of `concurrency.Mutex` is called by its prefix: its contenders are the keys below
+//! `<lock>/`, and the one that was created first has it. A lock of etcd3gw is the key
+//! `/locks/<lock>`. The number of a holder is the revision that created its key.
+
+use crate::mvcc::{KeyValue, Span, Store};
+use bytes::Bytes;
+use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where etcd3gw keeps its locks (`LOCK_PREFIX`).
+const GATEWAY_PREFIX: &str = "/locks/";
+
+/// Who holds a lock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Head {
+    key: Bytes,
+    value: Bytes,
+    token: i64,
+}
+
+/// The holder of every lock.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heads {
+    prefix: Option<String>,
+    heads: BTreeMap<String, Head>,
+    /// On which connection each contender's key was created, while that is open.
+    asked: BTreeMap<Bytes, ConnectionId>,
+}
+
+impl Heads {
+    pub(crate) fn new(prefix: Option<String>) -> Heads {
+        Heads { prefix, ..Heads::default() }
+    }
+
+    pub(crate) fn is_watching(&self) -> bool {
+        self.prefix.is_some()
+    }
+
+    /// The lock that a key is about.
+    fn lock_of(&self, key: &[u8]) -> Option<String> {
+        let key = std::str::from_utf8(key).ok()?;
+        let prefix = self.prefix.as_deref()?;
+        if let Some(lock) = key.strip_prefix(GATEWAY_PREFIX) {
+            return lock.starts_with(prefix).then(|| lock.to_owned());
+        }
+        let (lock, _) = key.rsplit_once('/')?;
+        lock.starts_with(prefix).then(|| lock.to_owned())
+    }
+
+    /// A client has written a key.
+    pub(crate) fn asked(&mut self, key: &Bytes, by: Option<ConnectionId>) {
+        if self.lock_of(key).is_some() {
+            match by {
+                Some(by) => self.asked.insert(key.clone(), by),
+                None => self.asked.remove(key),
+            };
+        }
+    }
+
+    pub(crate) fn closed(&mut self, connection: ConnectionId) {
+        self.asked.retain(|_, by| *by != connection);
+    }
+
+    /// Looks at the locks of these keys again, and says what is different now.
+    pub(crate) fn look<'k>(
+        &mut self,
+        store: &Store,
+        keys: impl Iterator<Item = &'k Bytes>,
+        (left, by, primary): (KeyChange, Option<ConnectionId>, bool),
+    ) -> Vec<TapEvent> {
+        let locks: BTreeSet<String> = keys.filter_map(|key| self.lock_of(key)).collect();
+        let mut told = Vec::new();
+        for lock in locks {
+            let now = head(store, &lock);
+            let before = match &now {
+                Some(head) => self.heads.insert(lock.clone(), head.clone()),
+                None => self.heads.remove(&lock),
+            };
+            if before == now {
+                continue;
+            }
+            let event = |head: Head, change, by| {
+                let token = u64::try_from(head.token).ok().filter(|_| change != left);
+                let (key, value) = (Bytes::from(lock.clone()), Some(head.value));
+                TapEvent { key, change, value, by, expires_at_ms: None, primary, token }
+            };
+            told.extend(before.map(|head| event(head, left, by)));
+            if let Some(head) = now {
+                let by = self.asked.get(&head.key).copied();
+                told.push(event(head, KeyChange::Granted, by));
+            }
+        }
+        told
+    }
+
+    /// What was read from the disk.
+    pub(crate) fn restore(&mut self, store: &Store) -> Vec<TapEvent> {
+        let all = Span { key: Bytes::from_static(b"\0"), end: Bytes::from_static(b"\0") };
+        let keys: Vec<Bytes> = store.all(&all).map(|kv| kv.key.clone()).collect();
+        let mut told = self.look(store, keys.iter(), (KeyChange::Discarded, None, false));
+        told.iter_mut().for_each(|event| event.change = KeyChange::Restored);
+        told
+    }
+}
+
+fn head(store: &Store, lock: &str) -> Option<Head> {
+    let key = format!("{GATEWAY_PREFIX}{lock}");
+    if let Some(kv) = store.current(key.as_bytes()) {
+        let value = kv.value.clone();
+        return Some(Head { key: kv.key.clone(), value, token: kv.create_revision });
+    }
+    let below = format!("{lock}/");
+    let (key, end) = (Bytes::from(below.clone()), Bytes::from(format!("{lock}0")));
+    let first = store.all(&Span { key, end }).min_by_key(|kv| kv.create_revision)?;
+    Some(Head { key: first.key.clone(), value: owner(first, &below), token: first.create_revision })
+}
+
+/// What tells one acquisition of a prefix lock from all others: the same session uses one key.
+fn owner(kv: &KeyValue, below: &str) -> Bytes {
+    let name = kv.key.get(below.len()..).unwrap_or_default();
+    format!("{}@{}", String::from_utf8_lossy(name), kv.create_revision).into()
+}

@@ -1,0 +1,157 @@
+//! Watches: who on a stream is told of which changes (`api/v3rpc/watch.go`,
+//! `mvcc/watchable_store.go`).
+//!
+//! A watch from the past is told at once of everything since; the real server takes up to 100 ms.
+
+use crate::mvcc::{Event, Span, Store};
+use crate::reply::{self, Message, Who};
+use crate::request::{Watch, WatchCreate};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+
+/// How many watches a stream may have. The real server sets no bound.
+const WATCHERS_MAX: usize = 10_000;
+
+#[derive(Clone, Debug)]
+struct Watcher {
+    span: Span,
+    no_put: bool,
+    no_delete: bool,
+    prev_kv: bool,
+    /// The first revision that it has not been told of.
+    next: i64,
+}
+
+/// The watches of one stream.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watching {
+    watchers: BTreeMap<i64, Watcher>,
+    next_id: i64,
+}
+
+impl Watching {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.watchers.is_empty()
+    }
+
+    /// Carries out a request; returns what is said about it.
+    pub(crate) fn serve(&mut self, watch: Watch, store: &Store, who: Who) -> Vec<String> {
+        let header = who.header(store.revision());
+        match watch {
+            Watch::Empty => Vec::new(),
+            Watch::Create(create) => self.create(create, store, who),
+            Watch::Cancel(id) => match self.watchers.remove(&id) {
+                None => Vec::new(),
+                Some(_) => {
+                    let message = Message::new().message("header", header).int("watch_id", id);
+                    vec![reply::result(message.bool("canceled", true))]
+                }
+            },
+            Watch::Progress => {
+                vec![reply::result(Message::new().message("header", header).int("watch_id", -1))]
+            }
+        }
+    }
+
+    fn create(&mut self, create: WatchCreate, store: &Store, who: Who) -> Vec<String> {
+        let header = who.header(store.revision());
+        let key = if create.key.is_empty() { Bytes::from_static(b"\0") } else { create.key };
+        let span = Span { key, end: create.range_end };
+        let id = match self.place(&span, create.watch_id) {
+            Ok(id) => id,
+            Err(reason) => {
+                let message = Message::new().message("header", header).int("watch_id", -1);
+                let message = message.bool("created", true).bool("canceled", true);
+                return vec![reply::result(message.text("cancel_reason", reason))];
+            }
+        };
+        let start = create.start_revision;
+        let next = if start == 0 { store.revision() + 1 } else { start };
+        let (no_put, no_delete, prev_kv) = (create.no_put, create.no_delete, create.prev_kv);
+        self.watchers.insert(id, Watcher { span, no_put, no_delete, prev_kv, next });
+        let created = Message::new().message("header", header).int("watch_id", id);
+        let mut said = vec![reply::result(created.bool("created", true))];
+        said.extend(self.catch_up(id, store, who));
+        said
+    }
+
+    /// The number of a new watch.
+    fn place(&mut self, span: &Span, wanted: i64) -> Result<i64, &'static str> {
+        let end: &[u8] = &span.end;
+        if !matches!(end, [] | [0]) && span.key.as_ref() >= end {
+            return Err("mvcc: watcher range is empty");
+        }
+        if wanted != 0 && self.watchers.contains_key(&wanted) {
+            return Err("mvcc: duplicate watch ID provided on the WatchStream");
+        }
+        if self.watchers.len() >= WATCHERS_MAX {
+            return Err("too many watches on one stream");
+        }
+        if wanted != 0 {
+            return Ok(wanted);
+        }
+        while self.watchers.contains_key(&self.next_id) {
+            self.next_id += 1;
+        }
+        self.next_id += 1;
+        Ok(self.next_id - 1)
+    }
+
+    /// Tells a watch of everything since its start.
+    fn catch_up(&mut self, id: i64, store: &Store, who: Who) -> Option<String> {
+        let watcher = self.watchers.get_mut(&id)?;
+        if watcher.next > store.revision() {
+            return None;
+        }
+        if watcher.next < store.compacted() {
+            self.watchers.remove(&id);
+            let message = Message::new().message("header", who.header(0)).int("watch_id", id);
+            let message = message.bool("canceled", true);
+            return Some(reply::result(message.int("compact_revision", store.compacted())));
+        }
+        let told = watcher.tell(store.since(watcher.next), store);
+        watcher.next = store.revision() + 1;
+        told.map(|events| item(id, events, store, who))
+    }
+
+    /// Something has changed.
+    pub(crate) fn changed(&mut self, events: &[Event], store: &Store, who: Who) -> Vec<String> {
+        let mut said = Vec::new();
+        for (id, watcher) in &mut self.watchers {
+            if watcher.next <= store.revision() {
+                watcher.next = store.revision() + 1;
+                let told = watcher.tell(events.iter(), store);
+                said.extend(told.map(|events| item(*id, events, store, who)));
+            }
+        }
+        said
+    }
+}
+
+impl Watcher {
+    fn tell<'e>(
+        &self,
+        events: impl Iterator<Item = &'e Event>,
+        store: &Store,
+    ) -> Option<Vec<String>> {
+        let wanted = events.filter(|event| {
+            let is_filtered = if event.is_put { self.no_put } else { self.no_delete };
+            !is_filtered && self.span.contains(&event.kv.key)
+        });
+        let told: Vec<String> = wanted
+            .map(|event| {
+                let is_new = event.is_put && event.kv.create_revision == event.kv.mod_revision;
+                let before = (self.prev_kv && !is_new)
+                    .then(|| store.get(&event.kv.key, event.kv.mod_revision - 1))
+                    .flatten();
+                reply::event(event, before)
+            })
+            .collect();
+        (!told.is_empty()).then_some(told)
+    }
+}
+
+fn item(id: i64, events: Vec<String>, store: &Store, who: Who) -> String {
+    let message = Message::new().message("header", who.header(store.revision()));
+    reply::result(message.int("watch_id", id).list("events", events))
+}

@@ -1,0 +1,53 @@
+//! What the bytes of a connection mean, for pictures: requests with their JSON, the keys in it in
+//! plain characters.
+
+use crate::base64;
+use crate::peers::GREETING;
+use fencepost_machine::wording::Speaker;
+
+/// Puts the bytes of one message into words.
+pub(crate) fn etcd(_: Speaker, bytes: &[u8]) -> String {
+    if bytes.starts_with(GREETING) || bytes.first() == Some(&0) {
+        return member(bytes);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or(("", &text));
+    let first = head.lines().next().unwrap_or_default();
+    let first = first.trim_end_matches(" HTTP/1.1").trim_start_matches("HTTP/1.1 ");
+    // The lengths of chunks are of no interest.
+    let lines = body.lines().filter(|line| line.starts_with('{')).map(plain);
+    let lines: Vec<String> = lines.collect();
+    let words = [first.to_owned(), lines.join(" | ")];
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// What a member says to another.
+fn member(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes.get(4..).unwrap_or_default());
+    let body = text.split_once("\"body\":").map_or("", |(_, body)| body);
+    let name: String =
+        body.chars().filter(char::is_ascii_alphabetic).take_while(|_| true).collect();
+    let name = body.split('"').nth(1).unwrap_or(&name);
+    format!("raft {name}").trim_end().to_owned()
+}
+
+/// JSON with its headers left out and its base64 read.
+fn plain(json: &str) -> String {
+    let mut words = String::new();
+    let mut rest = json;
+    while let Some((before, after)) = rest.split_once('"') {
+        words.push_str(before);
+        let Some((inside, behind)) = after.split_once('"') else { break };
+        words.push_str(&readable(inside));
+        rest = behind;
+    }
+    words + rest
+}
+
+/// A string as people read it: what is base64 of plain characters is read.
+fn readable(text: &str) -> String {
+    let decoded = if text.len() >= 8 { base64::decode(text).ok() } else { None };
+    let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+    let is_plain = |text: &String| text.chars().all(|it| it.is_ascii_graphic() || it == ' ');
+    decoded.filter(is_plain).unwrap_or_else(|| text.to_owned())
+}

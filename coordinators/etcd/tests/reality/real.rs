@@ -1,0 +1,141 @@
+//! A real etcd, started in a folder of its own, on the loopback only.
+
+use super::http::{Server, whole};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a silence says that nothing more is to come.
+const SILENCE: Duration = Duration::from_millis(300);
+
+pub(crate) struct Real {
+    process: Child,
+    port: u16,
+    kept: Option<TcpStream>,
+    _folder: tempfile::TempDir,
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl Real {
+    /// A server of its own, or nothing if there is no etcd and none is demanded.
+    pub(crate) fn start() -> Option<Real> {
+        let said = Command::new("etcd").arg("--version").output();
+        let is_there =
+            said.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).contains("Version: 3.4."));
+        if !is_there {
+            let is_demanded = std::env::var_os("FENCEPOST_REAL_ETCD").is_some();
+            assert!(!is_demanded, "etcd 3.4 is demanded, and there is none");
+            eprintln!("skipped: no etcd 3.4");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let (client, peer) =
+            (format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{}", free_port()));
+        let cluster = format!("default={peer}");
+        let process = Command::new("etcd")
+            .args(["--unsafe-no-fsync", "--data-dir"])
+            .arg(folder.path().join("data"))
+            .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
+            .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
+            .args(["--initial-cluster", &cluster])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut real = Real { process, port, kept: None, _folder: folder };
+        let deadline = instant() + Duration::from_secs(20);
+        while !real.is_healthy() {
+            assert!(instant() < deadline, "etcd does not serve");
+            rest(20);
+        }
+        Some(real)
+    }
+
+    fn is_healthy(&mut self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
+        let asked = stream.write_all(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+        let mut said = [0; 4_096];
+        let length = asked.and_then(|()| stream.read(&mut said)).unwrap_or(0);
+        String::from_utf8_lossy(&said[..length]).contains("\"true\"")
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream
+    }
+}
+
+/// Reads until there is enough, the connection ends or is silent.
+pub(crate) fn read(stream: &mut TcpStream, is_enough: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    let (mut said, mut buffer) = (Vec::new(), [0; 65_536]);
+    while !is_enough(&said) {
+        match stream.read(&mut buffer) {
+            Ok(0) => {
+                said.extend_from_slice(b"<end>");
+                break;
+            }
+            Ok(length) => said.extend_from_slice(&buffer[..length]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                break;
+            }
+            // It closed the connection with something on it unread.
+            Err(_) => {
+                said.extend_from_slice(b"<end>");
+                break;
+            }
+        }
+    }
+    said
+}
+
+fn has_answers(said: &[u8], mut count: usize) -> bool {
+    let mut rest = said;
+    while count > 0 {
+        let Some(length) = whole(rest) else { return false };
+        rest = &rest[length..];
+        count -= 1;
+    }
+    true
+}
+
+impl Server for Real {
+    fn ask_anew(&mut self, bytes: &[u8], answers: usize) -> Vec<u8> {
+        let mut stream = self.connect();
+        stream.set_read_timeout(Some(SILENCE)).unwrap();
+        let _ = stream.write_all(bytes);
+        read(&mut stream, |said| answers > 0 && has_answers(said, answers))
+    }
+
+    fn ask(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut stream = self.kept.take().unwrap_or_else(|| self.connect());
+        stream.write_all(bytes).unwrap();
+        let said = read(&mut stream, |said| has_answers(said, 1));
+        self.kept = Some(stream);
+        said
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+pub(crate) fn rest(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+fn instant() -> Instant {
+    Instant::now()
+}
