@@ -233,26 +233,88 @@ fn the_page_of_a_sweep_links_each_cell_to_its_anomalies() {
     }
 }
 
-#[test]
-fn perfetto_arrows_have_two_ends_and_spans_no_negative_length() {
-    let trace: serde_json::Value =
-        serde_json::from_str(&written("perfetto", &full(samples::paused_holder))).unwrap();
+/// What Perfetto would drop or could not draw: spans of a track that cross, arrows without two ends
+/// or with one that is in no span, tracks without a name.
+fn unsound(trace: &serde_json::Value) -> Vec<String> {
     let events = trace["traceEvents"].as_array().unwrap();
-    let mut ends: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
-    for event in events {
-        match event["ph"].as_str().unwrap() {
-            "X" => assert!(event["dur"].is_u64() && event["ts"].is_u64()),
-            phase @ ("s" | "f") => {
-                ends.entry(event["id"].as_u64().unwrap()).or_default().push(phase)
-            }
-            phase => assert!(["M", "i"].contains(&phase), "{phase}"),
+    let number = |event: &serde_json::Value, field: &str| event[field].as_u64().unwrap();
+    let of = |phase: &'static str| events.iter().filter(move |event| event["ph"] == phase);
+    let track = |event: &serde_json::Value| (number(event, "pid"), number(event, "tid"));
+    let mut found = Vec::new();
+    let mut spans: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+    for event in of("X") {
+        let (from, length) = (number(event, "ts"), number(event, "dur"));
+        spans.entry(track(event)).or_default().push((from, from + length));
+    }
+    for (track, spans) in &spans {
+        for (index, a) in spans.iter().enumerate() {
+            let crosses = |b: &&(u64, u64)| a.0 < b.0 && b.0 < a.1 && a.1 < b.1;
+            let crossed = spans.iter().enumerate().filter(|(other, _)| *other != index);
+            found.extend(
+                crossed
+                    .map(|(_, b)| b)
+                    .find(crosses)
+                    .map(|b| format!("{a:?} crosses {b:?} on track {track:?}")),
+            );
         }
     }
-    assert_eq!(ends.len(), 2, "the lost message has no arrow");
-    assert!(ends.values().all(|phases| *phases == ["s", "f"]));
+    let mut ends: BTreeMap<u64, Vec<(String, u64)>> = BTreeMap::new();
+    for event in of("s").chain(of("f")) {
+        let at = number(event, "ts");
+        let phase = event["ph"].as_str().unwrap().to_owned();
+        ends.entry(number(event, "id")).or_default().push((phase, at));
+        let inside = spans.get(&track(event)).into_iter().flatten();
+        if !inside.clone().any(|(from, to)| (*from..*to).contains(&at)) {
+            found.push(format!("an arrow ends in no span at {at}"));
+        }
+    }
+    let is_whole = |ends: &Vec<(String, u64)>| matches!(&ends[..], [(s, from), (f, to)] if s == "s" && f == "f" && from <= to);
+    found.extend(ends.values().filter(|ends| !is_whole(ends)).map(|ends| format!("{ends:?}")));
+    let named: BTreeSet<(u64, u64)> =
+        of("M").filter(|event| event["name"] == "thread_name").map(track).collect();
+    let drawn = of("X").chain(of("i")).map(track).collect::<BTreeSet<_>>();
+    found.extend(drawn.difference(&named).map(|track| format!("track {track:?} has no name")));
+    found
+}
+
+fn trace_of(story: fn() -> Story) -> serde_json::Value {
+    serde_json::from_str(&written("perfetto", &full(story))).unwrap()
+}
+
+#[test]
+fn perfetto_nests_every_span_and_its_arrows_end_in_spans() {
+    for story in STORIES {
+        assert_eq!(unsound(&trace_of(story)), Vec::<String>::new());
+    }
+    let trace = trace_of(samples::paused_holder);
+    let events = trace["traceEvents"].as_array().unwrap();
+    let arrows: BTreeSet<u64> = events.iter().filter_map(|event| event["id"].as_u64()).collect();
+    assert_eq!(arrows.len(), 2, "the lost message has no arrow");
     let both =
         events.iter().filter(|event| event["cat"] == "overlap").map(|event| event["dur"].as_u64());
     assert_eq!(both.collect::<Vec<_>>(), [Some(1_905_000)]);
+}
+
+#[test]
+fn an_unsound_trace_is_noticed() {
+    let spoilt = |spoil: fn(&mut serde_json::Value)| {
+        let mut trace = trace_of(samples::paused_holder);
+        trace["traceEvents"].as_array_mut().unwrap().iter_mut().for_each(spoil);
+        unsound(&trace).len()
+    };
+    let moved = spoilt(|event| {
+        if event["ph"] == "f" {
+            event["ts"] = 1.into();
+        }
+    });
+    assert!(moved > 0, "an arrow into nothing");
+    let on_one_track = spoilt(|event| {
+        if event["ph"] == "X" {
+            event["tid"] = 1.into();
+        }
+    });
+    assert!(on_one_track > 0, "everything on one track crosses");
+    assert!(spoilt(|event| event["name"] = "other".into()) > 0, "no track has a name");
 }
 
 #[test]

@@ -62,12 +62,13 @@ fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     // are not ended.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
+        // What a server did is its answer: the arrow goes to who asked.
         let (here, text) = (id(entry.process), plain(&entry.text));
         let mark = if entry.witness { "★ " } else { "" };
         let at = entry.time_us;
         match &entry.what {
             What::Server { by: Some(by), .. } | What::Storage { by, .. } => {
-                writeln!(out, "  {}->>{here}: {mark}{at} {text}", id(*by))?;
+                writeln!(out, "  {here}->>{}: {mark}{at} {text}", id(*by))?;
             }
             What::Ok { owner: Some(_), .. } => {
                 *depth.entry(entry.process).or_default() += 1;

@@ -1,16 +1,19 @@
-//! Chrome's JSON trace, which ui.perfetto.dev opens: a process for each run, a thread for each
-//! node.
+//! Chrome's JSON trace, which ui.perfetto.dev opens: a process for each run, and for each node a
+//! track for each topic: what it believes or keeps, overlaps, faults, messages.
 //!
 //! The format is that of "Trace Event Format" (Google, 2016): `X` is a span, `i` an instant, `s`
 //! and `f` the ends of an arrow, `M` a name.
 
+mod tracks;
+
 use super::{Format, Needs, plan_text};
-use crate::show::picture::{Scene, Span};
+use crate::show::picture::Scene;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
 use fencepost_faults::Node;
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use tracks::{Arrow, End, Slice, Topic, Tracks};
 
 /// Chrome's JSON trace.
 pub(super) struct Perfetto;
@@ -55,29 +58,51 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     let name = format!("{} under {}: {}", run.client, run.fault, run.verdict.name());
     events.push(json!({ "ph": "M", "pid": process, "tid": 0, "name": "process_name", "args": { "name": name } }));
     let Some(scene) = Scene::new(run) else { return };
-    let thread = |node: Node| {
-        scene.lanes.iter().position(|lane| lane.node == node).map_or(0, |place| place + 1)
-    };
-    for lane in &scene.lanes {
-        let thread = thread(lane.node);
-        let name = lane.node.to_string();
-        events
-            .push(json!({ "ph": "M", "pid": process, "tid": thread, "name": "thread_name", "args": { "name": name } }));
-        events.push(json!({ "ph": "M", "pid": process, "tid": thread, "name": "thread_sort_index", "args": { "sort_index": thread } }));
+    let nodes: Vec<Node> = scene.lanes.iter().map(|lane| lane.node).collect();
+    let mut slices = slices(run, &scene);
+    let tracks = Tracks::of(&nodes, &mut slices);
+    for (track, name) in tracks.names() {
+        events.push(json!({ "ph": "M", "pid": process, "tid": track, "name": "thread_name", "args": { "name": name } }));
+        events.push(json!({ "ph": "M", "pid": process, "tid": track, "name": "thread_sort_index", "args": { "sort_index": track } }));
     }
-    let mut span = |node: Node, (from, to): (u64, u64), name: String, category: &str| {
-        events.push(json!({ "ph": "X", "pid": process, "tid": thread(node), "ts": from, "dur": to - from, "name": name, "cat": category }));
+    for (slice, track) in slices.iter().zip(tracks.of_slices()) {
+        let (from, to, name) = (slice.from, slice.to, &slice.name);
+        let category = slice.topic.category();
+        events.push(json!({ "ph": "X", "pid": process, "tid": track, "ts": from, "dur": to - from, "name": name, "cat": category }));
+        if let Some(arrow) = &slice.arrow {
+            let id = u64::from(process) << 32 | arrow.number;
+            events.push(match arrow.end {
+                End::Tail => json!({ "ph": "s", "id": id, "pid": process, "tid": track, "ts": from, "name": name, "cat": category }),
+                End::Head => json!({ "ph": "f", "bp": "e", "id": id, "pid": process, "tid": track, "ts": from, "name": name, "cat": category }),
+            });
+        }
+    }
+    for mark in &scene.marks {
+        events.push(
+            json!({ "ph": "i", "s": "t", "pid": process, "tid": tracks.main(mark.node), "ts": mark.at, "name": mark.text,
+            "cat": if mark.is_witness { "witness" } else { "event" }, "args": { "sequence": mark.sequence } }),
+        );
+    }
+}
+
+/// All spans of a picture. A message is one at each of its ends, as short as can be; the arrow goes
+/// from one to the other.
+fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
+    let mut slices = Vec::new();
+    let mut add = |topic, node, (from, to), name: String| {
+        slices.push(Slice { node, topic, from, to, name, arrow: None });
     };
     for held in scene.overlaps() {
         let names: Vec<String> = held.who.iter().map(Node::to_string).collect();
-        span(held.who[0], (held.from, held.to), format!("BOTH {}", names.join(" + ")), "overlap");
+        let both = format!("BOTH {}", names.join(" + "));
+        add(Topic::Overlap, held.who[0], (held.from, held.to), both);
     }
-    let owner = |one: &Span| one.owner.map_or("somebody".to_owned(), |owner| owner.to_string());
     for one in &scene.believed {
-        span(one.node, (one.from, one.to), "believes it holds".to_owned(), "believed");
+        add(Topic::Believed, one.node, (one.from, one.to), "believes it holds".to_owned());
     }
     for one in &scene.keys {
-        span(one.node, (one.from, one.to), format!("lock of {}", owner(one)), "server");
+        let owner = one.owner.map_or("somebody".to_owned(), |owner| owner.to_string());
+        add(Topic::Lock, one.node, (one.from, one.to), format!("lock of {owner}"));
     }
     for fault in &scene.faults {
         let planned = run.plan.faults.iter().find(|timed| timed.id == fault.id);
@@ -85,24 +110,22 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
         let hit = scene.lanes.iter().map(|lane| lane.node).filter(|node| *node != node.machine());
         let hit = hit.filter(|thread| fault.nodes.contains(&thread.machine()));
         for node in fault.nodes.iter().copied().chain(hit) {
-            span(node, (fault.from, fault.to), format!("fault {}: {words}", fault.id), "fault");
+            let name = format!("fault {}: {words}", fault.id);
+            add(Topic::Fault, node, (fault.from, fault.to), name);
         }
     }
-    for mark in &scene.marks {
-        events.push(
-            json!({ "ph": "i", "s": "t", "pid": process, "tid": thread(mark.node), "ts": mark.at, "name": mark.text,
-            "cat": if mark.is_witness { "witness" } else { "event" }, "args": { "sequence": mark.sequence } }),
-        );
-    }
+    let mut end_of = |node, at: u64, name: String, arrow| {
+        slices.push(Slice { node, topic: Topic::Message, from: at, to: at + 1, name, arrow });
+    };
     for (message, number) in scene.messages.iter().zip(1_u64..) {
-        let id = u64::from(process) << 32 | number;
-        let (from, to) = (thread(message.from), thread(message.to));
+        let label = message.label.clone();
         let Some(arrived) = message.arrived_us else {
-            let name = format!("lost: {}", message.label);
-            events.push(json!({ "ph": "i", "s": "t", "pid": process, "tid": from, "ts": message.sent_us.0, "name": name, "cat": "message" }));
+            end_of(message.from, message.sent_us.0, format!("lost: {label}"), None);
             continue;
         };
-        events.push(json!({ "ph": "s", "id": id, "pid": process, "tid": from, "ts": message.sent_us.0, "name": message.label, "cat": "message" }));
-        events.push(json!({ "ph": "f", "bp": "e", "id": id, "pid": process, "tid": to, "ts": arrived.0, "name": message.label, "cat": "message" }));
+        let tail = Some(Arrow { number, end: End::Tail });
+        end_of(message.from, message.sent_us.0, label.clone(), tail);
+        end_of(message.to, arrived.0, label, Some(Arrow { number, end: End::Head }));
     }
+    slices
 }

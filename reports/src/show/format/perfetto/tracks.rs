@@ -1,0 +1,161 @@
+//! Which track each span is drawn on. Perfetto nests the spans of a track and drops one that crosses
+//! another, so spans of a topic that cross go to tracks of their own.
+
+use fencepost_faults::Node;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use strum::VariantArray;
+
+/// What the spans of a track tell of, in the order of the tracks of a node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, VariantArray)]
+pub(super) enum Topic {
+    Believed,
+    Lock,
+    Overlap,
+    Fault,
+    Message,
+}
+
+/// A span on a track.
+pub(super) struct Slice {
+    pub(super) node: Node,
+    pub(super) topic: Topic,
+    /// When it begins, in microseconds.
+    pub(super) from: u64,
+    /// When it ends: never before it begins.
+    pub(super) to: u64,
+    pub(super) name: String,
+    /// The arrow that begins or ends in it.
+    pub(super) arrow: Option<Arrow>,
+}
+
+/// One end of an arrow.
+pub(super) struct Arrow {
+    pub(super) number: u64,
+    pub(super) end: End,
+}
+
+/// Which end of an arrow.
+pub(super) enum End {
+    Tail,
+    Head,
+}
+
+/// How many tracks a topic of a node has room for; no run comes near it.
+const ROWS: usize = 1 << 12;
+
+impl Topic {
+    /// What Perfetto filters by.
+    pub(super) fn category(self) -> &'static str {
+        match self {
+            Topic::Believed => "believed",
+            Topic::Lock => "server",
+            Topic::Overlap => "overlap",
+            Topic::Fault => "fault",
+            Topic::Message => "message",
+        }
+    }
+
+    /// What follows the name of the node. What a process believes and what a server keeps stand on
+    /// the node's first track, with its events.
+    fn suffix(self) -> &'static str {
+        match self {
+            Topic::Believed | Topic::Lock => "",
+            Topic::Overlap => " overlaps",
+            Topic::Fault => " faults",
+            Topic::Message => " messages",
+        }
+    }
+
+    /// Which of a node's tracks: topics with one number share theirs.
+    fn place(self) -> usize {
+        match self {
+            Topic::Believed | Topic::Lock => 0,
+            Topic::Overlap => 1,
+            Topic::Fault => 2,
+            Topic::Message => 3,
+        }
+    }
+}
+
+/// The tracks of a run.
+pub(super) struct Tracks {
+    nodes: Vec<Node>,
+    names: BTreeMap<usize, String>,
+    of_slices: Vec<usize>,
+}
+
+impl Tracks {
+    /// Sorts the slices by their beginning, those that enclose others first, and gives each the
+    /// first track of its topic on which it crosses none.
+    pub(super) fn of(nodes: &[Node], slices: &mut [Slice]) -> Tracks {
+        slices.sort_by_key(|slice| (slice.from, Reverse(slice.to)));
+        let mut tracks =
+            Tracks { nodes: nodes.to_vec(), names: BTreeMap::new(), of_slices: Vec::new() };
+        for node in nodes {
+            tracks.names.insert(tracks.main(*node), node.to_string());
+        }
+        let mut open: BTreeMap<(Node, usize), Vec<Vec<u64>>> = BTreeMap::new();
+        for slice in slices.iter() {
+            let rows = open.entry((slice.node, slice.topic.place())).or_default();
+            let row = take_row(rows, slice.from, slice.to);
+            let track = tracks.first(slice.node, slice.topic.place()) + row;
+            tracks.of_slices.push(track);
+            let (node, suffix) = (slice.node, slice.topic.suffix());
+            tracks.names.entry(track).or_insert_with(|| match row {
+                0 => format!("{node}{suffix}"),
+                more => format!("{node}{suffix} ({})", more + 1),
+            });
+        }
+        tracks
+    }
+
+    /// Every track with its name, from top to bottom.
+    pub(super) fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.names.iter().map(|(track, name)| (*track, name.as_str()))
+    }
+
+    /// The track of each slice.
+    pub(super) fn of_slices(&self) -> impl Iterator<Item = usize> {
+        self.of_slices.iter().copied()
+    }
+
+    /// Where the events of a node stand.
+    pub(super) fn main(&self, node: Node) -> usize {
+        self.first(node, 0)
+    }
+
+    fn first(&self, node: Node, place: usize) -> usize {
+        let lane = self.nodes.iter().position(|one| *one == node).map_or(0, |index| index + 1);
+        (lane * Topic::VARIANTS.len() + place) * ROWS + 1
+    }
+}
+
+/// The first row on which a span crosses none that is still open there. Of each row the ends of the
+/// open spans, the innermost last.
+fn take_row(rows: &mut Vec<Vec<u64>>, from: u64, to: u64) -> usize {
+    for (index, row) in rows.iter_mut().enumerate() {
+        while row.last().is_some_and(|end| *end <= from) {
+            row.pop();
+        }
+        if row.last().is_none_or(|end| *end >= to) {
+            row.push(to);
+            return index;
+        }
+    }
+    rows.push(vec![to]);
+    rows.len() - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nests_shares_a_row_and_what_crosses_does_not() {
+        let mut rows = Vec::new();
+        let spans = [(0, 10), (2, 5), (4, 8), (5, 10), (10, 12), (11, 20)];
+        let taken = spans.map(|(from, to)| take_row(&mut rows, from, to));
+        assert_eq!(taken, [0, 0, 1, 0, 0, 1]);
+    }
+}
