@@ -249,9 +249,10 @@ impl RunSpec {
 
     /// Whoever asks for a fair lock has its place within this span: a command timeout and a retry.
     /// After faults a server has to be found again first, and until the lock can be had nobody has
-    /// a place.
+    /// a place. An ensemble that keeps sessions elects a leader first, even without a fault.
     fn order_bound(&self) -> Micros {
-        match self.plan.faults.is_empty() {
+        let starts_at_once = !self.client.deployment.lives_with_session();
+        match self.plan.faults.is_empty() && starts_at_once {
             true => self.scenario.command_timeout.0 + self.scenario.retry.max.0,
             false => self.progress_bound(),
         }

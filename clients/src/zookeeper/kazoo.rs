@@ -37,7 +37,7 @@ pub const DEFINITION: Definition = Definition {
      predecessor",
     deployment: Deployment::ZooKeeper,
     has_tokens: false,
-    is_fair: false,
+    is_fair: true,
     models: Some("kazoo 2.11.0"),
     build: |env, servers, settings| {
         let client = Client::open(Ensemble::new(&env, servers, settings, Habits::KAZOO));

@@ -47,7 +47,7 @@ pub const DEFINITION: Definition = Definition {
      is lost is made again",
     deployment: Deployment::ZooKeeper,
     has_tokens: false,
-    is_fair: false,
+    is_fair: true,
     models: None,
     build: |env, servers, settings| build(env, servers, settings, Wait::Predecessor),
 };

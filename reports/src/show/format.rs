@@ -4,6 +4,7 @@
 
 mod axis;
 mod brief;
+mod brief_remedies;
 mod brief_story;
 pub(crate) mod canvas;
 pub mod compare;

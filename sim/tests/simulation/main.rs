@@ -15,6 +15,7 @@ mod databases;
 mod dating;
 mod determinism;
 mod engines;
+mod fair_queues;
 mod fixtures;
 mod frozen;
 mod gallery;

@@ -375,7 +375,11 @@ fn run(client: &'static Definition, fault: &str, seed: u64, scenario: Scenario) 
 }
 
 /// What the seeds from 0 show, each rule with its cause.
-fn shown(client: &'static Definition, seeds: u64, scenario: &Scenario) -> Vec<(Kind, Cause)> {
+pub(super) fn shown(
+    client: &'static Definition,
+    seeds: u64,
+    scenario: &Scenario,
+) -> Vec<(Kind, Cause)> {
     let runs = (0..seeds).map(|seed| run(client, "none", seed, scenario.clone()));
     let mut shown: Vec<(Kind, Cause)> = runs
         .flat_map(|run| run.violations)
@@ -386,7 +390,7 @@ fn shown(client: &'static Definition, seeds: u64, scenario: &Scenario) -> Vec<(K
     shown
 }
 
-fn is_quiet(client: &'static Definition, seeds: u64, scenario: &Scenario) {
+pub(super) fn is_quiet(client: &'static Definition, seeds: u64, scenario: &Scenario) {
     for seed in 0..seeds {
         let run = run(client, "none", seed, scenario.clone());
         assert_eq!(run.verdict, Verdict::Valid, "seed {seed}: {:?}", run.violations);

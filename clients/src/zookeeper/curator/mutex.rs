@@ -41,7 +41,7 @@ pub const DEFINITION: Definition = Definition {
      watches its predecessor",
     deployment: Deployment::ZooKeeper,
     has_tokens: false,
-    is_fair: false,
+    is_fair: true,
     models: super::MODELS,
     build: |env, servers, settings| build(env, servers, settings, Traits::CURATOR),
 };

@@ -128,6 +128,8 @@ fn counter_loss(timeline: &Timeline<'_>, clash: Clash) -> Cause {
         |what, lock| matches!(what, What::Server { key, change: Change::Evicted, .. } if key != lock),
     ) {
         Cause::Eviction
+    } else if early_loss::two_primaries(timeline, earlier, (later.node, later.moment)) {
+        Cause::SplitBrain
     } else if earlier.node != later.node || any(|what, _| is_change(what, Change::Discarded)) {
         Cause::AsyncReplicationLoss
     } else if any(|what, _| is_change(what, Change::Forgotten) || matches!(what, What::Crashed)) {

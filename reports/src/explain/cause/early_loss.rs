@@ -327,7 +327,7 @@ impl Lost<'_, '_> {
 
 /// Whether two servers acted as primary when they granted: the one that was promoted later had been
 /// promoted before the other one granted.
-fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
+pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
     let promoted = grants.map(|(node, at)| promoted(timeline, node, at));
     let granted_by_the_other = match promoted[0] < promoted[1] {

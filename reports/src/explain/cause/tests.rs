@@ -835,6 +835,24 @@ fn two_servers_that_grant_as_primaries_at_once_are_a_split_brain() {
 }
 
 #[test]
+fn counters_of_two_primaries_at_once_are_a_split_brain_too() {
+    // redis-2 follows, is promoted and grants to client 2 before or after redis-1 gives token 7.
+    let story = |promoted: bool| {
+        let story = Story::new().takes(1, 3, "c").replicated(1, 2, "c").releases(2, 3);
+        let story = story.removed(2, "c", 3).removed_on_replica(2, 2, "c").acquires(3, 2);
+        let story = match promoted {
+            true => story.grants_at(3, 2, 2, "x").removed_at(3, 2, "x", 2),
+            false => story,
+        };
+        let story = story.takes_with_token(4, 1, "a", 7).releases(5, 1).removed(5, "a", 1);
+        story.grants_at(6, 2, 2, "b").hears_token(6, 2, "b", 3)
+    };
+    let regression = |promoted| cause(Kind::TokenRegression, story(promoted));
+    assert_eq!(regression(true), Cause::SplitBrain);
+    assert_eq!(regression(false), Cause::AsyncReplicationLoss);
+}
+
+#[test]
 fn a_lease_that_the_lock_renews_by_itself_ends_by_a_missed_renewal() {
     let story = |renewed: bool| {
         let story = Story::new().takes(1, 1, "a");

@@ -28,7 +28,7 @@ pub(super) fn write(page: Page, report: &Report, out: &mut dyn Write) -> io::Res
 pub(super) fn write_head(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let (tool, faults) = (&report.tool, report.faults.join(", "));
     let (name, version, seed, engine) = (&tool.name, &tool.version, report.seed, &report.engine);
-    writeln!(out, "{DIM}{name} {version} · seed {seed} · {faults} · {engine}{DIM:#}\n")
+    writeln!(out, "{DIM}{name} {version} · seed {seed} · {faults} · engine {engine}{DIM:#}\n")
 }
 
 /// A line for each lock under each family of faults.
@@ -78,7 +78,7 @@ fn exclusion(run: &RunReport) -> String {
     });
     match count {
         0 => counted(run.acquisitions, "acquisition"),
-        some => format!("{} ({})", counted(some, "overlap"), about(total)),
+        some => format!("{} ({} in all)", counted(some, "overlap"), about(total)),
     }
 }
 
@@ -99,7 +99,7 @@ fn consequences(run: &RunReport) -> String {
     let mut told: Vec<String> =
         counts.iter().map(|(kind, (count, total))| often(*kind, *count, *total)).collect();
     if run.storage.rejected > 0 {
-        told.push(format!("{} rejected", run.storage.rejected));
+        told.push(format!("{} rejected by the storage", run.storage.rejected));
     }
     if counts.keys().all(|kind| kind.severity() == Severity::Hazard) {
         told.insert(0, "no damage".to_owned());
@@ -155,7 +155,7 @@ fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
     } else {
         "exit 0: no violation · "
     };
-    let more = format!("{ends}page: --format html · all detail: --verbose");
+    let more = format!("{ends}web page: --format html · all detail: --verbose");
     writeln!(out)?;
     wrapped_to(&more, page.width)
         .into_iter()

@@ -6,10 +6,10 @@
 use super::brief::{about, often};
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED, severity_style, wrapped_to};
-use super::{Page, plan_text, rerun};
+use super::{Page, brief_remedies, plan_text, rerun};
 use crate::judge::finding::Kind;
 use crate::record::history::{Access, Change, What};
-use crate::summary::report::{OnThisPlan, Remedy, RunReport, TimelineEntry, ViolationReport};
+use crate::summary::report::{RunReport, TimelineEntry, ViolationReport};
 use fencepost_faults::{Node, SimTime, TimedFault};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -88,8 +88,7 @@ fn write_story(
     )?;
     if let Some(like) = earlier.like {
         let there = format!("the {kind} of {} above", like.run.client);
-        let same = format!("{there}: the same cause, the same smallest faults");
-        field(page, out, "like", &same)?;
+        field(page, out, "same as", &format!("{there}, in cause and smallest faults"))?;
     } else {
         for line in wrapped_to(&violation.summary, page.width - 2) {
             writeln!(out, "  {line}")?;
@@ -197,7 +196,12 @@ fn write_rerun(
             false => field(page, out, "literature", &rerun::known(expected, kind))?,
         }
     }
-    field(page, out, "remedies", &remedies(told).unwrap_or_default())?;
+    field(
+        page,
+        out,
+        "remedies",
+        &brief_remedies::told(told.lead, &told.others).unwrap_or_default(),
+    )?;
     match earlier.of_this_lock {
         true => Ok(()),
         false => field(page, out, "replay", &lead.replay),
@@ -221,58 +225,6 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     let size =
         lead.minimal_run.as_ref().map_or(String::new(), |run| format!(", {}", rerun::size(run)));
     Some(format!("{faults}{tight}{size}"))
-}
-
-/// Every safeguard: what became of the lead on this plan, and in how many other seeds. Of the other
-/// violations, those that a safeguard treats differently. Intervals are behind `--verbose`.
-fn remedies(told: &Told<'_>) -> Option<String> {
-    let first = told.lead.remedies.first()?;
-    let kind = told.lead.violation.kind.name();
-    let everyone = std::iter::once(told.lead).chain(told.others.iter().copied());
-    let mut all = everyone.flat_map(|one| &one.remedies);
-    let always = all.all(|one| one.unknown_with == first.unknown_without);
-    let (seeds, always) = match first.unknown_without {
-        0 => (format!("{} other seeds", first.seeds), always.then_some(0)),
-        some if always => (format!("{} other seeds ({some} unknown)", first.seeds), Some(some)),
-        _ => (format!("{} other seeds", first.seeds), None),
-    };
-    let without = of_seeds(first.broken_without, always.map_or(first.unknown_without, |_| 0));
-    let remedy = |one: &Remedy| remedy(one, always);
-    let mut parts: Vec<String> = told.lead.remedies.iter().map(remedy).collect();
-    for other in &told.others {
-        let differs = |one: &&Remedy| {
-            told.lead.remedies.iter().any(|lead| {
-                (&lead.name, &lead.setting) == (&one.name, &one.setting)
-                    && lead.on_this_plan != one.on_this_plan
-            })
-        };
-        let name = other.violation.kind.name();
-        let parts_of = other.remedies.iter().filter(differs);
-        parts.extend(parts_of.map(|one| format!("{name} with {}", remedy(one))));
-    }
-    let rates = format!("{kind} in {seeds}, {without} without a remedy");
-    Some(format!("on this plan / {rates}: {}", parts.join(", ")))
-}
-
-/// What became of the violation, here and elsewhere. How many seeds are unknown is left out if it is
-/// `always` the same.
-fn remedy(remedy: &Remedy, always: Option<u64>) -> String {
-    let here = match remedy.on_this_plan {
-        OnThisPlan::Gone => "gone",
-        OnThisPlan::StillThere => "there",
-        OnThisPlan::NotComparable => "not comparable",
-    };
-    let unknown = if always.is_some() { 0 } else { remedy.unknown_with };
-    let there = of_seeds(remedy.broken_with, unknown);
-    format!("{} {here} / {there}", rerun::safeguard(remedy))
-}
-
-/// A number of seeds, and of how many nothing is known.
-fn of_seeds(count: u64, unknown: u64) -> String {
-    match unknown {
-        0 => count.to_string(),
-        unknown => format!("{count} ({unknown} unknown)"),
-    }
 }
 
 /// A label and its value, wrapped behind the label; nothing if there is no value.
@@ -385,11 +337,23 @@ impl Told<'_> {
             }
             _ => format!("{} {}", entry.process, entry.text),
         };
-        let broken: Vec<String> = self.breaks(entry).map(mark).collect();
+        let mut broken: Vec<String> = self.breaks(entry).map(mark).collect();
+        if broken.is_empty() && self.overlaps_again(entry) {
+            broken.push("BOTH again".to_owned());
+        }
         match broken.is_empty() {
             true => (text, false),
             false => (format!("{text}: {}", broken.join(", ")), true),
         }
+    }
+
+    /// Whether somebody enters where another one is, in a story of overlaps.
+    fn overlaps_again(&self, entry: &TimelineEntry) -> bool {
+        let mut told = std::iter::once(&self.lead).chain(&self.others);
+        let enters = matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested;
+        told.any(|one| one.violation.kind == Kind::Overlap)
+            && enters
+            && entry.holding.iter().any(|node| *node != entry.process)
     }
 }
 
@@ -398,8 +362,8 @@ fn write_of(by: Node, what: &What) -> String {
     let What::Storage { token, before, after, based_on, .. } = what else { return String::new() };
     let token = token.map_or(String::new(), |token| format!(" with token {token}"));
     let read = based_on.filter(|read| read != before);
-    let lost = read.map_or(String::new(), |read| format!(", having read {read}"));
-    format!("{by} writes {after}{token} over {before}{lost}")
+    let read = read.map_or(String::new(), |read| format!("had read {read} and "));
+    format!("{by} {read}writes {after}{token} over {before}")
 }
 
 /// What is written behind the event that completes a violation.

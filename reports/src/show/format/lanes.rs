@@ -83,7 +83,7 @@ impl Lanes {
                 },
             );
         let events = if gap.events == 1 { "event" } else { "events" };
-        let mut text = format!("... {} {events}", gap.events);
+        let mut text = format!("... {} {events} left out", gap.events);
         for node in hidden {
             let times = gap.sections.iter().filter(|one| **one == node).count();
             let often = match times {

@@ -67,8 +67,8 @@ pub(crate) fn in_brief(fault: &Fault) -> String {
         Fault::Partition { side_a, side_b, direction, duration_us } => {
             let (a, b) = (grouped(side_a), grouped(side_b));
             match direction {
-                Direction::Both => format!("network cut {duration_us}: {a} | {b}"),
-                Direction::AToB => format!("network cut one way {duration_us}: {a} -> {b}"),
+                Direction::Both => format!("network cut for {duration_us}: {a} | {b}"),
+                Direction::AToB => format!("network cut one way for {duration_us}: {a} -> {b}"),
             }
         }
         Fault::Delay { from, to, extra_us_max, duration_us, .. } => {
@@ -129,7 +129,7 @@ mod tests {
             direction: Direction::Both,
             duration_us: Micros::from_secs(5),
         };
-        assert_eq!(in_brief(&cut), "network cut 5s: redis-1 client-1 | redis-2,3 storage");
+        assert_eq!(in_brief(&cut), "network cut for 5s: redis-1 client-1 | redis-2,3 storage");
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn no_line_is_wider_than_the_page_that_was_asked_for() {
 fn what_broke_another_lock_in_the_same_way_is_told_once() {
     let mut report = samples::report(vec![samples::failover(), samples::failover()]);
     "another".clone_into(&mut report.runs[1].client);
-    let like = |report: &Report| text(report).matches("like       the ").count();
+    let like = |report: &Report| text(report).matches("same as    the ").count();
     assert_eq!(like(&report), 0, "nobody looked for the smallest faults");
     for run in &mut report.runs {
         run.violations.iter_mut().for_each(|one| one.minimal_plan = Some(run.plan.clone()));

@@ -405,7 +405,7 @@ const EXHIBITS: &[Exhibit] = &[
         client: "fencing",
         fault: "failover",
         settings: &[],
-        seed: 2,
+        seed: 1,
         kind: Kind::TokenRegression,
         cause: Cause::AsyncReplicationLoss,
         remedy: "A token is only as durable as its counter: it belongs into a store that does not \

@@ -1,0 +1,66 @@
+//! The queues of ZooKeeper keep their order, and a lock that takes its place late is noticed.
+
+use super::waiting::{is_quiet, shown};
+use fencepost::Scenario;
+use fencepost::clients::env::BoxFuture;
+use fencepost::clients::{Acquisition, CLIENTS, Definition, Env, Lease, Lock, Release, find};
+use fencepost::setup::span::Span;
+use fencepost_reports::{Cause, Kind};
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// How late somebody takes its place: at most for much longer than whoever asks may need.
+const LATE: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(120);
+
+/// Curator's lock, but everybody takes its place in the queue some time after it asked.
+static LATE_COMER: Definition = Definition {
+    name: "late-comer",
+    build: |env, servers, settings| {
+        let inner = (mutex().build)(env.clone(), servers, settings);
+        Box::new(LateComer { env, inner })
+    },
+    ..fencepost::clients::zookeeper::curator::mutex::DEFINITION
+};
+
+struct LateComer {
+    env: Env,
+    inner: Box<dyn Lock>,
+}
+
+impl Lock for LateComer {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(async move {
+            let late = self.env.jitter(&LATE);
+            self.env.sleep(late).await;
+            self.inner.acquire(resource).await
+        })
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        self.inner.release(lease)
+    }
+}
+
+fn mutex() -> &'static Definition {
+    find("curator-mutex").unwrap()
+}
+
+fn busy() -> Scenario {
+    Scenario { cycles: 10, acquire_timeout: Span::secs(300), ..Scenario::default() }
+}
+
+#[test]
+fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
+    // Who stands aside while the lock is free sleeps on it, too.
+    let found = shown(&LATE_COMER, 3, &busy());
+    assert!(found.contains(&(Kind::Starved, Cause::LostPlace)), "{found:?}");
+    is_quiet(mutex(), 3, &busy());
+}
+
+#[test]
+fn every_queue_of_zookeeper_promises_its_order_and_a_semaphore_does_not() {
+    let fair = |name: &str| find(name).unwrap().is_fair;
+    let queues = CLIENTS.iter().filter(|lock| lock.deployment.lives_with_session());
+    let unfair: Vec<&str> = queues.map(|lock| lock.name).filter(|name| !fair(name)).collect();
+    assert_eq!(unfair, ["zookeeper-semaphore"]);
+}
