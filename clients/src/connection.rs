@@ -97,6 +97,11 @@ impl Connection {
         Ok(Connection { socket, timeout, output: Vec::new(), input: BytesMut::new() })
     }
 
+    /// Sets the limit of each call from now on.
+    pub fn limit(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
     /// Sends one command, as one message, and waits for its reply. Error replies come back as
     /// [`Reply::Error`].
     pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {

@@ -43,6 +43,12 @@ impl PrimaryFinder {
         }
     }
 
+    /// Sets the limit of each question and connection from now on, and gives back the one that
+    /// there was.
+    pub(crate) fn limit(&mut self, timeout: Duration) -> Duration {
+        std::mem::replace(&mut self.timeout, timeout)
+    }
+
     /// How many changes of the primary were heard of. A connection made under a smaller number may
     /// lead to a demoted one.
     pub fn switches(&self) -> u64 {

@@ -7,6 +7,7 @@
 
 pub mod env;
 pub mod lock;
+pub mod task;
 
 pub mod connection;
 pub mod reply;
@@ -35,6 +36,8 @@ pub mod table;
 #[cfg(test)]
 mod testing;
 
+/// The buffers that replies and sockets hand out.
+pub use bytes;
 pub use connection::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{
@@ -47,3 +50,4 @@ pub use retry::Retry;
 pub use script::Script;
 pub use session::Session;
 pub use table::{CLIENTS, TWINS, Twin, find};
+pub use task::{Notify, Task};

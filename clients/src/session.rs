@@ -75,6 +75,28 @@ impl Session {
         self.attempt(words, may_be_replaced)
     }
 
+    /// The same within a time limit of its own, which bounds the connection and the call, each.
+    pub async fn call_within(
+        &mut self,
+        limit: Duration,
+        words: &[&[u8]],
+    ) -> Result<Reply, CallError> {
+        let usual = self.limit(limit);
+        let limited = Limited { session: self, usual };
+        limited.session.call(words).await
+    }
+
+    /// Sets the time limit, and gives back the one that there was.
+    fn limit(&mut self, limit: Duration) -> Duration {
+        if let Some(open) = &mut self.open {
+            open.connection.limit(limit);
+        }
+        match &mut self.target {
+            Target::Fixed { timeout, .. } => std::mem::replace(timeout, limit),
+            Target::Primary(finder) => finder.limit(limit),
+        }
+    }
+
     /// The same over the connection of the last call, or not at all: for what is said about that
     /// connection.
     pub async fn call_on_the_same_connection(
@@ -156,6 +178,18 @@ impl Target {
     }
 }
 
+/// A session whose time limit is another for one call, also if that is dropped halfway.
+struct Limited<'s> {
+    session: &'s mut Session,
+    usual: Duration,
+}
+
+impl Drop for Limited<'_> {
+    fn drop(&mut self) {
+        self.session.limit(self.usual);
+    }
+}
+
 /// A connection on which a call is under way. It is closed unless a whole reply came, also if the
 /// call is dropped halfway.
 struct InUse<'s> {
@@ -175,4 +209,29 @@ impl Drop for InUse<'_> {
 fn denies_being_primary(outcome: &Result<Reply, CallError>) -> bool {
     let codes = ["READONLY", "MASTERDOWN", "UNBLOCKED"];
     matches!(outcome, Err(CallError::Server(error)) if codes.iter().any(|code| error.starts_with(code)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Answer, TestWorld, at};
+
+    const USUAL: Duration = Duration::from_millis(500);
+
+    /// What a call of 2 s comes to within a limit, and the next one, within the usual limit.
+    fn within(limit: Duration) -> [bool; 2] {
+        let world = TestWorld::new();
+        world.serve("redis", |_| Answer::Late(2_000));
+        let mut redis = Session::fixed(&world.env(), &at("redis"), USUAL);
+        world.run(async move {
+            let first = redis.call_within(limit, &[b"GET", b"a"]).await.is_ok();
+            [first, redis.call(&[b"GET", b"a"]).await.is_ok()]
+        })
+    }
+
+    #[test]
+    fn a_limit_of_its_own_holds_for_one_call_only() {
+        assert_eq!(within(Duration::from_secs(3)), [true, false]);
+        assert_eq!(within(Duration::from_secs(1)), [false, false]);
+    }
 }

@@ -97,7 +97,7 @@ impl FaultPlan {
 
     /// The first node named by the plan that is not in the deployment, with the id of the fault
     /// that names it.
-    pub fn stranger(&self, deployment: &[Node]) -> Option<(u32, Node)> {
+    pub fn unknown_node(&self, deployment: &[Node]) -> Option<(u32, Node)> {
         self.faults.iter().find_map(|timed| {
             let node = timed.fault.nodes().into_iter().find(|node| !deployment.contains(node))?;
             Some((timed.id, node))

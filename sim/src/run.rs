@@ -82,7 +82,7 @@ pub enum InvalidRun {
         "fault {fault} of the plan names {node}, which is not in the deployment: expected one of \
          {valid}"
     )]
-    Stranger {
+    UnknownNode {
         /// The id of the fault.
         fault: u32,
         /// The node.
@@ -149,9 +149,9 @@ impl RunSpec {
             return Err(InvalidRun::Beyond { fault });
         }
         let targets = self.scenario.setting(self.topology()).targets();
-        if let Some((fault, node)) = self.plan.stranger(&targets) {
+        if let Some((fault, node)) = self.plan.unknown_node(&targets) {
             let names: Vec<String> = targets.iter().map(ToString::to_string).collect();
-            return Err(InvalidRun::Stranger { fault, node, valid: names.join(", ") });
+            return Err(InvalidRun::UnknownNode { fault, node, valid: names.join(", ") });
         }
         match self.plan.collision() {
             Some((earlier, later)) => {

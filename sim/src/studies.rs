@@ -10,5 +10,5 @@ pub mod boundary;
 pub mod explore;
 pub mod gallery;
 pub mod load;
-mod parallel;
+pub(crate) mod parallel;
 pub mod sweep;

@@ -35,10 +35,10 @@ mod failure;
 mod outcome;
 
 pub use failure::{Deviation, TestFailure, What};
-pub use fencepost_reports::Kind;
+pub use fencepost_faults::FaultPlan;
+pub use fencepost_reports::{Cause, Kind};
 
 use crate::Engine;
-use crate::run::fit::fits;
 use crate::setup::scenario::Scenario;
 use crate::studies::sweep::{Silent, Stop, SweepSpec, count};
 use again::Again;
@@ -57,6 +57,9 @@ pub enum Expect {
     Never(Vec<Kind>),
     /// Each of these rules is broken by some seed; others may be.
     Violates(Vec<Kind>),
+    /// Each of these rules is broken for this cause by some seed; others may be, and these for
+    /// other causes too.
+    ViolatesBy(Vec<(Kind, Cause)>),
 }
 
 /// A test of one lock. [`LockTest::run`] runs it.
@@ -69,6 +72,8 @@ pub struct LockTest {
     scenario: Scenario,
     expect: Expect,
     reports: Option<PathBuf>,
+    plan: Option<FaultPlan>,
+    jobs: usize,
 }
 
 impl LockTest {
@@ -82,6 +87,8 @@ impl LockTest {
             scenario: Scenario::default(),
             expect: Expect::Safe,
             reports: None,
+            plan: None,
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
 
@@ -105,6 +112,31 @@ impl LockTest {
     /// What should come out.
     pub fn expect(self, expect: Expect) -> LockTest {
         LockTest { expect, ..self }
+    }
+
+    /// The faults themselves: every seed runs under this plan, which is what its workload and
+    /// latencies meet. What [`LockTest::faults`] names still says which servers there are (failover
+    /// has replicas and Sentinels) and what the runs are called.
+    ///
+    /// ```
+    /// use fencepost::testing::{Expect, FaultPlan, LockTest};
+    ///
+    /// let plan: FaultPlan = serde_json::from_str(
+    ///     r#"{"faults": [{"id": 1, "at_us": 5000000,
+    ///        "fault": {"kind": "pause", "node": "client-1", "duration_us": 20000000}}]}"#,
+    /// )?;
+    /// let lock = fencepost::clients::find("single-node").ok_or("no such lock")?;
+    /// LockTest::new(lock).faults("pause").plan(plan).seeds(0..8).expect(Expect::Never(vec![])).run();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn plan(self, plan: FaultPlan) -> LockTest {
+        LockTest { plan: Some(plan), ..self }
+    }
+
+    /// How many threads run the seeds: by default as many as the machine has. What comes out does
+    /// not depend on it.
+    pub fn jobs(self, jobs: usize) -> LockTest {
+        LockTest { jobs: jobs.max(1), ..self }
     }
 
     /// Where reports are written if it fails: by default `fencepost` in cargo's target folder.
@@ -134,17 +166,24 @@ impl LockTest {
     ) -> Result<Sweep, TestFailure> {
         let cells = self.cells(variable)?;
         self.scenario.validate().map_err(|error| TestFailure::Wrong(error.to_string()))?;
-        for (client, families) in &cells {
-            fits(&self.scenario, client, families)
-                .map_err(|error| TestFailure::Wrong(error.to_string()))?;
+        let again = Again {
+            lock: self.lock,
+            scenario: &self.scenario,
+            folder: self.reports.clone(),
+            plan: self.plan.as_ref(),
+        };
+        for (_, families) in &cells {
+            let run = again.spec(Seed(self.seeds.start), families).validate();
+            run.map_err(|error| TestFailure::Wrong(error.to_string()))?;
         }
-        let again =
-            Again { lock: self.lock, scenario: &self.scenario, folder: self.reports.clone() };
         if let Some(seed) = number(variable, "FENCEPOST_SEED")? {
             return again.tell(Seed(seed), &cells, &self.expect);
         }
-        let sum = count(&self.sweep(cells.clone(), variable)?, &Silent, &Stop::new())
-            .map_err(TestFailure::Run)?;
+        let sweep = self.sweep(cells.clone(), variable)?;
+        let sum = match &self.plan {
+            Some(_) => again.sum_of(&sweep)?,
+            None => count(&sweep, &Silent, &Stop::new()).map_err(TestFailure::Run)?,
+        };
         let failed: Vec<_> = sum
             .cells
             .iter()
@@ -192,7 +231,7 @@ impl LockTest {
             engine: Engine::Fast,
             seeds: SeedRange { from: Seed(seeds.start), to: Seed(seeds.end) },
             shard: Shard::WHOLE,
-            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            jobs: self.jobs,
             fail_fast: false,
             explains: false,
             violations_max: 0,

@@ -63,12 +63,12 @@ fn a_plan_is_sorted_by_start_then_id_whatever_order_it_is_given_in() {
 }
 
 #[test]
-fn a_stranger_is_named_with_its_fault() {
+fn an_unknown_node_is_named_with_its_fault() {
     let plan = plan_of(every_kind());
     let all = [Node::Client(2), Node::Redis(1), Node::Sentinel(3), Node::Storage];
-    assert_eq!(plan.stranger(&all), None);
-    assert_eq!(plan.stranger(&all[..2]), Some((6, Node::Sentinel(3))));
-    assert_eq!(plan.stranger(&all[1..]), Some((1, Node::Client(2))));
+    assert_eq!(plan.unknown_node(&all), None);
+    assert_eq!(plan.unknown_node(&all[..2]), Some((6, Node::Sentinel(3))));
+    assert_eq!(plan.unknown_node(&all[1..]), Some((1, Node::Client(2))));
 }
 
 #[test]

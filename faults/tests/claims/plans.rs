@@ -65,9 +65,9 @@ proptest! {
     }
 
     #[test]
-    fn no_plan_names_a_stranger_the_probe_or_nobody(seed: u64, names in any_families(), setting in any_setting()) {
+    fn no_plan_names_an_unknown_node_the_probe_or_nobody(seed: u64, names in any_families(), setting in any_setting()) {
         let plan = plan(seed, &names, &setting);
-        prop_assert_eq!(plan.stranger(&setting.targets()), None);
+        prop_assert_eq!(plan.unknown_node(&setting.targets()), None);
         prop_assert!(plan.faults.iter().all(|timed| !timed.fault.links().is_empty()), "{}", plan);
     }
 

@@ -154,14 +154,14 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
 /// Where a process entered although no quorum of servers tells of granting it, nothing supports
 /// that it had the lock, and the order of grants is not known.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
-    let stranger = timeline
+    let other = timeline
         .acquisitions
         .iter()
         .find(|one| one.outcome == Outcome::Granted && one.grant.is_none())?;
     Some(format!(
         "no quorum of servers tells of granting acquisition {} of {}, so its place in the order \
          of grants is not known: record what every server did under the key '{}'",
-        stranger.operation, stranger.process, timeline.history.header.resource
+        other.operation, other.process, timeline.history.header.resource
     ))
 }
 

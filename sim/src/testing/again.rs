@@ -3,15 +3,16 @@
 use super::Expect;
 use super::failure::{Deviation, TestFailure, What};
 use super::outcome::{Unexpected, unexpected};
-use crate::Engine;
 use crate::diagnosis::{Extent, Memory, Rates, Trials, inquire_one};
+use crate::engine::{Engine, EngineError};
 use crate::files::write_file;
 use crate::run::verdicts::{Findings, config, report, tool};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use crate::setup::scenario::Scenario;
-use crate::studies::sweep::FailedRun;
+use crate::studies::parallel::in_parallel;
+use crate::studies::sweep::{FailedRun, SweepSpec};
 use fencepost_clients::Definition;
-use fencepost_faults::{Families, Seed};
+use fencepost_faults::{Families, FaultPlan, Seed};
 use fencepost_reports::judge::phases::phases;
 use fencepost_reports::show::format::{Detail, Page, format_named};
 use fencepost_reports::summary::sweep::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
@@ -24,6 +25,8 @@ pub(super) struct Again<'t> {
     pub(super) lock: &'static Definition,
     pub(super) scenario: &'t Scenario,
     pub(super) folder: Option<PathBuf>,
+    /// The faults, if the test names them itself.
+    pub(super) plan: Option<&'t FaultPlan>,
 }
 
 impl Again<'_> {
@@ -35,6 +38,7 @@ impl Again<'_> {
     ) -> Result<Deviation, TestFailure> {
         let what = match unexpected {
             Unexpected::Missing(kind, seeds) => What::Missing(kind, seeds),
+            Unexpected::OtherCause(kind, cause, seeds) => What::OtherCause(kind, cause, seeds),
             Unexpected::Unexercised => What::Unexercised,
             Unexpected::Violated { seed, kind, runs } => {
                 let (mut report, outcome) = self.run(seed, families)?;
@@ -69,23 +73,55 @@ impl Again<'_> {
             told.push(cell);
         }
         if deviations.is_empty() {
-            Ok(self.sum(seed, told))
+            let to = Seed(seed.0.saturating_add(1));
+            Ok(self.sum(SeedRange { from: seed, to }, told))
         } else {
             Err(TestFailure::Unexpected(deviations))
         }
     }
 
-    fn spec(&self, seed: Seed, families: &Families) -> RunSpec {
-        RunSpec::draw(seed, self.lock, families, Rc::new(self.scenario.clone()))
+    /// The run of a seed.
+    pub(super) fn spec(&self, seed: Seed, families: &Families) -> RunSpec {
+        let drawn = RunSpec::draw(seed, self.lock, families, Rc::new(self.scenario.clone()));
+        match self.plan {
+            Some(plan) => RunSpec { plan: plan.clone(), ..drawn },
+            None => drawn,
+        }
+    }
+
+    /// Every seed of a sweep under the plan of the test, added up.
+    pub(super) fn sum_of(&self, sweep: &SweepSpec) -> Result<Sweep, TestFailure> {
+        let seeds: Vec<Seed> = (sweep.seeds.from.0..sweep.seeds.to.0).map(Seed).collect();
+        let mut cells = Vec::new();
+        for (lock, families) in &sweep.cells {
+            let mut cell = Cell::new(lock.name, &families.to_string());
+            let one = |seed: &Seed| {
+                let outcome = self.spec(*seed, families).run(Engine::Fast);
+                outcome.map_err(|error| (*seed, error)).map(|outcome| {
+                    let spec = self.spec(*seed, families);
+                    let report = Findings { spec: &spec, outcome: &outcome }.report();
+                    (*seed, report, phases(&outcome.history))
+                })
+            };
+            for told in in_parallel(sweep.jobs, &seeds, one) {
+                let (seed, run, phases) =
+                    told.map_err(|(seed, error)| self.failed(seed, families, error))?;
+                cell.add(&RunSummary { seed, run: &run, phases: &phases });
+            }
+            cells.push(cell);
+        }
+        Ok(self.sum(sweep.seeds, cells))
+    }
+
+    fn failed(&self, seed: Seed, families: &Families, error: EngineError) -> TestFailure {
+        let (client, fault) = (self.lock.name.to_owned(), families.to_string());
+        TestFailure::Run(FailedRun { client, fault, seed, error })
     }
 
     /// The run of a seed, which both engines must tell alike.
     fn run(&self, seed: Seed, families: &Families) -> Result<(RunReport, RunOutcome), TestFailure> {
         let spec = self.spec(seed, families);
-        let failed = |error| {
-            let (client, fault) = (self.lock.name.to_owned(), families.to_string());
-            TestFailure::Run(FailedRun { client, fault, seed, error })
-        };
+        let failed = |error| self.failed(seed, families, error);
         let outcome = spec.run_recording(Engine::Fast, Recording::Wire).map_err(failed)?;
         let other = spec.run(Engine::Turmoil).map_err(failed)?;
         if other.history != outcome.history {
@@ -130,8 +166,7 @@ impl Again<'_> {
         Ok(paths)
     }
 
-    fn sum(&self, seed: Seed, cells: Vec<Cell>) -> Sweep {
-        let range = SeedRange { from: seed, to: Seed(seed.0.saturating_add(1)) };
+    fn sum(&self, range: SeedRange, cells: Vec<Cell>) -> Sweep {
         Sweep {
             format: FORMAT.to_owned(),
             version: VERSION,

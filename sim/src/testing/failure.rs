@@ -2,7 +2,7 @@
 
 use crate::files::FileError;
 use crate::studies::sweep::FailedRun;
-use fencepost_reports::Kind;
+use fencepost_reports::{Cause, Kind};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -56,6 +56,8 @@ pub enum What {
     },
     /// A rule should be broken and was not, by so many seeds.
     Missing(Kind, u64),
+    /// A rule should be broken for a cause and was not, by so many seeds.
+    OtherCause(Kind, Cause, u64),
     /// No seed exercised the lock.
     Unexercised,
 }
@@ -107,6 +109,9 @@ impl fmt::Display for Deviation {
             }
             What::Missing(kind, seeds) => {
                 write!(f, "{client} under {fault}: none of {seeds} seeds shows {kind}")
+            }
+            What::OtherCause(kind, cause, seeds) => {
+                write!(f, "{client} under {fault}: none of {seeds} seeds shows {kind} by {cause}")
             }
             What::Unexercised => {
                 write!(

@@ -2,7 +2,7 @@
 
 use super::Expect;
 use fencepost_faults::Seed;
-use fencepost_reports::{Cell, Kind};
+use fencepost_reports::{Cause, Cell, Kind};
 
 /// What of a cell is not as expected.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +16,8 @@ pub(super) enum Unexpected {
     },
     /// No seed breaks this rule.
     Missing(Kind, u64),
+    /// No seed breaks this rule for this cause.
+    OtherCause(Kind, Cause, u64),
     /// Nothing was exercised: the test proves nothing.
     Unexercised,
 }
@@ -28,6 +30,13 @@ pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
         Expect::Violates(kinds) => {
             let missing = kinds.iter().find(|kind| !cell.violations_by_kind.contains_key(kind));
             return missing.map(|kind| Unexpected::Missing(*kind, cell.runs));
+        }
+        Expect::ViolatesBy(pairs) => {
+            let shown = |(kind, cause): &&(Kind, Cause)| {
+                cell.fingerprints.iter().any(|one| (one.kind, one.cause) == (*kind, *cause))
+            };
+            let missing = pairs.iter().find(|pair| !shown(pair));
+            return missing.map(|(kind, cause)| Unexpected::OtherCause(*kind, *cause, cell.runs));
         }
     };
     let first =

@@ -2,7 +2,8 @@
 //! command that shows the seed again.
 
 use fencepost::clients::find;
-use fencepost::testing::{Deviation, Expect, Kind, LockTest, TestFailure, What};
+use fencepost::testing::{Cause, Deviation, Expect, FaultPlan, Kind, LockTest, TestFailure, What};
+use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::documents::read::read_report;
 use std::path::Path;
 use std::process::Command;
@@ -57,6 +58,50 @@ fn a_claim_that_does_not_hold_fails_with_reports() {
 fn a_claim_of_a_violation_that_is_not_there_fails() {
     let failed = deviation(&test("none").expect(Expect::Violates(vec![Kind::Overlap])));
     assert_eq!(failed.what, What::Missing(Kind::Overlap, 20));
+}
+
+#[test]
+fn a_claim_about_a_cause_is_held_to_it() {
+    let by = |cause| {
+        test("pause").expect(Expect::ViolatesBy(vec![(Kind::Overlap, cause)])).check_with(&without)
+    };
+    by(Cause::HolderPause).unwrap();
+    let TestFailure::Unexpected(found) = by(Cause::ClockJump).unwrap_err() else { panic!() };
+    assert_eq!(found[0].what, What::OtherCause(Kind::Overlap, Cause::ClockJump, 20));
+}
+
+/// A pause of client-1, of so many seconds, from 5 s on.
+fn pause(seconds: u64) -> FaultPlan {
+    let (node, duration_us) = (Node::Client(1), Micros::from_secs(seconds));
+    let fault = Fault::Pause { node, duration_us };
+    FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(5_000_000), fault }])
+}
+
+#[test]
+fn every_seed_runs_under_the_plan_of_the_test() {
+    let with = |plan, jobs| test("pause").plan(plan).jobs(jobs).expect(Expect::Never(vec![]));
+    let [one, two] = [1, 2].map(|jobs| with(pause(30), jobs).check_with(&without).unwrap());
+    assert_eq!(one.cells, two.cells, "whatever the threads");
+    assert!(one.cells[0].violated > 0, "some seed holds the lock at 5 s");
+    let short = with(pause(1), 2).check_with(&without).unwrap();
+    assert_eq!((short.cells[0].violated, short.cells[0].runs), (0, 20), "a second is harmless");
+}
+
+#[test]
+fn a_failure_under_a_plan_shows_its_seed_under_that_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let failed = deviation(&test("pause").plan(pause(30)).reports(folder.path()));
+    let What::Violated { seed, reports, .. } = failed.what else { panic!("{failed:?}") };
+    let written = read_report(&std::fs::read_to_string(&reports[0]).unwrap()).unwrap();
+    assert_eq!((written.seed.0, &written.runs[0].plan), (seed, &pause(30)));
+}
+
+#[test]
+fn a_plan_that_does_not_fit_is_refused() {
+    let fault = Fault::FlushAll { node: Node::Redis(9) };
+    let plan = FaultPlan::new(vec![TimedFault { id: 3, at_us: SimTime(1), fault }]);
+    let said = test("eviction").plan(plan).check_with(&without).unwrap_err().to_string();
+    assert!(said.starts_with("fault 3 of the plan names redis-9"), "{said}");
 }
 
 #[test]

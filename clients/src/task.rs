@@ -1,0 +1,305 @@
+//! What locks with several tasks want: a task whose result can be awaited and which can be
+//! cancelled, and a notification between tasks of one host.
+//!
+//! A renewal beside a hold, for example:
+//!
+//! ```
+//! # use fencepost_clients::task::Notify;
+//! # use fencepost_clients::{Env, Session};
+//! # use std::time::Duration;
+//! async fn renew_until_lost(env: Env, mut redis: Session, lost: Notify) {
+//!     loop {
+//!         env.sleep(Duration::from_secs(3)).await;
+//!         if redis.call(&[b"PEXPIRE", b"lock", b"10000"]).await.is_err() {
+//!             return lost.notify_all();
+//!         }
+//!     }
+//! }
+//!
+//! async fn hold(env: Env, redis: Session) {
+//!     let lost = Notify::new();
+//!     let renewal = env.task(renew_until_lost(env.clone(), redis, lost.clone()));
+//!     env.timeout(Duration::from_secs(30), lost.notified()).await;
+//!     renewal.cancel();
+//! }
+//! ```
+
+use crate::env::{Env, Spawned};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+impl Env {
+    /// Runs a future on this host, beside the caller, and gives a handle to what comes of it. It
+    /// ends with the host at the latest, and its handle with it.
+    pub fn task<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
+        let slot = Rc::new(RefCell::new(Slot { state: State::Runs, waiter: None }));
+        let result = slot.clone();
+        let spawned = self.spawn(async move {
+            let value = future.await;
+            result.borrow_mut().end(State::Done(value));
+        });
+        Task { slot, spawned: Some(spawned) }
+    }
+}
+
+/// A task whose result can be awaited, once. Dropping the handle lets the task go on.
+pub struct Task<T> {
+    slot: Rc<RefCell<Slot<T>>>,
+    spawned: Option<Spawned>,
+}
+
+/// The task was cancelled, or its result was taken before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the task was cancelled, or its result was taken before")]
+pub struct NoResult;
+
+struct Slot<T> {
+    state: State<T>,
+    waiter: Option<Waker>,
+}
+
+enum State<T> {
+    Runs,
+    Done(T),
+    Over,
+}
+
+impl<T> Slot<T> {
+    fn end(&mut self, state: State<T>) {
+        self.state = state;
+        if let Some(waiter) = self.waiter.take() {
+            waiter.wake();
+        }
+    }
+}
+
+impl<T> Task<T> {
+    /// Drops the task where it stands, unless it has come to its end. Who awaits it gets
+    /// [`NoResult`].
+    pub fn cancel(mut self) {
+        self.stop();
+    }
+
+    /// The same through a shared reference to the handle's owner: the handle stays.
+    pub fn stop(&mut self) {
+        if matches!(self.slot.borrow().state, State::Runs) {
+            if let Some(spawned) = self.spawned.take() {
+                spawned.abort();
+            }
+            self.slot.borrow_mut().end(State::Over);
+        }
+    }
+
+    /// Whether it has come to its end, or was cancelled.
+    pub fn is_over(&self) -> bool {
+        !matches!(self.slot.borrow().state, State::Runs)
+    }
+}
+
+impl<T> Future for Task<T> {
+    type Output = Result<T, NoResult>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut slot = self.slot.borrow_mut();
+        match std::mem::replace(&mut slot.state, State::Over) {
+            State::Done(value) => Poll::Ready(Ok(value)),
+            State::Over => Poll::Ready(Err(NoResult)),
+            State::Runs => {
+                slot.state = State::Runs;
+                slot.waiter = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// Wakes tasks of the same host. Cheap to clone: all clones are one.
+///
+/// As `tokio::sync::Notify` does it: [`Notify::notify_one`] wakes the one that waits longest or, if
+/// nobody waits, the next that will; several of these are kept as one. [`Notify::notify_all`] wakes
+/// those that wait and keeps nothing.
+#[derive(Clone, Default)]
+pub struct Notify {
+    inner: Rc<RefCell<Waiters>>,
+}
+
+#[derive(Default)]
+struct Waiters {
+    /// Those that wait, the longest first.
+    queue: VecDeque<Rc<RefCell<Waiter>>>,
+    is_kept: bool,
+}
+
+#[derive(Default)]
+struct Waiter {
+    woken: Option<Meant>,
+    waker: Option<Waker>,
+}
+
+/// Whom a notification was meant for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meant {
+    One,
+    All,
+}
+
+impl Waiter {
+    fn wake(&mut self, meant: Meant) {
+        self.woken = Some(meant);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl Notify {
+    /// Nobody waits, and nothing is kept.
+    pub fn new() -> Notify {
+        Notify::default()
+    }
+
+    /// Wakes one that waits, or the next that will.
+    pub fn notify_one(&self) {
+        let mut waiters = self.inner.borrow_mut();
+        match waiters.queue.pop_front() {
+            Some(first) => first.borrow_mut().wake(Meant::One),
+            None => waiters.is_kept = true,
+        }
+    }
+
+    /// Wakes all that wait now.
+    pub fn notify_all(&self) {
+        let waiting = std::mem::take(&mut self.inner.borrow_mut().queue);
+        waiting.iter().for_each(|one| one.borrow_mut().wake(Meant::All));
+    }
+
+    /// Waits for a notification. It counts as waiting from this call on, not from the first poll. If
+    /// it is dropped with a notification that was for one, that passes to the next.
+    pub fn notified(&self) -> Notified {
+        let waiter = Rc::new(RefCell::new(Waiter::default()));
+        let mut waiters = self.inner.borrow_mut();
+        if std::mem::take(&mut waiters.is_kept) {
+            waiter.borrow_mut().woken = Some(Meant::One);
+        } else {
+            waiters.queue.push_back(waiter.clone());
+        }
+        Notified { notify: self.clone(), waiter, is_taken: false }
+    }
+}
+
+/// The future of [`Notify::notified`].
+pub struct Notified {
+    notify: Notify,
+    waiter: Rc<RefCell<Waiter>>,
+    is_taken: bool,
+}
+
+impl Future for Notified {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.waiter.borrow().woken.is_some() {
+            self.is_taken = true;
+            return Poll::Ready(());
+        }
+        self.waiter.borrow_mut().waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Notified {
+    fn drop(&mut self) {
+        self.notify.inner.borrow_mut().queue.retain(|one| !Rc::ptr_eq(one, &self.waiter));
+        if !self.is_taken && self.waiter.borrow().woken == Some(Meant::One) {
+            self.notify.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TestWorld;
+    use std::time::Duration;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_result_of_a_task_is_awaited() {
+        let world = TestWorld::new();
+        let env = world.env();
+        let told = world.run(async move {
+            let later = env.clone();
+            let task = env.task(async move {
+                later.sleep(SECOND).await;
+                42
+            });
+            task.await
+        });
+        assert_eq!(told, Ok(42));
+    }
+
+    #[test]
+    fn a_cancelled_task_does_nothing_more_and_has_no_result() {
+        let world = TestWorld::new();
+        let env = world.env();
+        let done = Rc::new(RefCell::new(false));
+        let (mark, later) = (done.clone(), env.clone());
+        let told = world.run(async move {
+            let mut task = env.task(async move {
+                later.sleep(SECOND).await;
+                *mark.borrow_mut() = true;
+            });
+            task.stop();
+            assert!(task.is_over());
+            env.sleep(2 * SECOND).await;
+            task.await
+        });
+        assert_eq!((told, *done.borrow()), (Err(NoResult), false));
+    }
+
+    #[test]
+    fn one_notification_wakes_one_and_is_kept_if_nobody_waits() {
+        let world = TestWorld::new();
+        let env = world.env();
+        let woken = world.run(async move {
+            let notify = Notify::new();
+            notify.notify_one();
+            notify.notify_one();
+            let mut woken = Vec::new();
+            for _ in 0..2 {
+                woken.push(env.timeout(SECOND, notify.notified()).await.is_some());
+            }
+            let (first, second) = (notify.notified(), notify.notified());
+            notify.notify_one();
+            woken.push(env.timeout(SECOND, second).await.is_some());
+            woken.push(env.timeout(SECOND, first).await.is_some());
+            notify.notify_all();
+            woken.push(env.timeout(SECOND, notify.notified()).await.is_some());
+            woken
+        });
+        assert_eq!(woken, [true, false, false, true, false]);
+    }
+
+    #[test]
+    fn a_notification_for_one_that_nobody_took_passes_to_the_next_and_one_for_all_does_not() {
+        let world = TestWorld::new();
+        let env = world.env();
+        let woken = world.run(async move {
+            let notify = Notify::new();
+            let (first, second) = (notify.notified(), notify.notified());
+            notify.notify_one();
+            drop(first);
+            let passed = env.timeout(SECOND, second).await.is_some();
+            let (first, later) = (notify.notified(), notify.clone());
+            notify.notify_all();
+            drop(first);
+            (passed, env.timeout(SECOND, later.notified()).await.is_some())
+        });
+        assert_eq!(woken, (true, false));
+    }
+}
