@@ -185,6 +185,7 @@ fn phase_of(action: &Action) -> Phase {
 fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
     let mut places = Vec::new();
     let mut rest = asked.iter().peekable();
+    let mut has_read = false;
     for spell in spells {
         if matches!(spell.phase, Phase::Waiting | Phase::Holding | Phase::Idle) {
             let stretch = Stretch::Quiet { from: spell.from, to: spell.to };
@@ -195,13 +196,24 @@ fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
             number = NUMBER_MAX.min(number + 1);
             let Asked { server, sent, arrived, answered, heard } = *ask;
             let stretch = Stretch::Command { server, sent, arrived, answered, heard };
-            places.push(Place { phase: asking(spell.phase), number, client, stretch });
+            let phase = asking(spell.phase, server, &mut has_read);
+            places.push(Place { phase, number, client, stretch });
         }
+        has_read &= spell.phase != Phase::Idle;
     }
     places
 }
 
-/// What a command is for that is sent in a phase.
-fn asking(phase: Phase) -> Phase {
-    if phase == Phase::Holding { Phase::Renewing } else { phase }
+/// What a command is for that is sent in a phase. What a program asks of the storage is told when it
+/// arrives there: in a section it reads first, and then writes.
+fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
+    match phase {
+        Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,
+        Phase::Holding if server == Node::Storage => {
+            *has_read = true;
+            Phase::Reading
+        }
+        Phase::Holding => Phase::Renewing,
+        phase => phase,
+    }
 }

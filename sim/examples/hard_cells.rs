@@ -1,0 +1,179 @@
+//! How many runs and how much processor time it takes to see a violation, uniform against aimed.
+//!
+//! ```text
+//! cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]
+//! ```
+//!
+//! prints a Markdown table: for each hard cell (or those whose name contains CELL) the medians over
+//! 20 trials of the runs and of the processor time to the first violation, and the two-sided p of
+//! the Mann-Whitney rank test for both. Trial n begins at seed 1,000,000 n. It ends after 2,000 runs
+//! at the latest; one that has not found anything by then counts as slower than all others, and a
+//! median that would be of such trials is told as more than what they took. The runs depend on
+//! nothing else; the processor time is that of this machine.
+
+use fencepost::engine::Engine;
+use fencepost::setup::scenario::{Scenario, Strategy};
+use fencepost::studies::sweep::ThreadClock;
+use fencepost::{RunSpec, clients};
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::{Kind, judge};
+use rayon::prelude::*;
+use std::error::Error;
+use std::rc::Rc;
+
+/// A flaw that random faults rarely meet.
+struct Hard {
+    /// What has to happen.
+    what: &'static str,
+    client: &'static str,
+    fault: &'static str,
+    /// The scenario, as TOML.
+    scenario: &'static str,
+    /// The rule that is broken.
+    kind: Kind,
+}
+
+const fn hard(what: &'static str, client: &'static str, fault: &'static str, kind: Kind) -> Hard {
+    Hard { what, client, fault, scenario: "", kind }
+}
+
+const CELLS: &[Hard] = &[
+    hard("death between SETNX and EXPIRE (A2)", "setnx-expire", "client-crash", Kind::Stuck),
+    hard("the reply to SETNX is lost (A2)", "setnx-expire", "lost-reply", Kind::Stuck),
+    hard("a pause between GET and DEL (A8)", "set-px-get-del", "pause", Kind::ForeignRelease),
+    Hard {
+        scenario: "extra-latency = \"1s..15s\"",
+        ..hard("a late DEL after GET (A8)", "set-px-get-del", "latency", Kind::ForeignRelease)
+    },
+    hard("DEL held up by a cut (A8)", "set-px-get-del", "partition", Kind::ForeignRelease),
+    hard("a pause between get and delete", "memcached-get-delete", "pause", Kind::ForeignRelease),
+    hard("a release held up beyond the next acquire", "redisson", "partition", Kind::Overlap),
+    hard("a create whose reply is cut off", "curator-unprotected", "partition", Kind::Stuck),
+    Hard {
+        scenario: "persistence = \"aof-everysec\"",
+        ..hard("power loss with appendfsync everysec (C6)", "redlock", "restart", Kind::Overlap)
+    },
+    Hard {
+        scenario: "restart-delay = \"9s..9500ms\"",
+        ..hard("a restart just short of the ttl (C2)", "redlock", "restart", Kind::Overlap)
+    },
+];
+
+/// What one trial came to.
+#[derive(Clone, Copy)]
+struct Trial {
+    runs: u64,
+    cpu_us: u64,
+    found: bool,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let argument = |place| std::env::args().nth(place);
+    let number = |place, default| argument(place).map_or(Ok(default), |text| text.parse());
+    let (trials, runs_max, name) = (number(1, 20)?, number(2, 2_000)?, argument(3));
+    println!(
+        "| what has to happen | lock x faults | runs, uniform | runs, aimed | p | CPU, uniform | \
+         CPU, aimed | p |"
+    );
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for cell in CELLS {
+        let cell_name = format!("{} x {}", cell.client, cell.fault);
+        if name.as_ref().is_some_and(|name| !cell_name.contains(name)) {
+            continue;
+        }
+        let sides = [Strategy::Uniform, Strategy::Aimed].map(|strategy| {
+            let one = |trial| run_trial(cell, strategy, trial * 1_000_000, runs_max);
+            (0..trials).into_par_iter().map(one).collect::<Result<Vec<Trial>, String>>()
+        });
+        let [uniform, aimed] = sides;
+        println!("{}", row(cell, &cell_name, [&uniform?, &aimed?]));
+    }
+    Ok(())
+}
+
+/// Seeds from the first on, until one shows the violation.
+fn run_trial(cell: &Hard, strategy: Strategy, first: u64, max: u64) -> Result<Trial, String> {
+    let clock = ThreadClock::start();
+    let client = clients::find(cell.client).ok_or(cell.client)?;
+    let families: Families = cell.fault.parse().map_err(|error| format!("{error}"))?;
+    let stated: Scenario = toml::from_str(cell.scenario).map_err(|error| error.to_string())?;
+    let scenario = Rc::new(Scenario { strategy, ..stated });
+    let shows = |seed| -> Result<bool, String> {
+        let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
+        let outcome = spec.run(Engine::Fast).map_err(|error| error.to_string())?;
+        Ok(judge(&outcome.history).violations.iter().any(|found| found.kind == cell.kind))
+    };
+    let mut runs = 0;
+    let mut found = false;
+    while runs < max && !found {
+        found = shows(first + runs)?;
+        runs += 1;
+    }
+    Ok(Trial { runs, cpu_us: clock.micros().unwrap_or(0), found })
+}
+
+fn row(cell: &Hard, name: &str, sides: [&[Trial]; 2]) -> String {
+    let runs = |trial: &Trial| if trial.found { trial.runs } else { u64::MAX };
+    let cpu = |trial: &Trial| if trial.found { trial.cpu_us } else { u64::MAX };
+    let told = |of: &dyn Fn(&Trial) -> u64, unit: &dyn Fn(u64) -> String, least: u64| {
+        sides.map(|side| match median(side.iter().map(of).collect()) {
+            u64::MAX => format!("> {}", unit(least)),
+            median => unit(median),
+        })
+    };
+    let seconds = |us: u64| format!("{:.2} s", us as f64 / 1e6);
+    let longest = |of: fn(&Trial) -> u64| {
+        let all = sides.into_iter().flatten().filter(|trial| !trial.found).map(of);
+        all.min().unwrap_or(0)
+    };
+    let [runs_a, runs_b] = told(&runs, &|runs| runs.to_string(), longest(|trial| trial.runs));
+    let [cpu_a, cpu_b] = told(&cpu, &seconds, longest(|trial| trial.cpu_us));
+    let p = |of: &dyn Fn(&Trial) -> u64| {
+        let [one, other] = sides.map(|side| side.iter().map(of).collect::<Vec<u64>>());
+        chance_of(&one, &other)
+    };
+    let (what, p_runs, p_cpu) = (cell.what, p(&runs), p(&cpu));
+    format!("| {what} | `{name}` | {runs_a} | {runs_b} | {p_runs} | {cpu_a} | {cpu_b} | {p_cpu} |")
+}
+
+/// The median, of an even number the lower of the two in the middle.
+fn median(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+}
+
+/// The two-sided p of the Mann-Whitney rank test: by the normal approximation, with the correction
+/// for ties and for continuity.
+fn chance_of(one: &[u64], other: &[u64]) -> String {
+    let mut all: Vec<u64> = one.iter().chain(other).copied().collect();
+    all.sort_unstable();
+    let (a, b, n) = (one.len() as f64, other.len() as f64, all.len() as f64);
+    let rank = |value: u64| {
+        let below = all.partition_point(|x| *x < value);
+        let upto = all.partition_point(|x| *x <= value);
+        (below + 1 + upto) as f64 / 2.0
+    };
+    let u = one.iter().map(|value| rank(*value)).sum::<f64>() - a * (a + 1.0) / 2.0;
+    let ties: f64 = all
+        .chunk_by(|x, y| x == y)
+        .map(|group| group.len() as f64)
+        .map(|count| count * count * count - count)
+        .sum();
+    let variance = a * b / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
+    if variance <= 0.0 {
+        return "1".to_owned();
+    }
+    let z = ((u - a * b / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
+    let p = two_sided(z);
+    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
+}
+
+/// The chance that a standard normal value is further from 0 than `z`: Abramowitz and Stegun
+/// 7.1.26, whose error is below 1.5e-7.
+fn two_sided(z: f64) -> f64 {
+    let x = z / std::f64::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    let terms = [0.254_829_592, -0.284_496_736, 1.421_413_741, -1.453_152_027, 1.061_405_429];
+    let sum = terms.iter().rev().fold(0.0, |sum, term| (sum + term) * t);
+    (sum * (-x * x).exp()).min(1.0)
+}
