@@ -6,9 +6,10 @@
 
 use fencepost::hosts::programs::Program;
 use fencepost::run::verdicts::Findings;
+use fencepost::setup::scenario::Strategy;
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::Seed;
-use fencepost_reports::{RunReport, Verdict};
+use fencepost_reports::{RunReport, Verdict, What};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -168,6 +169,35 @@ fn ioredis_repeats_itself_under_faults() {
 #[test]
 fn a_shell_script_with_redis_cli_repeats_itself_under_faults() {
     repeats_itself("redis-cli", redis_cli);
+}
+
+/// A trap for a reply is moved to the instant at which a command of the program arrives.
+#[test]
+fn faults_are_aimed_at_the_commands_of_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = plain_c(folder.path()) else {
+        eprintln!("skipped: cc -static is not installed");
+        return;
+    };
+    let mut moved = 0;
+    for seed in 0..8 {
+        let drawn = |strategy| {
+            let uniform = spec(&program, "lost-reply", seed, 8);
+            let scenario = Scenario { strategy, ..(*uniform.scenario).clone() };
+            RunSpec::draw(Seed(seed), uniform.client, &uniform.families, Rc::new(scenario))
+        };
+        let (uniform, aimed) = (drawn(Strategy::Uniform).plan, drawn(Strategy::Aimed));
+        let was_drawn = |at| uniform.faults.iter().any(|timed| timed.at_us == at);
+        let outcome = aimed.run(Engine::Fast).unwrap();
+        for timed in aimed.plan.faults.iter().filter(|timed| !was_drawn(timed.at_us)) {
+            moved += 1;
+            let began = outcome.history.events.iter().find(
+                |event| matches!(event.what, What::FaultBegan { fault, .. } if fault == timed.id),
+            );
+            assert_eq!(began.map(|event| event.time_us), Some(timed.at_us), "seed {seed}");
+        }
+    }
+    assert!(moved >= 5, "{moved}");
 }
 
 #[test]
