@@ -22,6 +22,7 @@ pub mod retry;
 pub mod script;
 
 pub mod articles;
+pub mod etcd;
 pub mod fencing;
 pub mod memcached;
 pub mod redisson;
@@ -42,7 +43,7 @@ pub use connection::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{
     Acquisition, Check, Coordinator, Definition, Deployment, Extension, FencingToken, Keeps, Lease,
-    Lock, Release, Servers, Settings, Usage,
+    Lock, Release, ServerLock, Servers, Settings, Usage,
 };
 pub use replica_wait::ReplicaWait;
 pub use reply::Reply;

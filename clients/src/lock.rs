@@ -244,9 +244,20 @@ pub enum Deployment {
     ZooKeeper,
     /// One PostgreSQL, and what there is the lock.
     PostgreSql(Keeps),
+    /// A cluster of etcd.
+    Etcd(ServerLock),
 }
 
-/// What a database keeps a lock as.
+/// What the lock is like that an etcd server itself has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ServerLock {
+    /// As in every 3.4: who has waited is granted it, whatever has become of its key.
+    Unchecked,
+    /// As since 3.5.0: the key is looked for first.
+    Checked,
+}
+
+/// What a server keeps a lock as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keeps {
     /// A row that says who has it and until when, by the clocks of the processes.
@@ -255,6 +266,8 @@ pub enum Keeps {
     RowByServer,
     /// A lock of a session or of its transaction: it goes when the connection does.
     Connection,
+    /// A key that goes when its lease ends; the process keeps that alive.
+    Lease,
 }
 
 /// What keeps the lock.
@@ -268,6 +281,8 @@ pub enum Coordinator {
     ZooKeeper,
     /// PostgreSQL, alone.
     PostgreSql,
+    /// etcd, as a cluster.
+    Etcd,
 }
 
 impl Deployment {
@@ -278,19 +293,21 @@ impl Deployment {
             Deployment::Memcached => Coordinator::Memcached,
             Deployment::ZooKeeper => Coordinator::ZooKeeper,
             Deployment::PostgreSql(_) => Coordinator::PostgreSql,
+            Deployment::Etcd(_) => Coordinator::Etcd,
         }
     }
 
     /// Whether a lock there lives as long as the session of its process, which the process prolongs
     /// by its pings: such a lock has no ttl of its own.
     pub const fn lives_with_session(self) -> bool {
-        matches!(self, Deployment::ZooKeeper)
+        matches!(self, Deployment::ZooKeeper | Deployment::Etcd(_))
     }
 
-    /// What a database there keeps a lock as.
+    /// What a server there keeps a lock as, if it does not end leases by itself.
     pub const fn keeps(self) -> Option<Keeps> {
         match self {
             Deployment::PostgreSql(keeps) => Some(keeps),
+            Deployment::Etcd(_) => Some(Keeps::Lease),
             Deployment::Primary
             | Deployment::Independent
             | Deployment::Memcached
@@ -306,6 +323,7 @@ impl Coordinator {
         Coordinator::Memcached,
         Coordinator::ZooKeeper,
         Coordinator::PostgreSql,
+        Coordinator::Etcd,
     ];
 
     /// What `--coordinator` takes.
@@ -315,6 +333,7 @@ impl Coordinator {
             Coordinator::Memcached => "memcached",
             Coordinator::ZooKeeper => "zookeeper",
             Coordinator::PostgreSql => "postgresql",
+            Coordinator::Etcd => "etcd",
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::redlock::variants;
 use crate::sql::{advisory, for_update, shedlock, spring};
 use crate::zookeeper::curator::{mutex, semaphore};
 use crate::zookeeper::{kazoo, naive};
-use crate::{fencing, redisson, redlock, single_node, spring_registry};
+use crate::{etcd, fencing, redisson, redlock, single_node, spring_registry};
 
 /// All locks, in the order in which they are listed for people.
 pub static CLIENTS: &[Definition] = &[
@@ -83,6 +83,12 @@ pub static CLIENTS: &[Definition] = &[
     advisory::DEFINITION,
     for_update::DEFINITION,
     for_update::TIMEOUT,
+    etcd::mutex::DEFINITION,
+    etcd::mutex::OLD,
+    etcd::mutex::DONE,
+    etcd::mutex::FENCING,
+    etcd::server_lock::DEFINITION,
+    etcd::server_lock::FIXED,
 ];
 
 /// A mistake, and the client in which it is fixed.
@@ -340,6 +346,21 @@ pub static TWINS: &[Twin] = &[
         flawed: "select-for-update-timeout",
         fixed: "select-for-update",
         mistake: "the lock of a holder that stands still is given away",
+    },
+    Twin {
+        flawed: "etcd-mutex-unchecked",
+        fixed: "etcd-mutex",
+        mistake: "does not look for its own key after it has waited",
+    },
+    Twin {
+        flawed: "etcd-lock-api",
+        fixed: "etcd-lock-api-fixed",
+        mistake: "the server does not look for the caller's key after it has waited",
+    },
+    Twin {
+        flawed: "etcd-mutex",
+        fixed: "etcd-mutex-fencing",
+        mistake: "nothing stops a holder whose session has ended",
     },
     Twin { flawed: "checked", fixed: "fencing", mistake: "the check is a moment before the write" },
 ];

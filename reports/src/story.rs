@@ -68,6 +68,14 @@ impl Story {
         story
     }
 
+    /// A lock that is a key with a lease.
+    pub(crate) fn with_leases() -> Story {
+        let mut story = Story::with_sessions();
+        story.header.kept_as = Some(Keeping::Lease);
+        story.header.client = "etcd-mutex-unchecked".to_owned();
+        story
+    }
+
     /// A lock in a database.
     pub(crate) fn kept_as(keeping: Keeping) -> Story {
         let mut story = Story::new();

@@ -317,6 +317,7 @@ fn keeping(keeps: Keeps) -> Keeping {
         Keeps::RowByClients => Keeping::RowByClients,
         Keeps::RowByServer => Keeping::RowByServer,
         Keeps::Connection => Keeping::Connection,
+        Keeps::Lease => Keeping::Lease,
     }
 }
 

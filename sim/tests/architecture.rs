@@ -23,6 +23,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "fake-redis",
             "fencepost-clients",
+            "fencepost-etcd",
             "fencepost-faults",
             "fencepost-machine",
             "fencepost-memcached",

@@ -1,10 +1,10 @@
 //! What the judge is told: who holds a lock, as the keys say.
 //!
 //! A lock of `concurrency.Mutex` is called by its prefix: its contenders are the keys below
-//! `<lock>/`, and the one that was created first has it. A lock of etcd3gw is the key
+//! `<lock>/`, called by their leases, and the one that was created first has it. A lock of etcd3gw is the key
 //! `/locks/<lock>`. The number of a holder is the revision that created its key.
 
-use crate::mvcc::{KeyValue, Span, Store};
+use crate::mvcc::{Span, Store};
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,11 +114,6 @@ fn head(store: &Store, lock: &str) -> Option<Head> {
     let below = format!("{lock}/");
     let (key, end) = (Bytes::from(below.clone()), Bytes::from(format!("{lock}0")));
     let first = store.all(&Span { key, end }).min_by_key(|kv| kv.create_revision)?;
-    Some(Head { key: first.key.clone(), value: owner(first, &below), token: first.create_revision })
-}
-
-/// What tells one acquisition of a prefix lock from all others: the same session uses one key.
-fn owner(kv: &KeyValue, below: &str) -> Bytes {
-    let name = kv.key.get(below.len()..).unwrap_or_default();
-    format!("{}@{}", String::from_utf8_lossy(name), kv.create_revision).into()
+    let value = first.key.slice(below.len()..);
+    Some(Head { key: first.key.clone(), value, token: first.create_revision })
 }

@@ -106,6 +106,8 @@ pub enum Cause {
     /// The connection on which a process had the lock, or waited for it, ended without a word to the
     /// process.
     ConnectionLost,
+    /// A process that waited was granted the lock after its lease had ended, and its key had gone.
+    ExpiredWaiter,
     /// The rules do not decide it.
     Unexplained,
 }

@@ -105,15 +105,16 @@ fn server(history: &History, event: &Event) -> String {
 /// What a server says of the first node of the queue.
 fn queue(history: &History, event: &Event) -> String {
     let What::Server { change, value, by, .. } = &event.what else { return String::new() };
+    let (node, session) = history.header.place();
     let node = match value.as_deref().and_then(|value| creator(history, value)) {
-        Some(creator) => format!("the node of {creator}"),
-        None => "a node".to_owned(),
+        Some(creator) => format!("the {node} of {creator}"),
+        None => format!("a {node}"),
     };
     let asked = by.map_or(String::new(), |by| format!(", asked by {by}"));
     match change {
         Change::Granted => format!("has {node} as the first of the queue"),
         Change::Removed => format!("removes {node}{asked}"),
-        Change::Expired => format!("removes {node}, whose session is over"),
+        Change::Expired => format!("removes {node}, whose {session} is over"),
         Change::Discarded => format!("discards {node} to follow the leader"),
         Change::Restored if by.is_some() => format!("has {node}, the first of the queue, back"),
         Change::Restored => format!("comes back with {node} as the first of the queue"),

@@ -237,9 +237,9 @@ impl Story<'_, '_> {
         let header = &timeline.history.header;
         let gone = || timeline.gone(holder).map(|(gone, _)| gone.time);
         let (end, what) = match header.has_no_ttl() {
-            true if header.lives_with_session => (gone(), "node was gone"),
-            true => (gone(), "lock was gone"),
-            false => (self.lease_end(holder), "lease was over"),
+            true if header.lives_with_session => (gone(), format!("{} was gone", header.place().0)),
+            true => (gone(), "lock was gone".to_owned()),
+            false => (self.lease_end(holder), "lease was over".to_owned()),
         };
         let late = match end.filter(|end| *end < left.time) {
             Some(end) => format!(", {} after its {what}", left.time.since(end)),

@@ -4,7 +4,7 @@ use crate::explain::cause::Cause;
 use crate::explain::meaning::of_cause;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Timeline};
-use crate::record::history::Change;
+use crate::record::history::{Change, Header};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 /// Two or three sentences: the fact, its cause, and where it matters what became of it.
@@ -12,15 +12,22 @@ pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) 
     let mut sentences = vec![finding.what.clone()];
     sentences.push(match finding.clash {
         Some(clash) => Scene::new(timeline, finding, clash).why(cause),
-        None => alone(finding.kind, cause, timeline.history.header.lives_with_session).to_owned(),
+        None => alone(finding.kind, cause, &timeline.history.header),
     });
     sentences.extend(consequence(timeline, finding));
     sentences.join(" ")
 }
 
 /// The cause of what needs no second acquisition: of a lock that is kept, or of nobody's getting it.
-fn alone(kind: Kind, cause: Cause, has_sessions: bool) -> &'static str {
-    match (kind, cause) {
+fn alone(kind: Kind, cause: Cause, header: &Header) -> String {
+    if cause == Cause::LostRelease && header.lives_with_session {
+        let (node, session) = header.place();
+        return format!(
+            "A process gave the lock back and never heard whether that arrived, and its {node} \
+             stood on: it lives as long as its {session}."
+        );
+    }
+    let said = match (kind, cause) {
         (Kind::HeldForever, Cause::HoldTooLong) => {
             "It was at work all the time, and its lock did not run out."
         }
@@ -30,10 +37,6 @@ fn alone(kind: Kind, cause: Cause, has_sessions: bool) -> &'static str {
         (_, Cause::AsyncReplicationLoss) => {
             "The lock had been given back, but the server that was promoted never received that: \
              replication is asynchronous."
-        }
-        (_, Cause::LostRelease) if has_sessions => {
-            "A process gave the lock back and never heard whether that arrived, and its node stood \
-             on: it lives as long as its session."
         }
         (_, Cause::LostRelease) => {
             "A process gave the lock back and never heard whether that arrived, and its lock stood \
@@ -66,7 +69,8 @@ fn alone(kind: Kind, cause: Cause, has_sessions: bool) -> &'static str {
         }
         (_, Cause::Unexplained) => UNEXPLAINED,
         (_, other) => of_cause(other).what,
-    }
+    };
+    said.to_owned()
 }
 
 /// What can be named in a sentence about two acquisitions that stood against each other.
@@ -164,6 +168,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             Cause::ClockSkew => self.clock_skew(&holder),
             Cause::SharedClientId => shared_client_id(&holder, &taker),
             Cause::ConnectionLost => self.connection_lost(&holder, &held_at),
+            Cause::ExpiredWaiter => self.expired_waiter(),
             // Those of nobody's getting the lock have no second acquisition.
             Cause::OrphanRenewal
             | Cause::HolderCrash
@@ -183,9 +188,19 @@ impl<'t, 'h> Scene<'t, 'h> {
             true => format!("before {holder} had heard that it was the first of the queue"),
             false => format!("while {holder} was in its section"),
         };
+        let (node, session) = self.timeline.history.header.place();
         format!(
-            "The servers ended the session of {holder}, and its node with it, {when}; so {taker} \
-             became the first of the queue."
+            "The servers ended the {session} of {holder}, and its {node} with it, {when}; so \
+             {taker} became the first of the queue."
+        )
+    }
+
+    fn expired_waiter(&self) -> String {
+        let waiter = if self.holder.grant.is_none() { self.holder } else { self.taker };
+        let waiter = waiter.process;
+        format!(
+            "The lease of {waiter} ended while it waited, and its key went with it; when everybody \
+             in front was gone {waiter} was told all the same that it has the lock."
         )
     }
 
@@ -296,7 +311,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             "stood still"
         };
         let what = match self.timeline.history.header.lives_with_session {
-            true => "session ended".to_owned(),
+            true => format!("{} ended", self.timeline.history.header.place().1),
             false => format!("lease of {} ran out", self.ttl()),
         };
         format!(

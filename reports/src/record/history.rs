@@ -65,7 +65,7 @@ pub struct Header {
     /// have not heard of it for the ttl, rather than for a ttl from when it was taken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
-    /// What a database keeps the lock as; absent for servers that end leases by themselves.
+    /// What a server keeps the lock as; absent for servers that end leases by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<Keeping>,
     /// The lock serves those who wait in the order in which they came: nobody who asked later than
@@ -78,6 +78,14 @@ impl Header {
     /// Whether a lock lasts as long as a session or a connection, and has no ttl of its own.
     pub fn has_no_ttl(&self) -> bool {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
+    }
+
+    /// What a lock that lives with a session is made of, and what it goes with.
+    pub(crate) fn place(&self) -> (&'static str, &'static str) {
+        match self.kept_as {
+            Some(Keeping::Lease) => ("key", "lease"),
+            _ => ("node", "session"),
+        }
     }
 }
 

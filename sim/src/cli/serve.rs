@@ -5,7 +5,7 @@ use super::options::coordinator;
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::hosts::coordinators::redis::persistence;
-use crate::hosts::coordinators::{entry, memcached, postgresql, zookeeper};
+use crate::hosts::coordinators::{entry, etcd, memcached, postgresql, zookeeper};
 use crate::setup::scenario::Persistence;
 use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
@@ -35,6 +35,11 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
             let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
             postgresql::serve(arguments.bind, port, (dir, clients_max))
         }
+        Coordinator::Etcd => {
+            let servers = arguments.servers.unwrap_or(1);
+            let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
+            etcd::serve(arguments.bind, port, servers, (dir, clients_max))
+        }
     };
     fencepost_serve::serve(start, |serving| printed = print(&format!("{serving}\n")))
         .map_err(Failure::wrong)?;
@@ -51,7 +56,10 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
     }
     let or_password = match coordinator {
         Coordinator::Redis => ", or --requirepass PASSWORD",
-        Coordinator::Memcached | Coordinator::ZooKeeper | Coordinator::PostgreSql => "",
+        Coordinator::Memcached
+        | Coordinator::ZooKeeper
+        | Coordinator::PostgreSql
+        | Coordinator::Etcd => "",
     };
     Err(Failure::wrong(format!(
         "--bind '{}': expected a loopback address{or_password}: these servers are for tests, and \
@@ -63,14 +71,14 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
 
 /// Refuses what only other coordinators have.
 fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
-    use Coordinator::{Memcached, PostgreSql, Redis, ZooKeeper};
+    use Coordinator::{Etcd, Memcached, PostgreSql, Redis, ZooKeeper};
     let given: [(&str, bool, &[Coordinator]); 8] = [
         ("--nodes", arguments.nodes > 1, &[Redis, Memcached]),
-        ("--servers", arguments.servers.is_some(), &[ZooKeeper]),
+        ("--servers", arguments.servers.is_some(), &[ZooKeeper, Etcd]),
         ("--replicas", arguments.replicas > 0, &[Redis]),
         ("--sentinels", arguments.sentinels > 0, &[Redis]),
         ("--persistence", arguments.persistence != Persistence::None, &[Redis]),
-        ("--dir", arguments.dir.is_some(), &[Redis, ZooKeeper, PostgreSql]),
+        ("--dir", arguments.dir.is_some(), &[Redis, ZooKeeper, PostgreSql, Etcd]),
         ("--maxmemory", arguments.maxmemory > 0, &[Redis, Memcached]),
         ("--requirepass", arguments.requirepass.is_some(), &[Redis]),
     ];

@@ -71,6 +71,36 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         setting: |_| "client=curator-fencing".to_owned(),
     },
     Safeguard {
+        name: "fencing",
+        about: "a lock whose create revisions are fencing tokens, and a storage that checks them",
+        fits: |spec| {
+            !spec.client.has_tokens && matches!(spec.client.deployment, Deployment::Etcd(_))
+        },
+        with: |spec| another_lock(&fenced_storage(spec), "etcd-mutex-fencing"),
+        setting: |_| "client=etcd-mutex-fencing".to_owned(),
+    },
+    Safeguard {
+        name: "leave-when-done",
+        about: "a holder that leaves its section when its session is done",
+        fits: |spec| spec.client.name == "etcd-mutex",
+        with: |spec| another_lock(spec, "etcd-mutex-done"),
+        setting: |_| "client=etcd-mutex-done".to_owned(),
+    },
+    Safeguard {
+        name: "etcd-3.5",
+        about: "servers that look for the caller's key before they grant the lock (etcd 3.5.0)",
+        fits: |spec| spec.client.name == "etcd-lock-api",
+        with: |spec| another_lock(spec, "etcd-lock-api-fixed"),
+        setting: |_| "client=etcd-lock-api-fixed".to_owned(),
+    },
+    Safeguard {
+        name: "look-for-the-key",
+        about: "a mutex that looks for its own key after it has waited (etcd 3.5.0)",
+        fits: |spec| spec.client.name == "etcd-mutex-unchecked",
+        with: |spec| another_lock(spec, "etcd-mutex"),
+        setting: |_| "client=etcd-mutex".to_owned(),
+    },
+    Safeguard {
         name: "leave-when-suspended",
         about: "a holder that leaves its section when its connection is suspended or lost",
         fits: |spec| spec.client.name == "curator-mutex",

@@ -5,6 +5,7 @@
 //! there are, makes their machines, tells each process where they listen, and knows how long they
 //! may take to recover once everything is healed.
 
+pub(crate) mod etcd;
 pub(crate) mod memcached;
 pub(crate) mod postgresql;
 pub(crate) mod redis;
@@ -13,7 +14,7 @@ pub(crate) mod zookeeper;
 use crate::setup::scenario::Scenario;
 use crate::world::server::Factory;
 use bytes::Bytes;
-use fencepost_clients::{Address, Coordinator, Definition, Servers};
+use fencepost_clients::{Address, Coordinator, Definition, ServerLock, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Seed};
 
@@ -54,11 +55,13 @@ pub(crate) struct Ground<'r> {
     pub(crate) topology: Topology,
     /// Which keys the servers tell the judge of; `None` where nobody judges.
     pub(crate) tap_prefix: Option<Bytes>,
+    /// What the servers' own lock is like, where they have one.
+    pub(crate) server_lock: ServerLock,
 }
 
 /// Every coordinator, in the order in which they are listed for people.
 pub static COORDINATORS: &[Entry] =
-    &[redis::ENTRY, memcached::ENTRY, zookeeper::ENTRY, postgresql::ENTRY];
+    &[redis::ENTRY, memcached::ENTRY, zookeeper::ENTRY, postgresql::ENTRY, etcd::ENTRY];
 
 impl Scenario {
     /// Which servers a lock runs against under these faults.
@@ -74,6 +77,7 @@ pub fn entry(coordinator: Coordinator) -> &'static Entry {
         Coordinator::Memcached => &memcached::ENTRY,
         Coordinator::ZooKeeper => &zookeeper::ENTRY,
         Coordinator::PostgreSql => &postgresql::ENTRY,
+        Coordinator::Etcd => &etcd::ENTRY,
     }
 }
 

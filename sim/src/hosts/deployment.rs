@@ -13,7 +13,7 @@ use crate::world::host::Software;
 use crate::world::recorder::Recorder;
 use crate::world::server::Server;
 use bytes::Bytes;
-use fencepost_clients::{Definition, Env, Lock, Servers};
+use fencepost_clients::{Definition, Env, Lock, ServerLock, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Micros, Node, Seed, SimTime};
 use std::rc::Rc;
@@ -109,6 +109,10 @@ impl Deployment {
             scenario: &self.scenario,
             topology: self.topology,
             tap_prefix: Some(self.tap_prefix()),
+            server_lock: match self.client.deployment {
+                fencepost_clients::Deployment::Etcd(server_lock) => server_lock,
+                _ => ServerLock::Unchecked,
+            },
         }
     }
 

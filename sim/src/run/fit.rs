@@ -6,7 +6,7 @@ use crate::setup::roster::Roster;
 use crate::setup::scenario::{Scenario, SlowLink};
 use crate::world::host::Software;
 use crate::world::tasks::TaskFuture;
-use fencepost_clients::{CLIENTS, Definition, Env, Servers};
+use fencepost_clients::{CLIENTS, Definition, Env, ServerLock, Servers};
 use fencepost_faults::setting::InvalidSetting;
 use fencepost_faults::{Families, Family, Node, Seed};
 use std::cell::Cell;
@@ -82,7 +82,13 @@ pub fn knows_threads(client: &Definition) -> bool {
 fn servers(client: &Definition) -> Servers {
     let scenario = Scenario::default();
     let topology = scenario.topology(client, &Families::from(Family::None));
-    let ground = Ground { seed: Seed(0), scenario: &scenario, topology, tap_prefix: None };
+    let ground = Ground {
+        seed: Seed(0),
+        scenario: &scenario,
+        topology,
+        tap_prefix: None,
+        server_lock: ServerLock::Unchecked,
+    };
     (entry(client.deployment.coordinator()).servers)(&ground, Node::Client(1))
 }
 

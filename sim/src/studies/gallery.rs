@@ -3,6 +3,7 @@
 //! Everything follows from the table of exhibits, so the pages are the same on every machine; a
 //! test makes them again and compares.
 
+mod etcd;
 pub mod exhibits;
 mod memcached;
 mod postgresql;

@@ -60,7 +60,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "zoo"],
-        &["unknown coordinator 'zoo'", "redis", "memcached", "zookeeper", "postgresql"],
+        &["unknown coordinator 'zoo'", "redis", "memcached", "zookeeper", "postgresql", "etcd"],
     );
     refuses(
         &["--coordinator", "postgresql", "--client", "single-node"],

@@ -110,6 +110,37 @@ fn what_an_ensemble_keeps_in_a_folder_is_there_again() {
     }
 }
 
+/// Calls a member of an etcd cluster until it answers with success.
+fn call(address: &str, path: &str, body: &str) -> String {
+    let length = body.len();
+    let head = format!("POST /v3/{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n");
+    for _ in 0..400 {
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        if answer.starts_with("HTTP/1.1 200 OK") {
+            return answer;
+        }
+        std::thread::park_timeout(LOOK_PAUSE);
+    }
+    panic!("it does not come to serve");
+}
+
+#[test]
+fn what_a_cluster_of_etcd_keeps_in_a_folder_is_there_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--coordinator", "etcd", "--servers", "3"];
+    let words = [&words[..], &["--dir", folder.path().to_str().unwrap()]].concat();
+    for expected in ["\"version\":\"1\"", "\"version\":\"2\""] {
+        let (served, addresses) = Served::start(&words);
+        call(&addresses[0], "kv/put", "{\"key\":\"YQ==\"}");
+        let said = call(&addresses[1], "kv/range", "{\"key\":\"YQ==\"}");
+        assert!(said.contains(expected), "{said}");
+        assert!(served.interrupt());
+    }
+}
+
 /// What PostgreSQL's first messages and a query are answered with, up to the end of the connection.
 fn query(address: &str, sql: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();

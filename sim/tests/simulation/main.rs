@@ -15,6 +15,7 @@ mod databases;
 mod dating;
 mod determinism;
 mod engines;
+mod etcd_waiters;
 mod fair_queues;
 mod fixtures;
 mod frozen;

@@ -29,14 +29,14 @@ fn the_first_of_a_queue_has_the_lock_until_its_lease_ends() {
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzE=\",\"lease\":1}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzI=\"}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"b3RoZXI=\"}"), 20);
-    assert_eq!(told(&mut world), [(KeyChange::Granted, "1@2".to_owned(), Some(2))]);
+    assert_eq!(told(&mut world), [(KeyChange::Granted, "1".to_owned(), Some(2))]);
     world.run(2_000);
     assert_eq!(told(&mut world), []);
     world.run(2_000);
-    let second = (KeyChange::Granted, "2@3".to_owned(), Some(3));
-    assert_eq!(told(&mut world), [(KeyChange::Expired, "1@2".to_owned(), None), second]);
+    let second = (KeyChange::Granted, "2".to_owned(), Some(3));
+    assert_eq!(told(&mut world), [(KeyChange::Expired, "1".to_owned(), None), second]);
     world.ask(0, ("kv/deleterange", "{\"key\":\"cmVzLzI=\"}"), 20);
-    assert_eq!(told(&mut world), [(KeyChange::Removed, "2@3".to_owned(), None)]);
+    assert_eq!(told(&mut world), [(KeyChange::Removed, "2".to_owned(), None)]);
 }
 
 #[test]

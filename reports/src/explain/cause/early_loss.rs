@@ -297,7 +297,7 @@ impl Lost<'_, '_> {
                 self.clock_fault(&both, SimTime::ZERO, at.time).map(|_| Cause::ClockSkew)
             }
             Keeping::RowByServer => self.clock_fault(&[span.node], set, at.time),
-            Keeping::Connection => None,
+            Keeping::Connection | Keeping::Lease => None,
         };
         found.unwrap_or(Cause::Unexplained)
     }

@@ -13,6 +13,9 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     if !timeline.history.header.has_no_ttl() {
         return None;
     }
+    if timeline.history.header.kept_as == Some(Keeping::Lease) && was_never_first(timeline, clash) {
+        return Some(Cause::ExpiredWaiter);
+    }
     let holder = &timeline.acquisitions[clash.earlier];
     let (gone, how) = timeline.gone(holder)?;
     if timeline.history.header.kept_as == Some(Keeping::Connection) {
@@ -25,6 +28,12 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
         _ if is_expiry => Some(Cause::SessionExpired),
         _ => None,
     }
+}
+
+/// Whether one of both entered though no server ever had its key as the first of the queue: it went
+/// while the process waited.
+fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    [clash.earlier, clash.later].iter().any(|index| timeline.acquisitions[*index].grant.is_none())
 }
 
 /// Whether a lock of a connection went without a command: with the connection, or with the server.
@@ -135,6 +144,16 @@ mod tests {
         assert_eq!(overlap(gone().hears(4, 1, "a").expires(5, "a")), Cause::StaleRead);
         let level = gone().expires(3, "a").hears(4, 1, "a");
         assert_eq!(overlap(level), Cause::SessionExpired, "the answer was under way");
+    }
+
+    #[test]
+    fn who_enters_though_its_key_was_never_the_first_is_a_waiter_whose_lease_had_ended() {
+        // Client 1 is told that it has the lock, of which no server knows.
+        let entered = |story: Story| overlap(story.acquires(1, 1).hears(3, 1, "a"));
+        assert_eq!(entered(Story::with_leases()), Cause::ExpiredWaiter);
+        assert_ne!(entered(Story::with_sessions()), Cause::ExpiredWaiter, "a node is no key");
+        let held = |story: Story| overlap(story.takes(1, 1, "a").expires(4, "a"));
+        assert_eq!(held(Story::with_leases()), Cause::SessionExpired, "it was the first");
     }
 
     /// Nobody gets in from 21 ms on.

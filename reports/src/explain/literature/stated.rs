@@ -38,6 +38,10 @@ const ZOOKEEPER_EPHEMERAL: &str =
     "ZooKeeper 3.8 documentation, Programmer's Guide, Ephemeral Nodes";
 const ZOOKEEPER_GUARANTEES: &str = "ZooKeeper 3.8 documentation, Overview, Guarantees";
 
+const ETCD_JEPSEN: &str = "Jepsen, etcd 3.4.3 (2020), Locks";
+const ETCD_LEASES: &str = "etcd documentation, API, Lease API";
+const ETCD_GUARANTEES: &str = "etcd documentation, API guarantees, Durability";
+
 const ADVISORY: &str = "PostgreSQL 15 documentation, Explicit Locking, Advisory Locks";
 const ROW_LOCKS: &str = "PostgreSQL 15 documentation, Explicit Locking, Row-Level Locks";
 const RELIABILITY: &str = "PostgreSQL 15 documentation, Reliability and the Write-Ahead Log";
@@ -107,6 +111,16 @@ const NOT_FINDING: &[&str] =
     &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
 /// The lock on ZooKeeper with tokens.
 const WITH_CZXID: &[&str] = &["curator-fencing"];
+/// The locks on etcd without tokens.
+const ON_ETCD: &[&str] = &[
+    "etcd-mutex",
+    "etcd-mutex-unchecked",
+    "etcd-mutex-done",
+    "etcd-lock-api",
+    "etcd-lock-api-fixed",
+];
+/// The lock on etcd with tokens.
+const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
 /// Spring's locks in a table, each process under an id of its own.
 const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
 /// ShedLock's.
@@ -132,6 +146,40 @@ const RULES: &[Rule] = &[
             "a holder may stand still beyond its lease, but its unique number is lower than the \
              next one's",
             CAS_IDS,
+        ),
+    },
+    Rule {
+        clients: &[ON_ETCD],
+        families: &[Family::Pause],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a process that stands still for longer than its lease lasts goes on as if it held the \
+             lock that another holds by then",
+            ETCD_JEPSEN,
+        ),
+    },
+    Rule {
+        clients: &[WITH_CREATE_REVISION],
+        families: &[Family::Pause],
+        kinds: &[Kind::Overlap],
+        grounds: (
+            "the create revision is a fencing token, so that a holder that stood still does no harm",
+            ETCD_JEPSEN,
+        ),
+    },
+    Rule {
+        clients: &[ON_ETCD, WITH_CREATE_REVISION],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: ("the keys of a process that died go when its lease ends", ETCD_LEASES),
+    },
+    Rule {
+        clients: &[ON_ETCD, WITH_CREATE_REVISION],
+        families: &[Family::Failover, Family::Restart],
+        kinds: &[],
+        grounds: (
+            "what was acknowledged is durable, and leases outlive their leader",
+            ETCD_GUARANTEES,
         ),
     },
     Rule {

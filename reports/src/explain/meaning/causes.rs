@@ -40,6 +40,7 @@ pub fn of_cause(cause: Cause) -> Meaning {
         Cause::ClockSkew => CLOCK_SKEW,
         Cause::SharedClientId => SHARED_CLIENT_ID,
         Cause::ConnectionLost => CONNECTION_LOST,
+        Cause::ExpiredWaiter => EXPIRED_WAITER,
         Cause::Unexplained => UNEXPLAINED,
     }
 }
@@ -244,13 +245,24 @@ const SHARED_OWNER: Meaning = Meaning {
 };
 
 const SESSION_EXPIRED: Meaning = Meaning {
-    what: "The session of the holder ended, and its node went, while the holder was in its \
-           section.",
+    what: "The session of the holder ended (in etcd, the lease that it kept alive), and its node or \
+           key went, while the holder was in its section.",
     how: "The servers had not heard of the holder for the timeout of its session: its process \
           stood still, or the network was cut. The client learns of it only from a server.",
-    helps: "Show the storage the czxid of the node as a fencing token. Leaving the section when \
-            the connection is suspended helps against a cut network, not against a process that \
-            stands still.",
+    helps: "Show the storage the czxid of the node, or the create revision of the key, as a \
+            fencing token. Leaving the section when the connection is suspended, or the session \
+            done, helps against a cut network, not against a process that stands still.",
+};
+
+const EXPIRED_WAITER: Meaning = Meaning {
+    what: "A process that waited for the lock was granted it though its lease had ended, and its \
+           key had gone from the queue.",
+    how: "Whoever grants the lock waits until nobody is in front, and does not look whether the \
+          key that waited is still there: etcd's server-side lock and the mutex of its Go client \
+          up to 3.4 (etcd issue 11456, found by Jepsen in 3.4.3).",
+    helps: "etcd 3.5, which looks for the key. A lease can end right after that look: against this, \
+            and against a holder that stands still, show the storage the create revision of the key \
+            as a fencing token.",
 };
 
 const STALE_READ: Meaning = Meaning {

@@ -60,7 +60,7 @@ pub enum StorageRule {
     CheckThenWrite,
 }
 
-/// What a database keeps a lock as.
+/// What a server keeps a lock as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeping {
@@ -70,4 +70,6 @@ pub enum Keeping {
     RowByServer,
     /// A lock of a connection: it goes when the connection ends, and has no ttl.
     Connection,
+    /// A key that goes when its lease ends; the process of its holder keeps that alive.
+    Lease,
 }

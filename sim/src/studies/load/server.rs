@@ -5,7 +5,7 @@ use crate::hosts::coordinators::{Entry, Ground};
 use crate::setup::scenario::Scenario;
 use crate::world::host::Software;
 use crate::world::server::Server;
-use fencepost_clients::{Coordinator, Servers};
+use fencepost_clients::{Coordinator, ServerLock, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Micros, Node, Seed};
 use fencepost_machine::wording::Wording;
@@ -18,20 +18,22 @@ use std::rc::Rc;
 pub(super) fn node(coordinator: Coordinator) -> Node {
     match coordinator {
         Coordinator::Redis => Node::Redis(1),
-        Coordinator::Memcached | Coordinator::ZooKeeper | Coordinator::PostgreSql => {
-            Node::Server(1)
-        }
+        Coordinator::Memcached
+        | Coordinator::ZooKeeper
+        | Coordinator::PostgreSql
+        | Coordinator::Etcd => Node::Server(1),
     }
 }
 
 fn ground<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> Ground<'r> {
     let topology = match entry.coordinator {
         Coordinator::Redis => Topology::Standalone,
-        Coordinator::Memcached | Coordinator::ZooKeeper | Coordinator::PostgreSql => {
-            Topology::Ensemble { servers: 1 }
-        }
+        Coordinator::Memcached
+        | Coordinator::ZooKeeper
+        | Coordinator::PostgreSql
+        | Coordinator::Etcd => Topology::Ensemble { servers: 1 },
     };
-    Ground { seed, scenario, topology, tap_prefix: None }
+    Ground { seed, scenario, topology, tap_prefix: None, server_lock: ServerLock::Unchecked }
 }
 
 /// Where a process finds it.

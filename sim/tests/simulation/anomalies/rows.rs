@@ -539,6 +539,9 @@ pub(crate) const ROWS: &[Row] = &[
         Some(within("select-for-update-timeout", long_pauses)),
         20,
     ),
+    row("E7", case("etcd-mutex"), "pause", HARM, Some(case("etcd-mutex-fencing")), 20),
+    row("E7", case("etcd-lock-api"), "pause", HARM, Some(case("etcd-mutex-fencing")), 10),
+    row("E7", case("etcd-mutex-done"), "storage-delay", HARM, Some(case("etcd-mutex-fencing")), 10),
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
     row(
         "F2",

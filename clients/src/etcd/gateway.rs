@@ -1,0 +1,222 @@
+//! Calls to a cluster: to one member, and to the next when that does not answer.
+//!
+//! What is tried again is as in clientv3 (`clientv3/retry.go`): a read until it is answered, a change
+//! only if it certainly did not leave. The library waits 25 ms give or take a tenth between two tries
+//! (`defaultBackoffWaitBetween`), and has no timeout of its own; here a call ends after the
+//! `command_timeout`, as with a context of the application.
+
+use super::http::Link;
+use super::{coded, number};
+use crate::connection::CallError;
+use crate::env::{Address, Draw, Env, Monotonic};
+use crate::lock::{Servers, Settings};
+use serde_json::{Value, json};
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+/// The code with which a member says that it cannot tell for now (gRPC's UNAVAILABLE).
+const UNAVAILABLE: i64 = 14;
+/// How long the client waits between two tries.
+const BACKOFF: std::ops::RangeInclusive<Duration> =
+    Duration::from_micros(22_500)..=Duration::from_micros(27_500);
+
+/// Why a call brought no result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The server refused it; it was not carried out.
+    Refused(String),
+    /// The server could not tell: nobody leads, or agreement takes too long.
+    Unavailable(String),
+    /// No answer came.
+    Lost(CallError),
+}
+
+impl Failure {
+    /// Whether the call may have been carried out all the same.
+    pub fn may_have_applied(&self) -> bool {
+        match self {
+            Failure::Refused(_) => false,
+            Failure::Unavailable(_) => true,
+            Failure::Lost(error) => error.may_have_applied(),
+        }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Refused(text) | Failure::Unavailable(text) => {
+                write!(f, "the server answered {text}")
+            }
+            Failure::Lost(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Failure {
+        Failure::Lost(error)
+    }
+}
+
+/// The client of one process.
+pub struct Gateway {
+    env: Env,
+    members: Vec<Address>,
+    /// Which member is asked.
+    at: Cell<usize>,
+    timeout: Duration,
+    /// A connection on which nothing is outstanding.
+    idle: RefCell<Option<Link>>,
+}
+
+impl Gateway {
+    /// Begins with any member. Panics if the servers are no cluster.
+    pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Gateway {
+        let Servers::Ensemble(members) = servers else {
+            panic!("a cluster is needed, but the servers are {servers:?}")
+        };
+        assert!(!members.is_empty(), "a cluster has a member");
+        let first = (u128::from(env.random(Draw::Jitter)) * members.len() as u128) >> 64;
+        Gateway {
+            env: env.clone(),
+            members: members.clone(),
+            at: Cell::new(first as usize),
+            timeout: settings.command_timeout,
+            idle: RefCell::new(None),
+        }
+    }
+
+    /// The host on which it runs.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// Goes to another member from now on.
+    fn leave(&self) {
+        self.idle.borrow_mut().take();
+        self.at.set((self.at.get() + 1) % self.members.len());
+    }
+
+    /// A connection to the member that is asked now.
+    pub(super) async fn link(&self) -> Result<Link, CallError> {
+        Link::open(&self.env, &self.members[self.at.get()], self.timeout).await
+    }
+
+    /// One call, once.
+    pub async fn call(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        let outcome = self.exchange(path, &body.to_string()).await;
+        if let Err(Failure::Lost(_) | Failure::Unavailable(_)) = &outcome {
+            self.leave();
+        }
+        outcome
+    }
+
+    async fn exchange(&self, path: &str, body: &str) -> Result<Value, Failure> {
+        let idle = self.idle.borrow_mut().take();
+        let mut link = match idle {
+            Some(link) => link,
+            None => self.link().await?,
+        };
+        let mut outcome = link.ask(path, body).await;
+        if let Err(CallError::Unsent(_)) = outcome {
+            // It broke while nobody looked.
+            link = self.link().await?;
+            outcome = link.ask(path, body).await;
+        }
+        let (status, answer) = outcome?;
+        *self.idle.borrow_mut() = Some(link);
+        // An answer in pieces has one value on a line.
+        let text = String::from_utf8_lossy(&answer);
+        let first = text.lines().next().unwrap_or_default();
+        let value: Value = serde_json::from_str(first)
+            .map_err(|error| CallError::Malformed(format!("{error} in {status} {first:.80}")))?;
+        if status == 200 {
+            return Ok(value);
+        }
+        let told = value["message"].as_str().unwrap_or_default().to_owned();
+        match number(&value["code"]) {
+            UNAVAILABLE => Err(Failure::Unavailable(told)),
+            _ => Err(Failure::Refused(told)),
+        }
+    }
+
+    /// A change, tried again until the deadline if it certainly did not leave.
+    pub async fn change(
+        &self,
+        path: &str,
+        body: &Value,
+        deadline: Monotonic,
+    ) -> Result<Value, Failure> {
+        loop {
+            match self.call(path, body).await {
+                Err(Failure::Lost(error))
+                    if !error.may_have_applied() && self.again(deadline).await => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// A read, tried again until the deadline if it was not answered.
+    pub async fn read(
+        &self,
+        path: &str,
+        body: &Value,
+        deadline: Monotonic,
+    ) -> Result<Value, Failure> {
+        loop {
+            match self.call(path, body).await {
+                Err(Failure::Lost(_) | Failure::Unavailable(_)) if self.again(deadline).await => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Waits a moment; false if that would pass the deadline.
+    async fn again(&self, deadline: Monotonic) -> bool {
+        let delay = self.env.jitter(&BACKOFF);
+        if self.env.monotonic_clock().plus(delay) >= deadline {
+            return false;
+        }
+        self.env.sleep(delay).await;
+        true
+    }
+
+    /// Waits until a key is deleted at a revision or later (`waitDelete`). A watch whose connection
+    /// ends begins again at another member; one that is silent is waited for: the library sets no
+    /// bound, and does not ask the member whether it knows a leader.
+    pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
+        let (key, start_revision) = (coded(key), revision.to_string());
+        let create = json!({"key": key, "start_revision": start_revision});
+        let body = json!({"create_request": create}).to_string();
+        loop {
+            match self.watch(&body).await {
+                Ok(outcome) => return outcome,
+                Err(_) => {
+                    self.leave();
+                    self.env.sleep(self.env.jitter(&BACKOFF)).await;
+                }
+            }
+        }
+    }
+
+    async fn watch(&self, body: &str) -> Result<Result<(), Failure>, CallError> {
+        let mut link = self.link().await?;
+        let head = link.begin("watch", body).await?;
+        link.wait_for_ever();
+        while let Some(piece) = link.piece(head).await? {
+            let value: Value = serde_json::from_slice(&piece)
+                .map_err(|error| CallError::Malformed(error.to_string()))?;
+            let result = &value["result"];
+            let events = result["events"].as_array();
+            if events.into_iter().flatten().any(|event| event["type"] == "DELETE") {
+                return Ok(Ok(()));
+            }
+            if result["canceled"] == true || value.get("error").is_some() {
+                let reason = result["cancel_reason"].as_str().unwrap_or("the watch is canceled");
+                return Ok(Err(Failure::Refused(reason.to_owned())));
+            }
+        }
+        Err(CallError::Closed(std::io::ErrorKind::UnexpectedEof))
+    }
+}

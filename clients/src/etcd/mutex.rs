@@ -1,0 +1,275 @@
+//! `etcd-mutex`: the mutex of etcd's Go client, with a session for each acquisition.
+//!
+//! ```text
+//! key = <name>/<lease in hex>
+//! txn  if create_revision(key) = 0  then put key, get first below <name>/  else get key, get first
+//! the first below <name>/ is one's own: it is held
+//! else until nobody is in front: get last created below <name>/ before one's own, watch it until it
+//!      is deleted; then get key: gone means that the session has expired
+//! ```
+//!
+//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`, `waitDeletes` in
+//! `key.go`), used as `etcdctl lock` does it: a session, a mutex, and both are closed at the end.
+//!
+//! - `etcd-mutex-unchecked` is the same in 3.4.0 to 3.4.45, which **does not look for its own key after it
+//!   has waited**: when its lease has ended meanwhile the key is gone, and somebody else may hold the
+//!   lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
+//! - The mutex says nothing to a holder whose session ends. `etcd-mutex-done` leaves its section when
+//!   `Session.Done` fires; in `etcd-mutex-fencing` the storage checks the revision that created the
+//!   key, as the documentation of etcd advises.
+//!
+//! A release whose key is gone is reported as not held; the library ignores that.
+
+use super::gateway::{Failure, Gateway};
+use super::session::Session;
+use super::{coded, lease_of, name_of, number};
+use crate::env::Env;
+use crate::env::{BoxFuture, Monotonic, Note};
+use crate::lock::{
+    Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, ServerLock, Servers,
+    Settings, Usage,
+};
+use serde_json::{Value, json};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "etcd-mutex",
+    about: "etcd's concurrency.Mutex: keys below a prefix, the oldest holds, each waits for the one \
+     before it",
+    deployment: Deployment::Etcd(ServerLock::Unchecked),
+    has_tokens: false,
+    is_fair: false,
+    models: Some("etcd 3.5.0, client/v3/concurrency"),
+    build: |env, servers, settings| build(&env, servers, settings, Traits::CURRENT),
+};
+
+/// The mutex of etcd 3.4.
+pub const OLD: Definition = Definition {
+    name: "etcd-mutex-unchecked",
+    about: "etcd-mutex as in etcd 3.4, which does not look for its own key after it has waited",
+    models: Some("etcd 3.4.23, clientv3/concurrency"),
+    build: |env, servers, settings| {
+        build(&env, servers, settings, Traits { checks_key: false, ..Traits::CURRENT })
+    },
+    ..DEFINITION
+};
+
+/// The mutex whose holder leaves when its session is done.
+pub const DONE: Definition = Definition {
+    name: "etcd-mutex-done",
+    about: "etcd-mutex whose holder leaves when its session is done",
+    build: |env, servers, settings| {
+        build(&env, servers, settings, Traits { leaves: true, ..Traits::CURRENT })
+    },
+    ..DEFINITION
+};
+
+/// The mutex whose holder tells the storage the revision of its key.
+pub const FENCING: Definition = Definition {
+    name: "etcd-mutex-fencing",
+    about: "etcd-mutex with the create revision of its key as fencing token",
+    has_tokens: true,
+    build: |env, servers, settings| {
+        build(&env, servers, settings, Traits { has_tokens: true, ..Traits::CURRENT })
+    },
+    ..DEFINITION
+};
+
+/// What a variant does.
+#[derive(Clone, Copy)]
+struct Traits {
+    /// It looks for its own key after it has waited.
+    checks_key: bool,
+    /// It leaves its section when the session is done.
+    leaves: bool,
+    has_tokens: bool,
+}
+
+impl Traits {
+    const CURRENT: Traits = Traits { checks_key: true, leaves: false, has_tokens: false };
+}
+
+fn build(env: &Env, servers: &Servers, settings: &Settings, traits: Traits) -> Box<dyn Lock> {
+    let gateway = Rc::new(Gateway::new(env, servers, settings));
+    let (ttl, acquire_timeout) = (settings.ttl, settings.acquire_timeout);
+    Box::new(Mutex { gateway, ttl, acquire_timeout, traits, session: None })
+}
+
+struct Mutex {
+    gateway: Rc<Gateway>,
+    ttl: Duration,
+    acquire_timeout: Duration,
+    traits: Traits,
+    /// The session of the lock that is held.
+    session: Option<Session>,
+}
+
+/// Why the lock was not got.
+enum Missed {
+    /// It was not had in time.
+    Late,
+    /// Its own key was gone.
+    SessionExpired,
+    Failed(Failure),
+}
+
+impl From<Failure> for Missed {
+    fn from(failure: Failure) -> Missed {
+        Missed::Failed(failure)
+    }
+}
+
+impl Mutex {
+    async fn lock(&mut self, resource: &str) -> Acquisition {
+        let env = self.gateway.env().clone();
+        let deadline = env.monotonic_clock().plus(self.acquire_timeout);
+        let session = match Session::open(&self.gateway, self.ttl, deadline).await {
+            Ok(session) => session,
+            // A lease without keys keeps nobody out.
+            Err(failure) => return Acquisition::Refused(failure.to_string().into()),
+        };
+        let prefix = format!("{resource}/");
+        let key = format!("{prefix}{}", name_of(session.lease));
+        let left = deadline.since(env.monotonic_clock());
+        let waiting = self.wait(&prefix, &key, session.lease, deadline);
+        let missed = match env.timeout(left, waiting).await {
+            Some(Ok(revision)) => {
+                let token = u64::try_from(revision).ok().filter(|_| self.traits.has_tokens);
+                let lease = lease_of(resource, session.lease, token.map(FencingToken));
+                self.session = Some(session);
+                return Acquisition::Granted(lease);
+            }
+            Some(Err(missed)) => missed,
+            None => Missed::Late,
+        };
+        let why = match missed {
+            Missed::Late => "held by another".to_owned(),
+            Missed::SessionExpired => "mutex: session is expired".to_owned(),
+            Missed::Failed(failure) => failure.to_string(),
+        };
+        let is_out = self.unlock(&key).await.is_ok();
+        match (is_out, session.close().await) {
+            (true, _) | (_, Ok(())) => Acquisition::Refused(why.into()),
+            _ => Acquisition::Unknown(why),
+        }
+    }
+
+    /// Enters the queue and waits for its turn. Returns the revision of the key.
+    async fn wait(
+        &self,
+        prefix: &str,
+        key: &str,
+        lease: i64,
+        deadline: Monotonic,
+    ) -> Result<i64, Missed> {
+        let entered = self.gateway.change("kv/txn", &enter(prefix, key, lease), deadline).await?;
+        let first = |at: usize| {
+            number(&entered["responses"][at]["response_range"]["kvs"][0]["create_revision"])
+        };
+        let revision = if entered["succeeded"] == true {
+            number(&entered["header"]["revision"])
+        } else {
+            first(0)
+        };
+        let owner = first(1);
+        if owner == 0 || owner == revision {
+            return Ok(revision);
+        }
+        loop {
+            let before =
+                self.gateway.read("kv/range", &in_front(prefix, revision), deadline).await?;
+            let Some(last) = before["kvs"][0]["key"].as_str().and_then(decoded) else { break };
+            let seen = number(&before["header"]["revision"]);
+            self.gateway.wait_for_deletion(&last, seen).await?;
+        }
+        if self.traits.checks_key {
+            let own = self.gateway.read("kv/range", &json!({"key": coded(key)}), deadline).await?;
+            if own["kvs"][0].is_null() {
+                return Err(Missed::SessionExpired);
+            }
+        }
+        Ok(revision)
+    }
+
+    /// `Unlock`: whether the key was there.
+    async fn unlock(&self, key: &str) -> Result<bool, Failure> {
+        let deleted = self.gateway.call("kv/deleterange", &json!({"key": coded(key)})).await?;
+        Ok(number(&deleted["deleted"]) > 0)
+    }
+
+    async fn give_back(&mut self, lease: &Lease) -> Release {
+        let Some(session) = self.session.take() else { return Release::NotHeld };
+        let key = format!("{}/{}", lease.resource, name_of(session.lease));
+        let unlocked = self.unlock(&key).await;
+        let closed = session.close().await;
+        match (unlocked, closed) {
+            (Ok(true), _) => Release::Released,
+            (Ok(false), _) => Release::NotHeld,
+            (Err(_), Ok(())) => Release::Released,
+            (Err(failure), Err(_)) => Release::Unknown(failure.to_string()),
+        }
+    }
+}
+
+/// The transaction by which a contender enters the queue.
+fn enter(prefix: &str, key: &str, lease: i64) -> Value {
+    let own = coded(key);
+    let compare = json!({
+        "key": own, "target": "CREATE", "result": "EQUAL", "create_revision": "0",
+    });
+    // `WithFirstCreate`.
+    let owner = json!({"request_range": {
+        "key": coded(prefix), "range_end": coded(end_of(prefix)),
+        "limit": "1", "sort_order": "ASCEND", "sort_target": "CREATE",
+    }});
+    let put = json!({"request_put": {"key": own, "lease": lease.to_string()}});
+    let get = json!({"request_range": {"key": own}});
+    json!({"compare": [compare], "success": [put, owner], "failure": [get, owner]})
+}
+
+/// The read that finds the last contender in front (`WithLastCreate`, `WithMaxCreateRev`).
+fn in_front(prefix: &str, revision: i64) -> Value {
+    json!({
+        "key": coded(prefix), "range_end": coded(end_of(prefix)), "limit": "1",
+        "sort_order": "DESCEND", "sort_target": "CREATE",
+        "max_create_revision": (revision - 1).to_string(),
+    })
+}
+
+/// The end of all keys that begin with a prefix, whose last character is a slash
+/// (`GetPrefixRangeEnd`).
+fn end_of(prefix: &str) -> String {
+    format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
+}
+
+fn decoded(text: &str) -> Option<String> {
+    use base64::Engine;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+impl Lock for Mutex {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.lock(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.give_back(&lease).await })
+    }
+
+    fn lost<'a>(&'a mut self, _: &'a Lease) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let Some(session) = self.session.as_ref().filter(|_| self.traits.leaves) else {
+                return std::future::pending().await;
+            };
+            session.done().await;
+            self.gateway.env().note(Note::LockLost);
+        })
+    }
+
+    fn usage(&self) -> Usage {
+        Usage { leaves: self.traits.leaves, ..Usage::PLAIN }
+    }
+}

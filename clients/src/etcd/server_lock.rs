@@ -1,0 +1,127 @@
+//! `etcd-lock-api`: the lock that etcd's server itself has, `/v3/lock/lock` and `/v3/lock/unlock`.
+//!
+//! ```text
+//! lease grant ttl, kept alive;  lock name lease;  the section;  unlock key;  lease revoke
+//! ```
+//!
+//! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and its documentation (`v3lock.proto`): "The
+//! returned key [...] exists [...] so long as the caller owns the lock." Used as the Jepsen analysis of
+//! etcd 3.4.3 does: the client keeps the lease alive and calls the server.
+//!
+//! Mistake of every 3.4, in the server: **it does not look for the caller's key once the caller has
+//! waited**, so that a caller whose lease has ended is told that it has the lock (etcd issue 11456).
+//! In `etcd-lock-api-fixed` the servers are as since 3.5.0.
+
+use super::gateway::{Failure, Gateway};
+use super::session::Session;
+use super::{coded, lease_of, name_of, number};
+use crate::env::Env;
+use crate::env::{BoxFuture, Monotonic};
+use crate::lock::{
+    Acquisition, Definition, Deployment, Lease, Lock, Release, ServerLock, Servers, Settings,
+};
+use serde_json::{Value, json};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "etcd-lock-api",
+    about: "etcd 3.4's server-side Lock, which grants it to who has waited, whatever its lease",
+    deployment: Deployment::Etcd(ServerLock::Unchecked),
+    has_tokens: false,
+    is_fair: false,
+    models: Some("etcd 3.4.23, v3lock"),
+    build,
+};
+
+/// The same on servers that look for the key.
+pub const FIXED: Definition = Definition {
+    name: "etcd-lock-api-fixed",
+    about: "etcd-lock-api on servers that look for the caller's key first, as since etcd 3.5.0",
+    deployment: Deployment::Etcd(ServerLock::Checked),
+    models: Some("etcd 3.5.0, v3lock"),
+    ..DEFINITION
+};
+
+fn build(env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
+    let gateway = Rc::new(Gateway::new(&env, servers, settings));
+    let (ttl, acquire_timeout) = (settings.ttl, settings.acquire_timeout);
+    Box::new(ServerSide { gateway, ttl, acquire_timeout, session: None })
+}
+
+struct ServerSide {
+    gateway: Rc<Gateway>,
+    ttl: Duration,
+    acquire_timeout: Duration,
+    session: Option<Session>,
+}
+
+impl ServerSide {
+    async fn lock(&mut self, resource: &str) -> Acquisition {
+        let env = self.gateway.env().clone();
+        let deadline = env.monotonic_clock().plus(self.acquire_timeout);
+        let session = match Session::open(&self.gateway, self.ttl, deadline).await {
+            Ok(session) => session,
+            Err(failure) => return Acquisition::Refused(failure.to_string().into()),
+        };
+        let why = match self.ask(resource, session.lease, deadline).await {
+            Ok(()) => {
+                let lease = lease_of(resource, session.lease, None);
+                self.session = Some(session);
+                return Acquisition::Granted(lease);
+            }
+            Err(why) => why,
+        };
+        // The lease takes the key with it, if there is one.
+        match session.close().await {
+            Ok(()) => Acquisition::Refused(why.into()),
+            Err(failure) if !failure.may_have_applied() => Acquisition::Refused(why.into()),
+            Err(_) => Acquisition::Unknown(why),
+        }
+    }
+
+    /// Calls the server, and waits for as long as there is time. A call that failed is not made
+    /// again.
+    async fn ask(&self, resource: &str, lease: i64, deadline: Monotonic) -> Result<(), String> {
+        let env = self.gateway.env();
+        let body = json!({"name": coded(resource), "lease": lease.to_string()}).to_string();
+        let left = deadline.since(env.monotonic_clock());
+        let call = async {
+            let mut link = self.gateway.link().await?;
+            let (status, answer) = link.ask_patiently("lock/lock", &body).await?;
+            let told: Value = serde_json::from_slice(&answer).unwrap_or_default();
+            match status {
+                200 => Ok(()),
+                _ => Err(Failure::Refused(told["message"].as_str().unwrap_or_default().to_owned())),
+            }
+        };
+        match env.timeout(left, call).await {
+            Some(outcome) => outcome.map_err(|failure: Failure| failure.to_string()),
+            None => Err("held by another".to_owned()),
+        }
+    }
+
+    async fn give_back(&mut self, lease: &Lease) -> Release {
+        let Some(session) = self.session.take() else { return Release::NotHeld };
+        let key = coded(format!("{}/{}", lease.resource, name_of(session.lease)));
+        // The server does not say whether the key was there.
+        let unlocked = self.gateway.call("lock/unlock", &json!({"key": key})).await;
+        let closed = session.close().await;
+        match (unlocked, closed) {
+            (Ok(told), _) if number(&told["header"]["revision"]) > 0 => Release::Released,
+            (_, Ok(())) => Release::Released,
+            (Ok(_), Err(failure)) | (Err(failure), Err(_)) => Release::Unknown(failure.to_string()),
+        }
+    }
+}
+
+impl Lock for ServerSide {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.lock(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.give_back(&lease).await })
+    }
+}

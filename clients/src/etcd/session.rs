@@ -1,0 +1,129 @@
+//! A session: a lease that is kept alive in the background until it ends or is given up.
+//!
+//! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`:
+//!
+//! - the lease is kept alive when a third of its ttl has passed since the last answer; a try that
+//!   fails is made again after 500 ms (`retryConnWait`);
+//! - the session is done when a server says that the lease is gone, or when the ttl has passed without
+//!   an answer (for the first one: 5 s). Who wants to know has to ask (`Session.Done`);
+//! - `Close` revokes the lease.
+
+use super::gateway::{Failure, Gateway};
+use super::number;
+use crate::env::{Monotonic, Spawned};
+use serde_json::json;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// How long the first answer may take (`defaultTTL`).
+const FIRST_ANSWER: Duration = Duration::from_secs(5);
+/// How long to wait after a try that failed (`retryConnWait`).
+const RETRY: Duration = Duration::from_millis(500);
+
+/// A lease and what keeps it alive. When it is dropped the lease is left to end by itself.
+pub struct Session {
+    gateway: Rc<Gateway>,
+    /// The lease.
+    pub lease: i64,
+    shared: Rc<Shared>,
+    task: Option<Spawned>,
+}
+
+#[derive(Default)]
+struct Shared {
+    is_done: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Session {
+    /// Has a lease granted, which lasts for the ttl in whole seconds, rounded up.
+    pub async fn open(
+        gateway: &Rc<Gateway>,
+        ttl: Duration,
+        deadline: Monotonic,
+    ) -> Result<Session, Failure> {
+        let seconds = whole_seconds(ttl);
+        let granted = gateway.change("lease/grant", &json!({"TTL": seconds}), deadline).await?;
+        let (lease, shared) = (number(&granted["ID"]), Rc::<Shared>::default());
+        let task = gateway.env().spawn(keep_alive(gateway.clone(), lease, shared.clone()));
+        Ok(Session { gateway: gateway.clone(), lease, shared, task: Some(task) })
+    }
+
+    /// Returns once the session is done.
+    pub async fn done(&self) {
+        std::future::poll_fn(|context| {
+            if self.shared.is_done.get() {
+                return Poll::Ready(());
+            }
+            *self.shared.waker.borrow_mut() = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Ends the session, and the lease if that can be: with it goes every key that it has.
+    pub async fn close(mut self) -> Result<(), Failure> {
+        self.orphan();
+        let id = self.lease.to_string();
+        self.gateway.call("lease/revoke", &json!({"ID": id})).await.map(|_| ())
+    }
+
+    fn orphan(&mut self) {
+        if let Some(task) = self.task.take() {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.orphan();
+    }
+}
+
+/// A ttl as etcd counts it.
+pub fn whole_seconds(ttl: Duration) -> u64 {
+    ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
+}
+
+async fn keep_alive(gateway: Rc<Gateway>, lease: i64, shared: Rc<Shared>) {
+    let env = gateway.env().clone();
+    let body = json!({"ID": lease.to_string()});
+    let mut deadline = env.monotonic_clock().plus(FIRST_ANSWER);
+    loop {
+        let left = deadline.since(env.monotonic_clock());
+        if left.is_zero() {
+            break;
+        }
+        match env.timeout(left, gateway.call("lease/keepalive", &body)).await {
+            Some(Ok(told)) => {
+                let ttl = u64::try_from(number(&told["result"]["TTL"])).unwrap_or(0);
+                if ttl == 0 {
+                    break;
+                }
+                let ttl = Duration::from_secs(ttl);
+                deadline = env.monotonic_clock().plus(ttl);
+                env.sleep(ttl / 3).await;
+            }
+            Some(Err(_)) => env.sleep(RETRY).await,
+            None => break,
+        }
+    }
+    shared.is_done.set(true);
+    if let Some(waker) = shared.waker.borrow_mut().take() {
+        waker.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ttl_is_rounded_up_to_whole_seconds() {
+        let seconds = |ms| whole_seconds(Duration::from_millis(ms));
+        assert_eq!([seconds(1), seconds(1_000), seconds(1_001)], [1, 1, 2]);
+    }
+}

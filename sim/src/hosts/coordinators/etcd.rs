@@ -1,0 +1,131 @@
+//! etcd: a cluster that agrees on every change by raft, or one server alone.
+
+use super::{Entry, Ground, address};
+use crate::setup::scenario::Scenario;
+use crate::world::server::Factory;
+use fencepost_clients::etcd::session::whole_seconds;
+use fencepost_clients::{Coordinator, Definition, ServerLock, Servers};
+use fencepost_etcd::{Config, Etcd, Member};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
+use fencepost_machine::DiskImage;
+use fencepost_serve::{Boot, Files, ServeError, Serving, announced, clocks, listen};
+use rand_core::Rng;
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
+
+/// The port of every server (`--listen-client-urls`).
+const PORT: u16 = 2_379;
+
+pub(super) const ENTRY: Entry = Entry {
+    coordinator: Coordinator::Etcd,
+    about: "etcd 3.4.23: a cluster whose majority agrees on every change, or one server",
+    port: PORT,
+    // Its memory is no cache, and no command clears it.
+    not_exercised: &[Family::Eviction],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict],
+    tick: Micros::ZERO,
+    topology,
+    machine,
+    servers,
+    lease,
+    recovery,
+};
+
+fn topology(scenario: &Scenario, _: &Definition, _: &Families) -> Topology {
+    Topology::Ensemble { servers: scenario.ensemble }
+}
+
+/// How many servers there are.
+fn count(topology: Topology) -> u16 {
+    match topology {
+        Topology::Ensemble { servers } => servers,
+        Topology::Standalone | Topology::Replicated { .. } | Topology::Independent { .. } => 1,
+    }
+}
+
+fn machine(ground: &Ground<'_>, node: Node) -> Factory {
+    let member = |number: u16| Member {
+        id: u8::try_from(number).unwrap_or(u8::MAX),
+        host: Node::Server(number).to_string(),
+        port: PORT,
+    };
+    let members: Vec<Member> = (1..=count(ground.topology)).map(member).collect();
+    let own_name = node.to_string();
+    let me = members.iter().find(|member| member.host == own_name).map_or(1, |member| member.id);
+    let seed = ground.seed.stream(Stream::Server(node)).next_u64();
+    let tap_prefix = ground.tap_prefix.as_deref();
+    let tap_prefix = tap_prefix.map(|prefix| String::from_utf8_lossy(prefix).into_owned());
+    let lock_checks_key = ground.server_lock == ServerLock::Checked;
+    let config = Config { me, members, seed, lock_checks_key, tap_prefix, ..Config::default() };
+    Box::new(move |disk, now| Box::new(Etcd::new(config.clone(), &disk, now)))
+}
+
+fn servers(ground: &Ground<'_>, _: Node) -> Servers {
+    let all = 1..=count(ground.topology);
+    Servers::Ensemble(all.map(|number| address(Node::Server(number), PORT)).collect())
+}
+
+/// The ttl of a lease: in whole seconds, and at least one and a half election timeouts.
+fn lease(ttl: Micros) -> Micros {
+    let seconds = whole_seconds(Duration::from_micros(ttl.0));
+    let least = u64::try_from(Config::default().ttl_min()).unwrap_or(0);
+    Micros::from_secs(seconds.max(least))
+}
+
+/// A new leader gives each lease an election timeout more than its ttl, looks for those that have
+/// ended twice a second, and has each revoked again after 3 s if that failed. Elections may be tied:
+/// four of up to two election timeouts each are allowed for. A client's request may be answered by an
+/// error after 5 s and two election timeouts, and what it asked for be done by then.
+fn recovery(_: &Scenario, topology: Topology) -> Micros {
+    let election = Micros::from_millis(Config::default().election_ms());
+    let looks = Micros::from_millis(500) + Micros::from_secs(3);
+    match count(topology) {
+        1 => Micros(election.0 * 3) + looks,
+        _ => Micros(election.0 * 11) + looks + Micros::from_secs(5),
+    }
+}
+
+/// Starts the members of a cluster behind real TCP, where they speak with each other, too. With a
+/// folder each keeps its files in one of its own below it. `clients_max` bounds the
+/// connections of each.
+pub(crate) fn serve(
+    bind: IpAddr,
+    port: u16,
+    count: u16,
+    (dir, clients_max): (Option<&Path>, Option<u32>),
+) -> Result<Serving, ServeError> {
+    // All listen before any starts: each is told where the others are.
+    let listeners = listen(bind, port, count)?;
+    let (host, mut members) = (announced(bind), Vec::new());
+    for (id, listener) in (1..).zip(&listeners) {
+        let port = listener.local_addr().map_err(ServeError::System)?.port();
+        members.push(Member { id, host: host.clone(), port });
+    }
+    let mut served = Vec::new();
+    for (me, listener) in (1..).zip(listeners) {
+        let mut config = Config { me, members: members.clone(), ..Config::default() };
+        if let Some(bound) = clients_max {
+            config.connections_max = bound as usize;
+        }
+        let (files, disk) = match dir {
+            None => (Files::none(), DiskImage::default()),
+            Some(dir) => Files::open(&dir.join(format!("etcd-{me}")))?,
+        };
+        let boot: Boot = Box::new(move |_| Box::new(Etcd::new(config, &disk, clocks())));
+        served.push(fencepost_serve::Member { role: "etcd", boot, files, listener });
+    }
+    Serving::start(served)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_lasts_for_whole_seconds_and_two_at_least() {
+        let lease = |ms| lease(Micros::from_millis(ms)).as_millis();
+        assert_eq!([lease(100), lease(2_500), lease(10_000)], [2_000, 3_000, 10_000]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Etcd issue 11456: who waits for a lock while its lease ends is told in the end that it has the
+//! lock. It is found in the versions that have it, and in no other.
+
+use fencepost::setup::scenario::Hold;
+use fencepost::setup::span::{Span, SpanRange};
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_clients::find;
+use fencepost_faults::Seed;
+use fencepost_reports::{Cause, judge};
+use std::rc::Rc;
+
+const SEEDS: u64 = 12;
+
+/// Long holds and many waiters, and leases that are shorter than what some wait.
+fn long_waits() -> Scenario {
+    Scenario {
+        processes: 4,
+        cycles: 5,
+        ttl: Span::secs(4),
+        hold: Hold::Drawn(SpanRange::new(Span::secs(3), Span::secs(4))),
+        acquire_timeout: Span::secs(40),
+        ..Scenario::default()
+    }
+}
+
+/// How many of so many seeds show it.
+fn expired_waiters(client: &str) -> usize {
+    let scenario = Rc::new(long_waits());
+    let shows = |seed: &u64| {
+        let (client, families) = (find(client).unwrap(), "pause".parse().unwrap());
+        let spec = RunSpec::draw(Seed(*seed), client, &families, scenario.clone());
+        let run = spec.run(Engine::Fast).expect("the run comes to its end");
+        let violations = judge(&run.history).violations;
+        violations.iter().any(|violation| violation.cause == Cause::ExpiredWaiter)
+    };
+    (0..SEEDS).filter(shows).count()
+}
+
+#[test]
+fn a_waiter_whose_lease_has_ended_is_let_in_by_3_4_and_not_by_3_5() {
+    for client in ["etcd-mutex-unchecked", "etcd-lock-api"] {
+        assert!(expired_waiters(client) > 0, "{client}");
+    }
+    for client in ["etcd-mutex", "etcd-lock-api-fixed"] {
+        assert_eq!(expired_waiters(client), 0, "{client}");
+    }
+}
