@@ -33,8 +33,8 @@ impl Answer {
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {
-            let Some(line) = line(&input[at..])? else { return Ok(None) };
-            at += line.len() + 2;
+            let Some((line, length)) = line(&input[at..])? else { return Ok(None) };
+            at += length + 2;
             match line.strip_prefix("VALUE ") {
                 Some(head) => {
                     let (length, cas) = head_of(head).ok_or_else(|| malformed(&line))?;
@@ -65,11 +65,12 @@ impl Answer {
     }
 }
 
-/// The first line, if its end has arrived.
-fn line(input: &[u8]) -> Result<Option<String>, CallError> {
+/// The first line, if its end has arrived, and how many bytes it has: what is no text is replaced,
+/// by more bytes.
+fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     let end = input.windows(2).take(LINE_MAX).position(|pair| pair == b"\r\n");
     match end {
-        Some(end) => Ok(Some(String::from_utf8_lossy(&input[..end]).into_owned())),
+        Some(end) => Ok(Some((String::from_utf8_lossy(&input[..end]).into_owned(), end))),
         None if input.len() > LINE_MAX => {
             Err(CallError::Malformed(format!("a line of more than {LINE_MAX} bytes")))
         }
@@ -118,6 +119,8 @@ mod tests {
         }
         assert_eq!(read(bytes), (Ok(Some(Answer::Items(items))), 8));
         assert_eq!(read(b"END\r\n"), (Ok(Some(Answer::Items(Vec::new()))), 0));
+        let odd = Answer::Line("\u{fffd}".to_owned());
+        assert_eq!(read(b"\xff\r\nx"), (Ok(Some(odd)), 1), "a byte that is no text");
         assert_eq!(read(b"STORED\r\nx"), (Ok(Some(Answer::Line("STORED".to_owned()))), 1));
     }
 
