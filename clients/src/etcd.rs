@@ -6,9 +6,10 @@
 //!
 //! Every acquisition has a session of its own ([`session`]), as `etcdctl lock` has: a lease that is
 //! kept alive every third of its ttl, and revoked at the end. A lock's keys stand below the name of
-//! the resource, each called by its lease, so that no two acquisitions have the same ([`mutex`]); the
-//! server-side lock ([`server_lock`]) does the same in the server. [`gateway`] carries a call to a
-//! member, [`http`] over a connection. A process goes to the next member when one does not answer.
+//! the resource, each called by its lease, so that no two acquisitions have the same ([`mutex`]);
+//! the server-side lock ([`server_lock`]) does the same in the server. [`gateway`] carries a call
+//! to a member, [`http`] over a connection. A process goes to the next member when one does not
+//! answer.
 
 pub mod gateway;
 pub mod http;

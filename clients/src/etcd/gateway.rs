@@ -1,9 +1,9 @@
 //! Calls to a cluster: to one member, and to the next when that does not answer.
 //!
-//! What is tried again is as in clientv3 (`clientv3/retry.go`): a read until it is answered, a change
-//! only if it certainly did not leave. The library waits 25 ms give or take a tenth between two tries
-//! (`defaultBackoffWaitBetween`), and has no timeout of its own; here a call ends after the
-//! `command_timeout`, as with a context of the application.
+//! What is tried again is as in clientv3 (`clientv3/retry.go`): a read until it is answered, a
+//! change only if it certainly did not leave. The library waits 25 ms give or take a tenth between
+//! two tries (`defaultBackoffWaitBetween`), and has no timeout of its own; here a call ends after
+//! the `command_timeout`, as with a context of the application.
 
 use super::http::Link;
 use super::{coded, number};
@@ -90,6 +90,11 @@ impl Gateway {
     /// The host on which it runs.
     pub fn env(&self) -> &Env {
         &self.env
+    }
+
+    /// How long a call may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
     }
 
     /// Goes to another member from now on.

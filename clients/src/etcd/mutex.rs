@@ -1,19 +1,18 @@
 //! `etcd-mutex`: the mutex of etcd's Go client, with a session for each acquisition.
 //!
 //! ```text
-//! key = <name>/<lease in hex>
-//! txn  if create_revision(key) = 0  then put key, get first below <name>/  else get key, get first
-//! the first below <name>/ is one's own: it is held
-//! else until nobody is in front: get last created below <name>/ before one's own, watch it until it
-//!      is deleted; then get key: gone means that the session has expired
+//! key = <name>/<lease in hex> txn  if create_revision(key) = 0  then put key, get first below
+//! <name>/  else get key, get first the first below <name>/ is one's own: it is held else until
+//! nobody is in front: get last created below <name>/ before one's own, watch it until it      is
+//! deleted; then get key: gone means that the session has expired
 //! ```
 //!
 //! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`, `waitDeletes` in
 //! `key.go`), used as `etcdctl lock` does it: a session, a mutex, and both are closed at the end.
 //!
 //! - `etcd-mutex-unchecked` is the same in 3.4.0 to 3.4.45, which **does not look for its own key after it
-//!   has waited**: when its lease has ended meanwhile the key is gone, and somebody else may hold the
-//!   lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
+//!   has waited**: when its lease has ended meanwhile the key is gone, and somebody else may hold
+//! the   lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
 //! - The mutex says nothing to a holder whose session ends. `etcd-mutex-done` leaves its section when
 //!   `Session.Done` fires; in `etcd-mutex-fencing` the storage checks the revision that created the
 //!   key, as the documentation of etcd advises.
@@ -106,6 +105,13 @@ struct Mutex {
     session: Option<Session>,
 }
 
+/// A place in the queue.
+struct Place {
+    /// The revision that created the key.
+    revision: i64,
+    is_first: bool,
+}
+
 /// Why the lock was not got.
 enum Missed {
     /// It was not had in time.
@@ -132,9 +138,15 @@ impl Mutex {
         };
         let prefix = format!("{resource}/");
         let key = format!("{prefix}{}", name_of(session.lease));
-        let left = deadline.since(env.monotonic_clock());
-        let waiting = self.wait(&prefix, &key, session.lease, deadline);
-        let missed = match env.timeout(left, waiting).await {
+        let outcome = match self.enter(&prefix, &key, session.lease, deadline).await {
+            Ok(Place { revision, is_first: true }) => Some(Ok(revision)),
+            Ok(Place { revision, is_first: false }) => {
+                let left = deadline.since(env.monotonic_clock());
+                env.timeout(left, self.wait(&prefix, &key, revision, deadline)).await
+            }
+            Err(failure) => Some(Err(failure.into())),
+        };
+        let missed = match outcome {
             Some(Ok(revision)) => {
                 let token = u64::try_from(revision).ok().filter(|_| self.traits.has_tokens);
                 let lease = lease_of(resource, session.lease, token.map(FencingToken));
@@ -156,17 +168,18 @@ impl Mutex {
         }
     }
 
-    /// Enters the queue and waits for its turn. Returns the revision of the key.
-    async fn wait(
+    /// Enters the queue.
+    async fn enter(
         &self,
         prefix: &str,
         key: &str,
         lease: i64,
         deadline: Monotonic,
-    ) -> Result<i64, Missed> {
+    ) -> Result<Place, Failure> {
         let entered = self.gateway.change("kv/txn", &enter(prefix, key, lease), deadline).await?;
         let first = |at: usize| {
-            number(&entered["responses"][at]["response_range"]["kvs"][0]["create_revision"])
+            let range = &entered["responses"][at]["response_range"];
+            number(&range["kvs"][0]["create_revision"])
         };
         let revision = if entered["succeeded"] == true {
             number(&entered["header"]["revision"])
@@ -174,9 +187,17 @@ impl Mutex {
             first(0)
         };
         let owner = first(1);
-        if owner == 0 || owner == revision {
-            return Ok(revision);
-        }
+        Ok(Place { revision, is_first: owner == 0 || owner == revision })
+    }
+
+    /// Waits until nobody is in front. Returns the revision of the key.
+    async fn wait(
+        &self,
+        prefix: &str,
+        key: &str,
+        revision: i64,
+        deadline: Monotonic,
+    ) -> Result<i64, Missed> {
         loop {
             let before =
                 self.gateway.read("kv/range", &in_front(prefix, revision), deadline).await?;

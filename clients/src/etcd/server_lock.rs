@@ -4,13 +4,13 @@
 //! lease grant ttl, kept alive;  lock name lease;  the section;  unlock key;  lease revoke
 //! ```
 //!
-//! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and its documentation (`v3lock.proto`): "The
-//! returned key [...] exists [...] so long as the caller owns the lock." Used as the Jepsen analysis of
-//! etcd 3.4.3 does: the client keeps the lease alive and calls the server.
+//! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and its documentation (`v3lock.proto`):
+//! "The returned key [...] exists [...] so long as the caller owns the lock." Used as the Jepsen
+//! analysis of etcd 3.4.3 does: the client keeps the lease alive and calls the server.
 //!
 //! Mistake of every 3.4, in the server: **it does not look for the caller's key once the caller has
-//! waited**, so that a caller whose lease has ended is told that it has the lock (etcd issue 11456).
-//! In `etcd-lock-api-fixed` the servers are as since 3.5.0.
+//! waited**, so that a caller whose lease has ended is told that it has the lock (etcd issue
+//! 11456). In `etcd-lock-api-fixed` the servers are as since 3.5.0.
 
 use super::gateway::{Failure, Gateway};
 use super::session::Session;
@@ -86,7 +86,7 @@ impl ServerSide {
     async fn ask(&self, resource: &str, lease: i64, deadline: Monotonic) -> Result<(), String> {
         let env = self.gateway.env();
         let body = json!({"name": coded(resource), "lease": lease.to_string()}).to_string();
-        let left = deadline.since(env.monotonic_clock());
+        let left = deadline.since(env.monotonic_clock()).max(self.gateway.timeout());
         let call = async {
             let mut link = self.gateway.link().await?;
             let (status, answer) = link.ask_patiently("lock/lock", &body).await?;

@@ -71,6 +71,8 @@ type Versions = Vec<(i64, Option<KeyValue>)>;
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     keys: BTreeMap<Bytes, Versions>,
+    /// The keys that there are now: those that were deleted stay above until they are compacted.
+    live: BTreeMap<Bytes, KeyValue>,
     /// What each revision changed, from the last compaction on.
     history: VecDeque<(i64, Vec<Event>)>,
     /// The latest revision that is complete.
@@ -84,6 +86,7 @@ impl Store {
     pub(crate) fn new() -> Store {
         Store {
             keys: BTreeMap::new(),
+            live: BTreeMap::new(),
             history: VecDeque::new(),
             revision: 1,
             compacted: -1,
@@ -111,12 +114,12 @@ impl Store {
 
     /// A key as it is now.
     pub(crate) fn current(&self, key: &[u8]) -> Option<&KeyValue> {
-        self.get(key, i64::MAX)
+        self.live.get(key)
     }
 
     /// All keys of a span as they are now.
     pub(crate) fn all<'s>(&'s self, span: &Span) -> impl Iterator<Item = &'s KeyValue> + use<'s> {
-        self.keys.range(span.bounds()).filter_map(|(_, versions)| state_at(versions, i64::MAX))
+        self.live.range(span.bounds()).map(|(_, kv)| kv)
     }
 
     /// Whether a revision can be read.
@@ -135,9 +138,12 @@ impl Store {
         let latest = self.seen();
         let at = if wanted.revision > 0 { wanted.revision } else { latest };
         let span = Span { key: wanted.key.clone(), end: wanted.range_end.clone() };
-        let keys = self.keys.range(span.bounds());
-        let mut kvs: Vec<&KeyValue> =
-            keys.filter_map(|(_, versions)| state_at(versions, at)).collect();
+        let mut kvs: Vec<&KeyValue> = if at >= latest {
+            self.all(&span).collect()
+        } else {
+            let keys = self.keys.range(span.bounds());
+            keys.filter_map(|(_, versions)| state_at(versions, at)).collect()
+        };
         let count = i64::try_from(kvs.len()).unwrap_or(i64::MAX);
         if wanted.count_only {
             return Ok(Found { count, revision: latest, ..Found::default() });
@@ -179,6 +185,7 @@ impl Store {
             lease,
         };
         self.keys.entry(key.clone()).or_default().push((revision, Some(kv.clone())));
+        self.live.insert(key.clone(), kv.clone());
         self.changes.push(Event { is_put: true, kv });
         revision
     }
@@ -186,15 +193,13 @@ impl Store {
     /// Deletes the keys of a span as part of the transaction under way; returns what they were.
     pub(crate) fn delete(&mut self, span: &Span) -> Vec<KeyValue> {
         let revision = self.revision + 1;
-        let mut deleted = Vec::new();
-        for (key, versions) in self.keys.range_mut(span.bounds()) {
-            if let Some((_, Some(kv))) = versions.last().cloned() {
-                versions.push((revision, None));
-                let gone =
-                    KeyValue { key: key.clone(), mod_revision: revision, ..KeyValue::default() };
-                self.changes.push(Event { is_put: false, kv: gone });
-                deleted.push(kv);
-            }
+        let deleted: Vec<KeyValue> = self.all(span).cloned().collect();
+        for kv in &deleted {
+            self.live.remove(&kv.key);
+            self.keys.entry(kv.key.clone()).or_default().push((revision, None));
+            let key = kv.key.clone();
+            let gone = KeyValue { key, mod_revision: revision, ..KeyValue::default() };
+            self.changes.push(Event { is_put: false, kv: gone });
         }
         deleted
     }

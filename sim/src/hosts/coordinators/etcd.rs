@@ -75,9 +75,9 @@ fn lease(ttl: Micros) -> Micros {
 }
 
 /// A new leader gives each lease an election timeout more than its ttl, looks for those that have
-/// ended twice a second, and has each revoked again after 3 s if that failed. Elections may be tied:
-/// four of up to two election timeouts each are allowed for. A client's request may be answered by an
-/// error after 5 s and two election timeouts, and what it asked for be done by then.
+/// ended twice a second, and has each revoked again after 3 s if that failed. Elections may be
+/// tied: four of up to two election timeouts each are allowed for. A client's request may be
+/// answered by an error after 5 s and two election timeouts, and what it asked for be done by then.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     let election = Micros::from_millis(Config::default().election_ms());
     let looks = Micros::from_millis(500) + Micros::from_secs(3);
