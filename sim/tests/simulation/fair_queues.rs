@@ -3,7 +3,9 @@
 use super::waiting::{is_quiet, shown};
 use fencepost::Scenario;
 use fencepost::clients::env::BoxFuture;
-use fencepost::clients::{Acquisition, CLIENTS, Definition, Env, Lease, Lock, Release, find};
+use fencepost::clients::{
+    Acquisition, CLIENTS, Definition, Deployment, Env, Lease, Lock, Release, find,
+};
 use fencepost::setup::span::Span;
 use fencepost_reports::{Cause, Kind};
 use std::ops::RangeInclusive;
@@ -60,7 +62,7 @@ fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
 #[test]
 fn every_queue_of_zookeeper_promises_its_order_and_a_semaphore_does_not() {
     let fair = |name: &str| find(name).unwrap().is_fair;
-    let queues = CLIENTS.iter().filter(|lock| lock.deployment.lives_with_session());
+    let queues = CLIENTS.iter().filter(|lock| lock.deployment == Deployment::ZooKeeper);
     let unfair: Vec<&str> = queues.map(|lock| lock.name).filter(|name| !fair(name)).collect();
     assert_eq!(unfair, ["zookeeper-semaphore"]);
 }
