@@ -4,8 +4,8 @@
 //!
 //! - the lease is kept alive when a third of its ttl has passed since the last answer; a try that
 //!   fails is made again after 500 ms (`retryConnWait`);
-//! - the session is done when a server says that the lease is gone, or when the ttl has passed without
-//!   an answer (for the first one: 5 s). Who wants to know has to ask (`Session.Done`);
+//! - the session is done when a server says that the lease is gone, or when the ttl has passed
+//!   without an answer (for the first one: 5 s). Who wants to know has to ask (`Session.Done`);
 //! - `Close` revokes the lease.
 
 use super::gateway::{Failure, Gateway};
