@@ -201,6 +201,8 @@ unsafe extern "C-unwind" fn enter(state: *mut lua_State) -> c_int {
 /// # Safety
 /// `state` is that of [`enter`].
 unsafe fn fill(state: *mut lua_State, list: List, parts: Args<'_>, length: usize) {
+    // SAFETY: the state is that of `enter`, whose stack has room for three values and holds the list's
+    // table and name where `list` says.
     unsafe {
         ffi::lua_pushvalue(state, list.table);
         if !(length == parts.len() && is_as_filled(state)) {
@@ -221,6 +223,7 @@ unsafe fn fill(state: *mut lua_State, list: List, parts: Args<'_>, length: usize
 /// # Safety
 /// `state` has a value on its stack.
 unsafe fn is_as_filled(state: *mut lua_State) -> bool {
+    // SAFETY: there is a value on the top, and looking at its type changes nothing.
     unsafe {
         ffi::lua_type(state, -1) == ffi::LUA_TTABLE
             && lua_state::lua_isreadonlytable(state, -1) == lua_state::WATCHED
@@ -232,6 +235,8 @@ unsafe fn is_as_filled(state: *mut lua_State) -> bool {
 /// # Safety
 /// As for [`fill`].
 unsafe fn renew(state: *mut lua_State, list: List, length: usize) {
+    // SAFETY: as for `fill`; GLOBALS is the table of the script's globals, which is open for as long as
+    // it is written to.
     unsafe {
         ffi::lua_createtable(state, length as c_int, 0);
         lua_state::lua_numbertable(state, -1, list.id);
@@ -251,9 +256,12 @@ unsafe fn renew(state: *mut lua_State, list: List, length: usize) {
 /// # Safety
 /// There is a value at `index`.
 unsafe fn write_simple(state: *mut lua_State, index: c_int, reply: &mut Reply) -> bool {
+    // SAFETY: the caller says that there is a value at `index`.
     match unsafe { ffi::lua_type(state, index) } {
+        // SAFETY: it is a string, as just seen, and is copied before anything else happens.
         ffi::LUA_TSTRING => reply.bulk(unsafe { string_at(state, index) }),
         ffi::LUA_TNUMBER => {
+            // SAFETY: it is a number, which reading leaves as it is.
             reply.integer(number::truncated(unsafe { ffi::lua_tonumber(state, index) }))
         }
         _ => return false,

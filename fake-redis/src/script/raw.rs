@@ -45,6 +45,8 @@ pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
 /// There is a string at `index`, and it stays there as long as what is returned is used.
 pub(super) unsafe fn string_at<'a>(state: *mut lua_State, index: c_int) -> &'a [u8] {
     let mut length = 0;
+    // SAFETY: the caller says that there is a string at `index`, so Lua gives its start and
+    // length, and it stays on the stack, where it is not collected.
     unsafe {
         let start = ffi::lua_tolstring(state, index, &raw mut length);
         slice::from_raw_parts(start.cast(), length)
@@ -76,6 +78,8 @@ pub(super) fn redis_call(lua: &Lua, general: &Function, reply: &Function) -> Res
 /// # Safety
 /// Only Lua calls it.
 unsafe extern "C-unwind" fn call(state: *mut lua_State) -> c_int {
+    // SAFETY: Lua calls with its own state and room for what is pushed; what panics is kept here
+    // and crosses no frame of C.
     unsafe {
         let next = keep_panic(|| execute(state)).unwrap_or_else(|| {
             ffi::lua_pushlstring_(state, c"the server panicked".as_ptr(), 19);
@@ -129,11 +133,15 @@ unsafe fn execute(state: *mut lua_State) -> Next {
 /// As for [`execute`].
 unsafe fn gather(state: *mut lua_State, run: &mut Run<'_>) -> bool {
     run.arguments.clear();
+    // SAFETY: every state has a top.
     let count = unsafe { ffi::lua_gettop(state) };
     for index in 1..=count {
+        // SAFETY: `index` is within the stack; the arguments stay there for the whole call.
         match unsafe { ffi::lua_type(state, index) } {
+            // SAFETY: it is a string, as just seen.
             ffi::LUA_TSTRING => run.arguments.push(unsafe { string_at(state, index) }),
             ffi::LUA_TNUMBER => {
+                // SAFETY: as above, a number; reading it converts nothing.
                 let number = unsafe { ffi::lua_tonumber(state, index) };
                 let whole = number as i64;
                 if (whole as f64).to_bits() != number.to_bits() || whole.unsigned_abs() >= PLAIN_MAX
@@ -154,6 +162,7 @@ unsafe fn gather(state: *mut lua_State, run: &mut Run<'_>) -> bool {
 /// As for [`execute`].
 unsafe fn answer(state: *mut lua_State, reply: &[u8]) -> Next {
     let Some((kind, rest)) = reply.split_first() else { return Next::Convert };
+    // SAFETY: the state is that of a call from Lua, with room for what is pushed here.
     unsafe {
         match (kind, number_in(rest)) {
             (b'$', Some((length, content))) => {
@@ -202,6 +211,7 @@ fn line_of(reply: &[u8]) -> &[u8] {
 /// # Safety
 /// As for [`execute`].
 unsafe fn push_problem(state: *mut lua_State, text: &[u8]) {
+    // SAFETY: as the caller says, for `push_named` too.
     unsafe { push_named(state, c"err", text) }
 }
 
@@ -210,6 +220,8 @@ unsafe fn push_problem(state: *mut lua_State, text: &[u8]) {
 /// # Safety
 /// As for [`execute`].
 unsafe fn push_named(state: *mut lua_State, name: &std::ffi::CStr, text: &[u8]) {
+    // SAFETY: the state is that of a call from Lua, with room for two values; the texts have the
+    // lengths that are given.
     unsafe {
         ffi::lua_createtable(state, 0, 1);
         ffi::lua_pushlstring_(state, text.as_ptr().cast(), text.len());
