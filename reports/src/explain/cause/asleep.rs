@@ -17,20 +17,30 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     }
 }
 
-/// Whether all whom a finding names wait in the queue of a database, on connections that ended there
-/// with the server while they waited: one that loses power tells nobody.
+/// Whether all whom a finding names and who still wait when it ends do so in the queue of a
+/// database, on connections that ended there with the server while they waited: one that loses
+/// power tells nobody.
 pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let died = |from: Moment, told: Moment| {
         let meanwhile = &timeline.history.events[from.index..told.index];
         let is_server = |node: Node| matches!(node, Node::Server(_));
         meanwhile.iter().any(|event| is_server(event.node) && matches!(event.what, What::Crashed))
     };
-    let is_silent = |process: &Node| silence(timeline, finding, *process);
+    let until = finding.at + finding.duration;
+    let still_waits = |process: &&Node| {
+        timeline.acquisitions.iter().any(|one| {
+            one.process == **process
+                && one.invoked.time <= until
+                && one.completed.is_none_or(|completed| until <= completed.time)
+        })
+    };
+    let is_dead = |process: &Node| {
+        silence(timeline, finding, *process).is_some_and(|(invoked, told)| died(invoked, told))
+    };
+    let waiting: Vec<&Node> = finding.processes.iter().filter(still_waits).collect();
     timeline.history.header.kept_as == Some(Keeping::Connection)
-        && finding
-            .processes
-            .iter()
-            .all(|process| is_silent(process).is_some_and(|(invoked, told)| died(invoked, told)))
+        && !waiting.is_empty()
+        && waiting.into_iter().all(is_dead)
 }
 
 /// Why nobody told a process that the lock had become free: what tells it there is a watch, or a

@@ -3,13 +3,15 @@
 //! In this order: processes divide the servers among them; a lock stands at a server whose owner
 //! died or does not know of it, or whose release was lost; a server that followed another never
 //! received a release; nothing stands, and all who wait sleep on; nothing stands, and a process died
-//! while it waited.
+//! while it waited; nothing stands, and the clocks by which a row is read differ.
 
 use super::{Cause, asleep, release, session};
 use crate::judge::finding::{Finding, Kind};
-use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline};
-use crate::record::history::{Change, What};
-use fencepost_faults::{Micros, Node, SimTime};
+use crate::judge::timeline::{
+    Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline,
+};
+use crate::record::history::{Change, Keeping, What};
+use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
 /// The first reason that the history shows.
@@ -41,9 +43,24 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
             .or_else(|| lost_release(timeline, span))
             .or_else(|| asleep::slept_on(timeline, finding).then_some(Cause::MissedWakeup))
             .or_else(|| of_owner(timeline, mostly(timeline, span)?, span.1))
-            .or_else(|| waiter_died(timeline, span).then_some(Cause::WaiterCrash)),
+            .or_else(|| waiter_died(timeline, span).then_some(Cause::WaiterCrash))
+            .or_else(|| clocks_differ(timeline, finding).then_some(Cause::ClockSkew)),
     };
     reason.unwrap_or(Cause::Unexplained)
+}
+
+/// Whether a row that was given back says so by the clock of who gave it back, and a process that a
+/// finding names, which compares that with its own, has had a wrong clock.
+fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let until = finding.at + finding.duration;
+    let bends = |kind| matches!(kind, FaultKind::ClockJump | FaultKind::ClockDrift);
+    let names_one =
+        |fault: &FaultSpan<'_>| finding.processes.iter().any(|node| fault.names(node.machine()));
+    timeline.history.header.kept_as == Some(Keeping::RowByClients)
+        && timeline
+            .faults
+            .iter()
+            .any(|fault| bends(fault.kind) && fault.from.time <= until && names_one(fault))
 }
 
 /// What stood when a time in which nobody got in was over, besides the lock of the one who got in

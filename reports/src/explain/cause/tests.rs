@@ -929,6 +929,38 @@ fn who_waits_for_a_server_that_lost_power_waits_on_a_lost_connection() {
     assert_eq!(waits(Keeping::RowByServer, 4), Cause::MissedWakeup, "nobody waits there");
 }
 
+/// Client 2 waits from 2 on; client 1 had the lock and gave it back, and client 3 takes it and gives
+/// it back when everything is healed. Then nobody gets in.
+fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
+    let story =
+        Story::kept_as(keeping).progress_bound(50).takes(1, 1, "7").acquires(2, 2).leaves(5, 1);
+    let story = what(story.removed(5, "7", 1).left(6, 1)).healed(7).takes(8, 3, "8");
+    let story = story.leaves(9, 3).removed(9, "8", 3).left(10, 3);
+    // Who waits for a row asks again and again.
+    let story = match keeping {
+        Keeping::Connection => story.silent(99, 2, 2, true),
+        Keeping::RowByClients | Keeping::RowByServer => story,
+    };
+    cause(Kind::Stuck, story.info(99, 2).at_servers())
+}
+
+#[test]
+fn nobody_gets_in_while_all_who_wait_do_so_on_a_connection_that_a_dead_server_forgot() {
+    let crash = |story: Story| story.event(4, Node::Server(1), What::Crashed);
+    assert_eq!(passed_by(Keeping::Connection, crash), Cause::ConnectionLost);
+    assert_ne!(passed_by(Keeping::Connection, |story| story), Cause::ConnectionLost);
+}
+
+#[test]
+fn nobody_gets_in_while_a_slow_clock_finds_the_row_of_a_fast_one_taken() {
+    let jump = |hit| move |story: Story| story.fault_began(3, 1, "clock-jump", &[hit]);
+    assert_eq!(passed_by(Keeping::RowByClients, jump(Node::Client(2))), Cause::ClockSkew);
+    let of_server = passed_by(Keeping::RowByClients, jump(Node::Server(1)));
+    assert_ne!(of_server, Cause::ClockSkew, "nobody looks at the clock of the server");
+    let by_server = passed_by(Keeping::RowByServer, jump(Node::Client(2)));
+    assert_ne!(by_server, Cause::ClockSkew, "nobody looks at that clock");
+}
+
 #[test]
 fn one_that_was_passed_over_lost_its_place() {
     let story = Story::new().order_bound(10).healed(0).takes(1, 1, "a").acquires(2, 2);
