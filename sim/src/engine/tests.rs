@@ -11,7 +11,9 @@ use bytes::{Bytes, BytesMut};
 use fencepost_clients::env::Draw;
 use fencepost_clients::{Address, Env};
 use fencepost_faults::setting::{Setting, Topology};
-use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime, generate};
+use fencepost_faults::{
+    Direction, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault, generate,
+};
 use fencepost_machine::{Input, Machine, Now, Output, Outputs};
 use fencepost_reports::{Event, What};
 use std::rc::Rc;
@@ -107,6 +109,40 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
     roster.finishes(node);
 }
 
+/// Sends one number after the other without waiting for an answer, and writes down how many came
+/// back. What comes back is what was sent, in order.
+async fn pour(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
+    const NUMBERS: u64 = 40;
+    let member = roster.member(node);
+    while member.cycles_left.get() > 0 {
+        member.cycles_left.set(member.cycles_left.get() - 1);
+        let host = format!("redis-{}", 1 + env.random(Draw::Owner) % u64::from(SERVERS));
+        let address = Address { host, port: 1 };
+        let connect = env.connect(&address);
+        let mut got = BytesMut::new();
+        if let Some(Ok(mut socket)) = env.timeout(Duration::from_secs(9), connect).await {
+            for number in 0..NUMBERS {
+                if socket.write_all(&number.to_be_bytes()).await.is_err() {
+                    break;
+                }
+                env.sleep(env.jitter(&(Duration::ZERO..=Duration::from_millis(150)))).await;
+            }
+            socket.limit(Duration::from_secs(20));
+            while got.len() < 8 * NUMBERS as usize {
+                if socket.read(&mut got).await.is_ok_and(|read| read > 0) {
+                    continue;
+                }
+                break;
+            }
+        }
+        for (number, bytes) in (0..).zip(got.chunks_exact(8)) {
+            assert_eq!(bytes, u64::to_be_bytes(number), "bytes keep their order");
+        }
+        recorder.fail(node, 0, format!("{} bytes", got.len()));
+    }
+    roster.finishes(node);
+}
+
 fn play(seed: Seed, plan: &FaultPlan, engine: Engine) -> Vec<Event> {
     play_with(seed, plan, engine, |env, node, recorder, roster| {
         Box::pin(chat(env, node, recorder, roster))
@@ -160,6 +196,48 @@ fn both_engines_tell_the_same_story() {
         exchanges += fast.len();
     }
     assert!(exchanges > 40 * 30, "the clients talked: {exchanges}");
+}
+
+/// Messages are under way for up to three seconds, and meanwhile everything is cut off now and then
+/// for a moment, so that some are held up and sent again while later ones are on their way.
+fn slow_and_cut() -> FaultPlan {
+    let (clients, servers): (Vec<Node>, Vec<Node>) =
+        ((1..=CLIENTS).map(Node::Client).collect(), (1..=SERVERS).map(Node::Redis).collect());
+    let delay = |from: &[Node], to: &[Node]| Fault::Delay {
+        from: from.to_vec(),
+        to: to.to_vec(),
+        extra_us_min: Micros(0),
+        extra_us_max: Micros::from_secs(3),
+        duration_us: Micros::from_secs(250),
+    };
+    let cut = Fault::Partition {
+        side_a: clients.clone(),
+        side_b: servers.clone(),
+        direction: Direction::Both,
+        duration_us: Micros::from_millis(150),
+    };
+    let delays = [delay(&clients, &servers), delay(&servers, &clients)].map(|fault| (0, fault));
+    let cuts = (1..300).map(|number| (number * 800_000, cut.clone()));
+    let faults = delays.into_iter().chain(cuts).zip(1..);
+    FaultPlan::new(
+        faults.map(|((at, fault), id)| TimedFault { id, at_us: SimTime(at), fault }).collect(),
+    )
+}
+
+#[test]
+fn bytes_keep_their_order_however_often_the_network_holds_them_up() {
+    let program =
+        |env, node, recorder, roster| -> TaskFuture { Box::pin(pour(env, node, recorder, roster)) };
+    for seed in (0..4).map(Seed) {
+        let plan = slow_and_cut();
+        let [fast, turmoil] =
+            [Engine::Fast, Engine::Turmoil].map(|engine| play_with(seed, &plan, engine, program));
+        let first_difference = fast.iter().zip(&turmoil).find(|(a, b)| a != b);
+        assert_eq!((first_difference, fast.len()), (None, turmoil.len()), "seed {seed}");
+        let whole = |event: &&Event| matches!(&event.what, What::Fail { reason, .. } if reason == "320 bytes");
+        let came = fast.iter().filter(whole).count();
+        assert!(came > 5, "seed {seed}: {came} times everything came through");
+    }
 }
 
 #[test]

@@ -59,8 +59,10 @@ pub(crate) struct Socket {
     pub(crate) timed_out: bool,
     /// When the last message sent from here arrives; later ones arrive no earlier.
     pub(crate) last_arrival: SimTime,
-    /// Messages sent from here that the network holds up, in order.
+    /// Messages sent from here that the network holds up, in the order in which they were sent.
     pub(crate) stalled: VecDeque<u32>,
+    /// Whether some of them were sent again, so that others may be before them.
+    pub(crate) has_resent: bool,
     /// The span until the next retransmission.
     pub(crate) retry: Micros,
 }
@@ -119,6 +121,7 @@ impl Socket {
             timed_out: false,
             last_arrival: SimTime::ZERO,
             stalled: VecDeque::new(),
+            has_resent: false,
             retry: Micros::ZERO,
         }
     }

@@ -186,14 +186,32 @@ impl State {
     fn hold_up(&mut self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let (from, to, flow) = (message.from, message.to, message.flow);
-        if flow != NONE && !self.sockets[flow as usize].stalled.is_empty() {
-            self.sockets[flow as usize].stalled.push_back(id);
+        if self.waits_behind(message) {
+            self.line_up(flow, id);
         } else if self.is_blocked(from, to) {
             self.stall(id);
         } else {
             return false;
         }
         true
+    }
+
+    /// Whether one that was sent before it, from the same end, is held up.
+    fn waits_behind(&self, message: &Message) -> bool {
+        let head = match message.flow {
+            NONE => None,
+            flow => self.sockets[flow as usize].stalled.front(),
+        };
+        head.is_some_and(|head| self.messages[*head as usize].serial < message.serial)
+    }
+
+    /// Puts a message among those of its flow that are held up: in the order in which they were
+    /// sent, for one that was under way already may be held up after one that was sent later.
+    fn line_up(&mut self, flow: u32, id: u32) {
+        let serial = |id: u32| self.messages[id as usize].serial;
+        let stalled = &self.sockets[flow as usize].stalled;
+        let place = stalled.partition_point(|other| serial(*other) < serial(id));
+        self.sockets[flow as usize].stalled.insert(place, id);
     }
 
     /// Decides when a message arrives.
@@ -225,8 +243,8 @@ impl State {
             self.messages.remove(id as usize);
             return;
         }
+        self.line_up(flow, id);
         let end = &mut self.sockets[flow as usize];
-        end.stalled.push_back(id);
         if end.stalled.len() == 1 {
             end.retry = if kind == Kind::Connect { CONNECT_RETRY_FIRST } else { RETRY_FIRST };
             let at = self.now + end.retry;
@@ -240,7 +258,9 @@ impl State {
         let (from, to) = (end.host, end.remote);
         let Some(&head) = end.stalled.front() else { return };
         if !self.is_blocked(from, to) {
-            for id in std::mem::take(&mut self.sockets[flow as usize].stalled) {
+            let end = &mut self.sockets[flow as usize];
+            end.has_resent = true;
+            for id in std::mem::take(&mut end.stalled) {
                 self.schedule(id);
             }
             return;
@@ -257,8 +277,7 @@ impl State {
     /// has to carry.
     pub(crate) fn will_arrive(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
-        let is_held_up = self.is_blocked(message.from, message.to)
-            || (message.flow != NONE && !self.sockets[message.flow as usize].stalled.is_empty());
+        let is_held_up = self.is_blocked(message.from, message.to) || self.waits_behind(message);
         if is_held_up || self.is_lost(message.flow) {
             return false;
         }
@@ -306,14 +325,35 @@ impl State {
         }
     }
 
-    /// Whether a message that is due is lost on its way, or held up.
+    /// Whether a message that is due is lost on its way, or held up, or waits for one that was sent
+    /// before it and has been sent again.
     #[inline(never)]
     fn meets_obstacle(&mut self, id: u32) -> bool {
         if self.is_lost(self.messages[id as usize].flow) {
             self.messages.remove(id as usize);
             return true;
         }
-        self.hold_up(id)
+        if self.hold_up(id) {
+            return true;
+        }
+        let overtakes = self.overtakes(id);
+        if overtakes {
+            let message = &self.messages[id as usize];
+            let (from, to) = (message.from, message.to);
+            let at = self.sockets[message.flow as usize].last_arrival.max(self.now);
+            self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
+        }
+        overtakes
+    }
+
+    /// Whether a message of the same flow that was sent before it is still under way: one that was
+    /// held up and sent again may come after one that was under way meanwhile.
+    fn overtakes(&self, id: u32) -> bool {
+        let message = &self.messages[id as usize];
+        let earlier = |other: &Message| other.flow == message.flow && other.serial < message.serial;
+        message.flow != NONE
+            && self.sockets[message.flow as usize].has_resent
+            && self.messages.iter().any(|(_, other)| earlier(other))
     }
 
     /// A message without bytes arrives. Apart from those with bytes so as not to be in their way.

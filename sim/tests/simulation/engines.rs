@@ -14,7 +14,7 @@
 
 use fencepost::run::fit::knows_threads;
 use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_clients::{CLIENTS, Definition};
+use fencepost_clients::{CLIENTS, Definition, find};
 use fencepost_faults::{FAMILIES, Families, Seed};
 use rayon::prelude::*;
 use std::rc::Rc;
@@ -47,6 +47,18 @@ fn both_engines_tell_the_same_history_of_processes_with_threads() {
     let plans: usize =
         clients.into_par_iter().map(|client| plans_compared(client, &families, scenario())).sum();
     assert!(plans >= 6 * families.len(), "{plans} plans");
+}
+
+/// Messages that were under way while earlier ones were held up, and sent again after that.
+#[test]
+fn both_engines_keep_the_order_of_what_is_sent_again() {
+    let families: Families = "all".parse().expect("the family is in the table");
+    for name in ["setnx-getset-checked", "redisson-wait"] {
+        let client = find(name).expect("the lock is in the table");
+        let spec = RunSpec::draw(Seed(45), client, &families, Rc::new(Scenario::default()));
+        let [fast, turmoil] = [Engine::Fast, Engine::Turmoil].map(|engine| spec.run(engine));
+        assert_eq!(fast.map(|run| run.history), turmoil.map(|run| run.history), "{name}");
+    }
 }
 
 /// Runs the seeds of a lock under every family in both engines; how many plans these were.
