@@ -49,7 +49,10 @@ fn alone(kind: Kind, cause: Cause, header: &Header) -> String {
         (_, Cause::OrphanRenewal) => {
             "A process that is not in its section goes on renewing the lock."
         }
-        (_, Cause::LostReply) => "The lock stood for a process that was never told that it has it.",
+        (_, Cause::LostReply) => {
+            "A server had applied a command whose sender never heard of it, and the lock stood on \
+             there."
+        }
         (_, Cause::HolderCrash) => "A process died, and its lock at the server stood on.",
         (_, Cause::WaiterCrash) => {
             "A process that waited for the lock had died; nearly all the time nothing stood under \
@@ -148,6 +151,10 @@ impl<'t, 'h> Scene<'t, 'h> {
             ),
             Cause::LostReply => LOST_REPLY.to_owned(),
             Cause::LostRelease => self.lost_release(&holder, &taker),
+            Cause::StorageDelay if holder == taker => format!(
+                "The write was still on its way to the storage when {taker} was granted the lock \
+                 again."
+            ),
             Cause::StorageDelay => format!(
                 "The write was still on its way to the storage when the lock passed from {holder} \
                  to {taker}."

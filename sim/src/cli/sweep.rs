@@ -13,7 +13,9 @@ use super::run::write_violations;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::setup::shard::shard;
-use crate::studies::sweep::{FailedRun, Listener, Stage, Stop, SweepSpec, go_on, kept};
+use crate::studies::sweep::{
+    self as many_seeds, FailedRun, Listener, Stage, Stop, SweepSpec, kept,
+};
 use fencepost_faults::Seed;
 use fencepost_reports::show::format::{FORMATS, Format};
 use fencepost_reports::summary::sweep::{Comparison, Measured, SeedRange, Sweep, runs_of};
@@ -57,9 +59,9 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         checkpoint: checkpoint
             .map(|path| CheckpointFile::new(path, arguments.checkpoint_every.map(Duration::from))),
     };
-    let result = go_on(&spec, start.as_ref(), &watch, &STOP);
+    let many_seeds::Swept { mut sum, failed } =
+        many_seeds::sweep(&spec, start.as_ref(), &watch, &STOP);
     watch.progress.finish();
-    let mut sum = result?;
     sum.measured = measured(&watch.progress, spec.jobs);
     // The sum comes first: a full disk must not lose what the runs have found.
     let mut shown = sum.clone();
@@ -77,6 +79,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         kept(&spec, &sum, &|report| write_violations(folder, report))?;
     }
     arguments.max_memory.map_or(Ok(()), |max| MEMORY.kept(max))?;
+    failed.map_or(Ok(()), |run| Err(Failure::from(run)))?;
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 

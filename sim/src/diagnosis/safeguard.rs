@@ -39,6 +39,19 @@ impl Safeguard {
     }
 }
 
+/// A safeguard that is another lock of the table in place of one.
+macro_rules! other_lock {
+    ($name:literal, $from:literal => $to:literal, $about:literal) => {
+        Safeguard {
+            name: $name,
+            about: $about,
+            fits: |spec| spec.client.name == $from,
+            with: |spec| another_lock(spec, $to),
+            setting: |_| concat!("client=", $to).to_owned(),
+        }
+    };
+}
+
 /// Every safeguard, in the order in which reports list them.
 pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
@@ -79,48 +92,12 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         with: |spec| another_lock(&fenced_storage(spec), "etcd-mutex-fencing"),
         setting: |_| "client=etcd-mutex-fencing".to_owned(),
     },
-    Safeguard {
-        name: "leave-when-done",
-        about: "a holder that leaves its section when its session is done",
-        fits: |spec| spec.client.name == "etcd-mutex",
-        with: |spec| another_lock(spec, "etcd-mutex-done"),
-        setting: |_| "client=etcd-mutex-done".to_owned(),
-    },
-    Safeguard {
-        name: "etcd-3.5",
-        about: "servers that look for the caller's key before they grant the lock (etcd 3.5.0)",
-        fits: |spec| spec.client.name == "etcd-lock-api",
-        with: |spec| another_lock(spec, "etcd-lock-api-fixed"),
-        setting: |_| "client=etcd-lock-api-fixed".to_owned(),
-    },
-    Safeguard {
-        name: "look-for-the-key",
-        about: "a mutex that looks for its own key after it has waited (etcd 3.5.0)",
-        fits: |spec| spec.client.name == "etcd-mutex-unchecked",
-        with: |spec| another_lock(spec, "etcd-mutex"),
-        setting: |_| "client=etcd-mutex".to_owned(),
-    },
-    Safeguard {
-        name: "leave-when-suspended",
-        about: "a holder that leaves its section when its connection is suspended or lost",
-        fits: |spec| spec.client.name == "curator-mutex",
-        with: |spec| another_lock(spec, "curator-suspended"),
-        setting: |_| "client=curator-suspended".to_owned(),
-    },
-    Safeguard {
-        name: "database-time",
-        about: "a row that is judged by the clock of the database",
-        fits: |spec| spec.client.name == "shedlock-jdbc",
-        with: |spec| another_lock(spec, "shedlock-db-time"),
-        setting: |_| "client=shedlock-db-time".to_owned(),
-    },
-    Safeguard {
-        name: "client-id",
-        about: "a client id that no other process has",
-        fits: |spec| spec.client.name == "jdbc-5-app-id",
-        with: |spec| another_lock(spec, "jdbc-5"),
-        setting: |_| "client=jdbc-5".to_owned(),
-    },
+    other_lock!("leave-when-done", "etcd-mutex" => "etcd-mutex-done", "a holder that leaves its section when its session is done"),
+    other_lock!("etcd-3.5", "etcd-lock-api" => "etcd-lock-api-fixed", "servers that look for the caller's key before they grant the lock (etcd 3.5.0)"),
+    other_lock!("look-for-the-key", "etcd-mutex-unchecked" => "etcd-mutex", "a mutex that looks for its own key after it has waited (etcd 3.5.0)"),
+    other_lock!("leave-when-suspended", "curator-mutex" => "curator-suspended", "a holder that leaves its section when its connection is suspended or lost"),
+    other_lock!("database-time", "shedlock-jdbc" => "shedlock-db-time", "a row that is judged by the clock of the database"),
+    other_lock!("client-id", "jdbc-5-app-id" => "jdbc-5", "a client id that no other process has"),
     Safeguard {
         name: "delayed-restart",
         about: "a server that died stays away for longer than the ttl",
@@ -171,13 +148,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         with: |spec| changed(spec, by_monotonic),
         setting: |_| "CLOCK_BOOTTIME".to_owned(),
     },
-    Safeguard {
-        name: "watchdog",
-        about: "a task in the holder's process that renews the lease",
-        fits: |spec| spec.client.name == "single-node",
-        with: |spec| another_lock(spec, "watchdog"),
-        setting: |_| "client=watchdog".to_owned(),
-    },
+    other_lock!("watchdog", "single-node" => "watchdog", "a task in the holder's process that renews the lease"),
     Safeguard {
         name: "random-retry-delay",
         about: "a random delay between two attempts, where it was always the same",

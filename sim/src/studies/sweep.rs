@@ -134,41 +134,51 @@ impl Stop {
     }
 }
 
-/// Runs every seed of the shard in every cell. The sum is the same whatever `jobs` is, unless it
-/// was stopped early.
-pub fn sweep(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
-    go_on(spec, None, listener, stop)
+/// What came of a sweep. What is added up stands although a run failed: that one and what would
+/// have come after it are missing.
+#[derive(Debug)]
+pub struct Swept {
+    /// The sum of the runs that were made.
+    pub sum: Sweep,
+    /// The run that could not be made; the one of the lowest seed, if there were several.
+    pub failed: Option<FailedRun>,
 }
 
-/// Goes on where a sweep was, see [`Checkpoint::read`]: the sum is the one of a sweep that was
-/// never interrupted.
-pub fn go_on(
+impl Swept {
+    /// The sum of all runs, or why it is not whole.
+    fn whole(self) -> Result<Sweep, FailedRun> {
+        self.failed.map_or(Ok(self.sum), Err)
+    }
+}
+
+/// Runs every seed of the shard in every cell. The sum is the same whatever `jobs` is, unless it
+/// was stopped early. With a `start` it goes on where a sweep was, see [`Checkpoint::read`]: the
+/// sum is the one of a sweep that was never interrupted.
+pub fn sweep(
     spec: &SweepSpec,
     start: Option<&Sweep>,
     listener: &dyn Listener,
     stop: &Stop,
-) -> Result<Sweep, FailedRun> {
-    let mut sum = add_up(spec, start, listener, stop)?;
-    if spec.engine == Engine::Fast {
-        confirm(spec, &mut sum, &Closer { stage: Stage::Confirming, listener, stop })?;
+) -> Swept {
+    let mut swept = add_up(spec, start, listener, stop);
+    let sum = &mut swept.sum;
+    if swept.failed.is_none() && spec.engine == Engine::Fast {
+        let closer = Closer { stage: Stage::Confirming, listener, stop };
+        swept.failed = confirm(spec, sum, &closer).err();
     }
-    if spec.explains {
-        explain(spec, &mut sum, &Closer { stage: Stage::Explaining, listener, stop })?;
+    if swept.failed.is_none() && spec.explains {
+        let closer = Closer { stage: Stage::Explaining, listener, stop };
+        swept.failed = explain(spec, sum, &closer).err();
     }
-    Ok(sum)
+    swept
 }
 
 /// As [`sweep`], but counts only: nothing is seen again under turmoil, and nothing is explained.
 pub fn count(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
-    add_up(spec, None, listener, stop)
+    add_up(spec, None, listener, stop).whole()
 }
 
-fn add_up(
-    spec: &SweepSpec,
-    start: Option<&Sweep>,
-    listener: &dyn Listener,
-    stop: &Stop,
-) -> Result<Sweep, FailedRun> {
+fn add_up(spec: &SweepSpec, start: Option<&Sweep>, listener: &dyn Listener, stop: &Stop) -> Swept {
     let work = Work::new(spec, start, listener, stop);
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..spec.jobs.max(1)).map(|_| scope.spawn(|| work.work())).collect();

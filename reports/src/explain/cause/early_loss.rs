@@ -50,10 +50,12 @@ struct Lost<'t, 'h> {
 pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
-    let Some(held) = holder.grant.as_ref() else {
-        return release::took_back(timeline, holder);
-    };
     let single = timeline.history.header.quorum <= 1;
+    let Some(held) = holder.grant.as_ref() else {
+        let copy = taker.grant.as_ref().filter(|_| single);
+        return release::took_back(timeline, holder)
+            .or_else(|| copy.and_then(|taken| loss_of_a_copy(timeline, holder, taker, taken)));
+    };
     let Some(taken) = taker.grant.as_ref() else {
         return (single && let_in_by_a_copy(timeline, taker, held.node))
             .then_some(Cause::AsyncReplicationLoss);
@@ -127,24 +129,12 @@ impl Lost<'_, '_> {
         section.is_some_and(|section| section.ends(self.timeline.end) > over)
     }
 
-    /// The span of the holder's value at a server that was lost before the lock was granted again:
-    /// the first that ended while nothing of the holder's took its place, for what its process put
-    /// there later was another lock under the same value; or else the last.
+    /// The span of the holder's value at a server that was lost before the lock was granted again;
+    /// or else the last.
     fn span_at(&self, node: Node) -> Option<&KeySpan<'_>> {
-        let spans = self.timeline.keys.iter();
-        let here = spans.filter(|span| span.node == node && span.from < self.granted_again);
-        let own: Vec<&KeySpan<'_>> =
-            here.filter(|span| self.timeline.is_lock_of(span, self.holder)).collect();
-        let goes_on = |pair: &[&KeySpan<'_>]| pair[0].to.is_some_and(|(to, _)| to == pair[1].from);
-        let first = own.windows(2).find(|pair| !goes_on(pair) && self.was_in_section(pair[0]));
-        first.map(|pair| pair[0]).or_else(|| own.last().copied())
-    }
-
-    /// Whether the holder was in its section when a span of its value ended.
-    fn was_in_section(&self, span: &KeySpan<'_>) -> bool {
-        let section = self.timeline.acquisition_of(self.holder.operation);
-        let section = section.and_then(|index| self.timeline.section_of(index));
-        section.zip(span.to).is_some_and(|(section, (to, _))| section.covers(to))
+        let (timeline, holder, before) = (self.timeline, self.holder, self.granted_again);
+        overrun::lost_at(timeline, holder, node, before)
+            .or_else(|| overrun::own_spans(timeline, holder, node, before).last().copied())
     }
 
     /// How the server that granted both lost the first; `None` if the lease was over.
@@ -365,8 +355,22 @@ fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: N
     })
 }
 
+/// How a holder whom no server granted the lock lost it: what let it in was an earlier lock of its
+/// own, which still stood at the server that granted it again.
+fn loss_of_a_copy(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    taker: &Acquisition<'_>,
+    taken: &Grant,
+) -> Option<Cause> {
+    let lost = Lost { timeline, holder, taker, granted_again: taken.moment };
+    let entered = holder.completed?;
+    let span = lost.span_at(taken.node).filter(|span| span.from < entered)?;
+    Some(lost.reason(span)).filter(|cause| *cause != Cause::Unexplained)
+}
+
 /// Whether a replica followed a removal of its primary.
-fn removed_by_replication(span: &KeySpan<'_>) -> bool {
+pub(super) fn removed_by_replication(span: &KeySpan<'_>) -> bool {
     matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Removed, by: None, .. })))
 }
 

@@ -1,8 +1,8 @@
 //! Why a holder was still in its section when its lease was over.
 
-use super::Cause;
+use super::{Cause, early_loss};
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Acquisition, Grant, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, Grant, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
@@ -37,7 +37,8 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
 }
 
 /// When the lease was last set before a moment: at one of many servers; of one lock that is
-/// replicated, wherever it was set.
+/// replicated, wherever it was set. What was set after the lock had been lost belongs to another
+/// lock, of a nested acquire that came too late.
 pub(super) fn last_set(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -47,8 +48,46 @@ pub(super) fn last_set(
     let replicated = timeline.history.header.quorum <= 1;
     let spans = timeline.keys.iter().filter(|span| replicated || span.node == node);
     let own = spans.filter(|span| timeline.is_lock_of(span, holder));
-    let set = own.flat_map(|span| &span.set).filter(|set| **set < before).max();
+    let was_lost = |span: &KeySpan<'_>| {
+        let lost = lost_at(timeline, holder, span.node, before);
+        lost.and_then(|lost| lost.to).is_some_and(|(to, _)| to <= span.from)
+    };
+    let until_lost = own.filter(|span| !was_lost(span));
+    let set = until_lost.flat_map(|span| &span.set).filter(|set| **set < before).max();
     set.copied().or(holder.grant.as_ref().map(|grant| grant.moment)).unwrap_or(holder.invoked).time
+}
+
+/// The span of the holder's value at a server that was lost before a moment: the first that ended
+/// while the holder was in its section and nothing of the holder's took its place at once, for what
+/// its process put there later was another lock under the same value. What a server removed because
+/// the one that it follows had told it to may be a late copy of an earlier lock.
+pub(super) fn lost_at<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    holder: &Acquisition<'h>,
+    node: Node,
+    before: Moment,
+) -> Option<&'t KeySpan<'h>> {
+    let own = own_spans(timeline, holder, node, before);
+    let goes_on = |to: Moment| own.iter().any(|next| next.from == to);
+    let section =
+        timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index))?;
+    let lost = |span: &&&KeySpan<'h>| {
+        let was_told = early_loss::removed_by_replication(span);
+        let lost_then = |to| to < before && section.covers(to) && !goes_on(to);
+        !was_told && span.to.is_some_and(|(to, _)| lost_then(to))
+    };
+    own.iter().find(lost).copied()
+}
+
+/// The spans of the holder's value at a server that began before a moment, in order of time.
+pub(super) fn own_spans<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    holder: &Acquisition<'h>,
+    node: Node,
+    before: Moment,
+) -> Vec<&'t KeySpan<'h>> {
+    let here = timeline.keys.iter().filter(|span| span.node == node && span.from < before);
+    here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
 /// For how long a host stood still between two instants.

@@ -8,7 +8,7 @@
 use super::{Cause, asleep, release, session};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{
-    Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline,
+    Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline,
 };
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
@@ -126,8 +126,26 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Opti
     }
     match owner.outcome {
         Outcome::Unknown | Outcome::Refused => Some(Cause::LostReply),
-        Outcome::Granted => lost_by(timeline, owner),
+        Outcome::Granted => lost_by(timeline, owner).or_else(|| left_behind(timeline, owner, span)),
         Outcome::Open => None,
+    }
+}
+
+/// Why a lock still stands at a server although its owner gave it back and was told so. What was
+/// written there before that, the release did not reach: of many servers, not all need it. What was written after it began is a
+/// command of which the owner had not heard, applied late; or a count that such a command had
+/// raised, so that the release only lowered it.
+fn left_behind(
+    timeline: &Timeline<'_>,
+    owner: &Acquisition<'_>,
+    span: &KeySpan<'_>,
+) -> Option<Cause> {
+    let index = timeline.acquisition_of(owner.operation)?;
+    let section = timeline.section_of(index)?;
+    let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
+    match span.from < left {
+        true => (timeline.history.header.quorum > 1).then_some(Cause::LostRelease),
+        false => Some(Cause::LostReply),
     }
 }
 

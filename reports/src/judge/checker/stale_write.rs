@@ -38,14 +38,20 @@ fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment>
 }
 
 fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequest) -> Finding {
-    let what = format!(
-        "The storage accepted {}'s write of {} {} after it had served {}, which was granted the \
-         lock later.",
-        stale.process,
-        stale.after,
-        stale.moment.time.since(served.moment.time),
-        served.process
-    );
+    let (late, served_by) = (stale.process, served.process);
+    let span = stale.moment.time.since(served.moment.time);
+    let what = match late == served_by {
+        true => format!(
+            "The storage accepted {late}'s write of {} under an earlier lock of its own, {span} \
+             after it had served {late} under its later one.",
+            stale.after
+        ),
+        false => format!(
+            "The storage accepted {late}'s write of {}, {span} after it had served {served_by}, \
+             which was granted the lock later.",
+            stale.after
+        ),
+    };
     let clash = match (stale.acquisition, served.acquisition) {
         (Some(earlier), Some(later)) => {
             Some(Clash { earlier, later, late_write: Some(stale.moment.index) })
@@ -101,6 +107,15 @@ mod tests {
     #[test]
     fn accepts_a_late_read() {
         assert_eq!(stale_writes(handover().writes(6, 2, 0, 1).reads(7, 1, 1)), []);
+    }
+
+    #[test]
+    fn a_late_write_of_ones_own_is_told_as_such() {
+        let own = Story::new().takes(1, 1, "a").releases(4, 1).takes(5, 1, "b").reads(6, 1, 0);
+        let stale = stale_writes(own.late_write(7, 1, 3, 0, 3));
+        assert!(stale[0].what.contains("an earlier lock of its own"), "{}", stale[0].what);
+        let other = stale_writes(handover().reads(6, 2, 0).writes(7, 1, 0, 3));
+        assert!(other[0].what.contains("client-2, which was granted"), "{}", other[0].what);
     }
 
     #[test]

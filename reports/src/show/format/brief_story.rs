@@ -112,7 +112,7 @@ fn write_faults(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<
     let older = faults.len().saturating_sub(FAULTS_MAX);
     faults.drain(..older);
     if older > 0 {
-        let more = if older == 1 { "an earlier fault" } else { "earlier faults" };
+        let more = if older == 1 { "earlier fault" } else { "earlier faults" };
         writeln!(out, "  {DIM}{:>10}  {older} {more}, see --verbose{DIM:#}", "...")?;
     }
     for timed in faults {

@@ -56,32 +56,47 @@ fn write(events: Vec<Value>, out: &mut dyn Write) -> io::Result<()> {
 
 fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     let name = format!("{} under {}: {}", run.client, run.fault, run.verdict.name());
-    events.push(json!({ "ph": "M", "pid": process, "tid": 0, "name": "process_name", "args": { "name": name } }));
+    let mut named = |track: usize, what: &str, args: Value| {
+        events.push(json!({
+            "ph": "M", "pid": process, "tid": track, "name": what, "args": args,
+        }));
+    };
+    named(0, "process_name", json!({ "name": name }));
     let Some(scene) = Scene::new(run) else { return };
     let nodes: Vec<Node> = scene.lanes.iter().map(|lane| lane.node).collect();
     let mut slices = slices(run, &scene);
     let tracks = Tracks::of(&nodes, &mut slices);
     for (track, name) in tracks.names() {
-        events.push(json!({ "ph": "M", "pid": process, "tid": track, "name": "thread_name", "args": { "name": name } }));
-        events.push(json!({ "ph": "M", "pid": process, "tid": track, "name": "thread_sort_index", "args": { "sort_index": track } }));
+        named(track, "thread_name", json!({ "name": name }));
+        named(track, "thread_sort_index", json!({ "sort_index": track }));
     }
     for (slice, track) in slices.iter().zip(tracks.of_slices()) {
         let (from, to, name) = (slice.from, slice.to, &slice.name);
         let category = slice.topic.category();
-        events.push(json!({ "ph": "X", "pid": process, "tid": track, "ts": from, "dur": to - from, "name": name, "cat": category }));
+        events.push(json!({
+            "ph": "X", "pid": process, "tid": track, "ts": from, "dur": to - from,
+            "name": name, "cat": category,
+        }));
         if let Some(arrow) = &slice.arrow {
             let id = u64::from(process) << 32 | arrow.number;
             events.push(match arrow.end {
-                End::Tail => json!({ "ph": "s", "id": id, "pid": process, "tid": track, "ts": from, "name": name, "cat": category }),
-                End::Head => json!({ "ph": "f", "bp": "e", "id": id, "pid": process, "tid": track, "ts": from, "name": name, "cat": category }),
+                End::Tail => json!({
+                    "ph": "s", "id": id, "pid": process, "tid": track, "ts": from,
+                    "name": name, "cat": category,
+                }),
+                End::Head => json!({
+                    "ph": "f", "bp": "e", "id": id, "pid": process, "tid": track, "ts": from,
+                    "name": name, "cat": category,
+                }),
             });
         }
     }
     for mark in &scene.marks {
-        events.push(
-            json!({ "ph": "i", "s": "t", "pid": process, "tid": tracks.main(mark.node), "ts": mark.at, "name": mark.text,
-            "cat": if mark.is_witness { "witness" } else { "event" }, "args": { "sequence": mark.sequence } }),
-        );
+        events.push(json!({
+            "ph": "i", "s": "t", "pid": process, "tid": tracks.main(mark.node), "ts": mark.at,
+            "name": mark.text, "cat": if mark.is_witness { "witness" } else { "event" },
+            "args": { "sequence": mark.sequence },
+        }));
     }
 }
 

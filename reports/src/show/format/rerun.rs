@@ -6,13 +6,15 @@ use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
 use crate::summary::sweep::Rate;
 use fencepost_faults::Micros;
 
-/// A safeguard with its parameter: `lease 40s`. Of another lock, which has the name of the safeguard,
-/// the name is enough.
+/// A safeguard with its parameter: `lease 40s`. One that is another lock is told by that lock's
+/// name, once: `watchdog`, `database-time by shedlock-db-time`.
 pub(super) fn safeguard(remedy: &Remedy) -> String {
-    if remedy.setting == format!("client={}", remedy.name) {
-        return remedy.name.clone();
+    let (name, setting) = (&remedy.name, &remedy.setting);
+    match setting.strip_prefix("client=") {
+        Some(lock) if lock == name => name.clone(),
+        Some(lock) => format!("{name} by {lock}"),
+        None => format!("{name} {setting}"),
     }
-    format!("{} {}", remedy.name, remedy.setting)
 }
 
 /// What became of the violation in the run that shows it.
@@ -117,6 +119,15 @@ mod tests {
         assert_eq!(amount(&boundary("offset_us"), -1_500_000), "-1.5s");
         assert_eq!(amount(&boundary("duration_us"), 10_004_000), "10.004s");
         assert_eq!(amount(&boundary("rate_ppm"), -300), "-300 ppm");
+    }
+
+    #[test]
+    fn a_safeguard_that_is_another_lock_is_told_by_its_name_once() {
+        let told =
+            |name, setting| safeguard(&crate::samples::remedy(name, setting, OnThisPlan::Gone));
+        assert_eq!(told("lease", "40s"), "lease 40s");
+        assert_eq!(told("watchdog", "client=watchdog"), "watchdog");
+        assert_eq!(told("fencing", "client=etcd-mutex-fencing"), "fencing by etcd-mutex-fencing");
     }
 
     #[test]

@@ -10,18 +10,29 @@ use fencepost_reports::Sweep;
 use std::rc::Rc;
 
 /// Runs the smallest run of every anomaly again under turmoil. Another history there is a failure
-/// of the simulation, not a finding.
+/// of the simulation, not a finding: the first is returned, once all the others are confirmed.
 pub(super) fn confirm(
     spec: &SweepSpec,
     sum: &mut Sweep,
     closer: &Closer<'_>,
 ) -> Result<(), FailedRun> {
-    let confirm = |place, seed, scenario: &Rc<Scenario>| confirm_run(spec, place, seed, scenario);
-    for (place, seed, result) in again(spec, sum, closer, confirm) {
-        result?;
-        sum.cells[place].confirm(seed);
+    confirm_by(|place, seed, scenario| confirm_run(spec, place, seed, scenario), spec, sum, closer)
+}
+
+fn confirm_by(
+    run: impl Fn(usize, Seed, &Rc<Scenario>) -> Result<(), FailedRun> + Sync,
+    spec: &SweepSpec,
+    sum: &mut Sweep,
+    closer: &Closer<'_>,
+) -> Result<(), FailedRun> {
+    let mut first = Ok(());
+    for (place, seed, result) in again(spec, sum, closer, run) {
+        match result {
+            Ok(()) => sum.cells[place].confirm(seed),
+            Err(failed) => first = first.and(Err(failed)),
+        }
     }
-    Ok(())
+    first
 }
 
 /// One run in both engines.
@@ -48,5 +59,55 @@ fn confirm_run(
             let first = differing.map_or(pairs.len() as u64, |(event, _)| event.sequence);
             Err(failed(EngineError::Differ(first)))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::studies::sweep::{Silent, Stage, Stop, add_up};
+    use fencepost_reports::summary::sweep::{SeedRange, Shard};
+
+    #[test]
+    fn a_run_that_fails_under_turmoil_costs_the_others_nothing() {
+        let spec = SweepSpec {
+            cells: vec![(
+                fencepost_clients::find("single-node").unwrap(),
+                "pause+restart".parse().unwrap(),
+            )],
+            scenario: Scenario::default(),
+            engine: Engine::Fast,
+            seeds: SeedRange { from: Seed(0), to: Seed(24) },
+            shard: Shard::WHOLE,
+            jobs: 2,
+            fail_fast: false,
+            explains: false,
+            violations_max: 10,
+        };
+        let (stop, listener) = (Stop::new(), &Silent);
+        let mut sum = add_up(&spec, None, listener, &stop).sum;
+        let mut seeds: Vec<Seed> =
+            sum.cells[0].fingerprints.iter().map(|one| one.smallest.seed).collect();
+        seeds.sort();
+        seeds.dedup();
+        assert!(seeds.len() > 1, "one fails and one does not: {seeds:?}");
+        let fails = |_: usize, seed: Seed, _: &Rc<Scenario>| match seed == seeds[0] {
+            true => Err(FailedRun {
+                client: "single-node".to_owned(),
+                fault: "pause+restart".to_owned(),
+                seed,
+                error: EngineError::Differ(7),
+            }),
+            false => Ok(()),
+        };
+        let closer = Closer { stage: Stage::Confirming, listener, stop: &stop };
+        let failed = confirm_by(fails, &spec, &mut sum, &closer).unwrap_err();
+        assert_eq!(failed.seed, seeds[0]);
+        let confirmed = |seed: Seed| {
+            let mut of = sum.cells[0].fingerprints.iter().filter(|one| one.smallest.seed == seed);
+            of.all(|one| one.smallest.confirmed_under_turmoil)
+        };
+        assert!(!confirmed(seeds[0]));
+        assert!(seeds[1..].iter().all(|seed| confirmed(*seed)));
     }
 }

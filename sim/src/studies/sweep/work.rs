@@ -1,7 +1,7 @@
 //! The threads of a sweep: who takes which seeds, and how what they find is added up.
 
 use super::cpu::ThreadClock;
-use super::{FailedRun, Listener, Stop, SweepSpec, config};
+use super::{FailedRun, Listener, Stop, SweepSpec, Swept, config};
 use crate::run::RunSpec;
 use crate::run::verdicts::{Findings, tool};
 use crate::setup::scenario::Scenario;
@@ -77,13 +77,11 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// What has come of it: the sum, or the failure of the lowest seed.
-    pub(super) fn finish(self) -> Result<Sweep, FailedRun> {
-        let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match done.failed {
-            Some(failed) => Err(failed),
-            None => Ok(done.sum(self.spec)),
-        }
+    /// What has come of it.
+    pub(super) fn finish(self) -> Swept {
+        let mut done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let failed = done.failed.take();
+        Swept { sum: done.sum(self.spec), failed }
     }
 
     /// The next seeds that nobody has taken.

@@ -1,0 +1,128 @@
+//! Of what was still under way: writes, and releases.
+
+use super::*;
+
+#[test]
+fn a_release_of_another_thread_that_was_not_late_took_one_for_the_other() {
+    let thread = CLIENT.of_thread(2);
+    let left = |ends: fn(Story) -> Story| {
+        let first = ends(Story::new().takes(1, 1, "a").leaves(2, 1))
+            .acquires(4, thread)
+            .hears(5, thread, "a");
+        first.removed(6, "a", 1).takes(7, 2, "b").releases(8, thread).releases(9, 2)
+    };
+    assert_eq!(overlap(left(|story| story.info(3, 1))), Cause::LostRelease);
+    assert_eq!(overlap(left(|story| story.left(3, 1))), Cause::SharedOwner);
+    // Still in progress, on its ordinary way.
+    let story = Story::new().takes(1, 1, "a").leaves(2, 1).acquires(4, thread);
+    let story = story.hears(5, thread, "a").removed(6, "a", 1).left(7, 1).takes(7, 2, "b");
+    assert_eq!(overlap(story.releases(8, thread).releases(9, 2)), Cause::SharedOwner);
+}
+
+#[test]
+fn a_write_that_was_on_its_way_when_the_lock_changed_hands_is_storage_delay() {
+    assert_eq!(cause(Kind::StaleWrite, late_write()), Cause::StorageDelay);
+    let delayed = late_write().fault_began(2, 1, "delay", &[CLIENT, Node::Storage]);
+    assert_eq!(cause(Kind::StaleWrite, delayed), Cause::StorageDelay);
+}
+
+#[test]
+fn a_pause_between_sending_and_landing_is_a_holder_pause_but_a_clock_fault_of_the_storage_delays_nothing()
+ {
+    let paused =
+        late_write().fault_began(3, 1, "pause", &[CLIENT]).fault_ended(4, 1, "pause", CLIENT);
+    assert_eq!(cause(Kind::StaleWrite, paused.clone()), Cause::HolderPause);
+    let drifting = paused.clone().fault_began(2, 2, "clock-drift", &[Node::Storage]);
+    assert_eq!(cause(Kind::StaleWrite, drifting), Cause::HolderPause);
+    let delayed = paused.fault_began(2, 2, "delay", &[Node::Storage]);
+    assert_eq!(cause(Kind::StaleWrite, delayed), Cause::StorageDelay);
+}
+
+#[test]
+fn a_write_that_was_sent_late_has_the_cause_of_the_overlap() {
+    let story =
+        overrun(20).fault_began(5, 1, "pause", &[CLIENT]).fault_ended(14, 1, "pause", CLIENT);
+    let story = story.reads(13, 2, 0).writes(15, 1, 0, 9);
+    assert_eq!(cause(Kind::StaleWrite, story), Cause::HolderPause);
+}
+
+#[test]
+fn an_update_lost_to_a_late_write_has_its_cause() {
+    let story = Story::new()
+        .takes(1, 1, "a")
+        .reads(2, 1, 0)
+        .expires(11, "a")
+        .takes(12, 2, "b")
+        .reads(13, 2, 0);
+    let story = story.writes(14, 1, 0, 1).writes(15, 2, 0, 1).fault_began(3, 1, "pause", &[CLIENT]);
+    assert_eq!(
+        cause(Kind::LostUpdate, story.fault_ended(13, 1, "pause", CLIENT)),
+        Cause::HolderPause
+    );
+}
+
+#[test]
+fn a_foreign_release_has_the_cause_that_let_the_remover_overrun() {
+    let story = overrun(20).removed(20, "b", 1).fault_began(5, 1, "pause", &[CLIENT]);
+    assert_eq!(
+        cause(Kind::ForeignRelease, story.fault_ended(19, 1, "pause", CLIENT)),
+        Cause::HolderPause
+    );
+}
+
+/// Client 1 releases in time; the network holds that back, and it removes the lock that client 2
+/// has been granted since.
+fn late_release(sent: u64) -> Story {
+    let story = Story::new().takes(1, 1, "1").leaves(sent, 1).info(sent + 1, 1).expires(11, "1");
+    story.takes(12, 2, "1").removed(14, "1", 1).releases(15, 2)
+}
+
+#[test]
+fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
+    assert_eq!(cause(Kind::ForeignRelease, late_release(5)), Cause::LostRelease);
+    // A pause that is over before the lock changes hands did not do it, nor one in which the
+    // release arrives.
+    for (until, expected) in
+        [(11, Cause::LostRelease), (13, Cause::HolderPause), (15, Cause::LostRelease)]
+    {
+        let story = Story::new()
+            .takes(1, 1, "1")
+            .leaves(5, 1)
+            .fault_began(6, 1, "pause", &[CLIENT])
+            .expires(11, "1");
+        let ends = |story: Story, at| {
+            if at == until { story.fault_ended(at, 1, "pause", CLIENT) } else { story }
+        };
+        let story = ends(story, 11).takes(12, 2, "1");
+        let story = ends(story, 13).removed(14, "1", 1);
+        assert_eq!(
+            cause(Kind::ForeignRelease, ends(story, 15).releases(16, 2)),
+            expected,
+            "until {until}"
+        );
+    }
+    // Had it been sent after the lock changed hands, its sender would have overrun.
+    let story =
+        Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").leaves(13, 1).info(13, 1);
+    assert_eq!(
+        cause(Kind::ForeignRelease, story.removed(14, "1", 1).releases(15, 2)),
+        Cause::HoldTooLong
+    );
+}
+
+#[test]
+fn a_release_of_an_earlier_lock_that_arrives_late_removes_the_next_lock_of_the_same_process() {
+    let story = |unheard: bool| {
+        let story = Story::new().takes(1, 1, "id").leaves(2, 1);
+        let story = if unheard { story.info(3, 1) } else { story.left(3, 1) };
+        let story = story
+            .removed(3, "id", 1)
+            .acquires(4, 1)
+            .grants(5, 1, "id")
+            .removed(6, "id", 1)
+            .hears(7, 1, "id");
+        story.takes(8, 2, "other").releases(9, 1).releases(10, 2)
+    };
+    assert_eq!(overlap(story(true)), Cause::LostRelease);
+    assert_eq!(overlap(story(false)), Cause::EarlyRelease, "every release was answered");
+}

@@ -1,0 +1,201 @@
+//! Of a holder that was still in its section when its lease was over.
+
+use super::*;
+use crate::story::KEY;
+
+#[test]
+fn a_holder_that_stood_still_across_the_end_of_its_lease_is_a_holder_pause() {
+    for kind in ["pause", "suspend"] {
+        let story = overrun(20).fault_began(5, 1, kind, &[CLIENT]).fault_ended(19, 1, kind, CLIENT);
+        assert_eq!(overlap(story), Cause::HolderPause);
+    }
+}
+
+#[test]
+fn a_pause_within_the_lease_that_pushed_the_holder_over_its_end_is_a_holder_pause() {
+    let story =
+        overrun(14).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(8, 1, "pause", CLIENT);
+    assert_eq!(overlap(story), Cause::HolderPause);
+}
+
+#[test]
+fn a_short_pause_does_not_excuse_a_holder_who_would_have_overrun_anyway() {
+    let story =
+        overrun(30).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(3, 1, "pause", CLIENT);
+    assert_eq!(overlap(story), Cause::HoldTooLong);
+}
+
+#[test]
+fn a_pause_of_a_process_is_one_of_each_of_its_threads() {
+    let thread = CLIENT.of_thread(2);
+    let story =
+        Story::new().takes(1, thread, "a").expires(11, "a").takes(12, 2, "b").releases(20, thread);
+    let paused = story
+        .releases(99, 2)
+        .fault_began(5, 1, "pause", &[CLIENT])
+        .fault_ended(19, 1, "pause", CLIENT);
+    assert_eq!(overlap(paused), Cause::HolderPause);
+}
+
+#[test]
+fn a_pause_of_somebody_else_does_not_count() {
+    let story = overrun(20).fault_began(5, 1, "pause", &[Node::Client(2)]).fault_ended(
+        6,
+        1,
+        "pause",
+        Node::Client(2),
+    );
+    assert_eq!(overlap(story), Cause::HoldTooLong);
+}
+
+#[test]
+fn a_holder_without_any_fault_held_too_long() {
+    assert_eq!(overlap(overrun(20)), Cause::HoldTooLong);
+}
+
+#[test]
+fn an_extended_lease_counts_from_its_extension() {
+    let story = Story::new().takes(1, 1, "a").server(8, 1, Change::Extended, "a", Some(CLIENT));
+    let story = story.server(13, 1, Change::Evicted, "a", None).takes(14, 2, "b").releases(16, 1);
+    assert_eq!(overlap(story), Cause::Eviction, "13 ms is within the extended lease");
+}
+
+#[test]
+fn a_validity_that_ends_after_the_lease_is_clock_drift() {
+    let story = Story::new()
+        .acquires(1, 1)
+        .grants(1, 1, "a")
+        .hears_validity(1, 1, "a", 10)
+        .expires(11, "a");
+    let story = story.takes(12, 2, "b").releases(13, 1).releases(14, 2);
+    assert_eq!(
+        overlap(story.clone().fault_began(0, 1, "clock-drift", &[CLIENT])),
+        Cause::ClockDrift
+    );
+    assert_eq!(
+        overlap(story.fault_began(0, 1, "clock-drift", &[Node::Redis(9)])),
+        Cause::HoldTooLong
+    );
+}
+
+#[test]
+fn an_answer_that_took_most_of_the_lease_is_latency() {
+    let story = Story::new()
+        .grants(1, 1, "a")
+        .hears(9, 1, "a")
+        .expires(11, "a")
+        .takes(12, 2, "b")
+        .releases(14, 1);
+    assert_eq!(overlap(story), Cause::Latency);
+}
+
+/// At a server that counts in whole seconds, client 1 takes the lock at 1 ms for a lease of 10 s;
+/// the server gives it `given` milliseconds. Client 2 takes it at 9.6 s.
+fn coarse(given: u64, left: u64, how: impl FnOnce(Story) -> Story) -> Cause {
+    let story = how(Story::new().ttl(10_000).takes(1, 1, "a")).takes(9_600, 2, "b");
+    let story = story.tells_leases_of(Micros::from_millis(given)).at_servers();
+    overlap(story.releases(left, 1).releases(left + 1, 2))
+}
+
+#[test]
+fn a_lease_that_was_counted_in_whole_seconds_ends_early_by_that_and_one_of_full_length_by_a_clock()
+{
+    let server = Node::Server(1);
+    let drifts = |story: Story| story.fault_began(0, 1, "clock-drift", &[server]);
+    assert_eq!(coarse(9_500, 9_800, |story| story.expires(9_501, "a")), Cause::CoarseExpiry);
+    let drifted = |given| coarse(given, 9_800, |story| drifts(story).expires(9_501, "a"));
+    assert_eq!(drifted(9_500), Cause::CoarseExpiry, "it would have been early anyway");
+    assert_eq!(drifted(10_600), Cause::ClockDrift, "its clock had passed the lease");
+    let still = coarse(10_600, 9_800, |story| story.expires(9_501, "a"));
+    assert_eq!(still, Cause::Unexplained, "no clock was wrong");
+    let stays = coarse(10_600, 12_000, |story| drifts(story).expires(9_501, "a"));
+    assert_eq!(stays, Cause::ClockDrift, "the lease was not short");
+}
+
+#[test]
+fn the_second_of_a_coarse_lease_hides_no_other_loss() {
+    let paused = |story: Story| {
+        let story = story.fault_began(5_000, 1, "pause", &[CLIENT]);
+        story.fault_ended(15_000, 1, "pause", CLIENT)
+    };
+    let lost = |change: Change| {
+        coarse(9_900, 15_001, |story| paused(story).server(9_500, 1, change, "a", None))
+    };
+    assert_eq!(lost(Change::Evicted), Cause::Eviction);
+    assert_eq!(lost(Change::Forgotten), Cause::RestartWithoutDelay);
+    let ran_out = coarse(9_500, 15_001, |story| paused(story).expires(9_501, "a"));
+    assert_eq!(ran_out, Cause::HolderPause, "it stayed beyond the whole lease");
+}
+
+#[test]
+fn a_lease_that_the_lock_renews_by_itself_ends_by_a_missed_renewal() {
+    let story = |renewed: bool| {
+        let story = Story::new().takes(1, 1, "a");
+        let story = match renewed {
+            true => story.server(3, 1, Change::Extended, "a", Some(CLIENT)).expires(13, "a"),
+            false => story.expires(11, "a"),
+        };
+        story.takes(14, 2, "b").releases(30, 1).releases(31, 2)
+    };
+    assert_eq!(overlap(story(true)), Cause::MissedRenewal);
+    assert_eq!(overlap(story(false)), Cause::HoldTooLong);
+}
+
+#[test]
+fn a_lock_that_ran_out_in_a_pause_did_not_live_on_in_what_a_nested_acquire_put_there_later() {
+    // Client 1 takes the lock anew inside its section, gives that back, and client 2 takes it.
+    let story = |paused: bool| {
+        let story = Story::new().takes(1, 1, "a=1").expires(11, "a=1");
+        let story = story.acquires(16, 1).grants(17, 1, "a=1").hears(18, 1, "a=1");
+        let story = story.leaves(19, 1).removed(20, "a=1", 1).left(20, 1);
+        let story = story.takes(21, 2, "b=1").releases(30, 1).releases(31, 2);
+        match paused {
+            true => {
+                let story = story.fault_began(2, 1, "pause", &[CLIENT]);
+                story.fault_ended(15, 1, "pause", CLIENT)
+            }
+            false => story,
+        }
+    };
+    assert_eq!(overlap(story(true)), Cause::HolderPause);
+    assert_eq!(overlap(story(false)), Cause::HoldTooLong);
+}
+
+/// What memcached tells: client 1 takes the lock at 1 s for 10 s, the server lets it run out, and
+/// client 2 takes it at once; both leave in the end.
+fn on_memcached(expired_ms: u64) -> Story {
+    const SERVER: Node = Node::Server(1);
+    let told = |change, value: &str, by| {
+        let value = Some(value.to_owned());
+        What::Server {
+            key: KEY.to_owned(),
+            change,
+            value,
+            by,
+            primary: true,
+            token: None,
+            lease_us: None,
+        }
+    };
+    let grant = |client| (Change::Granted, Some(Node::Client(client)));
+    let ((granted, one), (_, two)) = (grant(1), grant(2));
+    let story = Story::new().ttl(10_000).client("memcached-add").acquires(1_000, 1);
+    let story = story.event(1_000, SERVER, told(granted, "a", one)).hears(1_000, 1, "a");
+    let story = story.event(expired_ms, SERVER, told(Change::Expired, "a", None));
+    let story = story.acquires(expired_ms, 2).event(expired_ms, SERVER, told(granted, "b", two));
+    story.hears(expired_ms, 2, "b")
+}
+
+#[test]
+fn a_lease_that_ends_in_its_last_second_is_a_coarse_expiry() {
+    let done = |story: Story, ms| story.releases(ms, 1).releases(99_000, 2);
+    assert_eq!(overlap(done(on_memcached(10_100), 10_900)), Cause::CoarseExpiry);
+    assert_eq!(overlap(done(on_memcached(9_000), 10_900)), Cause::Unexplained, "two seconds early");
+    assert_eq!(
+        overlap(done(on_memcached(10_100), 12_000)),
+        Cause::HoldTooLong,
+        "who stays beyond the whole lease was not hurt by its last second"
+    );
+    let fast = on_memcached(9_000).fault_began(2_000, 1, "clock-drift", &[Node::Server(1)]);
+    assert_eq!(overlap(done(fast, 10_900)), Cause::ClockDrift);
+}

@@ -1,0 +1,200 @@
+//! Of servers that follow another, and of those that take its place.
+
+use super::*;
+
+#[test]
+fn a_server_that_never_had_the_lock_grants_it_by_replication_loss() {
+    let story =
+        Story::new().takes(1, 1, "a").redis_crashes(2, 1).grants_at(4, 2, 2, "b").hears(4, 2, "b");
+    assert_eq!(overlap(story.releases(6, 1).releases(7, 2)), Cause::AsyncReplicationLoss);
+}
+
+#[test]
+fn an_old_primary_that_comes_back_empty_is_still_replication_loss() {
+    let story = Story::new().takes(1, 1, "a").redis_crashes(2, 1).redis_starts(3, 1);
+    let story =
+        story.server(3, 1, Change::Forgotten, "a", None).grants_at(4, 2, 2, "b").hears(4, 2, "b");
+    assert_eq!(overlap(story.releases(6, 1).releases(7, 2)), Cause::AsyncReplicationLoss);
+}
+
+#[test]
+fn a_replica_that_had_the_lock_and_let_it_run_out_early_did_so_by_a_clock() {
+    let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").expires_at(3, 2, "a");
+    let story = story.grants_at(4, 2, 2, "b").hears(4, 2, "b").releases(6, 1).releases(7, 2);
+    assert_eq!(overlap(story.clone()), Cause::Unexplained);
+    // The replica's clock was stepped long before the lock was granted: it got the key with an
+    // absolute time.
+    assert_eq!(overlap(story.fault_began(0, 1, "clock-jump", &[Node::Redis(2)])), Cause::ClockJump);
+}
+
+#[test]
+fn after_a_failover_a_lease_that_had_run_out_is_no_replication_loss() {
+    let story = Story::new()
+        .takes(1, 1, "a")
+        .redis_crashes(2, 1)
+        .grants_at(14, 2, 2, "b")
+        .hears(14, 2, "b");
+    assert_eq!(overlap(story.releases(20, 1).releases(21, 2)), Cause::HoldTooLong);
+}
+
+/// Client 1 gets token 7, and client 2 a lower one later.
+fn tokens(how: impl FnOnce(Story) -> Story, redis: u16) -> Story {
+    let story = how(Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1).removed(2, "a", 1));
+    story.grants_at(9, 2, redis, "b").hears_token(9, 2, "b", 3)
+}
+
+#[test]
+fn a_counter_goes_back_by_failover_restart_or_flush() {
+    let regression = |story| cause(Kind::TokenRegression, story);
+    assert_eq!(regression(tokens(|story| story, 2)), Cause::AsyncReplicationLoss);
+    let restarted = tokens(|story| story.redis_crashes(4, 1).redis_starts(5, 1), 1);
+    assert_eq!(regression(restarted), Cause::RestartDataLoss);
+    assert_eq!(
+        regression(tokens(|story| story.fault_began(4, 1, "flush-all", &[REDIS]), 1)),
+        Cause::Flush
+    );
+    assert_eq!(regression(tokens(|story| story, 1)), Cause::Unexplained);
+}
+
+#[test]
+fn an_extension_that_a_replica_never_received_is_replication_loss() {
+    let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").redis_crashes(7, 1);
+    let extended = Story::new().takes(1, 1, "a").replicated(2, 2, "a");
+    let extended = extended.server(8, 1, Change::Extended, "a", Some(CLIENT)).redis_crashes(9, 1);
+    let taken =
+        |story: Story| story.expires_at(11, 2, "a").grants_at(12, 2, 2, "b").hears(12, 2, "b");
+    let overlap = |story: Story| overlap(taken(story).releases(14, 1).releases(15, 2));
+    assert_eq!(overlap(extended), Cause::AsyncReplicationLoss);
+    assert_eq!(overlap(story), Cause::HoldTooLong, "nobody had extended it");
+}
+
+#[test]
+fn a_holder_that_extends_at_a_deposed_primary_lost_its_lock_by_replication() {
+    let extended = |story: Story, ms| story.server(ms, 1, Change::Extended, "a", Some(CLIENT));
+    let story = extended(extended(Story::new().takes(1, 1, "a"), 8), 15);
+    let story = story.grants_at(16, 2, 2, "b").hears(16, 2, "b");
+    assert_eq!(
+        overlap(extended(story, 20).releases(22, 1).releases(23, 2)),
+        Cause::AsyncReplicationLoss
+    );
+}
+
+#[test]
+fn tokens_of_servers_that_share_no_counter_have_no_order() {
+    let mut story = Story::with_quorum(2);
+    for redis in [1, 2] {
+        story = story.grants_at(1, 1, redis, "a");
+    }
+    story =
+        story.hears_token(2, 1, "a", 7).releases(3, 1).removed(4, "a", 1).removed_at(4, 2, "a", 1);
+    for redis in [2, 3] {
+        story = story.grants_at(5, 2, redis, "b");
+    }
+    assert_eq!(
+        cause(Kind::TokenRegression, story.hears_token(6, 2, "b", 3)),
+        Cause::UnorderedTokens
+    );
+}
+
+#[test]
+fn a_holder_whose_grant_a_failover_replaced_releases_at_a_server_that_never_had_it() {
+    let story = |also_here: bool| {
+        let story = Story::new()
+            .takes(1, 2, "b")
+            .replicated(2, 2, "b")
+            .leaves(3, 2)
+            .left(4, 2)
+            .removed(4, "b", 2);
+        let story = story.takes(5, 1, "a");
+        let story = if also_here { story.replicated(6, 2, "a") } else { story };
+        story.leaves(7, 1).removed_at(8, 2, "b", 1).left(9, 1)
+    };
+    assert_eq!(cause(Kind::ForeignRelease, story(false)), Cause::AsyncReplicationLoss);
+    assert_eq!(
+        cause(Kind::ForeignRelease, story(true)),
+        Cause::Unexplained,
+        "its own lock had been there"
+    );
+}
+
+#[test]
+fn a_copy_of_an_earlier_lock_of_its_own_lets_a_process_in_after_a_failover() {
+    let story = |copied: bool| {
+        let story = Story::new().takes(1, 1, "one");
+        let story = if copied { story.replicated(2, 2, "one") } else { story };
+        let story =
+            story.releases(3, 1).removed(3, "one", 1).takes(4, 2, "two").redis_crashes(5, 1);
+        story.acquires(6, 1).hears(7, 1, "one").releases(8, 1).releases(9, 2)
+    };
+    assert_eq!(overlap(story(true)), Cause::AsyncReplicationLoss);
+    assert_eq!(overlap(story(false)), Cause::Unexplained, "no copy of its lock stood anywhere");
+}
+
+#[test]
+fn two_servers_that_grant_as_primaries_at_once_are_a_split_brain() {
+    // redis-2 follows, is promoted and grants to client 2 before redis-1 grants to client 1.
+    let story = |promoted: bool| {
+        let story = Story::new().takes(1, 3, "c").replicated(1, 2, "c").releases(2, 3);
+        let story = story.removed(2, "c", 3).removed_on_replica(2, 2, "c");
+        let story = match promoted {
+            true => story.acquires(3, 2).grants_at(3, 2, 2, "x").removed_at(3, 2, "x", 2),
+            false => story.acquires(3, 2),
+        };
+        story
+            .takes(4, 1, "a")
+            .grants_at(5, 2, 2, "b")
+            .hears(6, 2, "b")
+            .releases(8, 1)
+            .releases(9, 2)
+    };
+    assert_eq!(overlap(story(true)), Cause::SplitBrain);
+    assert_eq!(overlap(story(false)), Cause::AsyncReplicationLoss, "promoted only after the grant");
+}
+
+#[test]
+fn counters_of_two_primaries_at_once_are_a_split_brain_too() {
+    // redis-2 follows, is promoted and grants to client 2 before or after redis-1 gives token 7.
+    let story = |promoted: bool| {
+        let story = Story::new().takes(1, 3, "c").replicated(1, 2, "c").releases(2, 3);
+        let story = story.removed(2, "c", 3).removed_on_replica(2, 2, "c").acquires(3, 2);
+        let story = match promoted {
+            true => story.grants_at(3, 2, 2, "x").removed_at(3, 2, "x", 2),
+            false => story,
+        };
+        let story = story.takes_with_token(4, 1, "a", 7).releases(5, 1).removed(5, "a", 1);
+        story.grants_at(6, 2, 2, "b").hears_token(6, 2, "b", 3)
+    };
+    let regression = |promoted| cause(Kind::TokenRegression, story(promoted));
+    assert_eq!(regression(true), Cause::SplitBrain);
+    assert_eq!(regression(false), Cause::AsyncReplicationLoss);
+}
+
+#[test]
+fn a_late_copy_of_an_earlier_lock_that_a_replica_removes_is_not_how_the_later_one_was_lost() {
+    // The new primary has the lock of client 1 as well; its own inner release removes it there.
+    let story = |copied: bool| {
+        let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a");
+        let story = story.removed_on_replica(3, 2, "a");
+        let story =
+            if copied { story.replicated(4, 2, "a").removed_at(5, 2, "a", 1) } else { story };
+        let story = story.acquires(6, 2).grants_at(7, 2, 2, "b").hears(8, 2, "b");
+        overlap(story.releases(9, 2).releases(9, 1))
+    };
+    assert_eq!(story(true), Cause::EarlyRelease);
+    assert_eq!(story(false), Cause::Unexplained, "who removed it at the primary is not told");
+}
+
+#[test]
+fn who_was_let_in_by_a_copy_of_its_own_loses_that_as_any_lock() {
+    // Nobody grants client 1 its second lock: at the new primary its first still stands.
+    let story = |removed: bool| {
+        let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").leaves(3, 1).left(4, 1);
+        let story = story.acquires(5, 1).hears(6, 1, "a");
+        let story = if removed { story.removed_at(7, 2, "a", 1) } else { story };
+        let story = story.acquires(6, 2).grants_at(8, 2, 2, "b").hears(9, 2, "b");
+        let story = story.releases(10, 2).releases(11, 1);
+        overlap(story)
+    };
+    assert_eq!(story(true), Cause::EarlyRelease);
+    assert_ne!(story(false), Cause::EarlyRelease);
+}

@@ -1,0 +1,285 @@
+//! Of a lock that its servers lost, or that somebody took from them.
+
+use super::*;
+
+/// Client 2 overwrites the row of client 1, whose lease of 10 ms is not over.
+fn overwritten(keeping: Keeping, fault: &str, hit: Node) -> Cause {
+    let rest = Story::kept_as(keeping).takes(1, 1, "a").takes(4, 2, "b");
+    let story = rest.releases(6, 1).releases(7, 2).fault_began(2, 1, fault, &[hit]);
+    overlap(story.fault_ended(8, 1, fault, hit).at_servers())
+}
+
+#[test]
+fn a_row_that_is_overwritten_by_the_clock_of_a_process_is_a_clock_skew() {
+    let server = Node::Server(1);
+    for fault in ["clock-jump", "clock-drift"] {
+        for hit in [CLIENT, Node::Client(2)] {
+            assert_eq!(overwritten(Keeping::RowByClients, fault, hit), Cause::ClockSkew);
+        }
+        let of_server = overwritten(Keeping::RowByClients, fault, server);
+        assert_eq!(of_server, Cause::Unexplained, "no process looks at the clock of the server");
+    }
+    let of_client = overwritten(Keeping::RowByServer, "clock-jump", CLIENT);
+    assert_eq!(of_client, Cause::Unexplained, "the server looks at no clock of a process");
+    assert_eq!(overwritten(Keeping::RowByServer, "clock-jump", server), Cause::ClockJump);
+    assert_eq!(overwritten(Keeping::RowByServer, "clock-drift", server), Cause::ClockDrift);
+    let rest = Story::kept_as(Keeping::RowByClients).takes(1, 1, "a").takes(12, 2, "b");
+    let overrun = rest.releases(14, 1).releases(15, 2).at_servers();
+    assert_eq!(overlap(overrun), Cause::HoldTooLong, "the lease was over");
+}
+
+#[test]
+fn processes_that_a_row_does_not_tell_apart_have_a_shared_client_id() {
+    let same = |keeping, owner| {
+        let story = Story::kept_as(keeping).takes(1, 1, "app").takes(4, 2, owner);
+        overlap(story.releases(6, 1).releases(7, 2).at_servers())
+    };
+    assert_eq!(same(Keeping::RowByClients, "app"), Cause::SharedClientId);
+    assert_eq!(same(Keeping::RowByServer, "app"), Cause::SharedClientId);
+    assert_eq!(same(Keeping::RowByClients, "another"), Cause::Unexplained);
+    let of_redis = Story::new().takes(1, 1, "app").takes(4, 2, "app");
+    assert_ne!(overlap(of_redis.releases(6, 1).releases(7, 2)), Cause::SharedClientId);
+}
+
+#[test]
+fn a_lock_that_goes_with_its_connection_is_a_lost_connection() {
+    let lost = |how: fn(Story) -> Story| {
+        let story = how(Story::kept_as(Keeping::Connection).takes(1, 1, "7"));
+        overlap(story.takes(14, 2, "8").releases(16, 1).releases(17, 2).at_servers())
+    };
+    let by_itself = |story: Story| story.server(4, 1, Change::Removed, "7", None);
+    assert_eq!(lost(by_itself), Cause::ConnectionLost);
+    let restarted = |story: Story| story.server(4, 1, Change::Forgotten, "7", None);
+    assert_eq!(lost(restarted), Cause::ConnectionLost);
+    let by_command = |story: Story| story.server(4, 1, Change::Removed, "7", Some(CLIENT));
+    assert_ne!(lost(by_command), Cause::ConnectionLost, "its own command removed it");
+}
+
+#[test]
+fn two_threads_under_one_grant_have_a_shared_owner() {
+    let thread = CLIENT.of_thread(2);
+    let both = || Story::new().takes(1, 1, "a").acquires(2, thread).hears(3, thread, "a");
+    assert_eq!(overlap(both().releases(5, 1).releases(6, thread)), Cause::SharedOwner);
+    let removed = both().leaves(4, thread).removed(5, "a", thread).releases(6, 1);
+    assert_eq!(cause(Kind::ForeignRelease, removed), Cause::SharedOwner);
+}
+
+#[test]
+fn what_a_server_says_about_its_key_is_the_cause() {
+    let lost = |change: Change| overlap(early(|story| story.server(3, 1, change, "a", None)));
+    assert_eq!(lost(Change::Evicted), Cause::Eviction);
+    assert_eq!(lost(Change::Flushed), Cause::Flush);
+    assert_eq!(lost(Change::Forgotten), Cause::RestartWithoutDelay);
+    assert_eq!(lost(Change::Discarded), Cause::AsyncReplicationLoss);
+    assert_eq!(
+        lost(Change::Expired),
+        Cause::Unexplained,
+        "it ran out early, and no fault says why"
+    );
+}
+
+#[test]
+fn a_restart_that_no_key_event_tells_of_is_seen_by_the_crash() {
+    assert_eq!(
+        overlap(early(|story| story.redis_crashes(2, 1).redis_starts(3, 1))),
+        Cause::RestartWithoutDelay
+    );
+}
+
+#[test]
+fn a_removal_is_foreign_or_the_holders_own() {
+    assert_eq!(overlap(early(|story| story.removed(3, "a", 3))), Cause::ForeignRelease);
+    assert_eq!(overlap(early(|story| story.removed(3, "a", 1))), Cause::EarlyRelease);
+    let lost_reply =
+        early(|story| story.removed(3, "a", 1)).fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
+    assert_eq!(overlap(lost_reply), Cause::LostReply);
+}
+
+#[test]
+fn a_key_that_ran_out_early_did_so_by_the_clock_of_its_server() {
+    let expired = || early(|story| story.expires(3, "a"));
+    assert_eq!(overlap(expired().fault_began(2, 1, "clock-jump", &[REDIS])), Cause::ClockJump);
+    assert_eq!(overlap(expired().fault_began(2, 1, "clock-drift", &[REDIS])), Cause::ClockDrift);
+    let both = expired().fault_began(2, 1, "clock-drift", &[REDIS]).fault_began(
+        2,
+        2,
+        "clock-jump",
+        &[REDIS],
+    );
+    assert_eq!(overlap(both), Cause::ClockJump);
+}
+
+#[test]
+fn a_clock_that_jumped_before_the_lease_or_elsewhere_does_not_count() {
+    let expired = || early(|story| story.expires(3, "a"));
+    assert_eq!(overlap(expired().fault_began(0, 1, "clock-jump", &[REDIS])), Cause::Unexplained);
+    assert_eq!(
+        overlap(expired().fault_began(2, 1, "clock-jump", &[Node::Redis(2)])),
+        Cause::Unexplained
+    );
+}
+
+#[test]
+fn a_lock_that_is_taken_over_while_it_stands_is_interleaving_unless_a_clock_was_wrong() {
+    assert_eq!(overlap(early(|story| story)), Cause::Interleaving);
+    assert_eq!(
+        overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[CLIENT]))),
+        Cause::ClockJump
+    );
+    assert_eq!(
+        overlap(early(|story| story.fault_began(2, 1, "clock-jump", &[REDIS]))),
+        Cause::ClockJump
+    );
+}
+
+#[test]
+fn of_a_quorum_only_servers_that_granted_both_are_asked() {
+    let mut story = Story::with_quorum(3);
+    for (ms, redis) in [(1, 1), (1, 2), (1, 3)] {
+        story = story.grants_at(ms, 1, redis, "a");
+    }
+    story = story.hears(2, 1, "a").server(3, 3, Change::Forgotten, "a", None).server(
+        3,
+        5,
+        Change::Flushed,
+        "x",
+        None,
+    );
+    for redis in [3, 4, 5] {
+        story = story.grants_at(4, 2, redis, "b");
+    }
+    assert_eq!(
+        overlap(story.hears(5, 2, "b").releases(7, 1).releases(8, 2)),
+        Cause::RestartWithoutDelay
+    );
+}
+
+#[test]
+fn of_two_reasons_at_two_servers_the_deed_comes_before_the_loss() {
+    let mut story = Story::with_quorum(2);
+    for redis in [1, 2] {
+        story = story.grants_at(1, 1, redis, "a");
+    }
+    story =
+        story.hears(1, 1, "a").server(2, 1, Change::Forgotten, "a", None).removed_at(3, 2, "a", 3);
+    for redis in [1, 2] {
+        story = story.grants_at(4, 2, redis, "b");
+    }
+    assert_eq!(
+        overlap(story.hears(5, 2, "b").releases(7, 1).releases(8, 2)),
+        Cause::ForeignRelease
+    );
+}
+
+#[test]
+fn a_lock_whose_value_is_the_same_for_all_is_whose_grant_it_was() {
+    let story = Story::new()
+        .takes(1, 1, "1")
+        .expires(11, "1")
+        .takes(12, 2, "1")
+        .releases(20, 1)
+        .releases(21, 2);
+    let paused =
+        || story.clone().fault_began(5, 1, "pause", &[CLIENT]).fault_ended(19, 1, "pause", CLIENT);
+    assert_eq!(
+        overlap(paused()),
+        Cause::HolderPause,
+        "the grant of the second is no lease of the first"
+    );
+    let chain = Story::new()
+        .takes(1, 1, "1")
+        .expires(11, "1")
+        .takes(12, 2, "1")
+        .releases(13, 1)
+        .removed(13, "1", 1);
+    let chain = chain.takes(15, 3, "1").releases(16, 3).releases(17, 2);
+    let history = chain.build();
+    let timeline = Timeline::new(&history);
+    let findings: Vec<_> = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline)).collect();
+    let of = |kind: Kind| {
+        findings.iter().filter(move |one| one.kind == kind).map(|one| classify(&timeline, one))
+    };
+    assert_eq!(of(Kind::Overlap).collect::<Vec<_>>(), [Cause::HoldTooLong, Cause::ForeignRelease]);
+    assert_eq!(
+        of(Kind::ForeignRelease).collect::<Vec<_>>(),
+        [Cause::HoldTooLong],
+        "why the remover was still there"
+    );
+}
+
+#[test]
+fn a_lock_that_a_process_takes_again_and_again_under_one_value_is_lost_by_its_latest_grant() {
+    // The replica has seen the first of two locks of client 1 come and go, and never received the
+    // second.
+    let story = Story::new()
+        .takes(1, 1, "id=1")
+        .replicated(1, 2, "id=1")
+        .releases(2, 1)
+        .removed(2, "id=1", 1);
+    let story = story.removed_on_replica(3, 2, "id=1").takes(4, 1, "id=1").redis_crashes(5, 1);
+    let story =
+        story.grants_at(6, 2, 2, "other=1").hears(6, 2, "other=1").releases(7, 1).releases(8, 2);
+    assert_eq!(overlap(story), Cause::AsyncReplicationLoss);
+}
+
+#[test]
+fn a_lock_that_counts_is_one_lock_at_every_count() {
+    let story = Story::new().acquires(1, 1).grants(1, 1, "id=1").server(
+        2,
+        1,
+        Change::Granted,
+        "id=2",
+        Some(CLIENT),
+    );
+    let story = story.hears(3, 1, "id=1").server(4, 1, Change::Evicted, "id=2", None);
+    assert_eq!(
+        overlap(story.takes(5, 2, "other=1").releases(6, 1).releases(7, 2)),
+        Cause::Eviction
+    );
+}
+
+#[test]
+fn a_waiter_that_removes_a_lock_which_it_holds_to_be_stale_takes_it_over() {
+    let story = || {
+        Story::new()
+            .takes(1, 1, "a")
+            .crashes(2, 1)
+            .acquires(13, 2)
+            .acquires(13, 3)
+            .removed(14, "a", 2)
+    };
+    let second = story()
+        .grants(15, 2, "b")
+        .hears(16, 2, "b")
+        .removed(17, "b", 3)
+        .grants(18, 3, "c")
+        .hears(19, 3, "c");
+    let second = second.releases(20, 2).releases(21, 3);
+    assert_eq!(overlap(second.clone()), Cause::StaleTakeover);
+    assert_eq!(cause(Kind::ForeignRelease, second), Cause::StaleTakeover);
+}
+
+#[test]
+fn a_late_release_that_arrives_while_its_sender_acquires_is_no_takeover() {
+    let story =
+        Story::new().takes(1, 1, "1").leaves(10, 1).info(11, 1).expires(11, "1").takes(12, 2, "1");
+    let story = story.acquires(13, 1).removed(14, "1", 1).releases(15, 2);
+    assert_ne!(cause(Kind::ForeignRelease, story), Cause::StaleTakeover);
+}
+
+#[test]
+fn a_lost_lock_that_a_nested_acquire_creates_anew_is_lost_by_what_lost_it_first() {
+    // The inner acquire puts the key there again, and the inner release removes it.
+    let story = |loss: Change| {
+        let story = Story::new().ttl(100).takes(1, 1, "a=1").server(3, 1, loss, "a=1", None);
+        let story = story.acquires(4, 1).grants(5, 1, "a=1").hears(6, 1, "a=1");
+        let story = story.leaves(7, 1).removed(8, "a=1", 1).left(9, 1);
+        story.takes(10, 2, "b=1").releases(20, 1).releases(21, 2)
+    };
+    assert_eq!(overlap(story(Change::Evicted)), Cause::Eviction);
+    assert_eq!(overlap(story(Change::Flushed)), Cause::Flush);
+    let kept = Story::new().ttl(100).takes(1, 1, "a=1").acquires(4, 1).grants(5, 1, "a=2");
+    let kept = kept.hears(6, 1, "a=2").leaves(7, 1).removed(8, "a=2", 1).left(9, 1);
+    let kept = kept.takes(10, 2, "b=1").releases(20, 1).releases(21, 2);
+    assert_eq!(overlap(kept), Cause::EarlyRelease, "nothing but its own command removed it");
+}
