@@ -11,6 +11,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("machine", &[]),
     ("coordinators/etcd", &["fencepost-machine"]),
     ("coordinators/memcached", &["fencepost-machine"]),
+    ("coordinators/mysql", &["fencepost-machine"]),
     ("coordinators/postgresql", &["fencepost-machine"]),
     ("serve", &["fencepost-machine"]),
     ("fake-redis", &["fencepost-machine", "fencepost-serve"]),

@@ -1,0 +1,261 @@
+//! One client: its packets come in, its statements are carried out one by one, and may have to wait
+//! in the middle. While one waits, nothing else that the client sent is read.
+
+mod commands;
+mod login;
+mod statements;
+
+use crate::error::{Outcome, SqlError};
+use crate::locks::{SessionId, UserLocks};
+use crate::packet::{self, Frame, Reply};
+use crate::session::Session;
+use crate::value::Value;
+use bytes::{Bytes, BytesMut};
+use fencepost_machine::Now;
+use login::Login;
+use statements::Job;
+use std::collections::BTreeSet;
+
+/// How long a client may take to say who it is (`connect_timeout` as it comes).
+const LOGIN_MAX_US: u64 = 10_000_000;
+/// Whoever waits for a lock looks this often whether its client is still there.
+const LOOK_EVERY_US: i64 = 1_000_000;
+
+/// What all clients share.
+#[derive(Debug, Default)]
+pub(crate) struct Core {
+    pub(crate) now: Now,
+    pub(crate) locks: UserLocks,
+    /// The sessions that there are.
+    pub(crate) sessions: BTreeSet<SessionId>,
+    /// Who is to be ended, and whether only its statement.
+    pub(crate) kills: Vec<(SessionId, bool)>,
+    /// How many commands have been carried out.
+    pub(crate) questions: u64,
+    /// When the server began, by its monotonic clock.
+    pub(crate) started_at: u64,
+}
+
+/// A connection and its session.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) session: Session,
+    pub(crate) input: BytesMut,
+    /// What the client is to be sent.
+    pub(crate) out: BytesMut,
+    /// The number of the next packet from the client.
+    number: u8,
+    stage: Stage,
+    job: Option<Box<Job>>,
+    wait: Option<Wait>,
+    /// When it said or was told something last, by the monotonic clock.
+    silent_since: u64,
+    /// Whether the other side has gone.
+    pub(crate) is_gone: bool,
+    /// Whether the session is over.
+    pub(crate) is_over: bool,
+    /// How many commands were carried out since that was last asked.
+    pub(crate) commands: u32,
+}
+
+/// How far a connection has come.
+#[derive(Debug)]
+enum Stage {
+    Login(Login),
+    Ready,
+}
+
+/// How long a session stands in a queue. The real server waits until an instant of its wall clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Wait {
+    from: i64,
+    until: i64,
+    /// From when its client was gone.
+    gone_at: Option<i64>,
+}
+
+impl Wait {
+    /// A wait of so many microseconds; `None` if it is over when it begins. That is also so if its
+    /// end is no number of nanoseconds in 64 bits: the real server takes it for an early one.
+    fn new(now: Now, micros: i128) -> Option<Wait> {
+        if micros <= 0 {
+            return None;
+        }
+        let from = now.wall.0;
+        let end = i128::from(from).checked_add(micros)?;
+        u64::try_from(end.checked_mul(1_000)?).ok()?;
+        Some(Wait { from, until: i64::try_from(end).ok()?, gone_at: None })
+    }
+
+    /// When it ends if the lock does not come: too late, or noticed that nobody is there.
+    fn end(self) -> i64 {
+        let Some(gone_at) = self.gone_at else { return self.until };
+        let looks = (gone_at - self.from).div_euclid(LOOK_EVERY_US) + 1;
+        self.until.min(self.from + looks.max(1) * LOOK_EVERY_US)
+    }
+}
+
+impl Client {
+    /// A client that is greeted.
+    pub(crate) fn new(id: SessionId, peer: &str, salt: [u8; 20], now: Now) -> Client {
+        let host = peer.rsplit_once(':').map_or(peer, |(host, _)| host);
+        let host = if host == "127.0.0.1" { "localhost" } else { host };
+        Client {
+            session: Session::new(id, host.to_owned()),
+            input: BytesMut::new(),
+            out: login::greeting(id, &salt),
+            number: 1,
+            stage: Stage::Login(Login::new(salt)),
+            job: None,
+            wait: None,
+            silent_since: now.monotonic.0,
+            is_gone: false,
+            is_over: false,
+            commands: 0,
+        }
+    }
+
+    /// Whether something is there that can be served now.
+    pub(crate) fn has_more(&self) -> bool {
+        let can_serve = self.wait.is_none() && !self.is_over;
+        can_serve && packet::is_ready(&self.input, self.number)
+    }
+
+    /// Takes what has arrived, and serves it up to the end of one command.
+    pub(crate) fn receive(&mut self, core: &mut Core, bytes: &[u8]) {
+        self.silent_since = core.now.monotonic.0;
+        self.input.extend_from_slice(bytes);
+        self.serve(core);
+    }
+
+    /// Serves one packet, unless the session waits for a lock.
+    pub(crate) fn serve(&mut self, core: &mut Core) {
+        if self.wait.is_some() || self.is_over {
+            return;
+        }
+        match packet::take(&mut self.input, &mut self.number) {
+            Frame::More => {
+                if self.is_gone {
+                    self.leave(core);
+                }
+            }
+            Frame::Body(body) => self.hear(core, &body),
+            Frame::OutOfOrder => {
+                self.end(core, &SqlError::new(1156, "08S01", "Got packets out of order"));
+            }
+            Frame::TooLarge => {
+                let message = "Got a packet bigger than 'max_allowed_packet' bytes";
+                self.end(core, &SqlError::new(1153, "08S01", message));
+            }
+        }
+    }
+
+    fn hear(&mut self, core: &mut Core, body: &Bytes) {
+        self.commands += 1;
+        core.questions += 1;
+        match self.stage {
+            Stage::Login(_) => self.log_in(core, body),
+            Stage::Ready => self.command(core, body),
+        }
+    }
+
+    /// Says the last of a command, after which the next begins.
+    fn finish(&mut self, core: &Core, reply: Reply) {
+        if !self.is_gone {
+            self.out.unsplit(reply.into_bytes());
+        }
+        self.number = 0;
+        self.silent_since = core.now.monotonic.0;
+    }
+
+    /// Ends the session with an error, whose packet has the number that was expected.
+    fn end(&mut self, core: &mut Core, error: &SqlError) {
+        let mut reply = Reply::new(self.number);
+        reply.error(error);
+        self.finish(core, reply);
+        self.leave(core);
+    }
+
+    /// Ends the session; its locks are free.
+    pub(crate) fn leave(&mut self, core: &mut Core) {
+        if self.is_over {
+            return;
+        }
+        self.is_over = true;
+        (self.job, self.wait) = (None, None);
+        core.locks.forget(self.session.id);
+        core.sessions.remove(&self.session.id);
+    }
+
+    /// The other side has gone: that is noticed at once, or by whoever waits when it looks.
+    pub(crate) fn hang_up(&mut self, core: &mut Core) {
+        self.is_gone = true;
+        let now = core.now.wall.0;
+        match &mut self.wait {
+            Some(wait) => wait.gone_at = Some(now),
+            None => self.serve(core),
+        }
+    }
+
+    /// When the client must be looked at next, in microseconds from now.
+    pub(crate) fn due_in(&self, now: Now) -> Option<u64> {
+        if self.is_over {
+            return None;
+        }
+        if let Some(wait) = self.wait {
+            // A step of the wall clock is noticed when the server looks next.
+            let left = wait.end().saturating_sub(now.wall.0).clamp(0, LOOK_EVERY_US);
+            return Some(left as u64);
+        }
+        let until = self.silent_since.saturating_add(self.silence_max());
+        Some(until.saturating_sub(now.monotonic.0))
+    }
+
+    fn silence_max(&self) -> u64 {
+        match self.stage {
+            Stage::Login(_) => LOGIN_MAX_US,
+            Stage::Ready => self.session.variables.wait_timeout_us(),
+        }
+    }
+
+    /// Ends what has become too late: a wait, or a silence.
+    pub(crate) fn look_at_clock(&mut self, core: &mut Core) {
+        match self.wait {
+            Some(wait) if wait.end() <= core.now.wall.0 => {
+                core.locks.give_up(self.session.id);
+                self.go_on(core, Ok(Value::truth(false)));
+            }
+            None if self.due_in(core.now) == Some(0) => self.leave(core),
+            _ => {}
+        }
+    }
+
+    /// Whether a wait of this client will end by itself, and be answered.
+    pub(crate) fn will_be_answered(&self) -> bool {
+        self.wait.is_some() && !self.is_gone
+    }
+
+    /// Somebody ends the statement or the session. A statement that is between two operations has
+    /// nothing to be ended.
+    pub(crate) fn kill(&mut self, core: &mut Core, is_query: bool) {
+        if !is_query {
+            return self.leave(core);
+        }
+        if self.wait.is_some() {
+            if let Some(job) = &mut self.job {
+                job.is_killed = true;
+            }
+            core.locks.give_up(self.session.id);
+            self.go_on(core, Ok(Value::Null));
+        }
+    }
+
+    /// Goes on with a statement whose wait came to this.
+    pub(crate) fn go_on(&mut self, core: &mut Core, outcome: Outcome<Value>) {
+        self.wait = None;
+        self.answer_wait(core, outcome);
+        if self.is_gone {
+            self.serve(core);
+        }
+    }
+}

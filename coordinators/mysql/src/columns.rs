@@ -1,0 +1,210 @@
+//! What a result says of its columns, and what of an expression is known before it is worked out.
+
+use crate::error::{Outcome, SqlError};
+use crate::packet::put_text;
+use crate::session::Session;
+use crate::sql::ast::{Comparison, Expression, Function};
+use crate::value::Value;
+use crate::variables::Held;
+use bytes::BufMut;
+
+const LONG: u8 = 3;
+const NULL: u8 = 6;
+const LONGLONG: u8 = 8;
+const NEWDECIMAL: u8 = 0xf6;
+const VAR_STRING: u8 = 0xfd;
+
+const NOT_NULL: u16 = 1;
+const UNSIGNED: u16 = 32;
+const BINARY: u16 = 128;
+/// The number of the character set of what is no text.
+const NO_CHARSET: u16 = 63;
+/// What a text says of its places after the point.
+const NO_PLACES: u8 = 39;
+/// The longest name of a column, in characters.
+const NAME_MAX: usize = 255;
+/// Numbers with more characters than this are large ones.
+const LONG_MAX: u32 = 9;
+
+/// What is known of an expression.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    kind: u8,
+    /// The name of its type in messages.
+    name: &'static str,
+    /// How many characters it has at most.
+    characters: u32,
+    places: u8,
+    is_unsigned: bool,
+    is_nullable: bool,
+}
+
+impl Shape {
+    fn number(name: &'static str, characters: u32) -> Shape {
+        let kind = if characters > LONG_MAX && name.starts_with("big") { LONGLONG } else { LONG };
+        let (is_unsigned, is_nullable) = (name.ends_with("unsigned"), true);
+        Shape { kind, name, characters, places: 0, is_unsigned, is_nullable }
+    }
+
+    fn text(characters: usize) -> Shape {
+        Shape {
+            kind: VAR_STRING,
+            name: "varchar",
+            characters: characters as u32,
+            places: NO_PLACES,
+            is_unsigned: false,
+            is_nullable: true,
+        }
+    }
+
+    fn never_null(self) -> Shape {
+        Shape { is_nullable: false, ..self }
+    }
+
+    fn is_text(self) -> bool {
+        self.kind == VAR_STRING
+    }
+
+    /// The definition of a column of that shape.
+    pub(crate) fn column(self, name: &[u8], session: &Session) -> Vec<u8> {
+        let mut body = Vec::new();
+        put_text(&mut body, b"def");
+        // No database, no table under either of its names.
+        body.put_slice(&[0, 0, 0]);
+        put_text(&mut body, short(name));
+        put_text(&mut body, b"");
+        body.put_u8(12);
+        let charset = session.charset;
+        let (number, length, flags) = match self.is_text() {
+            true => (charset.number, self.characters.saturating_mul(charset.longest), 0),
+            false => (NO_CHARSET, self.characters, BINARY),
+        };
+        body.put_u16_le(number);
+        body.put_u32_le(length);
+        body.put_u8(self.kind);
+        let nullable = if self.is_nullable { 0 } else { NOT_NULL };
+        let unsigned = if self.is_unsigned { UNSIGNED } else { 0 };
+        body.put_u16_le(flags | nullable | unsigned);
+        body.put_u8(self.places);
+        body.put_u16_le(0);
+        body
+    }
+
+    /// The columns of `SHOW WARNINGS`, by their names.
+    pub(crate) fn of_warnings() -> [(&'static str, Shape); 3] {
+        let code = Shape { characters: 4, ..Shape::number("int unsigned", 4) };
+        [
+            ("Level", Shape::text(7).never_null()),
+            ("Code", code.never_null()),
+            ("Message", Shape::text(512).never_null()),
+        ]
+    }
+}
+
+/// The part of a name that is told: characters only, and not too many of them.
+fn short(name: &[u8]) -> &[u8] {
+    let valid = name.utf8_chunks().next().map_or("", |part| part.valid());
+    match valid.char_indices().nth(NAME_MAX) {
+        Some((end, _)) => &valid.as_bytes()[..end],
+        None => valid.as_bytes(),
+    }
+}
+
+/// The shape of an expression. Errors: 1054, 1193, 4079, and 1235 for what is not compared here.
+pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape> {
+    Ok(match expression {
+        Expression::Literal(value) => literal(value, session),
+        Expression::Truth(_) => Shape::number("boolean", 5).never_null(),
+        Expression::Variable(name, is_global) => {
+            variable(&session.variables.get(name, *is_global)?, session)
+        }
+        Expression::Column(name, clause) => {
+            let message = format!("Unknown column '{name}' in '{clause}'");
+            return Err(SqlError::new(1054, "42S22", message));
+        }
+        Expression::Call(function, arguments) => call(*function, arguments, session)?,
+        Expression::Compare(comparison, left, right) => {
+            let (left, right) = (shape(left, session)?, shape(right, session)?);
+            if [left, right].iter().any(|side| !matches!(side.kind, LONG | LONGLONG | NULL)) {
+                return Err(SqlError::unsupported("comparing what is no integer"));
+            }
+            let is_nullable =
+                *comparison != Comparison::Same && (left.is_nullable || right.is_nullable);
+            Shape { is_nullable, ..Shape::number("boolean", 1) }
+        }
+        Expression::IsNull(inner, _) => {
+            shape(inner, session)?;
+            Shape::number("boolean", 1).never_null()
+        }
+        Expression::Not(inner) if is_truth(inner) => Shape::number("boolean", 5).never_null(),
+        Expression::Not(inner) => {
+            let inner = shape(inner, session)?;
+            if !matches!(inner.kind, LONG | LONGLONG | NULL) {
+                return Err(SqlError::unsupported("NOT of what is no integer"));
+            }
+            Shape { is_nullable: inner.is_nullable, ..Shape::number("boolean", 1) }
+        }
+    })
+}
+
+/// Whether an expression is `TRUE` or `FALSE`, or as good as one of them.
+fn is_truth(expression: &Expression) -> bool {
+    match expression {
+        Expression::Truth(_) => true,
+        Expression::Not(inner) => is_truth(inner),
+        _ => false,
+    }
+}
+
+fn literal(value: &Value, session: &Session) -> Shape {
+    match value {
+        Value::Null => Shape { kind: NULL, name: "null", ..Shape::number("null", 0) },
+        Value::Integer(number) => {
+            let length = number.to_string().len() as u32;
+            let name = match length > LONG_MAX {
+                true if *number > i128::from(i64::MAX) => "bigint unsigned",
+                true => "bigint",
+                false => "int",
+            };
+            Shape::number(name, length).never_null()
+        }
+        Value::Decimal(decimal) => Shape {
+            kind: NEWDECIMAL,
+            places: decimal.places,
+            characters: decimal.digits + 1 + u32::from(decimal.places > 0),
+            ..Shape::number("decimal", 0).never_null()
+        },
+        Value::Text(text) => Shape::text(session.charset.characters(text)).never_null(),
+    }
+}
+
+fn variable(held: &Held, session: &Session) -> Shape {
+    match held {
+        Held::Truth(_) => Shape { kind: LONGLONG, ..Shape::number("bigint", 1) },
+        Held::Number(_) => Shape::number("bigint unsigned", 21),
+        Held::Text(text) => Shape::text(session.charset.characters(text.as_bytes())),
+    }
+}
+
+fn call(function: Function, arguments: &[Expression], session: &Session) -> Outcome<Shape> {
+    let shapes: Outcome<Vec<Shape>> = arguments.iter().map(|one| shape(one, session)).collect();
+    let shapes = shapes?;
+    if let (Some(operation), Some(name)) = (function.names_lock(), shapes.first())
+        && !name.is_text()
+        && name.kind != NULL
+    {
+        let kind = name.name;
+        let message = format!("Illegal parameter data type {kind} for operation '{operation}'");
+        return Err(SqlError::new(4079, "HY000", message));
+    }
+    Ok(match function {
+        Function::GetLock | Function::ReleaseLock | Function::IsFreeLock => Shape::number("int", 1),
+        Function::IsUsedLock => Shape::number("int", 10),
+        Function::ReleaseAllLocks => Shape::number("int unsigned", 11).never_null(),
+        Function::ConnectionId => Shape::number("int unsigned", 10).never_null(),
+        Function::Version => Shape::text(crate::VERSION.len()).never_null(),
+        Function::Database => Shape::text(64),
+        Function::User => Shape::text(384),
+        Function::Concat => Shape::text(shapes.iter().map(|one| one.characters as usize).sum()),
+    })
+}

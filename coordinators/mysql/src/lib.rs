@@ -1,0 +1,48 @@
+//! MariaDB 10.11 as a pure state machine, as far as its user locks go: the protocol of MySQL, and
+//! the statements around `GET_LOCK`.
+//!
+//! A packet goes from [`Mysql`] to the client of its connection (`client`), is parsed (`sql`) and
+//! carried out by a small stack machine (`run.rs`), which can stop in the middle of a statement and
+//! go on when the lock that it waits for (`locks.rs`) has come, the time for it is over, or
+//! somebody kills it. A lock belongs to its session: it ends with the connection, as soon as the
+//! server notices that end, or with the server. Nothing is on the disk.
+//!
+//! There are no tables: every statement that needs one is refused with error 1235, and so are
+//! arithmetic, most functions and prepared statements. Only `root` is let in, without a password.
+//! docs/fidelity.md lists what else is not modelled, and where MySQL 8 differs from MariaDB.
+//!
+//! ```
+//! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
+//! use fencepost_mysql::{Config, Mysql};
+//!
+//! let (now, mut out) = (Now::default(), Outputs::default());
+//! let mut server = Mysql::new(Config::default());
+//! let connection = ConnectionId(0);
+//! server.handle(Input::Accepted { connection, peer: "client-1:40000" }, now, &mut out);
+//! let Output::Send { bytes, .. } = &out.list[0] else { panic!("the server speaks first") };
+//! assert!(bytes[5..].starts_with(b"5.5.5-10.11.19-MariaDB"));
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod charset;
+mod client;
+mod columns;
+mod error;
+mod locks;
+mod number;
+mod packet;
+mod run;
+mod server;
+mod session;
+mod sql;
+#[cfg(test)]
+mod tests;
+mod value;
+mod variables;
+mod wording;
+
+pub use server::{Config, Mysql};
+
+/// The version that is modelled, as the server tells it.
+pub(crate) const VERSION: &str = "10.11.19-MariaDB-0+deb12u1";

@@ -1,0 +1,193 @@
+//! Packets of the protocol: a length of three bytes, a number that counts up, and a body.
+
+use crate::error::SqlError;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+
+/// A body of this length goes on in the next packet.
+const PART_MAX: usize = 0xff_ffff;
+/// The longest body that is read (`max_allowed_packet` as it comes).
+pub(crate) const BODY_MAX: usize = 16 * 1024 * 1024;
+
+/// What stands at the beginning of what was received.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Frame {
+    /// Not yet a whole body.
+    More,
+    Body(Bytes),
+    /// A packet with another number than the next.
+    OutOfOrder,
+    TooLarge,
+}
+
+/// What the headers say that are there, from the packet with that number on.
+enum Scan {
+    More,
+    /// The packets end there, their bodies are that long, and this is the next number.
+    Whole {
+        end: usize,
+        length: usize,
+        next: u8,
+    },
+    OutOfOrder(u8),
+    TooLarge(u8),
+}
+
+fn scan(input: &BytesMut, number: u8) -> Scan {
+    let (mut end, mut length, mut next) = (0, 0, number);
+    loop {
+        let Some(header) = input.get(end..end + 4) else { return Scan::More };
+        let part =
+            usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
+        if header[3] != next {
+            return Scan::OutOfOrder(next);
+        }
+        next = next.wrapping_add(1);
+        length += part;
+        if length > BODY_MAX {
+            return Scan::TooLarge(next);
+        }
+        end += 4 + part;
+        if part < PART_MAX {
+            break;
+        }
+    }
+    match input.len() < end {
+        true => Scan::More,
+        false => Scan::Whole { end, length, next },
+    }
+}
+
+/// Takes the next body, whose first packet must have that number; the number goes on with it.
+pub(crate) fn take(input: &mut BytesMut, number: &mut u8) -> Frame {
+    let (frame, next) = match scan(input, *number) {
+        Scan::More => return Frame::More,
+        Scan::OutOfOrder(next) => (Frame::OutOfOrder, next),
+        Scan::TooLarge(next) => (Frame::TooLarge, next),
+        Scan::Whole { end, length, next } => (Frame::Body(body(input.split_to(end), length)), next),
+    };
+    *number = next;
+    frame
+}
+
+/// Whether [`take`] would give something other than [`Frame::More`].
+pub(crate) fn is_ready(input: &BytesMut, number: u8) -> bool {
+    !matches!(scan(input, number), Scan::More)
+}
+
+fn body(mut packets: BytesMut, length: usize) -> Bytes {
+    if length < PART_MAX {
+        packets.advance(4);
+        return packets.freeze();
+    }
+    let mut whole = BytesMut::with_capacity(length);
+    while packets.len() >= 4 {
+        packets.advance(4);
+        let part = packets.len().min(PART_MAX);
+        whole.put_slice(&packets.split_to(part));
+    }
+    whole.freeze()
+}
+
+/// What a session tells with each result: the status flags of the protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Status(pub(crate) u16);
+
+impl Status {
+    pub(crate) const IN_TRANSACTION: u16 = 1;
+    pub(crate) const AUTOCOMMIT: u16 = 2;
+    pub(crate) const MORE_RESULTS: u16 = 8;
+}
+
+/// Packets on their way to a client.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    bytes: BytesMut,
+    number: u8,
+}
+
+impl Reply {
+    /// A reply whose first packet has that number.
+    pub(crate) fn new(number: u8) -> Reply {
+        Reply { bytes: BytesMut::new(), number }
+    }
+
+    pub(crate) fn into_bytes(self) -> BytesMut {
+        self.bytes
+    }
+
+    /// The number that the next packet would have.
+    pub(crate) fn number(&self) -> u8 {
+        self.number
+    }
+
+    pub(crate) fn packet(&mut self, body: &[u8]) {
+        let mut rest = body;
+        loop {
+            let (part, after) = rest.split_at(rest.len().min(PART_MAX));
+            self.bytes.put_uint_le(part.len() as u64, 3);
+            self.bytes.put_u8(self.number);
+            self.bytes.put_slice(part);
+            self.number = self.number.wrapping_add(1);
+            rest = after;
+            if part.len() < PART_MAX {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn ok(&mut self, status: Status, warnings: u16) {
+        let mut body = vec![0, 0, 0];
+        body.put_u16_le(status.0);
+        body.put_u16_le(warnings);
+        self.packet(&body);
+    }
+
+    pub(crate) fn eof(&mut self, status: Status, warnings: u16) {
+        let mut body = vec![0xfe];
+        body.put_u16_le(warnings);
+        body.put_u16_le(status.0);
+        self.packet(&body);
+    }
+
+    pub(crate) fn error(&mut self, error: &SqlError) {
+        let mut body = vec![0xff];
+        body.put_u16_le(error.code);
+        body.put_u8(b'#');
+        body.put_slice(error.state.as_bytes());
+        body.put_slice(&error.message);
+        self.packet(&body);
+    }
+
+    /// An error before the client has said what it can read: one without an SQLSTATE.
+    pub(crate) fn plain_error(&mut self, error: &SqlError) {
+        let mut body = vec![0xff];
+        body.put_u16_le(error.code);
+        body.put_slice(&error.message);
+        self.packet(&body);
+    }
+}
+
+/// A number as long as it needs to be.
+pub(crate) fn put_length(out: &mut Vec<u8>, number: usize) {
+    match number {
+        0..=250 => out.put_u8(number as u8),
+        251..=0xffff => {
+            out.put_u8(0xfc);
+            out.put_u16_le(number as u16);
+        }
+        0x1_0000..=0xff_ffff => {
+            out.put_u8(0xfd);
+            out.put_uint_le(number as u64, 3);
+        }
+        _ => {
+            out.put_u8(0xfe);
+            out.put_u64_le(number as u64);
+        }
+    }
+}
+
+/// A text with its length before it.
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
+    put_length(out, text.len());
+    out.put_slice(text);
+}

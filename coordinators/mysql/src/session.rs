@@ -1,0 +1,113 @@
+//! A session: what belongs to one client between its statements.
+
+use crate::charset::Charset;
+use crate::error::SqlError;
+use crate::locks::SessionId;
+use crate::packet::Status;
+use crate::variables::Variables;
+
+/// The databases that every server has. None of them has a table here.
+const DATABASES: &[&str] = &["information_schema", "mysql", "performance_schema", "sys"];
+/// How many messages a session keeps (`max_error_count` as it comes).
+const MESSAGES_MAX: usize = 64;
+
+/// What one client has in hand.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) id: SessionId,
+    pub(crate) user: String,
+    pub(crate) host: String,
+    pub(crate) database: Option<String>,
+    pub(crate) charset: Charset,
+    pub(crate) variables: Variables,
+    pub(crate) in_transaction: bool,
+    /// Whether one text may hold several statements.
+    pub(crate) takes_several: bool,
+    /// What `SHOW WARNINGS` shows.
+    pub(crate) messages: Vec<Message>,
+    /// How many of them are of the statement that is being carried out.
+    pub(crate) warnings: u16,
+}
+
+/// What a session was told besides a result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Message {
+    pub(crate) level: &'static str,
+    pub(crate) code: u16,
+    pub(crate) text: Vec<u8>,
+}
+
+impl Session {
+    pub(crate) fn new(id: SessionId, host: String) -> Session {
+        Session {
+            id,
+            user: String::new(),
+            host,
+            database: None,
+            charset: crate::charset::DEFAULT,
+            variables: Variables::default(),
+            in_transaction: false,
+            takes_several: false,
+            messages: Vec::new(),
+            warnings: 0,
+        }
+    }
+
+    /// What a result tells of the session.
+    pub(crate) fn status(&self) -> Status {
+        let transaction = u16::from(self.in_transaction) * Status::IN_TRANSACTION;
+        let autocommit = u16::from(self.variables.autocommit) * Status::AUTOCOMMIT;
+        Status(transaction | autocommit)
+    }
+
+    pub(crate) fn warn(&mut self, code: u16, text: impl Into<Vec<u8>>) {
+        self.tell(Message { level: "Warning", code, text: text.into() });
+    }
+
+    pub(crate) fn tell_error(&mut self, error: &SqlError) {
+        self.tell(Message { level: "Error", code: error.code, text: error.message.clone() });
+    }
+
+    /// The first message of a statement takes the place of all that earlier ones left. That is so of
+    /// a message that nobody is told in the end, too: that a wait took too long.
+    pub(crate) fn forget_messages(&mut self) {
+        if self.warnings == 0 {
+            self.messages.clear();
+        }
+    }
+
+    fn tell(&mut self, message: Message) {
+        self.forget_messages();
+        self.warnings = self.warnings.saturating_add(1);
+        if self.messages.len() < MESSAGES_MAX {
+            self.messages.push(message);
+        }
+    }
+
+    /// Chooses a database. Errors: 1046, 1049.
+    pub(crate) fn choose(&mut self, name: &str) -> Result<(), SqlError> {
+        if name.is_empty() {
+            return Err(SqlError::no_database());
+        }
+        if name.ends_with('\0') {
+            let name = name.trim_end_matches('\0');
+            let message = format!("Incorrect database name '{name}'");
+            return Err(SqlError::new(1102, "42000", message));
+        }
+        let is_known = |known: &&&str| {
+            // The names of the others are those of folders, and these tell large from small.
+            **known == name || **known == "information_schema" && name.eq_ignore_ascii_case(known)
+        };
+        let known = DATABASES.iter().find(is_known);
+        self.database = Some(known.ok_or_else(|| SqlError::unknown_database(name))?.to_string());
+        Ok(())
+    }
+
+    /// As `COM_RESET_CONNECTION` leaves it.
+    pub(crate) fn reset(&mut self) {
+        self.variables = Variables::default();
+        self.charset = crate::charset::DEFAULT;
+        self.in_transaction = false;
+        self.messages.clear();
+    }
+}

@@ -1,0 +1,417 @@
+//! Statements.
+
+use super::ast::{Assignment, Expression, Item, Statement};
+use super::expressions::RESERVED;
+use super::token::{Kind, Token, tokens, wrong};
+use crate::charset::{Charset, DEFAULT};
+use crate::error::{Outcome, SqlError};
+use crate::value::Value;
+
+/// Words that begin a statement of the real server, and none of this one.
+const OTHERS: &[&str] = &[
+    "insert",
+    "update",
+    "delete",
+    "replace",
+    "create",
+    "drop",
+    "alter",
+    "truncate",
+    "lock",
+    "with",
+    "unlock",
+    "call",
+    "prepare",
+    "execute",
+    "deallocate",
+    "explain",
+    "describe",
+    "desc",
+    "grant",
+    "revoke",
+    "flush",
+    "reset",
+    "analyze",
+    "optimize",
+    "check",
+    "load",
+    "savepoint",
+    "release",
+    "xa",
+    "values",
+    "handler",
+    "rename",
+    "signal",
+    "stop",
+    "purge",
+    "install",
+    "uninstall",
+    "help",
+];
+/// What can follow the columns of a query in the real server's language, and not in this one's.
+const CLAUSES: &[&str] =
+    &["where", "group", "having", "order", "union", "into", "for", "procedure", "lock"];
+
+/// A statement, and where in the text it ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Parsed {
+    pub(crate) statement: Statement,
+    pub(crate) end: usize,
+}
+
+/// The statement of a text that begins there. What stands after it is looked at by whoever carries
+/// it out.
+///
+/// Errors: 1064 for what is no statement, 1065 for an empty text, 1235 for what the model does not
+/// have, and what is said of names in the statement.
+pub(crate) fn parse(text: &[u8], at: usize) -> Outcome<Parsed> {
+    let (tokens, has_comment) = tokens(text, at)?;
+    let mut parser = Parser { text, tokens, at: 0, depth: 0, clause: "SELECT" };
+    if parser.is_at_end() {
+        return match has_comment {
+            true => Ok(Parsed { statement: Statement::Nothing, end: text.len() }),
+            false => Err(SqlError::new(1065, "42000", "Query was empty")),
+        };
+    }
+    let statement = parser.statement()?;
+    if !parser.is_at_end() && parser.symbol() != Some(";") {
+        return Err(parser.wrong());
+    }
+    let end = parser.peek().end;
+    Ok(Parsed { statement, end })
+}
+
+pub(super) struct Parser<'t> {
+    text: &'t [u8],
+    tokens: Vec<Token>,
+    at: usize,
+    pub(super) depth: usize,
+    /// What a message calls the statement.
+    pub(super) clause: &'static str,
+}
+
+impl Parser<'_> {
+    /// The next token; the last is [`Kind::End`].
+    pub(super) fn peek(&self) -> &Token {
+        &self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    pub(super) fn next(&mut self) {
+        self.at += 1;
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.peek().kind == Kind::End
+    }
+
+    pub(super) fn symbol(&self) -> Option<&'static str> {
+        match self.peek().kind {
+            Kind::Symbol(symbol) => Some(symbol),
+            _ => None,
+        }
+    }
+
+    pub(super) fn accepts(&mut self, symbol: &str) -> bool {
+        let is_there = self.symbol() == Some(symbol);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    pub(super) fn expect(&mut self, symbol: &str) -> Outcome<()> {
+        if self.accepts(symbol) { Ok(()) } else { Err(self.wrong()) }
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(&self.peek().kind, Kind::Word(found) if found.eq_ignore_ascii_case(word))
+    }
+
+    pub(super) fn accepts_word(&mut self, word: &str) -> bool {
+        let is_there = self.is_word(word);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    pub(super) fn expect_word(&mut self, word: &str) -> Outcome<()> {
+        if self.accepts_word(word) { Ok(()) } else { Err(self.wrong()) }
+    }
+
+    /// A word or a name in backquotes.
+    pub(super) fn word(&mut self) -> Outcome<String> {
+        let word = match &self.peek().kind {
+            Kind::Word(word) if !is_reserved(word) => word.clone(),
+            Kind::Name(name) => String::from_utf8_lossy(name).into_owned(),
+            _ => return Err(self.wrong()),
+        };
+        self.next();
+        Ok(word)
+    }
+
+    /// What is wrong is the next token.
+    pub(super) fn wrong(&self) -> SqlError {
+        let token = self.peek();
+        // The real reader of tokens has passed a comma when it tells where it is.
+        let is_comma = token.kind == Kind::Symbol(",");
+        wrong(self.text, if is_comma { token.end } else { token.start })
+    }
+
+    fn statement(&mut self) -> Outcome<Statement> {
+        if self.symbol() == Some("(") {
+            return Err(SqlError::unsupported("a query in brackets"));
+        }
+        let Kind::Word(word) = self.peek().kind.clone() else { return Err(self.wrong()) };
+        let lower = word.to_ascii_lowercase();
+        let start = self.at;
+        self.next();
+        match lower.as_str() {
+            "select" => self.select(),
+            "do" => {
+                self.clause = "DO";
+                self.list(Parser::expression).map(Statement::Do)
+            }
+            "set" => self.set(),
+            "use" => self.word().map(Statement::Use),
+            "begin" => self.ended(Statement::Begin),
+            "start" => {
+                self.expect_word("transaction")?;
+                self.ended(Statement::Begin)
+            }
+            "commit" => self.ended(Statement::Commit),
+            "rollback" => self.ended(Statement::Rollback),
+            "show" if self.accepts_word("warnings") => Ok(Statement::ShowWarnings),
+            "show" if !self.is_at_end() => Err(SqlError::unsupported("SHOW")),
+            "show" => Err(self.wrong()),
+            "kill" => self.kill(),
+            _ if OTHERS.contains(&lower.as_str()) => {
+                Err(SqlError::unsupported(&word.to_ascii_uppercase()))
+            }
+            _ => {
+                self.at = start;
+                Err(self.wrong())
+            }
+        }
+    }
+
+    /// The rest of a statement about transactions.
+    fn ended(&mut self, statement: Statement) -> Outcome<Statement> {
+        self.accepts_word("work");
+        match self.is_at_end() || self.symbol() == Some(";") {
+            true => Ok(statement),
+            false if matches!(self.peek().kind, Kind::Word(_)) => {
+                Err(SqlError::unsupported("options of a transaction"))
+            }
+            false => Err(self.wrong()),
+        }
+    }
+
+    fn list<T>(&mut self, one: impl Fn(&mut Self) -> Outcome<T>) -> Outcome<Vec<T>> {
+        let mut all = vec![one(self)?];
+        while self.accepts(",") {
+            all.push(one(self)?);
+        }
+        Ok(all)
+    }
+
+    fn select(&mut self) -> Outcome<Statement> {
+        if self.symbol() == Some("*") {
+            return Err(SqlError::unsupported("SELECT *"));
+        }
+        let items = self.list(Parser::item)?;
+        if self.accepts_word("from") && !self.accepts_word("dual") {
+            return Err(match self.is_at_end() {
+                true => self.wrong(),
+                false => SqlError::unsupported("FROM"),
+            });
+        }
+        if let Some(clause) = CLAUSES.iter().find(|clause| self.is_word(clause)) {
+            return Err(SqlError::unsupported(&clause.to_ascii_uppercase()));
+        }
+        let has_row = !self.accepts_word("limit") || self.limit()?;
+        Ok(Statement::Select(items, has_row))
+    }
+
+    /// Whether a limit lets the first row through.
+    fn limit(&mut self) -> Outcome<bool> {
+        let first = self.count()?;
+        if self.accepts(",") {
+            return Ok(first == 0 && self.count()? > 0);
+        }
+        let offset = if self.accepts_word("offset") { self.count()? } else { 0 };
+        Ok(first > 0 && offset == 0)
+    }
+
+    fn count(&mut self) -> Outcome<u64> {
+        let count = match &self.peek().kind {
+            Kind::Number(text) => text.parse().ok(),
+            Kind::Word(_) => return Err(SqlError::unsupported("LIMIT with a name")),
+            _ => None,
+        };
+        let count = count.ok_or_else(|| self.wrong())?;
+        self.next();
+        Ok(count)
+    }
+
+    fn item(&mut self) -> Outcome<Item> {
+        let start = self.peek().start;
+        let expression = self.expression()?;
+        let end = self.tokens[self.at.saturating_sub(1)].end;
+        let name = match self.alias()? {
+            Some(alias) => alias,
+            None => named(&expression, &self.text[start..end]),
+        };
+        Ok(Item { expression, name })
+    }
+
+    fn alias(&mut self) -> Outcome<Option<Vec<u8>>> {
+        let is_demanded = self.accepts_word("as");
+        let alias = match &self.peek().kind {
+            Kind::Text(text) | Kind::Name(text) => text.clone(),
+            Kind::Word(word) if !is_reserved(word) => word.clone().into_bytes(),
+            _ if is_demanded => return Err(self.wrong()),
+            _ => return Ok(None),
+        };
+        self.next();
+        Ok(Some(alias))
+    }
+
+    fn set(&mut self) -> Outcome<Statement> {
+        if self.accepts_word("names") {
+            return self.names();
+        }
+        let start = self.at;
+        let is_session = self.accepts_word("session") || self.accepts_word("local");
+        if self.accepts_word("transaction") {
+            return self.isolation(is_session);
+        }
+        self.at = start;
+        self.list(Parser::assignment).map(Statement::Set)
+    }
+
+    fn names(&mut self) -> Outcome<Statement> {
+        let unknown =
+            |name: &str| SqlError::new(1115, "42000", format!("Unknown character set: '{name}'"));
+        let name = match self.peek().kind.clone() {
+            Kind::Text(text) => {
+                self.next();
+                String::from_utf8_lossy(&text).into_owned()
+            }
+            _ => self.word()?,
+        };
+        let charset = match name.eq_ignore_ascii_case("default") {
+            true => DEFAULT,
+            false => Charset::named(&name).ok_or_else(|| unknown(&name))?,
+        };
+        if !self.accepts_word("collate") {
+            return Ok(Statement::Names(charset));
+        }
+        let collation = self.word()?;
+        let chosen = Charset::of_collation(&collation).ok_or_else(|| {
+            SqlError::new(1273, "HY000", format!("Unknown collation: '{collation}'"))
+        })?;
+        if chosen.name != charset.name {
+            let (collation, name) = (chosen.collation, charset.name);
+            let message =
+                format!("COLLATION '{collation}' is not valid for CHARACTER SET '{name}'");
+            return Err(SqlError::new(1253, "42000", message));
+        }
+        Ok(Statement::Names(chosen))
+    }
+
+    fn isolation(&mut self, is_session: bool) -> Outcome<Statement> {
+        self.expect_word("isolation")?;
+        self.expect_word("level")?;
+        let level = if self.accepts_word("serializable") {
+            "SERIALIZABLE"
+        } else if self.accepts_word("repeatable") {
+            self.expect_word("read")?;
+            "REPEATABLE-READ"
+        } else {
+            self.expect_word("read")?;
+            if self.accepts_word("committed") {
+                "READ-COMMITTED"
+            } else {
+                self.expect_word("uncommitted")?;
+                "READ-UNCOMMITTED"
+            }
+        };
+        Ok(Statement::Isolation { level, is_session })
+    }
+
+    fn assignment(&mut self) -> Outcome<Assignment> {
+        if self.symbol() == Some("@") {
+            return Err(SqlError::unsupported("user variables"));
+        }
+        let has_signs = self.accepts("@@");
+        let mut name = self.word()?.to_ascii_lowercase();
+        if matches!(name.as_str(), "session" | "local" | "global") {
+            if name == "global" {
+                return Err(SqlError::unsupported("SET GLOBAL"));
+            }
+            if has_signs {
+                self.expect(".")?;
+            }
+            name = self.word()?.to_ascii_lowercase();
+        }
+        if !self.accepts("=") {
+            self.expect(":=")?;
+        }
+        let value = self.assigned()?;
+        Ok(Assignment { name, value })
+    }
+
+    /// The value that a variable gets: a literal, a word, or its default.
+    fn assigned(&mut self) -> Outcome<Option<Value>> {
+        if let Kind::Word(word) = self.peek().kind.clone() {
+            let lower = word.to_ascii_lowercase();
+            if !matches!(lower.as_str(), "null" | "true" | "false") {
+                self.next();
+                return match lower == "default" {
+                    true => Ok(None),
+                    false if self.symbol() == Some("(") => {
+                        Err(SqlError::unsupported("an expression as value of a variable"))
+                    }
+                    false => Ok(Some(Value::Text(word.into_bytes()))),
+                };
+            }
+        }
+        match self.expression()? {
+            Expression::Literal(value) => Ok(Some(value)),
+            Expression::Truth(is_true) => Ok(Some(Value::truth(is_true))),
+            _ => Err(SqlError::unsupported("an expression as value of a variable")),
+        }
+    }
+
+    fn kill(&mut self) -> Outcome<Statement> {
+        let is_query = self.accepts_word("query");
+        if !is_query {
+            self.accepts_word("connection");
+        }
+        let id = match &self.peek().kind {
+            Kind::Number(text) => text.parse::<u64>().ok().map(i128::from),
+            Kind::End => return Err(self.wrong()),
+            _ => None,
+        };
+        let id = id.ok_or_else(|| SqlError::unsupported("KILL with such a number"))?;
+        self.next();
+        Ok(Statement::Kill { id, is_query })
+    }
+}
+
+fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word.to_ascii_lowercase().as_str())
+}
+
+/// The name of a column that has no other.
+fn named(expression: &Expression, written: &[u8]) -> Vec<u8> {
+    match expression {
+        Expression::Literal(Value::Null) => b"NULL".to_vec(),
+        Expression::Truth(true) => b"TRUE".to_vec(),
+        Expression::Truth(false) => b"FALSE".to_vec(),
+        Expression::Literal(Value::Text(text)) => text.clone(),
+        // Brackets around a number are not part of its name, unless it has a sign.
+        Expression::Literal(_) if !written.contains(&b'-') => {
+            let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+            written.iter().copied().filter(is_digit).collect()
+        }
+        _ => written.to_vec(),
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests that need to see inside, or to move the clocks.
+
+mod anything;
+mod taps;
+mod time;
+mod world;

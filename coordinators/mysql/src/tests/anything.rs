@@ -1,0 +1,134 @@
+//! Whatever bytes arrive, in whatever pieces.
+
+use super::world::{World, login, packet, query};
+use proptest::prelude::*;
+
+/// All that a new server sends in answer to these pieces.
+fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
+    let mut world = World::new();
+    let id = world.connect();
+    for bytes in pieces {
+        world.send(id, bytes);
+    }
+    world.bytes(id)
+}
+
+/// Statements that are often almost right.
+fn statement() -> impl Strategy<Value = String> {
+    let words = [
+        "SELECT",
+        "DO",
+        "SET",
+        "USE",
+        "KILL",
+        "QUERY",
+        "SHOW WARNINGS",
+        "BEGIN",
+        "COMMIT",
+        "FROM",
+        "DUAL",
+        "LIMIT",
+        "AS",
+        "a",
+        "`b`",
+        "'c'",
+        "\"d",
+        "GET_LOCK('a', 0)",
+        "RELEASE_LOCK('a')",
+        "GET_LOCK(",
+        "IS_USED_LOCK(",
+        "CONCAT(",
+        ")",
+        "(",
+        ",",
+        ";",
+        "=",
+        "<=>",
+        "<>",
+        "IS NULL",
+        "NOT",
+        "NULL",
+        "TRUE",
+        "1",
+        "-",
+        "1.5",
+        "99999999999999999999",
+        "@@",
+        "autocommit",
+        "wait_timeout",
+        "session.",
+        "NAMES",
+        "utf8",
+        "latin1",
+        "/*",
+        "*/",
+        "-- ",
+        "#",
+        "\n",
+        "é",
+        "\0",
+        "\\",
+        "TRANSACTION ISOLATION LEVEL",
+        "READ",
+        "COMMITTED",
+        "COLLATE",
+    ];
+    prop::collection::vec(prop::sample::select(words.to_vec()), 0..12)
+        .prop_map(|words| words.join(" "))
+}
+
+/// Bytes that are often almost packets.
+fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    let odd = (any::<u8>(), prop::collection::vec(any::<u8>(), 0..24), 0_u8..2);
+    let piece = prop_oneof![
+        6 => statement().prop_map(|sql| query(&sql)),
+        3 => odd.prop_map(|(command, body, number)| {
+            packet(number, &[&[command % 0x24][..], &body].concat())
+        }),
+        1 => prop::collection::vec(any::<u8>(), 0..9),
+        1 => Just(packet(0, b"\x1b\0\0")),
+        1 => Just(packet(0, b"")),
+    ];
+    let first = prop_oneof![
+        8 => Just(login()),
+        1 => Just(Vec::new()),
+        1 => prop::collection::vec(any::<u8>(), 0..60).prop_map(|body| packet(1, &body)),
+    ];
+    (first, prop::collection::vec(piece, 0..12))
+        .prop_map(|(first, pieces)| [first, pieces.concat()].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_make_it_panic_and_pieces_do_not_matter(bytes in hostile(), size in 1_usize..40) {
+        let (whole, split) = (answers([&bytes[..]]), answers(bytes.chunks(size)));
+        prop_assert_eq!(String::from_utf8_lossy(&whole), String::from_utf8_lossy(&split));
+    }
+
+    #[test]
+    fn no_bytes_make_the_wording_panic(bytes: Vec<u8>) {
+        use fencepost_machine::wording::Speaker;
+        crate::wording::wording(Speaker::Server, &bytes);
+        crate::wording::wording(Speaker::Client, &bytes);
+    }
+}
+
+#[test]
+fn a_body_that_goes_on_in_the_next_packet_is_one() {
+    let mut world = World::new();
+    let id = world.session();
+    let text = [b"\x03SELECT 1", &b" ".repeat(0xff_ffff - 9)[..]].concat();
+    let mut bytes = packet(0, &text);
+    bytes.extend(packet(1, b""));
+    for piece in bytes.chunks(1 << 20) {
+        world.send(id, piece);
+    }
+    assert_eq!(world.said(id), "(1)");
+    world.send(id, &packet(0, &text));
+    world.send(id, &packet(1, b", 2"));
+    let said = world.said(id);
+    assert_eq!(said, "ERROR 1153: Got a packet bigger than 'max_allowed_packet' bytes");
+    assert_eq!(world.closed, [id]);
+}

@@ -1,0 +1,163 @@
+//! The variables of a session, as far as they are known here.
+
+use crate::VERSION;
+use crate::error::{Outcome, SqlError};
+use crate::packet::BODY_MAX;
+use crate::value::Value;
+use std::collections::BTreeMap;
+
+/// A variable that holds a number: its bounds, and what it is at first.
+struct Integer {
+    name: &'static str,
+    bounds: (u64, u64),
+    default: u64,
+}
+
+const YEAR: u64 = 31_536_000;
+
+const INTEGERS: &[Integer] = &[
+    Integer { name: "wait_timeout", bounds: (1, YEAR), default: 28_800 },
+    Integer { name: "interactive_timeout", bounds: (1, YEAR), default: 28_800 },
+    Integer { name: "lock_wait_timeout", bounds: (0, YEAR), default: 86_400 },
+    Integer { name: "innodb_lock_wait_timeout", bounds: (0, 100_000_000), default: 50 },
+    Integer { name: "net_read_timeout", bounds: (1, YEAR), default: 30 },
+    Integer { name: "net_write_timeout", bounds: (1, YEAR), default: 60 },
+];
+
+/// What a session has set.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Variables {
+    integers: BTreeMap<&'static str, u64>,
+    pub(crate) autocommit: bool,
+    pub(crate) isolation: &'static str,
+}
+
+/// What a variable is about to become, and whether its value was brought into its bounds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Change {
+    Autocommit(bool),
+    Integer { name: &'static str, value: u64, out_of_bounds: Option<String> },
+}
+
+/// What a variable holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Held {
+    Truth(bool),
+    Number(u64),
+    Text(String),
+}
+
+impl Default for Variables {
+    fn default() -> Variables {
+        Variables { integers: BTreeMap::new(), autocommit: true, isolation: "REPEATABLE-READ" }
+    }
+}
+
+impl Variables {
+    /// A variable by its name in lower case; the global value of all is what it is at first.
+    /// Errors: 1193.
+    pub(crate) fn get(&self, name: &str, is_global: bool) -> Outcome<Held> {
+        let first = Variables::default();
+        let of = if is_global { &first } else { self };
+        if let Some(integer) = INTEGERS.iter().find(|integer| integer.name == name) {
+            let set = of.integers.get(integer.name).copied();
+            return Ok(Held::Number(set.unwrap_or(integer.default)));
+        }
+        match name {
+            "autocommit" => Ok(Held::Truth(of.autocommit)),
+            "tx_isolation" => Ok(Held::Text(of.isolation.to_owned())),
+            "max_allowed_packet" => Ok(Held::Number(BODY_MAX as u64)),
+            "version" => Ok(Held::Text(VERSION.to_owned())),
+            "version_comment" => Ok(Held::Text("Debian 12".to_owned())),
+            _ => Err(SqlError::unknown_variable(name)),
+        }
+    }
+
+    /// A client at which somebody types may be silent for another while.
+    pub(crate) fn make_interactive(&mut self) {
+        if let Ok(Held::Number(seconds)) = self.get("interactive_timeout", false) {
+            self.integers.insert("wait_timeout", seconds);
+        }
+    }
+
+    /// After how many microseconds of silence the server ends the session.
+    pub(crate) fn wait_timeout_us(&self) -> u64 {
+        match self.get("wait_timeout", false) {
+            Ok(Held::Number(seconds)) => seconds * 1_000_000,
+            _ => u64::MAX,
+        }
+    }
+
+    /// What an assignment comes to; `None` is the default. Errors: 1193, 1231, 1232, 1238.
+    pub(crate) fn check(&self, name: &str, value: Option<&Value>) -> Outcome<Change> {
+        if name == "autocommit" {
+            return autocommit(value).map(Change::Autocommit);
+        }
+        if let Some(integer) = INTEGERS.iter().find(|integer| integer.name == name) {
+            return integer.check(value);
+        }
+        match name {
+            "max_allowed_packet" => {
+                let message = "SESSION variable 'max_allowed_packet' is read-only. Use SET \
+                               GLOBAL to assign the value";
+                Err(SqlError::new(1621, "HY000", message))
+            }
+            "version" | "version_comment" => {
+                let message = format!("Variable '{name}' is a read only variable");
+                Err(SqlError::new(1238, "HY000", message))
+            }
+            "tx_isolation" => Err(SqlError::unsupported("SET tx_isolation")),
+            _ => Err(SqlError::unknown_variable(name)),
+        }
+    }
+
+    /// Carries a change out.
+    pub(crate) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Autocommit(is_on) => self.autocommit = *is_on,
+            Change::Integer { name, value, .. } => {
+                self.integers.insert(name, *value);
+            }
+        }
+    }
+}
+
+impl Integer {
+    fn check(&self, value: Option<&Value>) -> Outcome<Change> {
+        let wanted = match value {
+            None => i128::from(self.default),
+            Some(Value::Integer(number)) => *number,
+            Some(_) => {
+                let message = format!("Incorrect argument type to variable '{}'", self.name);
+                return Err(SqlError::new(1232, "42000", message));
+            }
+        };
+        let (least, most) = self.bounds;
+        let value = wanted.clamp(i128::from(least), i128::from(most)) as u64;
+        let out_of_bounds = (i128::from(value) != wanted).then(|| wanted.to_string());
+        Ok(Change::Integer { name: self.name, value, out_of_bounds })
+    }
+}
+
+fn autocommit(value: Option<&Value>) -> Outcome<bool> {
+    let shown = match value {
+        None | Some(Value::Integer(1)) => return Ok(true),
+        Some(Value::Integer(0)) => return Ok(false),
+        Some(Value::Decimal(_)) => {
+            let message = "Incorrect argument type to variable 'autocommit'";
+            return Err(SqlError::new(1232, "42000", message));
+        }
+        Some(Value::Null) => "NULL".to_owned(),
+        Some(Value::Integer(number)) => number.to_string(),
+        Some(Value::Text(text)) => {
+            let text = String::from_utf8_lossy(text).into_owned();
+            match text.to_ascii_lowercase().as_str() {
+                "on" | "true" => return Ok(true),
+                "off" | "false" => return Ok(false),
+                _ => text,
+            }
+        }
+    };
+    let message = format!("Variable 'autocommit' can't be set to the value of '{shown}'");
+    Err(SqlError::new(1231, "42000", message))
+}

@@ -1,0 +1,221 @@
+//! A real MariaDB, started in a folder of its own, on the loopback only.
+
+use super::packets::{is_whole, query, root, split};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// MariaDB refuses to run as root: then it runs as nobody.
+const NOBODY: u32 = 65_534;
+
+pub(crate) struct Real {
+    process: Child,
+    port: u16,
+    _folder: tempfile::TempDir,
+    observer: Option<Connection>,
+}
+
+/// Where a program is: in PATH, or where Debian puts servers.
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.push("/usr/sbin".into());
+    folders.into_iter().map(|folder| folder.join(name)).find(|path| path.exists())
+}
+
+/// The program that prepares a folder and the server, if they are of the version that is modelled.
+fn programs() -> Option<(PathBuf, PathBuf)> {
+    let (install, server) = (program("mariadb-install-db")?, program("mariadbd")?);
+    let said = Command::new(&server).arg("--version").output().ok()?;
+    let is_10_11 = String::from_utf8_lossy(&said.stdout).contains("Ver 10.11.");
+    is_10_11.then_some((install, server))
+}
+
+fn command(program: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+/// Makes the tables of a server, which takes a server: only one test does that at a time.
+fn prepare(install: &Path, folder: &Path) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = command(install, folder)
+        .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let said = [made.stdout, made.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(made.status.success(), "mariadb-install-db failed: {said}");
+}
+
+impl Real {
+    /// A server of its own, or nothing if there is no MariaDB and none is demanded.
+    pub(crate) fn start() -> Option<Real> {
+        let Some((install, server)) = programs() else {
+            let is_demanded = std::env::var_os("FENCEPOST_REAL_MYSQL").is_some();
+            assert!(!is_demanded, "MariaDB 10.11 is demanded, and there is none");
+            eprintln!("skipped: no MariaDB 10.11");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        if is_root() {
+            chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        prepare(&install, folder.path());
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let socket = folder.path().join("socket");
+        let process = command(&server, folder.path())
+            .arg(format!("--socket={}", socket.display()))
+            .arg(format!("--port={port}"))
+            .args(["--bind-address=127.0.0.1", "--character-set-server=utf8mb4"])
+            .args(["--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=8M"])
+            .spawn()
+            .unwrap();
+        let mut real = Real { process, port, _folder: folder, observer: None };
+        let deadline = instant() + Duration::from_secs(30);
+        while real.observer.is_none() {
+            assert!(instant() < deadline, "MariaDB does not listen");
+            real.observer = real.try_session();
+            rest(20);
+        }
+        Some(real)
+    }
+
+    pub(crate) fn connect(&self) -> Option<TcpStream> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        stream.set_nodelay(true).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+        Some(stream)
+    }
+
+    fn try_session(&self) -> Option<Connection> {
+        let mut connection = Connection { stream: self.connect()?, id: 0 };
+        let greeting = connection.read_packets(|said| !split(said).is_empty());
+        let (_, body) = *split(&greeting).first()?;
+        let after = body.iter().position(|byte| *byte == 0)? + 1;
+        connection.id = u32::from_le_bytes(body.get(after..after + 4)?.try_into().ok()?);
+        connection.send(&root());
+        let welcome = connection.read();
+        split(&welcome).first().filter(|(_, body)| body.first() == Some(&0))?;
+        Some(connection)
+    }
+
+    pub(crate) fn session(&self) -> Connection {
+        self.try_session().unwrap()
+    }
+
+    /// Asks how many sessions that is true of, until somebody is content with the number.
+    fn watch(&mut self, filter: &str, mut is_enough: impl FnMut(usize) -> bool) -> bool {
+        let ask = query(&format!("SELECT ID FROM information_schema.PROCESSLIST WHERE {filter}"));
+        let deadline = instant() + Duration::from_secs(10);
+        while instant() < deadline {
+            let answer = self.observer.as_mut().unwrap().ask(&ask);
+            // Besides the rows: how many columns, the column, and twice that something ends.
+            let rows = split(&answer).len().checked_sub(4);
+            if is_enough(rows.expect("the server has ended its connections")) {
+                return true;
+            }
+            rest(1);
+        }
+        false
+    }
+
+    /// Waits until a session waits for a lock; `false` if it answers instead.
+    pub(crate) fn waits(&mut self, connection: &mut Connection) -> bool {
+        let filter = format!("ID = {} AND STATE = 'User lock'", connection.id);
+        let mut has_answer = false;
+        self.watch(&filter, |count| {
+            has_answer = connection.has_answer();
+            count == 1 || has_answer
+        }) && !has_answer
+    }
+
+    /// Waits until the server has noticed that a session is gone, and whose it was.
+    pub(crate) fn is_gone(&mut self, id: u32) -> bool {
+        self.watch(&format!("ID = {id}"), |count| count == 0)
+    }
+
+    /// Waits until nobody is connected but who asks.
+    pub(crate) fn is_alone(&mut self) -> bool {
+        self.watch("COMMAND <> 'Daemon'", |count| count == 1)
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A session with a real server.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    pub(crate) id: u32,
+}
+
+impl Connection {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    /// Reads up to the end of an answer, or of the connection.
+    pub(crate) fn read(&mut self) -> Vec<u8> {
+        self.read_packets(is_whole)
+    }
+
+    fn read_packets(&mut self, is_enough: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+        let (mut said, mut buffer) = (Vec::new(), [0; 16_384]);
+        while !is_enough(&said) {
+            match self.stream.read(&mut buffer) {
+                Ok(length @ 1..) => said.extend_from_slice(&buffer[..length]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    said.extend_from_slice(b"(nothing more)");
+                    break;
+                }
+                _ => break,
+            }
+        }
+        said
+    }
+
+    pub(crate) fn ask(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.send(bytes);
+        self.read()
+    }
+
+    /// Whether something is there to be read.
+    fn has_answer(&mut self) -> bool {
+        self.stream.set_nonblocking(true).unwrap();
+        let outcome = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false).unwrap();
+        !matches!(outcome, Err(error) if error.kind() == ErrorKind::WouldBlock)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+fn rest(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
+fn instant() -> Instant {
+    Instant::now()
+}
