@@ -1,8 +1,8 @@
 //! User locks: who has one and how often, and who waits for it in which order.
 //!
 //! As MariaDB's metadata locks treat them: a session may have any number of locks and take one of
-//! its own again, whoever waits longest gets a lock that is given back, and of those who would wait for
-//! each other one is refused at once.
+//! its own again, whoever waits longest gets a lock that is given back, and of those who would wait
+//! for each other one is refused at once.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -68,8 +68,8 @@ impl Session {
         self.tell(Message { level: "Error", code: error.code, text: error.message.clone() });
     }
 
-    /// The first message of a statement takes the place of all that earlier ones left. That is so of
-    /// a message that nobody is told in the end, too: that a wait took too long.
+    /// The first message of a statement takes the place of all that earlier ones left. That is so
+    /// of a message that nobody is told in the end, too: that a wait took too long.
     pub(crate) fn forget_messages(&mut self) {
         if self.warnings == 0 {
             self.messages.clear();

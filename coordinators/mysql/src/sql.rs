@@ -2,6 +2,7 @@
 
 pub(crate) mod ast;
 mod expressions;
+mod settings;
 mod statements;
 mod token;
 

@@ -1,9 +1,8 @@
 //! Statements.
 
-use super::ast::{Assignment, Expression, Item, Statement};
+use super::ast::{Expression, Item, Statement};
 use super::expressions::RESERVED;
 use super::token::{Kind, Token, tokens, wrong};
-use crate::charset::{Charset, DEFAULT};
 use crate::error::{Outcome, SqlError};
 use crate::value::Value;
 
@@ -84,7 +83,7 @@ pub(crate) fn parse(text: &[u8], at: usize) -> Outcome<Parsed> {
 pub(super) struct Parser<'t> {
     text: &'t [u8],
     tokens: Vec<Token>,
-    at: usize,
+    pub(super) at: usize,
     pub(super) depth: usize,
     /// What a message calls the statement.
     pub(super) clause: &'static str,
@@ -100,7 +99,7 @@ impl Parser<'_> {
         self.at += 1;
     }
 
-    fn is_at_end(&self) -> bool {
+    pub(super) fn is_at_end(&self) -> bool {
         self.peek().kind == Kind::End
     }
 
@@ -203,7 +202,7 @@ impl Parser<'_> {
         }
     }
 
-    fn list<T>(&mut self, one: impl Fn(&mut Self) -> Outcome<T>) -> Outcome<Vec<T>> {
+    pub(super) fn list<T>(&mut self, one: impl Fn(&mut Self) -> Outcome<T>) -> Outcome<Vec<T>> {
         let mut all = vec![one(self)?];
         while self.accepts(",") {
             all.push(one(self)?);
@@ -271,113 +270,6 @@ impl Parser<'_> {
         };
         self.next();
         Ok(Some(alias))
-    }
-
-    fn set(&mut self) -> Outcome<Statement> {
-        if self.accepts_word("names") {
-            return self.names();
-        }
-        let start = self.at;
-        let is_session = self.accepts_word("session") || self.accepts_word("local");
-        if self.accepts_word("transaction") {
-            return self.isolation(is_session);
-        }
-        self.at = start;
-        self.list(Parser::assignment).map(Statement::Set)
-    }
-
-    fn names(&mut self) -> Outcome<Statement> {
-        let unknown =
-            |name: &str| SqlError::new(1115, "42000", format!("Unknown character set: '{name}'"));
-        let name = match self.peek().kind.clone() {
-            Kind::Text(text) => {
-                self.next();
-                String::from_utf8_lossy(&text).into_owned()
-            }
-            _ => self.word()?,
-        };
-        let charset = match name.eq_ignore_ascii_case("default") {
-            true => DEFAULT,
-            false => Charset::named(&name).ok_or_else(|| unknown(&name))?,
-        };
-        if !self.accepts_word("collate") {
-            return Ok(Statement::Names(charset));
-        }
-        let collation = self.word()?;
-        let chosen = Charset::of_collation(&collation).ok_or_else(|| {
-            SqlError::new(1273, "HY000", format!("Unknown collation: '{collation}'"))
-        })?;
-        if chosen.name != charset.name {
-            let (collation, name) = (chosen.collation, charset.name);
-            let message =
-                format!("COLLATION '{collation}' is not valid for CHARACTER SET '{name}'");
-            return Err(SqlError::new(1253, "42000", message));
-        }
-        Ok(Statement::Names(chosen))
-    }
-
-    fn isolation(&mut self, is_session: bool) -> Outcome<Statement> {
-        self.expect_word("isolation")?;
-        self.expect_word("level")?;
-        let level = if self.accepts_word("serializable") {
-            "SERIALIZABLE"
-        } else if self.accepts_word("repeatable") {
-            self.expect_word("read")?;
-            "REPEATABLE-READ"
-        } else {
-            self.expect_word("read")?;
-            if self.accepts_word("committed") {
-                "READ-COMMITTED"
-            } else {
-                self.expect_word("uncommitted")?;
-                "READ-UNCOMMITTED"
-            }
-        };
-        Ok(Statement::Isolation { level, is_session })
-    }
-
-    fn assignment(&mut self) -> Outcome<Assignment> {
-        if self.symbol() == Some("@") {
-            return Err(SqlError::unsupported("user variables"));
-        }
-        let has_signs = self.accepts("@@");
-        let mut name = self.word()?.to_ascii_lowercase();
-        if matches!(name.as_str(), "session" | "local" | "global") {
-            if name == "global" {
-                return Err(SqlError::unsupported("SET GLOBAL"));
-            }
-            if has_signs {
-                self.expect(".")?;
-            }
-            name = self.word()?.to_ascii_lowercase();
-        }
-        if !self.accepts("=") {
-            self.expect(":=")?;
-        }
-        let value = self.assigned()?;
-        Ok(Assignment { name, value })
-    }
-
-    /// The value that a variable gets: a literal, a word, or its default.
-    fn assigned(&mut self) -> Outcome<Option<Value>> {
-        if let Kind::Word(word) = self.peek().kind.clone() {
-            let lower = word.to_ascii_lowercase();
-            if !matches!(lower.as_str(), "null" | "true" | "false") {
-                self.next();
-                return match lower == "default" {
-                    true => Ok(None),
-                    false if self.symbol() == Some("(") => {
-                        Err(SqlError::unsupported("an expression as value of a variable"))
-                    }
-                    false => Ok(Some(Value::Text(word.into_bytes()))),
-                };
-            }
-        }
-        match self.expression()? {
-            Expression::Literal(value) => Ok(Some(value)),
-            Expression::Truth(is_true) => Ok(Some(Value::truth(is_true))),
-            _ => Err(SqlError::unsupported("an expression as value of a variable")),
-        }
     }
 
     fn kill(&mut self) -> Outcome<Statement> {
