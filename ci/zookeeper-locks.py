@@ -1,6 +1,7 @@
 """The lock recipes of kazoo, unmodified, at the ZooKeeper servers of the first argument (host:port, with commas)."""
 
 import logging
+import signal
 import subprocess
 import sys
 import threading
@@ -110,6 +111,28 @@ def a_process_that_dies():
     lock.release()
 
 
+def a_process_that_stands_still():
+    """Its session ends meanwhile, and another enters; when it goes on it still takes the lock for its own."""
+    text = (
+        "import sys; from kazoo.client import KazooClient; one = KazooClient(sys.argv[1], timeout=4.0); one.start(30);"
+        "lock = one.Lock('/pause', 'sleeper'); lock.acquire(); print('held', flush=True); sys.stdin.readline();"
+        "print(lock.is_acquired, flush=True)"
+    )
+    sleeper = subprocess.Popen([sys.executable, "-c", text, ",".join(HOSTS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    check("it holds the lock", sleeper.stdout.readline() == b"held\n")
+    sleeper.send_signal(signal.SIGSTOP)
+    lock = client().Lock("/pause", "heir")
+    check("its lock passes on", lock.acquire(timeout=30))
+    sleeper.send_signal(signal.SIGCONT)
+    sleeper.stdin.write(b"\n")
+    sleeper.stdin.flush()
+    check("it believes that it still holds it", sleeper.stdout.readline() == b"True\n")
+    check("and so does the other one, rightly", lock.is_acquired and lock.contenders() == ["heir"])
+    sleeper.kill()
+    sleeper.wait()
+    lock.release()
+
+
 def a_session_that_moves():
     one = client(HOSTS[0], timeout=20.0)
     one.create("/moving", b"x", ephemeral=True)
@@ -178,7 +201,7 @@ def many_at_once():
     check("no update is lost", counted["value"] == 4 * rounds)
 
 
-for recipe in (mutex, order, read_and_write, semaphore, a_process_that_dies, a_session_that_moves, the_rest, many_at_once):
+for recipe in (mutex, order, read_and_write, semaphore, a_process_that_dies, a_process_that_stands_still, a_session_that_moves, the_rest, many_at_once):
     recipe()
     for one in clients:
         one.stop()

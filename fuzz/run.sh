@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 mode=${1:?replay, fuzz, minimise or beside}
 shift
-all=(protocol commands scripts rdb aof psync hello memcached zookeeper scenario plan history report)
+all=(protocol commands scripts rdb aof psync hello memcached zookeeper postgresql etcd scenario plan history report)
 host=x86_64-unknown-linux-gnu
 out=${CARGO_TARGET_DIR:-target}/$host/debug
 

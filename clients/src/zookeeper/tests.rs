@@ -46,6 +46,27 @@ fn each_lock_is_taken_waited_for_and_given_back() {
 }
 
 #[test]
+fn who_holds_curators_mutex_enters_again_and_who_holds_another_lock_waits_for_itself() {
+    for name in LOCKS {
+        let (world, mut lock) = three_keepers(name, normal);
+        let first = granted(world.run(lock.acquire(RESOURCE)));
+        let env = world.env();
+        // One lock waits for the end of its own node for ever.
+        let again = world.run(env.timeout(Duration::from_secs(60), lock.acquire(RESOURCE)));
+        let is_reentrant = name.starts_with("curator-");
+        let enters = matches!(again, Some(Acquisition::Granted(_)));
+        assert_eq!(enters, is_reentrant, "{name}: {again:?}");
+        if name == "zookeeper-lost-watch" {
+            continue;
+        }
+        assert_eq!(world.run(lock.release(first)), Release::Released, "{name}");
+        let mut other = world.lock(name, &ensemble(), &settings());
+        let next = world.run(other.acquire(RESOURCE));
+        assert_eq!(matches!(next, Acquisition::Granted(_)), !is_reentrant, "{name}: {next:?}");
+    }
+}
+
+#[test]
 fn the_queue_is_waited_for_by_watching_the_predecessor() {
     let (world, mut one) = three_keepers("zookeeper-naive", normal);
     let mut other = world.lock("zookeeper-naive", &ensemble(), &settings());

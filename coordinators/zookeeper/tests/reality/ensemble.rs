@@ -1,5 +1,6 @@
 //! Three real servers beside three of ours: a session that ends while its client stands still, one
-//! that moves after its server was killed or while it still serves, and a read that is stale.
+//! that moves after its server was killed or while it still serves, a read that is stale, and servers
+//! that stand still.
 
 use crate::both::Client;
 use crate::fake::Fake;
@@ -35,6 +36,9 @@ pub(crate) trait Ensemble {
     fn leader(&mut self) -> Option<usize>;
     fn kill(&mut self, at: usize);
     fn start_again(&mut self, at: usize);
+    /// A server stands still from now on.
+    fn stop(&mut self, at: usize);
+    fn go_on(&mut self, at: usize);
     /// Whether what the last server says to the first one is held back.
     fn hold_back(&mut self, is_held: bool);
 }
@@ -50,6 +54,9 @@ impl Fake {
 
     /// What a server calls itself; `None` while it does not serve.
     fn mode(&mut self, at: usize) -> Option<String> {
+        if self.0.is_paused(at) {
+            return None;
+        }
         self.0.server(at).map(|_: &ZooKeeper| ())?;
         let connection = self.0.connect(at);
         self.0.send(at, connection, &Bytes::from_static(b"srvr"));
@@ -108,6 +115,14 @@ impl Ensemble for Fake {
 
     fn start_again(&mut self, at: usize) {
         self.0.start(at);
+    }
+
+    fn stop(&mut self, at: usize) {
+        self.0.pause(at);
+    }
+
+    fn go_on(&mut self, at: usize) {
+        self.0.resume(at);
     }
 
     fn hold_back(&mut self, is_held: bool) {
@@ -210,6 +225,53 @@ fn a_session_outlives_its_server<E: Ensemble>(ensemble: &mut E, victim: usize) -
     said
 }
 
+/// A follower stands still, and its client goes to another server with its session; then the
+/// follower goes on as if nothing had been.
+fn a_follower_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
+    let leader = ensemble.leader().expect("a leader");
+    let mut followers = (0..3).filter(|at| *at != leader);
+    let (victim, refuge) = (followers.next().unwrap_or(0), followers.next().unwrap_or(0));
+    let mut mover = Client::enter(ensemble, victim, LONG_MS);
+    let mut said = vec![mover.create(ensemble, "/walking", true)];
+    let password = mover.session.password.clone();
+    ensemble.stop(victim);
+    let mut moved = mover.twin(ensemble.connect(refuge));
+    said.push(moved.come_back(ensemble, refuge, &password));
+    said.push(moved.set(ensemble, "/walking", "there"));
+    ensemble.go_on(victim);
+    said.push(mover.set(ensemble, "/walking", "here"));
+    said.push(moved.get(ensemble, "/walking", false));
+    said.push(moved.ask(ensemble, CLOSE, Record::default()));
+    said
+}
+
+/// The leader stands still until the others follow another one, and then goes on: what it was asked
+/// meanwhile is not done, its clients are cut off, and no session has ended.
+fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
+    let leader = ensemble.leader().expect("a leader");
+    let refuge = if leader == 0 { 1 } else { 0 };
+    let mut outside = Client::enter(ensemble, refuge, LONG_MS);
+    let mut inside = Client::enter(ensemble, leader, LONG_MS);
+    let mut said = vec![outside.create(ensemble, "/outside", true)];
+    said.push(inside.create(ensemble, "/inside", true));
+    ensemble.stop(leader);
+    let creation = Record::default().text("/unheard").bytes(Some(b"x")).world(31).int(0);
+    inside.send(ensemble, CREATE, creation);
+    said.push(outside.hear(ensemble, PING));
+    ensemble.settle(2);
+    let password = outside.session.password.clone();
+    said.push(outside.come_back(ensemble, refuge, &password));
+    said.push(outside.set(ensemble, "/outside", "new"));
+    ensemble.go_on(leader);
+    said.push(inside.hear(ensemble, CREATE));
+    let password = inside.session.password.clone();
+    said.push(inside.come_back(ensemble, leader, &password));
+    said.push(inside.get(ensemble, "/inside", false));
+    said.push(inside.get(ensemble, "/unheard", false));
+    said.push(format!("it leads again: {}", ensemble.leader() == Some(leader)));
+    said
+}
+
 fn all<E: Ensemble>(ensemble: &mut E) -> Vec<(&'static str, Vec<String>)> {
     vec![
         ("a stale read", a_read_is_stale(ensemble)),
@@ -217,6 +279,8 @@ fn all<E: Ensemble>(ensemble: &mut E) -> Vec<(&'static str, Vec<String>)> {
         ("a session that moves", a_session_moves(ensemble)),
         ("a follower is killed", a_session_outlives_its_server(ensemble, 0)),
         ("the leader is killed", a_session_outlives_its_server(ensemble, 2)),
+        ("a follower stands still", a_follower_stands_still(ensemble)),
+        ("the leader stands still", the_leader_stands_still(ensemble)),
     ]
 }
 
@@ -229,6 +293,17 @@ fn an_ensemble_in_trouble_tells_its_clients_what_a_real_one_does() {
     assert_eq!(ended[4..7], ["event 2 3 /held", "0 /held", "cut off"], "the node has gone");
     assert_eq!(moved[5..], ["cut off", "0 there"], "only the new way is served");
     assert!(said(3)[8..11].contains(&"event 3 3 /other-0"), "a missed change is told");
+    assert_eq!(said(5)[3..5], ["cut off", "0 there"], "the new way is served");
+    assert_eq!(
+        said(6)[5..],
+        [
+            "cut off",
+            "the same session: true, timeout 10000",
+            "0 old",
+            "-101",
+            "it leads again: false"
+        ]
+    );
     if !real::is_there() {
         return;
     }

@@ -48,6 +48,7 @@ pub(crate) struct Real {
     process: Child,
     /// Where clients reach it.
     pub(crate) port: u16,
+    stands_still: bool,
     folder: tempfile::TempDir,
 }
 
@@ -88,7 +89,7 @@ impl Real {
         );
         std::fs::write(folder.path().join("zoo.cfg"), config).unwrap();
         std::fs::write(folder.path().join("myid"), id.to_string()).unwrap();
-        Real { process: launch(&folder), port, folder }
+        Real { process: launch(&folder), port, stands_still: false, folder }
     }
 
     /// Ends the server's process where it stands.
@@ -102,6 +103,24 @@ impl Real {
         self.process = launch(&self.folder);
     }
 
+    /// Stops the server's process (SIGSTOP).
+    pub(crate) fn stand_still(&mut self) {
+        self.signal("-STOP");
+        self.stands_still = true;
+    }
+
+    /// Lets it go on (SIGCONT).
+    pub(crate) fn go_on(&mut self) {
+        self.signal("-CONT");
+        self.stands_still = false;
+    }
+
+    fn signal(&self, signal: &str) {
+        let process = self.process.id().to_string();
+        let status = Command::new("kill").args([signal, &process]).status();
+        assert!(status.unwrap().success(), "kill {signal} {process}");
+    }
+
     pub(crate) fn wait_until_it_serves(&self) {
         wait_for("the server serves", || {
             self.mode()?;
@@ -111,6 +130,9 @@ impl Real {
 
     /// What `srvr` says that the server is; `None` while it does not serve.
     pub(crate) fn mode(&self) -> Option<String> {
+        if self.stands_still {
+            return None;
+        }
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         stream.write_all(b"srvr").ok()?;

@@ -135,6 +135,14 @@ impl Ensemble for RealEnsemble {
         self.servers[at].start_again();
     }
 
+    fn stop(&mut self, at: usize) {
+        self.servers[at].stand_still();
+    }
+
+    fn go_on(&mut self, at: usize) {
+        self.servers[at].go_on();
+    }
+
     fn hold_back(&mut self, is_held: bool) {
         self.valve.set(is_held);
     }

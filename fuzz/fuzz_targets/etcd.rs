@@ -1,0 +1,52 @@
+//! Any bytes, cut anywhere, on three connections to an etcd server (pieces 0 to 2) and on those that
+//! it has opened to other members (5), while time passes (3) and everybody hangs up (4). An input
+//! that begins with 5 is about a member of three, any other one about a server alone. No server
+//! panics, whoever asks in HTTP is answered in HTTP, and the next client is told the version.
+//!
+//! Twins in `cargo test`: coordinators/etcd/src/tests/anything.rs.
+
+#![no_main]
+
+use fencepost_etcd::{Config, Etcd, Member};
+use fencepost_fuzz::bench::{Bench, START};
+use fencepost_fuzz::pieces;
+use fencepost_machine::{DiskImage, Input, Now};
+use libfuzzer_sys::fuzz_target;
+
+const QUESTION: &[u8] = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
+/// How often a new server is woken until it leads, if it is alone, and how many milliseconds apart.
+const WAKES: (u32, u64) = (25, 100);
+
+fuzz_target!(|input: &[u8]| {
+    let is_alone = input.first() != Some(&5);
+    let member = |id| Member { id, host: format!("etcd-{id}"), port: 2379 };
+    let members = if is_alone { Vec::new() } else { (1..=3).map(member).collect() };
+    let config = Config { members, ..Config::default() };
+    let mut server = Bench::of(Etcd::new(config, &DiskImage::default(), Now::unstepped(START)));
+    (0..WAKES.0).for_each(|_| server.pass(WAKES.1));
+    let mut clients = [server.accept(), server.accept(), server.accept()];
+    for (kind, bytes) in pieces(input) {
+        match kind {
+            0..=2 => server.receive(clients[usize::from(kind)], bytes),
+            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
+            4 => {
+                for client in &mut clients {
+                    server.input(Input::Closed { connection: *client });
+                    *client = server.accept();
+                }
+            }
+            _ => {
+                if let Some(called) = server.opened.last().copied() {
+                    server.receive(called, bytes);
+                }
+            }
+        }
+        server.sent.clear();
+    }
+    let last = server.accept();
+    server.receive(last, QUESTION);
+    let said: Vec<&[u8]> =
+        server.sent.iter().filter(|(to, _)| *to == last).map(|(_, said)| &said[..]).collect();
+    let said = said.concat();
+    assert!(said.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&said));
+});

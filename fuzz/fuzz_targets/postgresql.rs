@@ -1,0 +1,65 @@
+//! Any bytes, cut anywhere, of two clients with a session (pieces 0 and 1) and of a stranger (2) at a
+//! PostgreSQL server, while time passes (3) and the stranger hangs up (4). The server does not
+//! panic, clients are sent whole messages, and the next client is served.
+//!
+//! Twins in `cargo test`: coordinators/postgresql/src/tests/anything.rs.
+
+#![no_main]
+
+use fencepost_fuzz::bench::{Bench, START};
+use fencepost_fuzz::pieces;
+use fencepost_machine::{ConnectionId, DiskImage, Input, Now};
+use fencepost_postgresql::{Config, Postgresql};
+use libfuzzer_sys::fuzz_target;
+
+/// Begins a session as the user `me`.
+const STARTUP: &[u8] = b"\0\0\0\x12\0\x03\0\0user\0me\0\0";
+const TABLE: &str = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
+/// `SELECT 1`, as a simple query.
+const QUESTION: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
+
+/// Takes what clients were sent, and returns the kinds of the messages to one of them; panics if
+/// those are not whole.
+fn look_at(server: &mut Bench<Postgresql>, client: ConnectionId) -> Vec<u8> {
+    let mut kinds = Vec::new();
+    for (to, said) in server.sent.drain(..).filter(|(to, _)| *to == client) {
+        let mut rest = &said[..];
+        while let Some((head, _)) = rest.split_first_chunk::<5>() {
+            let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
+            rest = rest.get(1 + length as usize..).expect("a whole message");
+            kinds.push(head[0]);
+        }
+        assert!(rest.is_empty(), "half a message to {to:?}: {rest:?}");
+    }
+    kinds
+}
+
+fn enter(server: &mut Bench<Postgresql>) -> ConnectionId {
+    let client = server.accept();
+    server.receive(client, STARTUP);
+    client
+}
+
+fuzz_target!(|input: &[u8]| {
+    let config = Config { schema: TABLE.to_owned(), ..Config::default() };
+    let machine = Postgresql::new(config, &DiskImage::default(), Now::unstepped(START));
+    let mut server = Bench::of(machine);
+    let clients = [enter(&mut server), enter(&mut server)];
+    let mut stranger = server.accept();
+    for (kind, bytes) in pieces(input) {
+        match kind {
+            0 | 1 => server.receive(clients[usize::from(kind)], bytes),
+            2 => server.receive(stranger, bytes),
+            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
+            _ => {
+                server.input(Input::Closed { connection: stranger });
+                stranger = server.accept();
+            }
+        }
+        look_at(&mut server, clients[usize::from(kind == 1)]);
+    }
+    let last = enter(&mut server);
+    look_at(&mut server, last);
+    server.receive(last, QUESTION);
+    assert_eq!(look_at(&mut server, last), *b"TDCZ", "a row, its end, and ready for the next");
+});
