@@ -295,6 +295,21 @@ impl Story {
         self.event(ms, Node::Redis(redis), what)
     }
 
+    /// What redis-1 did with another key for a process.
+    pub(crate) fn keyed(
+        self,
+        ms: u64,
+        key: &str,
+        change: Change,
+        value: &str,
+        client: impl Who,
+    ) -> Story {
+        let (key, value, by) = (key.to_owned(), Some(value.to_owned()), Some(client.node()));
+        let what =
+            What::Server { key, change, value, by, primary: true, token: None, lease_us: None };
+        self.event(ms, Node::Redis(1), what)
+    }
+
     fn replica(self, ms: u64, redis: u16, change: Change, value: &str) -> Story {
         let (key, value) = (KEY.to_owned(), Some(value.to_owned()));
         self.event(

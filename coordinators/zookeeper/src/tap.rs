@@ -3,7 +3,9 @@
 //! A lock is called by the path of its node without the slash at its beginning. The contenders for
 //! it are the node's children whose names end in a sequence number, in the order of these numbers.
 //! An ephemeral node of that path is a lock by itself. A semaphore's leases are below `leases`; what
-//! it keeps below `locks` only puts those in order.
+//! it keeps below `locks` only puts those in order, and is told as a queue of that name. A contender
+//! whose session has another one before it is told under the name of its queue and `/twice`: whoever
+//! made it may know of one of them only.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;
@@ -12,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How many digits a sequence number has.
 const DIGITS: usize = 10;
+/// What follows the name of a queue where a session's second contender is told.
+const TWICE: &str = "/twice";
 
 /// Who holds a lock, as the tree says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,8 +76,7 @@ impl Heads {
         }
         let contended = below.rsplit_once('/').filter(|(_, name)| sequence(name).is_some());
         let lock = contended.map_or(below, |(lock, _)| lock);
-        let is_order = contended.is_some() && lock.ends_with("/locks");
-        (!is_order).then(|| lock.strip_suffix("/leases").unwrap_or(lock).to_owned())
+        Some(lock.strip_suffix("/leases").unwrap_or(lock).to_owned())
     }
 
     /// Looks at the queues of these nodes again, and says what is different now. Who is no longer
@@ -87,13 +90,15 @@ impl Heads {
         let keys: BTreeSet<String> = paths.filter_map(|path| self.key(path)).collect();
         let mut told = Vec::new();
         for key in keys {
-            let now = self.head(tree, &key);
-            let before = match &now {
-                Some(head) => self.heads.insert(key.clone(), head.clone()),
-                None => self.heads.remove(&key),
-            };
-            if before != now {
-                tell_both(key, (before, left), (now, KeyChange::Granted), &mut told);
+            let (first, twice) = heads(tree, &key);
+            for (key, now) in [(key.clone(), first), (key + TWICE, twice)] {
+                let before = match &now {
+                    Some(head) => self.heads.insert(key.clone(), head.clone()),
+                    None => self.heads.remove(&key),
+                };
+                if before != now {
+                    tell_both(key, (before, left), (now, KeyChange::Granted), &mut told);
+                }
             }
         }
         told
@@ -121,23 +126,37 @@ impl Heads {
         };
         own.map(told).collect()
     }
+}
 
-    fn head(&self, tree: &Tree, key: &str) -> Option<Head> {
-        let lock = format!("/{key}");
-        if let Some(node) = tree.get(&lock)
-            && node.kept.is_ephemeral()
-        {
-            return Some(head(lock, node));
-        }
-        let queues = [lock.clone(), format!("{lock}/leases")];
-        let contenders = queues.iter().filter_map(|path| Some((path, tree.get(path)?)));
-        let contenders = contenders.flat_map(|(path, node)| {
-            node.children.iter().filter_map(move |name| Some((sequence(name)?, path, name)))
-        });
-        let (_, queue, name) = contenders.min()?;
-        let path = format!("{queue}/{name}");
-        tree.get(&path).map(|node| head(path.clone(), node))
+/// The first of a queue, and the first contender whose session has another one before it.
+fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
+    let lock = format!("/{key}");
+    if let Some(node) = tree.get(&lock)
+        && node.kept.is_ephemeral()
+    {
+        return (Some(head(lock, node)), None);
     }
+    let (mut first, mut sessions) = (None, BTreeSet::new());
+    for contender in contenders(tree, &lock) {
+        if !sessions.insert(contender.session) {
+            return (first, Some(contender));
+        }
+        first.get_or_insert(contender);
+    }
+    (first, None)
+}
+
+/// Those who contend for a lock, in their order.
+fn contenders(tree: &Tree, lock: &str) -> Vec<Head> {
+    let queues = [lock.to_owned(), format!("{lock}/leases")];
+    let mut found = Vec::new();
+    for (path, node) in queues.iter().filter_map(|path| Some((path, tree.get(path)?))) {
+        let numbered = node.children.iter().filter_map(|name| Some((sequence(name)?, name)));
+        found.extend(numbered.map(|(number, name)| (number, format!("{path}/{name}"))));
+    }
+    found.sort();
+    let known = |(_, path): (u64, String)| tree.get(&path).map(|node| head(path.clone(), node));
+    found.into_iter().filter_map(known).collect()
 }
 
 fn head(path: String, node: &Node) -> Head {

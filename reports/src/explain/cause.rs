@@ -4,7 +4,7 @@ mod asleep;
 mod classify;
 mod early_loss;
 mod overrun;
-mod release;
+pub(super) mod release;
 mod session;
 mod stuck;
 mod takeover;

@@ -1,9 +1,9 @@
 //! The words of a violation: what happened, why, and what it rests on.
 
-use crate::explain::cause::Cause;
+use crate::explain::cause::{Cause, release};
 use crate::explain::meaning::of_cause;
 use crate::judge::finding::{Clash, Finding, Kind};
-use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Header};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
@@ -83,6 +83,8 @@ struct Scene<'t, 'h> {
     holder: &'t Acquisition<'h>,
     taker: &'t Acquisition<'h>,
     at: SimTime,
+    /// The removal that it tells of.
+    removed: Option<Moment>,
 }
 
 const UNORDERED_TOKENS: &str = "The tokens are not drawn from one counter, so that their order is \
@@ -109,7 +111,8 @@ impl<'t, 'h> Scene<'t, 'h> {
     fn new(timeline: &'t Timeline<'h>, finding: &Finding, clash: Clash) -> Scene<'t, 'h> {
         let (holder, taker) =
             (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
-        Scene { timeline, kind: finding.kind, holder, taker, at: finding.at + finding.duration }
+        let (at, removed) = (finding.at + finding.duration, release::removal(timeline, finding));
+        Scene { timeline, kind: finding.kind, holder, taker, at, removed }
     }
 
     /// The sentence that states the cause.
@@ -289,15 +292,22 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     fn lost_release(&self, holder: &str, taker: &str) -> String {
+        let sent = |arrived: Option<Moment>| {
+            let sent = release::sent(self.timeline, self.holder.process, arrived?)?;
+            Some(format!(" at {}", sent.time))
+        };
         if self.kind == Kind::ForeignRelease {
+            let at = sent(self.removed).unwrap_or_default();
             return format!(
-                "{holder} had sent its release before {taker} was granted the lock, and the \
+                "{holder} had sent that release{at}, before {taker} was granted the lock, and the \
                  network delivered it after that."
             );
         }
         let machine = self.holder.process.machine();
+        let at = sent(self.timeline.gone(self.holder).map(|(gone, _)| gone)).unwrap_or_default();
         format!(
-            "A release that {machine} had sent for an earlier lock arrived late and removed this one."
+            "A release that {machine} had sent{at} for an earlier lock arrived late and removed \
+             this one."
         )
     }
 
@@ -439,6 +449,32 @@ mod tests {
                 assert!(!said.contains("the server discarded"), "{kind} {cause}: {said}");
             }
         }
+    }
+
+    /// What is said of the first finding of a kind.
+    fn told(kind: Kind, story: Story) -> String {
+        let history = story.build();
+        let timeline = Timeline::new(&history);
+        let checkers = crate::judge::checker::CHECKERS.iter();
+        let mut findings = checkers.flat_map(|checker| (checker.check)(&timeline));
+        let finding = findings.find(|finding| finding.kind == kind).expect("such a finding");
+        let cause = crate::explain::cause::classify(&timeline, &finding);
+        summary(&timeline, &finding, cause)
+    }
+
+    #[test]
+    fn of_a_release_that_was_late_it_is_told_when_it_had_been_sent() {
+        // The first release of client 1 is held up; its second one is answered.
+        let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1);
+        let story = story.expires(4, "a").takes(5, 1, "c").leaves(6, 1).removed(7, "c", 1);
+        let story = story.left(8, 1).takes(10, 2, "b").removed(12, "b", 1).releases(15, 2);
+        let foreign = told(Kind::ForeignRelease, story);
+        assert!(foreign.contains("client-1 had sent that release at 2ms, before"), "{foreign}");
+        // It removes the next lock of its own process.
+        let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1).takes(5, 1, "a");
+        let story = story.removed(7, "a", 1).takes(8, 2, "b").releases(9, 1).releases(10, 2);
+        let own = told(Kind::Overlap, story);
+        assert!(own.contains("A release that client-1 had sent at 2ms for an earlier"), "{own}");
     }
 
     #[test]

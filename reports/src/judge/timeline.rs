@@ -10,6 +10,7 @@ mod storage_log;
 
 pub use acquisition::{Acquisition, Grant, Outcome};
 pub use fault_span::FaultSpan;
+pub(crate) use key_span::of_key;
 pub use key_span::{KeyEnd, KeySpan};
 pub use section::{Section, SectionEnd};
 pub use storage_log::StorageRequest;

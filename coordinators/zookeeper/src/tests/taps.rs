@@ -12,10 +12,14 @@ fn contend(world: &mut World, client: &mut Client) -> String {
 }
 
 fn told(taps: Vec<TapEvent>) -> Vec<(KeyChange, String, bool)> {
+    told_of("orders", taps)
+}
+
+fn told_of(key: &str, taps: Vec<TapEvent>) -> Vec<(KeyChange, String, bool)> {
     let value = |tap: &TapEvent| String::from_utf8_lossy(tap.value.as_ref().unwrap()).into_owned();
     let is_whole = |tap: &TapEvent| {
         let stands = matches!(tap.change, KeyChange::Granted | KeyChange::Restored);
-        tap.key == "orders" && tap.token.is_some() == stands
+        tap.key == key && tap.token.is_some() == stands
     };
     assert!(taps.iter().all(is_whole), "{taps:?}");
     taps.iter().map(|tap| (tap.change, value(tap), tap.primary)).collect()
@@ -76,4 +80,45 @@ fn whose_the_first_node_is_is_told_again_when_its_session_comes_back() {
     assert!(taps.iter().all(|tap| tap.by == owner), "{taps:?}");
     let restored = (KeyChange::Restored, "lock-0000000000".to_owned(), false);
     assert_eq!(told(taps), [restored], "the second is not the first of the queue");
+}
+
+#[test]
+fn a_session_that_contends_twice_is_told_as_long_as_it_does() {
+    let mut world = World::new(1);
+    world.settle(1);
+    let (mut first, mut second, path) = two_contenders(&mut world, 0);
+    world.taps(0);
+    contend(&mut world, &mut second);
+    let twice = "lock-0000000002".to_owned();
+    let taps = world.taps(0);
+    assert!(taps[0].by.is_some() && taps[0].by == world.at_server(second.connection));
+    assert_eq!(told_of("orders/twice", taps), [(KeyChange::Granted, twice.clone(), true)]);
+    // The one before it becomes the first, and goes: then there is one.
+    let mut deletes = |client: &mut Client, path: &str| {
+        let mut body = Writer::default();
+        body.string(path).int(-1);
+        assert_eq!(client.ask(&mut world, DELETE, body).map(|reply| reply.code), Some(0));
+        world.taps(0)
+    };
+    assert_eq!(told(deletes(&mut first, &path)).len(), 2);
+    let taps = deletes(&mut second, "/orders/lock-0000000001");
+    let (of_lock, of_twice): (Vec<TapEvent>, Vec<TapEvent>) =
+        taps.into_iter().partition(|tap| tap.key == "orders");
+    assert_eq!(told_of("orders/twice", of_twice), [(KeyChange::Removed, twice.clone(), true)]);
+    assert_eq!(told(of_lock)[1..], [(KeyChange::Granted, twice, true)]);
+}
+
+#[test]
+fn the_order_of_a_semaphore_is_told_under_its_own_name() {
+    let mut world = World::new(1);
+    world.settle(1);
+    let mut client = Client::enter(&mut world, 0);
+    for path in ["/orders", "/orders/locks", "/orders/leases"] {
+        assert_eq!(client.create(&mut world, path, 0), Some(0));
+    }
+    assert_eq!(client.create(&mut world, "/orders/locks/lock-", 3), Some(0));
+    let first = |name: &str| [(KeyChange::Granted, format!("{name}0000000000"), true)];
+    assert_eq!(told_of("orders/locks", world.taps(0)), first("lock-"));
+    assert_eq!(client.create(&mut world, "/orders/leases/lease-", 3), Some(0));
+    assert_eq!(told(world.taps(0)), first("lease-"));
 }

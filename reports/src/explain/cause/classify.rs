@@ -39,7 +39,11 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
                 .or_else(|| session::of_clash(timeline, clash))
                 .or_else(|| early_loss::cause(timeline, clash))
                 .or_else(|| overrun::cause(timeline, clash))
-                .filter(|cause| *cause != Cause::Unexplained);
+                .filter(|cause| *cause != Cause::Unexplained)
+                .map(|cause| {
+                    release::held_up_beyond_the_last_second(timeline, finding, clash, cause)
+                        .unwrap_or(cause)
+                });
             let astray = || {
                 release::astray(timeline, finding, clash).filter(|_| kind == Kind::ForeignRelease)
             };

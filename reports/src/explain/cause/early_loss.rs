@@ -207,14 +207,18 @@ impl Lost<'_, '_> {
         let lost_reply = faults
             .any(|fault| fault.hits(process, FaultKind::LostReply) && fault.touches(from, at.time));
         let mut sections = self.timeline.sections.iter();
-        let still_in = sections.any(|section| section.process == process && section.covers(at));
+        let still_in = sections.find(|section| section.process == process && section.covers(at));
+        let gives_back = still_in.is_some_and(|section| {
+            release::began_between(self.timeline, process, section.from, at)
+        });
         match (lost_reply, still_in) {
             (true, _) => Cause::LostReply,
-            (false, true) => Cause::EarlyRelease,
-            // It did not know yet that it had this lock: what removed it was meant for an earlier
-            // one.
-            (false, false) if release::is_astray(self.timeline, process, at) => Cause::LostRelease,
-            (false, false) => Cause::Unexplained,
+            (false, Some(_)) if gives_back => Cause::EarlyRelease,
+            // It had not begun to give this lock back, or did not know yet that it had it: what
+            // removed it was meant for an earlier one.
+            (false, _) if release::is_astray(self.timeline, process, at) => Cause::LostRelease,
+            (false, Some(_)) => Cause::EarlyRelease,
+            (false, None) => Cause::Unexplained,
         }
     }
 

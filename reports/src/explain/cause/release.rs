@@ -2,7 +2,7 @@
 //! server than the grant.
 
 use super::Cause;
-use crate::judge::finding::{Clash, Finding};
+use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Node};
@@ -32,13 +32,51 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
 /// sender waited: it gave up, or died, without having heard how that ended. One that is in progress
 /// is on its ordinary way.
 pub(super) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
-    let mut open = None;
-    for event in &timeline.history.events[..before.index] {
+    stray(timeline, process, before).is_some()
+}
+
+/// When a process had sent the release that was astray by then: the last of which it gave up, or
+/// died, without having heard how it ended.
+fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
+    let (mut open, mut stray) = (None, None);
+    for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
         match &event.what {
-            What::Crashed if event.node == process.machine() && open.is_some() => return true,
+            What::Crashed if event.node == process.machine() => stray = open.take().or(stray),
+            _ if event.node != process => {}
+            What::Invoke { operation, action: Action::Release } => open = Some((*operation, index)),
+            What::Info { operation, .. } if open.is_some_and(|(one, _)| one == *operation) => {
+                stray = open.take();
+            }
+            What::Ok { operation, .. } | What::Fail { operation, .. }
+                if open.is_some_and(|(one, _)| one == *operation) =>
+            {
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    stray.map(|(_, index)| timeline.moment(index))
+}
+
+/// Whether a release that was astray may arrive at a moment: one of them has removed nothing by then.
+/// What a process removes while no release of it is open, a release of before has removed.
+pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
+    let (mut open, mut astray) = (None, 0_usize);
+    for event in &timeline.history.events[..at.index] {
+        match &event.what {
+            What::Server { change: Change::Removed, by: Some(by), .. }
+                if *by == process && open.is_none() =>
+            {
+                astray = astray.saturating_sub(1);
+            }
+            What::Crashed if event.node == process.machine() => {
+                astray += usize::from(open.take().is_some());
+            }
             _ if event.node != process => {}
             What::Invoke { operation, action: Action::Release } => open = Some(*operation),
-            What::Info { operation, .. } if open == Some(*operation) => return true,
+            What::Info { operation, .. } if open == Some(*operation) => {
+                (open, astray) = (None, astray + 1);
+            }
             What::Ok { operation, .. } | What::Fail { operation, .. }
                 if open == Some(*operation) =>
             {
@@ -47,7 +85,29 @@ pub(super) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) 
             _ => {}
         }
     }
-    false
+    astray > 0
+}
+
+/// When a process had sent the release that arrived at a moment: its last, if it had not heard by then
+/// how that ended, or an earlier one that was astray.
+pub(in crate::explain) fn sent(
+    timeline: &Timeline<'_>,
+    process: Node,
+    arrived: Moment,
+) -> Option<Moment> {
+    unknown(timeline, process, arrived).or_else(|| stray(timeline, process, arrived))
+}
+
+/// Whether a process began a release between two moments.
+pub(super) fn began_between(
+    timeline: &Timeline<'_>,
+    process: Node,
+    from: Moment,
+    until: Moment,
+) -> bool {
+    let meanwhile = &timeline.history.events[from.index..until.index];
+    let is_release = |what: &What| matches!(what, What::Invoke { action: Action::Release, .. });
+    meanwhile.iter().any(|event| event.node == process && is_release(&event.what))
 }
 
 /// How a command of a process removed a lock before the process heard that it was granted: a
@@ -68,7 +128,7 @@ pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) 
 }
 
 /// The removal that a finding tells of.
-pub(super) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Moment> {
+pub(in crate::explain) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Moment> {
     let mut witness = finding.witness.iter().map(|index| timeline.moment(*index));
     let is_removal = |what: &What| matches!(what, What::Server { change: Change::Removed, .. });
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
@@ -88,16 +148,37 @@ fn stood_still(
     })
 }
 
-/// Why a process removed another's lock although its own was in force, or was never at that server:
-/// its release had begun before the lock changed hands, and the process stood still in the middle
-/// of it or the network held it up; or a failover had left its own lock elsewhere.
-pub(super) fn astray(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<Cause> {
+/// Why a process removed another's lock whose release had begun before the lock changed hands: the
+/// process stood still in the middle of it, or the network held it up.
+fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<Cause> {
     let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
-    if unknown(timeline, remover, removed).is_some_and(|sent| sent < changed_hands) {
-        let paused = stood_still(timeline, remover, changed_hands, removed);
-        return Some(if paused { Cause::HolderPause } else { Cause::LostRelease });
+    let sent = unknown(timeline, remover, removed).filter(|sent| *sent < changed_hands);
+    sent.map(|_| match stood_still(timeline, remover, changed_hands, removed) {
+        true => Cause::HolderPause,
+        false => Cause::LostRelease,
+    })
+}
+
+/// The same for a lease that the server counted in whole seconds: its last second did not matter to
+/// one that had left its section by then.
+pub(super) fn held_up_beyond_the_last_second(
+    timeline: &Timeline<'_>,
+    finding: &Finding,
+    clash: Clash,
+    cause: Cause,
+) -> Option<Cause> {
+    let is_so = finding.kind == Kind::ForeignRelease && cause == Cause::CoarseExpiry;
+    if is_so { held_up(timeline, finding, clash) } else { None }
+}
+
+/// Why a process removed another's lock although its own was in force, or was never at that server:
+/// its release was held up, or a failover had left its own lock elsewhere.
+pub(super) fn astray(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<Cause> {
+    if let Some(cause) = held_up(timeline, finding, clash) {
+        return Some(cause);
     }
+    let removed = removal(timeline, finding)?;
     let own = &timeline.acquisitions[clash.earlier];
     let granted = own.grant.as_ref()?;
     let server = timeline.history.events[removed.index].node;

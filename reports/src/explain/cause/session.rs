@@ -2,7 +2,7 @@
 
 use super::Cause;
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, creator};
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, creator, of_key};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Node, SimTime};
 
@@ -49,19 +49,37 @@ fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// The node that was the first of the queue for most of the time in which nobody got in.
-pub(super) fn first_node<'t, 'h>(
-    timeline: &'t Timeline<'h>,
+/// The node that was the first of the queue for most of the time in which nobody got in; of a
+/// semaphore, where no lease stood, the first of those who wait to add one.
+pub(super) fn first_node<'h>(
+    timeline: &Timeline<'h>,
     (from, until): (SimTime, SimTime),
-) -> Option<&'t KeySpan<'h>> {
-    timeline.keys.iter().find(|span| {
+) -> Option<KeySpan<'h>> {
+    let stood = |span: &&KeySpan<'_>| {
         let to = span.to.map_or(timeline.end, |(to, _)| to.time).min(until);
         to.since(span.from.time.max(from)).0 * 2 > until.since(from).0
+    };
+    let first = timeline.keys.iter().find(stood).cloned();
+    first.or_else(|| {
+        let order =
+            of_key(timeline.history, &format!("{}/locks", timeline.history.header.resource));
+        order.iter().find(stood).cloned()
     })
 }
 
+/// Whether a process had, before an instant, a second node in a queue of the lock: then it knows of
+/// one of them at most.
+fn contended_twice(timeline: &Timeline<'_>, process: Node, until: SimTime) -> bool {
+    let before = timeline.history.events.iter().take_while(|event| event.time_us <= until);
+    let mut seconds = before.filter_map(|event| match &event.what {
+        What::Server { key, value: Some(value), .. } if key.ends_with("/twice") => Some(value),
+        _ => None,
+    });
+    seconds.any(|node| creator(timeline.history, node) == Some(process))
+}
+
 /// Why the first of the queue does not take the lock: its process waits on and has not been told, or
-/// has been told since that it does not have the lock. Nothing if a process once had the lock under
+/// it waits with another node, or has been told since that it does not have the lock. Nothing if a process once had the lock under
 /// that name, or a process died whose session may have kept it there.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
@@ -79,10 +97,11 @@ pub(super) fn of_queue(
         one.invoked < first.from && one.completed.is_none_or(|completed| until <= completed.time)
     });
     match by {
-        Some(by) => match waiting.any(|one| one.process == by) {
-            true => Some(Cause::LostWatch),
-            false => Some(Cause::OrphanNode),
-        },
+        Some(by) => {
+            let waits_with_it =
+                waiting.any(|one| one.process == by) && !contended_twice(timeline, by, until);
+            Some(if waits_with_it { Cause::LostWatch } else { Cause::OrphanNode })
+        }
         // Whoever waits since then may wait with this node.
         None => waiting.next().is_none().then_some(Cause::OrphanNode),
     }
@@ -113,7 +132,8 @@ mod tests {
     use crate::judge::checker::CHECKERS;
     use crate::judge::finding::Kind;
     use crate::judge::timeline::Timeline;
-    use crate::story::Story;
+    use crate::record::history::Change;
+    use crate::story::{KEY, Story};
 
     fn cause(kind: Kind, story: Story) -> Cause {
         let history = story.build();
@@ -189,11 +209,31 @@ mod tests {
     }
 
     #[test]
+    fn an_orphan_that_keeps_the_order_of_a_semaphore_is_in_the_way_where_no_lease_stands() {
+        let refused = || Story::with_sessions().acquires(1, 1);
+        let order = format!("{KEY}/locks");
+        let orphan = refused().keyed(2, &order, Change::Granted, "lock-1", 1).info(3, 1);
+        assert_eq!(nobody(orphan.clone()), Cause::OrphanNode);
+        let gone = orphan.keyed(30, &order, Change::Removed, "lock-1", 1);
+        assert_eq!(nobody(gone), Cause::Unexplained, "it stood for a tenth of that time");
+        assert_eq!(nobody(refused().info(3, 1)), Cause::Unexplained);
+    }
+
+    #[test]
     fn a_first_node_whose_process_waits_on_lost_its_watch() {
         let waits = Story::with_sessions().acquires(1, 1).grants(2, 1, "a");
         assert_eq!(nobody(waits), Cause::LostWatch);
         let unheard = Story::with_sessions().acquires(1, 1).replicated(2, 1, "a");
         assert_eq!(nobody(unheard), Cause::Unexplained, "it may be another's node");
+        // It made a second node, and waits with that behind its first one.
+        let waits = || Story::with_sessions().acquires(1, 1).grants(2, 1, "a");
+        let told = |key: &str, client: u16| {
+            let story = waits().keyed(3, &format!("{KEY}{key}"), Change::Granted, "b", client);
+            nobody(story)
+        };
+        assert_eq!(told("/twice", 1), Cause::OrphanNode);
+        assert_eq!(told("/twice", 2), Cause::LostWatch, "another process has two nodes");
+        assert_eq!(told("/other", 1), Cause::LostWatch, "it has one node in this queue");
         let released = Story::with_sessions().takes(1, 1, "a").leaves(3, 1).info(4, 1);
         assert_eq!(nobody(released), Cause::LostRelease, "a node that its process knows of");
     }

@@ -20,8 +20,9 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let has_sessions = timeline.history.header.lives_with_session;
     let standing = match has_sessions {
         true => session::first_node(timeline, span),
-        false => still_there(timeline, span).find(|span| span.by.is_some()),
+        false => still_there(timeline, span).find(|span| span.by.is_some()).cloned(),
     };
+    let standing = standing.as_ref();
     let reason = match standing {
         _ if votes_are_split(timeline, span) => Some(Cause::Interleaving),
         _ if asleep::waits_for_the_dead(timeline, finding) => Some(Cause::ConnectionLost),

@@ -12,5 +12,7 @@ pub(super) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed:
         let ended = one.completed.filter(|_| one.outcome != Outcome::Open);
         one.process == remover && one.invoked < removed && ended.is_none_or(|ended| removed < ended)
     });
-    acquiring && release::unknown(timeline, remover, removed).is_none()
+    acquiring
+        && release::unknown(timeline, remover, removed).is_none()
+        && !release::may_arrive(timeline, remover, removed)
 }

@@ -248,7 +248,9 @@ const SESSION_EXPIRED: Meaning = Meaning {
     what: "The session of the holder ended (in etcd, the lease that it kept alive), and its node or \
            key went, while the holder was in its section.",
     how: "The servers had not heard of the holder for the timeout of its session: its process \
-          stood still, or the network was cut. The client learns of it only from a server.",
+          stood still, or the network was cut. The client learns of it only from a server. Or the \
+          client had given the session up by itself and begun another one, as Curator does when it \
+          was without a server for as long, and went on with the node of the first.",
     helps: "Show the storage the czxid of the node, or the create revision of the key, as a \
             fencing token. Leaving the section when the connection is suspended, or the session \
             done, helps against a cut network, not against a process that stands still.",
@@ -274,10 +276,11 @@ const STALE_READ: Meaning = Meaning {
 
 const ORPHAN_NODE: Meaning = Meaning {
     what: "A node that no process knows of is the first of the queue.",
-    how: "The reply to the create was lost, and the client created a second node. The first one \
-          lives as long as the session, which goes on.",
+    how: "The reply to the create was lost, and the client created a second node: without looking \
+          for the first one, or because the server that it asked was behind. The first one lives \
+          as long as the session, which goes on.",
     helps: "A name that the client chooses and looks for before it creates again (Curator's \
-            protection mode).",
+            protection mode), at a server that has been told to come level (sync).",
 };
 
 const LOST_WATCH: Meaning = Meaning {

@@ -47,6 +47,11 @@ pub enum KeyEnd {
 
 /// Every span of the lock's key, in the order in which they began.
 pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
+    of_key(history, &history.header.resource)
+}
+
+/// Every span of a key, in the order in which they began.
+pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>> {
     let mut spans: Vec<KeySpan<'_>> = Vec::new();
     let mut open: BTreeMap<Node, usize> = BTreeMap::new();
     let mut origins = Origins::default();
@@ -54,7 +59,7 @@ pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
         let What::Server { key, change, value, by, primary, lease_us, .. } = &event.what else {
             continue;
         };
-        if *key != history.header.resource {
+        if key != wanted {
             continue;
         }
         let standing = open.get(&event.node).copied();

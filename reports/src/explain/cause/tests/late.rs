@@ -125,4 +125,18 @@ fn a_release_of_an_earlier_lock_that_arrives_late_removes_the_next_lock_of_the_s
     };
     assert_eq!(overlap(story(true)), Cause::LostRelease);
     assert_eq!(overlap(story(false)), Cause::EarlyRelease, "every release was answered");
+    // The same, but it arrives when the process is in its section.
+    let inside = |unheard: bool, gives_back: bool| {
+        let story = Story::new().takes(1, 1, "id").leaves(2, 1);
+        let story = if unheard { story.info(3, 1) } else { story.left(3, 1) };
+        let story = story.takes(4, 1, "id");
+        let story =
+            if gives_back { story.acquires(5, 1).hears(6, 1, "id").leaves(7, 1) } else { story };
+        let story = story.removed(8, "id", 1);
+        let story = if gives_back { story.left(9, 1) } else { story };
+        overlap(story.takes(9, 2, "other").releases(10, 1).releases(11, 2))
+    };
+    assert_eq!(inside(true, false), Cause::LostRelease);
+    assert_eq!(inside(false, false), Cause::EarlyRelease, "every release was answered");
+    assert_eq!(inside(true, true), Cause::EarlyRelease, "its inner hold was given back");
 }

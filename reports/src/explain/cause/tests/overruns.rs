@@ -187,6 +187,34 @@ fn on_memcached(expired_ms: u64) -> Story {
 }
 
 #[test]
+fn the_last_second_of_a_lease_did_not_matter_to_one_that_had_left_before() {
+    // The server counts short, client 2 goes in at 9.6 s, and client 1 removes its lock.
+    let removes = |left_ms: u64, heard_ms: u64| {
+        let story = Story::new().ttl(10_000).takes(1, 1, "a").leaves(left_ms, 1).info(heard_ms, 1);
+        let story = story.expires(9_501, "a").takes(9_600, 2, "b").removed(9_700, "b", 1);
+        let story = story.releases(11_000, 2);
+        let short = story.tells_leases_of(Micros::from_millis(9_500)).at_servers();
+        cause(Kind::ForeignRelease, short)
+    };
+    assert_eq!(removes(2_000, 7_000), Cause::LostRelease, "the network held its release up");
+    assert_eq!(removes(9_650, 9_800), Cause::CoarseExpiry, "it was in its section until then");
+}
+
+#[test]
+fn a_waiter_whose_earlier_release_is_under_way_has_not_taken_over() {
+    // Client 1 removes the lock of client 2 while it waits for it.
+    let removes = |arrived: bool| {
+        let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(4, 1);
+        let story = if arrived { story.removed(5, "a", 1) } else { story.expires(5, "a") };
+        let story = story.takes(6, 1, "c").leaves(7, 1).removed(8, "c", 1).left(9, 1);
+        let story = story.takes(10, 2, "b").acquires(11, 1).removed(12, "b", 1).fails(13, 1);
+        cause(Kind::ForeignRelease, story.releases(15, 2))
+    };
+    assert_eq!(removes(false), Cause::LostRelease);
+    assert_eq!(removes(true), Cause::StaleTakeover, "all that it had sent had arrived");
+}
+
+#[test]
 fn a_lease_that_ends_in_its_last_second_is_a_coarse_expiry() {
     let done = |story: Story, ms| story.releases(ms, 1).releases(99_000, 2);
     assert_eq!(overlap(done(on_memcached(10_100), 10_900)), Cause::CoarseExpiry);
