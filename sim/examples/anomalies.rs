@@ -19,7 +19,7 @@ use measure::{look, seeds_to_first};
 use progress::{Progress, history};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use rows::{Case, ROWS, Row, SLOW, Slow};
+use rows::{Case, Row, SLOW, Slow};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many ranges.
@@ -33,7 +33,7 @@ fn main() {
     let pool =
         ThreadPoolBuilder::new().num_threads(threads).build().expect("there are threads to be had");
     let wanted = std::env::args().nth(3).unwrap_or_default();
-    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.id.starts_with(&wanted)).collect();
+    let rows: Vec<&Row> = rows::rows().filter(|row| row.id.starts_with(&wanted)).collect();
     let slow: Vec<&Slow> = SLOW.iter().filter(|row| row.id.starts_with(&wanted)).collect();
     let lines = in_parallel(&pool, &rows, |row| {
         (line(row, length), format!("{} {}", row.id, row.flawed.client))

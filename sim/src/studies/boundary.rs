@@ -108,10 +108,14 @@ impl Search {
     /// What the bounds follow from.
     pub fn facts(&self) -> Result<Facts, SearchError> {
         let validity = stated_validity(self.client, &self.scenario)?;
+        let (deployment, scenario) = (self.client.deployment, self.scenario.clone());
+        let coordinator = entry(deployment.coordinator());
+        let session = (coordinator.lease)(scenario.ttl.0);
         Ok(Facts {
-            longest_hold: longest_hold(&self.scenario, validity),
-            tick: entry(self.client.deployment.coordinator()).tick,
-            scenario: self.scenario.clone(),
+            longest_hold: longest_hold(&scenario, validity),
+            tick: coordinator.tick,
+            session: deployment.lives_with_session().then_some(session),
+            scenario,
         })
     }
 

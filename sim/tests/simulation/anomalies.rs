@@ -5,6 +5,7 @@
 //! `FENCEPOST_SEEDS` sets another number for all of them; the quiet runs over 10,000 seeds are in
 //! docs/protocols.md.
 
+mod causes;
 mod measure;
 mod order;
 mod progress;
@@ -15,7 +16,7 @@ use fencepost_faults::SimTime;
 use measure::{look, seeds_to_first};
 use order::overtakings;
 use progress::{Progress, history};
-use rows::{Case, IN_STEP, ROWS, Row, SLOW};
+use rows::{Case, IN_STEP, Row, SLOW, rows};
 
 fn seeds(row: &Row) -> u64 {
     std::env::var("FENCEPOST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(row.seeds)
@@ -23,7 +24,7 @@ fn seeds(row: &Row) -> u64 {
 
 #[test]
 fn every_anomaly_is_found() {
-    for row in ROWS {
+    for row in rows() {
         let first = seeds_to_first(row.flawed, row.fault, row.kinds, 0..seeds(row));
         println!("{} {} x {}: {first:?}", row.id, row.flawed.client, row.fault);
         assert!(
@@ -40,7 +41,7 @@ fn every_anomaly_is_found() {
 #[test]
 #[ignore = "long: .ci/run runs it"]
 fn every_twin_is_quiet_over_the_same_seeds() {
-    for row in ROWS {
+    for row in rows() {
         let Some(twin) = row.twin else { continue };
         let mut exercised = 0;
         for seed in 0..seeds(row) {

@@ -36,6 +36,21 @@ pub struct Facts {
     pub longest_hold: Micros,
     /// By how much earlier than the ttl a server may end a lease, by its own clock.
     pub tick: Micros,
+    /// For a lock that lives with a session, how long the servers keep a session of which they hear
+    /// nothing, at least.
+    pub session: Option<Micros>,
+}
+
+/// How long a server may keep to itself that it has heard of a session: half a tick of ZooKeeper.
+const PASSED_ON_AFTER: Micros = Micros::from_secs(1);
+
+impl Facts {
+    /// How long a process, or a server, may stand still and every session be prolonged in time:
+    /// clients tell that they live at least every third of the timeout.
+    fn silence_allowed(&self) -> Option<Micros> {
+        let left = |timeout: Micros| Micros((timeout.0 * 2 / 3).saturating_sub(PASSED_ON_AFTER.0));
+        self.session.map(left)
+    }
 }
 
 /// Every quantity, in the order in which they are listed for people.
@@ -52,6 +67,9 @@ pub static QUANTITIES: &[Varied] = &[
             *scenario = Scenario { ttl: Span(Micros(value)), ..keeping_spans(scenario) }
         },
         bounds: |facts| {
+            if facts.session.is_some() {
+                return Vec::new();
+            }
             let hold = if let crate::setup::scenario::Hold::Drawn(range) = facts.scenario.hold {
                 range.max.0
             } else {
@@ -76,6 +94,9 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (0, facts.scenario.ttl.0.0 * 6 / 5),
         set: |scenario, value| scenario.restart_delay = exactly(value),
         bounds: |facts| {
+            if facts.session.is_some() {
+                return Vec::new();
+            }
             let hold = bound(
                 facts.longest_hold,
                 "a server that stays away for as long as the longest hold finds no holder left \
@@ -101,6 +122,9 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (0, (drift_margin(facts) * 3).clamp(1_000, 500_000)),
         set: |scenario, value| scenario.drift_ppm = u32::try_from(value).unwrap_or(u32::MAX),
         bounds: |facts| {
+            if facts.session.is_some() {
+                return Vec::new();
+            }
             vec![ppm(
                 drift_margin(facts),
                 "the lease outlasts the longest hold, though its server's clock is faster than \
@@ -119,6 +143,16 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 5 / 2),
         set: |scenario, value| scenario.pause = Some(exactly(value)),
         bounds: |facts| {
+            if let Some(silence) = facts.silence_allowed() {
+                return vec![bound(
+                    silence,
+                    "a process tells that it lives at least every third of its session's timeout, \
+                     and what tells it reaches whoever ends sessions within a second: so much of \
+                     the timeout is left when a pause begins, whatever the hold",
+                    "the pause must begin just before the next such word, and outlast the rest of \
+                     the session within a hold; the servers end sessions at a tick",
+                )];
+            }
             vec![bound(
                 margin(facts),
                 "what is left of the lease after the longest hold is longer than the pause, if \
@@ -136,6 +170,9 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
         set: |scenario, value| scenario.clock_jump = Some(exactly(value)),
         bounds: |facts| {
+            if facts.session.is_some() {
+                return Vec::new();
+            }
             vec![bound(
                 margin(facts),
                 "what is left of the lease after the longest hold is longer than the step, if one \
@@ -227,8 +264,12 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
-/// What is left of the shortest lease after the longest hold.
+/// What is left of the shortest lease after the longest hold; no end of a session is near while its
+/// process runs.
 fn margin(facts: &Facts) -> Micros {
+    if facts.session.is_some() {
+        return Micros(u64::MAX);
+    }
     Micros(shortest_lease(facts).saturating_sub(facts.longest_hold.0))
 }
 
@@ -272,7 +313,7 @@ mod tests {
 
     fn facts(longest_hold_us: u64) -> Facts {
         let (scenario, longest_hold) = (Scenario::default(), Micros(longest_hold_us));
-        Facts { scenario, longest_hold, tick: Micros::ZERO }
+        Facts { scenario, longest_hold, tick: Micros::ZERO, session: None }
     }
 
     fn first(name: &str, facts: &Facts) -> u64 {
@@ -312,6 +353,25 @@ mod tests {
         assert_eq!(first("drift", &facts), 125_000, "9 s for 8 s");
         let longer = Facts { longest_hold: Micros::from_secs(11), ..facts };
         assert_eq!((first("pause", &longer), first("drift", &longer)), (0, 0));
+    }
+
+    #[test]
+    fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
+        let session = Some(Micros::from_secs(12));
+        let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
+        // Two thirds of the timeout, but for the second in which a server passes the ping on.
+        assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
+        assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
+        let timeout = Scenario::default().storage_timeout.0.0;
+        assert_eq!(
+            first("storage-delay", &with(8_000_000)),
+            timeout,
+            "the writer's patience alone"
+        );
+        for name in ["ttl", "restart-delay", "drift", "clock-jump"] {
+            let bounds = (find(name).unwrap().bounds)(&with(8_000_000));
+            assert!(bounds.is_empty(), "{name}: arithmetic knows none");
+        }
     }
 
     #[test]

@@ -113,7 +113,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         settings: &[],
         seed: 28,
         kind: Kind::Overlap,
-        cause: Cause::EarlyRelease,
+        cause: Cause::LostRelease,
         remedy: "A value for each acquisition: a release that comes late then finds a lock that \
          is not its own.",
         fixed: Some(Fixed { client: "single-node", settings: &[], kind: Kind::Overlap }),

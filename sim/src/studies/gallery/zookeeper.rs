@@ -18,6 +18,53 @@ const FENCED: [&str; 5] = [
     "The storage remembers the highest token, and rejects any request with a lower one.",
     "Release: delete the own node.",
 ];
+const RECIPE: [&str; 5] = [
+    "Create an ephemeral sequential node below the lock; it lives as long as the session.",
+    "The lowest number has the lock; each other waits for the node before its own to go.",
+    "Release: delete the own node.",
+    "A connection that breaks is replaced, and the session goes on.",
+    "A create whose reply was lost is made again.",
+];
+const WATCHING: [&str; 5] = [
+    "Create an ephemeral sequential node below the lock; it lives as long as the session.",
+    "The lowest number has the lock; each other sets a watch on the node before its own.",
+    "The server keeps the watch, tells once that the node was deleted, and forgets it.",
+    "A connection that breaks is replaced, and the session goes on; the watches are not set again.",
+    "Release: delete the own node.",
+];
+const GIVING_UP: [&str; 5] = [
+    MUTEX[0],
+    MUTEX[1],
+    "A client that has been without a server for as long as its session lasts takes the session \
+     for over, without asking, and begins another one (Curator).",
+    "Whoever waits in the queue goes on waiting with its node, and whoever holds goes on.",
+    MUTEX[4],
+];
+const READING: [&str; 5] = [
+    MUTEX[0],
+    MUTEX[1],
+    "Whose turn it is a process learns from the server that it is connected to, by a read.",
+    "A server answers reads from what it knows by then; only what is written is agreed upon.",
+    MUTEX[4],
+];
+
+/// One server; messages that take long beside the holds, so that much is under way when a reply is
+/// lost.
+const SLOW_AND_ALONE: &[(&str, &str)] =
+    &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
+/// A server that is away for longer than a client waits, and operations that are tried again as in
+/// Curator's documentation.
+const AWAY: &[(&str, &str)] =
+    &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
+/// Servers that are cut off for about as long as a session lasts.
+const BEHIND: &[(&str, &str)] = &[
+    ("processes", "6"),
+    ("ttl", "4s"),
+    ("hold", "10ms..1s"),
+    ("latency", "100us..1ms"),
+    ("partition", "4s..6s"),
+];
+
 /// The exhibits of this file, in the order of the index.
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
@@ -53,5 +100,77 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
          protected.",
         fixed: None,
         source: KLEPPMANN,
+    },
+    Exhibit {
+        name: "zookeeper-orphan",
+        title: "A node that nobody knows of",
+        question: "The reply to a create is lost. What if it is made again?",
+        protocol: RECIPE,
+        client: "curator-unprotected",
+        fault: "lost-reply",
+        settings: SLOW_AND_ALONE,
+        seed: 0,
+        kind: Kind::Stuck,
+        cause: Cause::OrphanNode,
+        remedy: "A name that the client chooses, by which it looks for its node before it creates \
+         another one: Curator's protection mode.",
+        fixed: Some(Fixed { client: "curator-mutex", settings: SLOW_AND_ALONE, kind: Kind::Stuck }),
+        source: "Curator documentation, *withProtection*; ZooKeeper documentation, *Recipes and \
+         Solutions*, note on recoverable errors.",
+    },
+    Exhibit {
+        name: "zookeeper-lost-watch",
+        title: "A watch that no server keeps",
+        question: "A waiter changes its server while the lock becomes free. Who tells it?",
+        protocol: WATCHING,
+        client: "zookeeper-lost-watch",
+        fault: "lost-reply",
+        settings: &[("ensemble", "1")],
+        seed: 0,
+        kind: Kind::Stuck,
+        cause: Cause::LostWatch,
+        remedy: "Set the watches again after each reconnect, as the Java client does unless told \
+         not to (`zookeeper.disableAutoWatchReset`), and look at the queue again when the \
+         connection comes back.",
+        fixed: Some(Fixed {
+            client: "zookeeper-naive",
+            settings: &[("ensemble", "1")],
+            kind: Kind::Stuck,
+        }),
+        source: "ZooKeeper documentation, Programmer's Guide, *ZooKeeper Watches*.",
+    },
+    Exhibit {
+        name: "zookeeper-given-up-session",
+        title: "A session that was given up too early",
+        question: "A client finds its session over, and begins another one. Is the first over?",
+        protocol: GIVING_UP,
+        client: "curator-mutex",
+        fault: "restart",
+        settings: AWAY,
+        seed: 0,
+        kind: Kind::Overlap,
+        cause: Cause::SessionExpired,
+        remedy: "A server that comes back begins the timeouts of all sessions anew. A client that \
+         leaves it to the servers to say that its session is over (kazoo, the plain Java client) \
+         still has it then. Fencing tokens keep the harm away.",
+        fixed: Some(Fixed { client: "kazoo-lock", settings: AWAY, kind: Kind::Overlap }),
+        source: "Curator, `ConnectionStateManager.checkSessionExpiration` and \
+         `simulatedSessionExpirationPercent`, 5.4.0.",
+    },
+    Exhibit {
+        name: "zookeeper-stale-read",
+        title: "A server that is behind",
+        question: "A majority agrees on every change. Does every server know of it?",
+        protocol: READING,
+        client: "kazoo-lock",
+        fault: "partition",
+        settings: BEHIND,
+        seed: 55,
+        kind: Kind::LostUpdate,
+        cause: Cause::StaleRead,
+        remedy: "A `sync` before the read, or fencing tokens: the czxid of the node is one.",
+        fixed: Some(Fixed { client: "curator-fencing", settings: BEHIND, kind: Kind::LostUpdate }),
+        source: "ZooKeeper documentation, *Consistency Guarantees*: single system image and \
+         timeliness.",
     },
 ];

@@ -1,6 +1,10 @@
 //! The table: which lock shows what under which fault, and which lock, or which setting, does not.
 //!
-//! The letters follow docs/protocols.md.
+//! The letters follow docs/protocols.md. The rows of the coordinators beside Redis have a file of
+//! their own.
+
+#[path = "rows/coordinators.rs"]
+pub(crate) mod coordinators;
 
 use fencepost::Scenario;
 use fencepost::setup::scenario::{Hold, MastersOrder, Persistence};
@@ -82,29 +86,12 @@ fn overrun() -> Scenario {
     }
 }
 
-/// Holders work almost as long as a lease, and are done before it is over.
-fn almost_a_lease() -> Scenario {
-    Scenario {
-        hold: Hold::Drawn(SpanRange::new(Span::millis(9_200), Span::millis(9_900))),
-        ..Scenario::default()
-    }
-}
-
 /// One process does not come back from its business code for ten minutes; nobody may keep the lock
 /// longer than eight leases.
 fn hanging() -> Scenario {
     Scenario {
         hang: Some(Span::secs(600)),
         held_bound: Some(Span::secs(80)),
-        ..Scenario::default()
-    }
-}
-
-/// Nobody may keep the lock for longer than a ttl and a half, and pauses may take twice as long.
-fn long_pauses() -> Scenario {
-    Scenario {
-        held_bound: Some(Span::secs(15)),
-        pause: Some(SpanRange::new(Span::secs(20), Span::secs(30))),
         ..Scenario::default()
     }
 }
@@ -117,27 +104,6 @@ fn to_the_end() -> Scenario {
 /// The same, with clocks that drift apart by up to 1 %.
 fn to_the_end_within_the_margin() -> Scenario {
     Scenario { drift_ppm: 10_000, ..to_the_end() }
-}
-
-/// One server, so that every lost reply is one of it.
-fn alone() -> Scenario {
-    Scenario { ensemble: 1, ..Scenario::default() }
-}
-
-/// The same, with messages that take long beside the holds: much is under way when a reply is lost.
-fn slow_and_alone() -> Scenario {
-    Scenario {
-        cycles: 60,
-        hold: Hold::Drawn(SpanRange::new(Span::millis(10), Span::millis(100))),
-        latency: SpanRange::new(Span::millis(20), Span::millis(100)),
-        ..alone()
-    }
-}
-
-/// The same, and the server stays away for longer than a release is tried again, and for less than a
-/// session lasts.
-fn slow_and_away() -> Scenario {
-    Scenario { restart_delay: SpanRange::new(Span::secs(6), Span::secs(8)), ..slow_and_alone() }
 }
 
 fn delayed_restart() -> Scenario {
@@ -293,8 +259,13 @@ pub(crate) const SLOW: &[Slow] = &[
     Slow { id: "B3", flawed: case("redisson-fair"), twin: case("redisson"), fault: "client-crash" },
 ];
 
-/// Every row.
-pub(crate) const ROWS: &[Row] = &[
+/// Every row, in the order of their letters.
+pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
+    ON_REDIS.iter().chain(coordinators::ROWS).chain(GUARDED)
+}
+
+/// The rows of the locks on Redis.
+const ON_REDIS: &[Row] = &[
     row("A1", case("setnx"), "client-crash", STUCK, Some(case("set-ex-del")), 10),
     row("A2", case("setnx-expire"), "pause", STUCK, Some(case("set-ex-del")), 40),
     row(
@@ -458,90 +429,10 @@ pub(crate) const ROWS: &[Row] = &[
         Some(case("fencing")),
         60,
     ),
-    row("E1", case("memcached-add"), "eviction", HARM, Some(case("memcached-cas")), 10),
-    row(
-        "E1",
-        case("memcached-add"),
-        "restart",
-        OVERLAP,
-        Some(within("memcached-add", delayed_restart)),
-        10,
-    ),
-    row(
-        "E1",
-        within("memcached-add", overrun),
-        "none",
-        FOREIGN,
-        Some(within("memcached-cas", overrun)),
-        5,
-    ),
-    row("E1", case("memcached-add"), "pause", HARM, Some(case("memcached-cas")), 20),
-    row(
-        "E1",
-        within("memcached-get-delete", slow_messages),
-        "pause",
-        FOREIGN,
-        Some(within("memcached-cas", slow_messages)),
-        400,
-    ),
-    row(
-        "E1",
-        within("memcached-add", almost_a_lease),
-        "none",
-        OVERLAP,
-        Some(within("memcached-cas", almost_a_lease)),
-        10,
-    ),
-    row("E1", case("memcached-cas"), "restart", TOKENS, Some(within("fencing", synced_always)), 10),
-    row("E2", case("curator-mutex"), "pause", HARM, Some(case("curator-fencing")), 20),
-    row("E2", case("kazoo-lock"), "pause", HARM, Some(case("curator-fencing")), 20),
-    row("E2", case("zookeeper-naive"), "failover", STUCK, Some(case("curator-mutex")), 10),
-    row(
-        "E2",
-        within("curator-unprotected", slow_and_alone),
-        "lost-reply",
-        STUCK,
-        Some(within("curator-mutex", slow_and_alone)),
-        20,
-    ),
-    row(
-        "E2",
-        within("curator-unguaranteed", slow_and_away),
-        "restart",
-        STUCK,
-        Some(within("curator-mutex", slow_and_away)),
-        40,
-    ),
-    row(
-        "E2",
-        within("zookeeper-lost-watch", alone),
-        "lost-reply",
-        STUCK,
-        Some(within("curator-mutex", alone)),
-        10,
-    ),
-    row("E3", case("zookeeper-semaphore"), "pause", HARM, Some(case("curator-fencing")), 20),
-    row("E5", case("jdbc-5-app-id"), "none", OVERLAP, Some(case("jdbc-5")), 5),
-    row(
-        "E5",
-        within("shedlock-jdbc", overrun),
-        "none",
-        OVERLAP,
-        Some(within("pg-advisory", overrun)),
-        5,
-    ),
-    row("E5", case("pg-advisory"), "restart", HARM, Some(case("shedlock-db-time")), 5),
-    row(
-        "E5",
-        within("select-for-update", long_pauses),
-        "pause",
-        HELD,
-        Some(within("select-for-update-timeout", long_pauses)),
-        20,
-    ),
-    row("E7", case("etcd-mutex"), "pause", HARM, Some(case("etcd-mutex-fencing")), 20),
-    row("E7", case("etcd-lock-api"), "pause", HARM, Some(case("etcd-mutex-fencing")), 10),
-    row("E7", case("etcd-mutex-done"), "storage-delay", HARM, Some(case("etcd-mutex-fencing")), 10),
+];
+
+/// The rows of what is guarded.
+const GUARDED: &[Row] = &[
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
     row(
         "F2",

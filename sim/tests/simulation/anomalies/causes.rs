@@ -1,0 +1,70 @@
+//! What is said of why the locks on memcached and ZooKeeper fail, beside the faults that they fail
+//! under. That their twins do not is in the rows.
+
+use super::rows::Case;
+use super::rows::coordinators::{
+    almost_a_lease, alone, away_for_long, behind, busy_and_behind, slow_and_alone,
+};
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::{Cause, Kind, judge};
+use std::rc::Rc;
+
+/// A cause that is told of one of the seeds from 0.
+struct Told {
+    case: Case,
+    fault: &'static str,
+    kind: Kind,
+    cause: Cause,
+    seeds: u64,
+}
+
+const fn told(
+    client: &'static str,
+    scenario: fn() -> Scenario,
+    (fault, seeds): (&'static str, u64),
+    kind: Kind,
+    cause: Cause,
+) -> Told {
+    Told { case: Case { client, scenario }, fault, kind, cause, seeds }
+}
+
+const PLAIN: fn() -> Scenario = Scenario::default;
+
+const TOLD: &[Told] = &[
+    told("memcached-add", almost_a_lease, ("none", 10), Kind::Overlap, Cause::CoarseExpiry),
+    told("memcached-add", PLAIN, ("eviction", 10), Kind::LostUpdate, Cause::Eviction),
+    told("memcached-add", PLAIN, ("restart", 10), Kind::Overlap, Cause::RestartWithoutDelay),
+    told("memcached-add", PLAIN, ("partition", 20), Kind::ForeignRelease, Cause::LostRelease),
+    told("memcached-cas", PLAIN, ("restart", 10), Kind::TokenRegression, Cause::RestartDataLoss),
+    told("curator-mutex", PLAIN, ("pause", 20), Kind::LostUpdate, Cause::SessionExpired),
+    told("curator-fencing", PLAIN, ("pause", 20), Kind::Overlap, Cause::SessionExpired),
+    told("curator-mutex", away_for_long, ("restart", 20), Kind::Overlap, Cause::SessionExpired),
+    told("kazoo-lock", behind, ("partition", 60), Kind::Overlap, Cause::StaleRead),
+    told("zookeeper-naive", PLAIN, ("failover", 10), Kind::Stuck, Cause::LostRelease),
+    told("curator-unprotected", slow_and_alone, ("lost-reply", 20), Kind::Stuck, Cause::OrphanNode),
+    told("zookeeper-semaphore", busy_and_behind, ("partition", 60), Kind::Stuck, Cause::OrphanNode),
+    told("zookeeper-lost-watch", alone, ("lost-reply", 10), Kind::Stuck, Cause::LostWatch),
+];
+
+/// Whether a run of that seed shows it; panics if it shows something that nobody can explain.
+fn shows(told: &Told, seed: u64) -> bool {
+    let (client, families) =
+        (fencepost_clients::find(told.case.client).unwrap(), told.fault.parse().unwrap());
+    let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new((told.case.scenario)()));
+    let violations = judge(&spec.run(Engine::Fast).unwrap().history).violations;
+    for violation in &violations {
+        let at = (told.case.client, told.fault, seed);
+        assert_ne!(violation.cause, Cause::Unexplained, "{at:?}: {}", violation.summary);
+    }
+    violations.iter().any(|one| (one.kind, one.cause) == (told.kind, told.cause))
+}
+
+#[test]
+fn every_cause_is_told_and_none_is_missing() {
+    for told in TOLD {
+        let first = (0..told.seeds).find(|seed| shows(told, *seed));
+        println!("{} x {}: {} at {first:?}", told.case.client, told.fault, told.cause);
+        assert!(first.is_some(), "{} x {}: {}", told.case.client, told.fault, told.cause);
+    }
+}

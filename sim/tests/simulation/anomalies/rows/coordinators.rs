@@ -1,0 +1,195 @@
+//! The rows of the coordinators beside Redis: memcached (E1), ZooKeeper (E2, E3), databases (E5),
+//! etcd (E7).
+
+use super::{
+    FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, TOKENS, case, delayed_restart, overrun, row,
+    slow_messages, synced_always, within,
+};
+use fencepost::Scenario;
+use fencepost::setup::scenario::Hold;
+use fencepost::setup::span::{Span, SpanRange};
+use fencepost_faults::Micros;
+
+/// Holders work almost as long as a lease, and are done before it is over.
+pub(crate) fn almost_a_lease() -> Scenario {
+    Scenario {
+        hold: Hold::Drawn(SpanRange::new(Span::millis(9_200), Span::millis(9_900))),
+        ..Scenario::default()
+    }
+}
+
+/// Nobody may keep the lock for longer than a ttl and a half, and pauses may take twice as long.
+fn long_pauses() -> Scenario {
+    Scenario {
+        held_bound: Some(Span::secs(15)),
+        pause: Some(SpanRange::new(Span::secs(20), Span::secs(30))),
+        ..Scenario::default()
+    }
+}
+
+/// One server, so that every lost reply is one of it.
+pub(crate) fn alone() -> Scenario {
+    Scenario { ensemble: 1, ..Scenario::default() }
+}
+
+/// The same, with messages that take long beside the holds: much is under way when a reply is lost.
+pub(crate) fn slow_and_alone() -> Scenario {
+    Scenario {
+        cycles: 60,
+        hold: Hold::Drawn(SpanRange::new(Span::millis(10), Span::millis(100))),
+        latency: SpanRange::new(Span::millis(20), Span::millis(100)),
+        ..alone()
+    }
+}
+
+/// The same, and the server stays away for longer than a release is tried again, and for less than
+/// a session lasts.
+fn slow_and_away() -> Scenario {
+    Scenario { restart_delay: SpanRange::new(Span::secs(6), Span::secs(8)), ..slow_and_alone() }
+}
+
+/// The server stays away for longer than a client waits until it takes its session for over, and
+/// comes back with all sessions; operations are tried again as in Curator's documentation.
+pub(crate) fn away_for_long() -> Scenario {
+    Scenario {
+        ttl: Span::secs(4),
+        retry: SpanRange::new(Span::secs(1), Span::secs(1)),
+        restart_delay: SpanRange::new(Span::secs(6), Span::secs(10)),
+        ..alone()
+    }
+}
+
+/// Servers are cut off for about as long as a session lasts, and come level when others have gone
+/// on; a client reads in the meantime.
+pub(crate) fn behind() -> Scenario {
+    Scenario {
+        processes: 6,
+        ttl: Span::secs(4),
+        hold: Hold::Drawn(SpanRange::new(Span::millis(10), Span::secs(1))),
+        latency: SpanRange::new(Span(Micros(100)), Span::millis(1)),
+        partition: Some(SpanRange::new(Span::secs(4), Span::secs(6))),
+        ..Scenario::default()
+    }
+}
+
+/// The same with short holds, so that somebody creates a node nearly all the time.
+pub(crate) fn busy_and_behind() -> Scenario {
+    Scenario {
+        cycles: 60,
+        ttl: Span::secs(4),
+        hold: Hold::Drawn(SpanRange::new(Span::millis(10), Span::millis(200))),
+        ..Scenario::default()
+    }
+}
+
+/// Every row of theirs.
+pub(super) const ROWS: &[Row] = &[
+    row("E1", case("memcached-add"), "eviction", HARM, Some(case("memcached-cas")), 10),
+    row(
+        "E1",
+        case("memcached-add"),
+        "restart",
+        OVERLAP,
+        Some(within("memcached-add", delayed_restart)),
+        10,
+    ),
+    row(
+        "E1",
+        within("memcached-add", overrun),
+        "none",
+        FOREIGN,
+        Some(within("memcached-cas", overrun)),
+        5,
+    ),
+    row("E1", case("memcached-add"), "pause", HARM, Some(case("memcached-cas")), 20),
+    row(
+        "E1",
+        within("memcached-get-delete", slow_messages),
+        "pause",
+        FOREIGN,
+        Some(within("memcached-cas", slow_messages)),
+        400,
+    ),
+    row(
+        "E1",
+        within("memcached-add", almost_a_lease),
+        "none",
+        OVERLAP,
+        Some(within("memcached-cas", almost_a_lease)),
+        10,
+    ),
+    row("E1", case("memcached-cas"), "restart", TOKENS, Some(within("fencing", synced_always)), 10),
+    row("E2", case("curator-mutex"), "pause", HARM, Some(case("curator-fencing")), 20),
+    row("E2", case("kazoo-lock"), "pause", HARM, Some(case("curator-fencing")), 20),
+    row("E2", case("zookeeper-naive"), "failover", STUCK, Some(case("curator-mutex")), 10),
+    row(
+        "E2",
+        within("curator-unprotected", slow_and_alone),
+        "lost-reply",
+        STUCK,
+        Some(within("curator-mutex", slow_and_alone)),
+        20,
+    ),
+    row(
+        "E2",
+        within("curator-unguaranteed", slow_and_away),
+        "restart",
+        STUCK,
+        Some(within("curator-mutex", slow_and_away)),
+        40,
+    ),
+    row(
+        "E2",
+        within("zookeeper-lost-watch", alone),
+        "lost-reply",
+        STUCK,
+        Some(within("curator-mutex", alone)),
+        10,
+    ),
+    row(
+        "E2",
+        within("curator-mutex", away_for_long),
+        "restart",
+        HARM,
+        Some(within("kazoo-lock", away_for_long)),
+        20,
+    ),
+    row(
+        "E2",
+        within("kazoo-lock", behind),
+        "partition",
+        HARM,
+        Some(within("curator-fencing", behind)),
+        60,
+    ),
+    row(
+        "E3",
+        within("zookeeper-semaphore", busy_and_behind),
+        "partition",
+        STUCK,
+        Some(within("kazoo-lock", busy_and_behind)),
+        60,
+    ),
+    row("E3", case("zookeeper-semaphore"), "pause", HARM, Some(case("curator-fencing")), 20),
+    row("E5", case("jdbc-5-app-id"), "none", OVERLAP, Some(case("jdbc-5")), 5),
+    row(
+        "E5",
+        within("shedlock-jdbc", overrun),
+        "none",
+        OVERLAP,
+        Some(within("pg-advisory", overrun)),
+        5,
+    ),
+    row("E5", case("pg-advisory"), "restart", HARM, Some(case("shedlock-db-time")), 5),
+    row(
+        "E5",
+        within("select-for-update", long_pauses),
+        "pause",
+        HELD,
+        Some(within("select-for-update-timeout", long_pauses)),
+        20,
+    ),
+    row("E7", case("etcd-mutex"), "pause", HARM, Some(case("etcd-mutex-fencing")), 20),
+    row("E7", case("etcd-lock-api"), "pause", HARM, Some(case("etcd-mutex-fencing")), 10),
+    row("E7", case("etcd-mutex-done"), "storage-delay", HARM, Some(case("etcd-mutex-fencing")), 10),
+];
