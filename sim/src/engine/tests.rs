@@ -35,6 +35,37 @@ impl Machine for Echo {
     }
 }
 
+/// Speaks first, as databases do, and says nothing else.
+struct Greeter;
+
+impl Machine for Greeter {
+    fn handle(&mut self, input: Input<'_>, _: Now, out: &mut Outputs) {
+        if let Input::Accepted { connection, .. } = input {
+            out.list.push(Output::Send { connection, bytes: Bytes::from_static(b"hello") });
+        }
+    }
+}
+
+/// Connects to random servers that speak first, and writes down what was heard of each.
+async fn be_greeted(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
+    let member = roster.member(node);
+    while member.cycles_left.get() > 0 {
+        member.cycles_left.set(member.cycles_left.get() - 1);
+        env.sleep(env.jitter(&(Duration::from_millis(1)..=Duration::from_secs(4)))).await;
+        let host = format!("redis-{}", 1 + env.random(Draw::Owner) % u64::from(SERVERS));
+        let address = Address { host, port: 1 };
+        let hear = async {
+            let mut got = BytesMut::new();
+            let mut socket = env.connect(&address).await.map_err(|error| error.kind())?;
+            socket.read(&mut got).await.map_err(|error| error.kind())?;
+            Ok::<_, std::io::ErrorKind>(got)
+        };
+        let heard = env.timeout(Duration::from_millis(700), hear).await;
+        recorder.fail(node, 0, format!("{heard:?} at {:?}", env.monotonic_clock()));
+    }
+    roster.finishes(node);
+}
+
 /// Talks to random servers and writes down how each exchange ended.
 async fn chat(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
@@ -144,22 +175,25 @@ async fn pour(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) 
 }
 
 fn play(seed: Seed, plan: &FaultPlan, engine: Engine) -> Vec<Event> {
-    play_with(seed, plan, engine, |env, node, recorder, roster| {
+    play_with((seed, plan, engine), echo, |env, node, recorder, roster| {
         Box::pin(chat(env, node, recorder, roster))
     })
 }
 
+fn echo() -> Box<dyn Machine> {
+    Box::new(Echo)
+}
+
 fn play_with(
-    seed: Seed,
-    plan: &FaultPlan,
-    engine: Engine,
+    (seed, plan, engine): (Seed, &FaultPlan, Engine),
+    machine: fn() -> Box<dyn Machine>,
     program: fn(Env, Node, Rc<Recorder>, Rc<Roster>) -> TaskFuture,
 ) -> Vec<Event> {
     let recorder = Rc::new(Recorder::default());
     let clients: Vec<Node> = (1..=CLIENTS).map(Node::Client).collect();
     let roster = Rc::new(Roster::new(seed, &clients, 30));
-    let echo = |number| {
-        let server = Server::new(Micros(70), Micros(0), Box::new(|_, _| Box::new(Echo)));
+    let server = |number| {
+        let server = Server::new(Micros(70), Micros(0), Box::new(move |_, _| machine()));
         (Node::Redis(number), Software::Machine(Box::new(server)))
     };
     let client = |node: Node| {
@@ -168,7 +202,7 @@ fn play_with(
         (node, Software::Program(Rc::new(boot)))
     };
     let hosts: Vec<_> =
-        (1..=SERVERS).map(echo).chain(clients.iter().map(|node| client(*node))).collect();
+        (1..=SERVERS).map(server).chain(clients.iter().map(|node| client(*node))).collect();
     let setup = Setup {
         latency: (Micros(200), Micros(5_000)),
         recorder: recorder.clone(),
@@ -196,6 +230,26 @@ fn both_engines_tell_the_same_story() {
         exchanges += fast.len();
     }
     assert!(exchanges > 40 * 30, "the clients talked: {exchanges}");
+}
+
+#[test]
+fn a_server_that_speaks_first_is_heard_alike() {
+    let topology = Topology::Independent { masters: SERVERS, quorum: 2 };
+    let setting = Setting::new(topology, CLIENTS, Micros::from_secs(10));
+    let families = "all".parse().unwrap();
+    let program = |env, node, recorder, roster| -> TaskFuture {
+        Box::pin(be_greeted(env, node, recorder, roster))
+    };
+    let mut greeted = 0;
+    for seed in (0..20).map(Seed) {
+        let plan = generate(seed, &families, &setting);
+        let play = |engine| play_with((seed, &plan, engine), || Box::new(Greeter), program);
+        let (fast, turmoil) = (play(Engine::Fast), play(Engine::Turmoil));
+        assert_eq!(fast, turmoil, "seed {seed}");
+        let is_greeting = |event: &&Event| matches!(&event.what, What::Fail { reason, .. } if reason.contains("hello"));
+        greeted += fast.iter().filter(is_greeting).count();
+    }
+    assert!(greeted > 20 * 60, "{greeted} times");
 }
 
 /// Messages are under way for up to three seconds, and meanwhile everything is cut off now and then
@@ -230,8 +284,8 @@ fn bytes_keep_their_order_however_often_the_network_holds_them_up() {
         |env, node, recorder, roster| -> TaskFuture { Box::pin(pour(env, node, recorder, roster)) };
     for seed in (0..4).map(Seed) {
         let plan = slow_and_cut();
-        let [fast, turmoil] =
-            [Engine::Fast, Engine::Turmoil].map(|engine| play_with(seed, &plan, engine, program));
+        let [fast, turmoil] = [Engine::Fast, Engine::Turmoil]
+            .map(|engine| play_with((seed, &plan, engine), echo, program));
         let first_difference = fast.iter().zip(&turmoil).find(|(a, b)| a != b);
         assert_eq!((first_difference, fast.len()), (None, turmoil.len()), "seed {seed}");
         let whole = |event: &&Event| matches!(&event.what, What::Fail { reason, .. } if reason == "320 bytes");
@@ -252,7 +306,7 @@ fn the_limit_of_a_socket_passes_by_the_clock_of_its_host() {
             let program = |env, node, recorder, roster| -> TaskFuture {
                 Box::pin(wait_in_vain(env, node, recorder, roster))
             };
-            for event in play_with(seed, &plan, Engine::Fast, program) {
+            for event in play_with((seed, &plan, Engine::Fast), echo, program) {
                 let What::Fail { reason, .. } = &event.what else { continue };
                 let took = reason
                     .strip_prefix("Err(TimedOut) ")

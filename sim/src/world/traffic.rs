@@ -283,7 +283,12 @@ impl State {
         }
         match message.kind {
             Kind::Connect => self.listens(message.to),
-            Kind::Data => self.sockets[message.target as usize].stage == Stage::Open,
+            // A server that speaks first is heard at the instant of the answer to the connect, which
+            // comes before it.
+            Kind::Data => {
+                let stage = self.sockets[message.target as usize].stage;
+                matches!(stage, Stage::Open | Stage::Connecting)
+            }
             Kind::Accepted | Kind::Refused | Kind::End | Kind::Reset => false,
         }
     }
