@@ -121,15 +121,14 @@ impl Real {
         self.try_session().unwrap()
     }
 
-    /// Asks how many sessions that is true of, until somebody is content with the number.
-    fn watch(&mut self, filter: &str, mut is_enough: impl FnMut(usize) -> bool) -> bool {
-        let ask = query(&format!("SELECT ID FROM information_schema.PROCESSLIST WHERE {filter}"));
+    /// Asks which sessions there are, until somebody is content with them. (The table of the same
+    /// in information_schema is a temporary one, over which MariaDB 10.11.19 can crash.)
+    fn watch(&mut self, mut is_enough: impl FnMut(&[Seen]) -> bool) -> bool {
         let deadline = instant() + Duration::from_secs(10);
         while instant() < deadline {
-            let answer = self.observer.as_mut().unwrap().ask(&ask);
-            // Besides the rows: how many columns, the column, and twice that something ends.
-            let rows = split(&answer).len().checked_sub(4);
-            if is_enough(rows.expect("the server has ended its connections")) {
+            let answer = self.observer.as_mut().unwrap().ask(&query("SHOW PROCESSLIST"));
+            let rows = split(&answer).into_iter().filter_map(|(_, body)| seen(body));
+            if is_enough(&rows.collect::<Vec<Seen>>()) {
                 return true;
             }
             rest(1);
@@ -139,23 +138,43 @@ impl Real {
 
     /// Waits until a session waits for a lock; `false` if it answers instead.
     pub(crate) fn waits(&mut self, connection: &mut Connection) -> bool {
-        let filter = format!("ID = {} AND STATE = 'User lock'", connection.id);
         let mut has_answer = false;
-        self.watch(&filter, |count| {
+        let own = Seen { id: connection.id, waits: true };
+        self.watch(|all| {
             has_answer = connection.has_answer();
-            count == 1 || has_answer
+            all.contains(&own) || has_answer
         }) && !has_answer
     }
 
     /// Waits until the server has noticed that a session is gone, and whose it was.
     pub(crate) fn is_gone(&mut self, id: u32) -> bool {
-        self.watch(&format!("ID = {id}"), |count| count == 0)
+        self.watch(|all| all.iter().all(|one| one.id != id))
     }
 
     /// Waits until nobody is connected but who asks.
     pub(crate) fn is_alone(&mut self) -> bool {
-        self.watch("COMMAND <> 'Daemon'", |count| count == 1)
+        self.watch(|all| all.len() == 1)
     }
+}
+
+/// A session as the server lists it: its number, and whether it waits for a user lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Seen {
+    id: u32,
+    waits: bool,
+}
+
+/// A row of the list of sessions; `None` for other packets, and for the server's own sessions.
+fn seen(body: &[u8]) -> Option<Seen> {
+    let (mut values, mut rest) = (Vec::new(), body);
+    while let Some((length, after)) = rest.split_first() {
+        let length = if *length == 0xfb { 0 } else { usize::from(*length) };
+        values.push(std::str::from_utf8(after.get(..length)?).ok()?);
+        rest = &after[length..];
+    }
+    let [id, _, _, _, command, _, state, ..] = values[..] else { return None };
+    let id = id.parse().ok().filter(|_| command != "Daemon")?;
+    Some(Seen { id, waits: state == "User lock" })
 }
 
 impl Drop for Real {
