@@ -25,6 +25,7 @@ pub mod articles;
 pub mod etcd;
 pub mod fencing;
 pub mod memcached;
+pub mod mysql;
 pub mod redisson;
 pub mod redlock;
 pub mod single_node;

@@ -244,6 +244,8 @@ pub enum Deployment {
     ZooKeeper,
     /// One PostgreSQL, and what there is the lock.
     PostgreSql(Keeps),
+    /// One MySQL or MariaDB, where the lock belongs to a connection.
+    MySql,
     /// A cluster of etcd.
     Etcd(ServerLock),
 }
@@ -281,6 +283,8 @@ pub enum Coordinator {
     ZooKeeper,
     /// PostgreSQL, alone.
     PostgreSql,
+    /// MySQL, as MariaDB has it, alone.
+    MySql,
     /// etcd, as a cluster.
     Etcd,
 }
@@ -293,6 +297,7 @@ impl Deployment {
             Deployment::Memcached => Coordinator::Memcached,
             Deployment::ZooKeeper => Coordinator::ZooKeeper,
             Deployment::PostgreSql(_) => Coordinator::PostgreSql,
+            Deployment::MySql => Coordinator::MySql,
             Deployment::Etcd(_) => Coordinator::Etcd,
         }
     }
@@ -307,6 +312,7 @@ impl Deployment {
     pub const fn keeps(self) -> Option<Keeps> {
         match self {
             Deployment::PostgreSql(keeps) => Some(keeps),
+            Deployment::MySql => Some(Keeps::Connection),
             Deployment::Etcd(_) => Some(Keeps::Lease),
             Deployment::Primary
             | Deployment::Independent
@@ -323,6 +329,7 @@ impl Coordinator {
         Coordinator::Memcached,
         Coordinator::ZooKeeper,
         Coordinator::PostgreSql,
+        Coordinator::MySql,
         Coordinator::Etcd,
     ];
 
@@ -333,6 +340,7 @@ impl Coordinator {
             Coordinator::Memcached => "memcached",
             Coordinator::ZooKeeper => "zookeeper",
             Coordinator::PostgreSql => "postgresql",
+            Coordinator::MySql => "mysql",
             Coordinator::Etcd => "etcd",
         }
     }

@@ -6,6 +6,7 @@ use crate::articles::{
 };
 use crate::lock::Definition;
 use crate::memcached::{add, cas, get_delete};
+use crate::mysql::get_lock;
 use crate::redisson::{fair, red_lock};
 use crate::redlock::variants;
 use crate::sql::{advisory, for_update, shedlock, spring};
@@ -83,6 +84,8 @@ pub static CLIENTS: &[Definition] = &[
     advisory::DEFINITION,
     for_update::DEFINITION,
     for_update::TIMEOUT,
+    get_lock::DEFINITION,
+    get_lock::CHECKED,
     etcd::mutex::DEFINITION,
     etcd::mutex::OLD,
     etcd::mutex::DONE,

@@ -28,6 +28,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "fencepost-faults",
             "fencepost-machine",
             "fencepost-memcached",
+            "fencepost-mysql",
             "fencepost-postgresql",
             "fencepost-programs",
             "fencepost-reports",

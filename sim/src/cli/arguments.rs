@@ -423,8 +423,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "V", default_value = "7.0")]
     pub(crate) redis_version: ServedVersion,
     /// The most connections of a server, for zookeeper those from one address [default: that of the
-    /// real server: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql; 10000
-    /// for etcd].
+    /// real server: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql, 151 for
+    /// mysql; 10000 for etcd].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: Option<u32>,
     /// The bound on a server's memory in bytes; 0 is none for redis, and 64 MB for memcached.

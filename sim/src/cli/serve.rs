@@ -5,7 +5,7 @@ use super::options::coordinator;
 use super::output::print;
 use super::{Failure, Outcome};
 use crate::hosts::coordinators::redis::persistence;
-use crate::hosts::coordinators::{entry, etcd, memcached, postgresql, zookeeper};
+use crate::hosts::coordinators::{entry, etcd, memcached, mysql, postgresql, zookeeper};
 use crate::setup::scenario::Persistence;
 use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
@@ -35,6 +35,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
             let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
             postgresql::serve(arguments.bind, port, (dir, clients_max))
         }
+        Coordinator::MySql => mysql::serve(arguments.bind, port, arguments.max_clients),
         Coordinator::Etcd => {
             let servers = arguments.servers.unwrap_or(1);
             let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
@@ -59,6 +60,7 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
         Coordinator::Memcached
         | Coordinator::ZooKeeper
         | Coordinator::PostgreSql
+        | Coordinator::MySql
         | Coordinator::Etcd => "",
     };
     Err(Failure::wrong(format!(

@@ -7,6 +7,7 @@
 
 pub(crate) mod etcd;
 pub(crate) mod memcached;
+pub(crate) mod mysql;
 pub(crate) mod postgresql;
 pub(crate) mod redis;
 pub(crate) mod zookeeper;
@@ -60,8 +61,14 @@ pub(crate) struct Ground<'r> {
 }
 
 /// Every coordinator, in the order in which they are listed for people.
-pub static COORDINATORS: &[Entry] =
-    &[redis::ENTRY, memcached::ENTRY, zookeeper::ENTRY, postgresql::ENTRY, etcd::ENTRY];
+pub static COORDINATORS: &[Entry] = &[
+    redis::ENTRY,
+    memcached::ENTRY,
+    zookeeper::ENTRY,
+    postgresql::ENTRY,
+    mysql::ENTRY,
+    etcd::ENTRY,
+];
 
 impl Scenario {
     /// Which servers a lock runs against under these faults.
@@ -77,6 +84,7 @@ pub fn entry(coordinator: Coordinator) -> &'static Entry {
         Coordinator::Memcached => &memcached::ENTRY,
         Coordinator::ZooKeeper => &zookeeper::ENTRY,
         Coordinator::PostgreSql => &postgresql::ENTRY,
+        Coordinator::MySql => &mysql::ENTRY,
         Coordinator::Etcd => &etcd::ENTRY,
     }
 }

@@ -6,6 +6,7 @@
 mod etcd;
 pub mod exhibits;
 mod memcached;
+mod mysql;
 mod postgresql;
 mod protocols;
 mod steps;

@@ -60,7 +60,15 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "zoo"],
-        &["unknown coordinator 'zoo'", "redis", "memcached", "zookeeper", "postgresql", "etcd"],
+        &[
+            "unknown coordinator 'zoo'",
+            "redis",
+            "memcached",
+            "zookeeper",
+            "postgresql",
+            "mysql",
+            "etcd",
+        ],
     );
     refuses(
         &["--coordinator", "postgresql", "--client", "single-node"],
@@ -69,6 +77,10 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     refuses(
         &["serve", "--coordinator", "postgresql", "--nodes", "2"],
         &["--nodes", "redis or memcached", "postgresql"],
+    );
+    refuses(
+        &["serve", "--coordinator", "mysql", "--dir", "x"],
+        &["--dir", "redis or zookeeper or postgresql or etcd", "mysql"],
     );
     refuses(
         &["--coordinator", "zookeeper", "--client", "redlock"],

@@ -78,6 +78,15 @@ fn an_ensemble_elects_a_leader_and_ends_when_it_is_interrupted() {
     }
 }
 
+#[test]
+fn a_mysql_greets_with_its_version() {
+    let (served, addresses) = Served::start(&["--coordinator", "mysql"]);
+    let mut greeting = [0; 38];
+    TcpStream::connect(&addresses[0]).unwrap().read_exact(&mut greeting).unwrap();
+    assert!(greeting[4..].starts_with(b"\x0a5.5.5-10.11.19-MariaDB"));
+    assert!(served.interrupt());
+}
+
 /// Asks for a session of four seconds, the first bytes of every client.
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
     \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";

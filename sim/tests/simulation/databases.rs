@@ -55,7 +55,7 @@ fn a_fast_client_steals_nothing_that_the_server_judges() {
 fn what_is_kept_for_a_connection_goes_with_the_server_and_a_row_does_not() {
     let down_us = Some(Micros::from_secs(1));
     let restart = Fault::Crash { node: Node::Server(1), down_us };
-    for client in ["pg-advisory", "select-for-update"] {
+    for client in ["pg-advisory", "select-for-update", "mysql-get-lock"] {
         let judged = judged(client, "restart", &restart);
         assert!(overlaps(&judged, Cause::ConnectionLost) > 0, "{client}");
     }

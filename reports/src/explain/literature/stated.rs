@@ -43,6 +43,7 @@ const ETCD_LEASES: &str = "etcd documentation, API, Lease API";
 const ETCD_GUARANTEES: &str = "etcd documentation, API guarantees, Durability";
 
 const ADVISORY: &str = "PostgreSQL 15 documentation, Explicit Locking, Advisory Locks";
+const GET_LOCK: &str = "MySQL 8.0 reference manual, Locking Functions, GET_LOCK";
 const ROW_LOCKS: &str = "PostgreSQL 15 documentation, Explicit Locking, Row-Level Locks";
 const RELIABILITY: &str = "PostgreSQL 15 documentation, Reliability and the Write-Ahead Log";
 const SHEDLOCK: &str = "ShedLock documentation, README";
@@ -111,6 +112,8 @@ const NOT_FINDING: &[&str] =
     &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
 /// The lock on ZooKeeper with tokens.
 const WITH_CZXID: &[&str] = &["curator-fencing"];
+/// The locks on MySQL.
+const ON_MYSQL: &[&str] = &["mysql-get-lock", "mysql-get-lock-checked"];
 /// The locks on etcd without tokens.
 const ON_ETCD: &[&str] = &[
     "etcd-mutex",
@@ -236,6 +239,21 @@ const RULES: &[Rule] = &[
         families: &[Family::Restart],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: ("a lock of a session is held until the session ends", ADVISORY),
+    },
+    Rule {
+        clients: &[ON_MYSQL],
+        families: &[Family::Pause, Family::Suspend, Family::ClientCrash],
+        kinds: &[],
+        grounds: (
+            "the lock is released explicitly or when the session terminates, normally or abnormally",
+            GET_LOCK,
+        ),
+    },
+    Rule {
+        clients: &[&["mysql-get-lock"]],
+        families: &[Family::Restart],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("the lock is released when the session terminates", GET_LOCK),
     },
     Rule {
         clients: &[&["select-for-update"]],

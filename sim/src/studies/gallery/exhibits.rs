@@ -1,6 +1,6 @@
 //! The table of exhibits: an anomaly is one entry here, with the seed that shows it.
 
-use super::{etcd, memcached, postgresql, protocols, steps, zookeeper};
+use super::{etcd, memcached, mysql, postgresql, protocols, steps, zookeeper};
 use fencepost_reports::{Cause, Kind};
 
 /// An anomaly with the run that shows it.
@@ -100,6 +100,7 @@ pub fn all() -> Vec<&'static Exhibit> {
         memcached::EXHIBITS,
         zookeeper::EXHIBITS,
         postgresql::EXHIBITS,
+        mysql::EXHIBITS,
         etcd::EXHIBITS,
     ];
     tables.into_iter().flatten().collect()

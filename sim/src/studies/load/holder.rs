@@ -2,7 +2,10 @@
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::session::Habits;
-use fencepost_clients::{Coordinator, Env, Servers, Session, Settings, etcd, memcached, sql};
+use fencepost_clients::{
+    Coordinator, Env, Servers, Session, Settings, etcd, memcached, mysql, sql,
+};
+use std::time::Duration;
 
 /// A connection of a holder for its own work.
 pub(super) enum Holder {
@@ -14,6 +17,8 @@ pub(super) enum Holder {
     ZooKeeper(Client),
     /// It asks for a number.
     PostgreSql(sql::session::Session),
+    /// It asks for a number.
+    MySql(mysql::session::Session),
     /// It reads a key.
     Etcd(etcd::gateway::Gateway),
 }
@@ -41,6 +46,7 @@ impl Holder {
                 let (first, timeout) = (known.first()?, settings.command_timeout);
                 Some(Holder::PostgreSql(sql::session::Session::new(env, first, timeout)))
             }
+            Coordinator::MySql => Some(Holder::MySql(mysql::connection(env, servers, settings))),
             Coordinator::Etcd => {
                 Some(Holder::Etcd(etcd::gateway::Gateway::new(env, servers, settings)))
             }
@@ -56,6 +62,7 @@ impl Holder {
                 drop(client.session().get_data("/zookeeper", None).await);
             }
             Holder::PostgreSql(session) => drop(session.run("SELECT 1", &[]).await),
+            Holder::MySql(session) => drop(session.run("SELECT 1", Duration::ZERO).await),
             Holder::Etcd(gateway) => {
                 // `a`, in base64.
                 drop(gateway.call("kv/range", &serde_json::json!({"key": "YQ=="})).await);

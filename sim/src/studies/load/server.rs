@@ -21,6 +21,7 @@ pub(super) fn node(coordinator: Coordinator) -> Node {
         Coordinator::Memcached
         | Coordinator::ZooKeeper
         | Coordinator::PostgreSql
+        | Coordinator::MySql
         | Coordinator::Etcd => Node::Server(1),
     }
 }
@@ -31,6 +32,7 @@ fn ground<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> Ground<'r> {
         Coordinator::Memcached
         | Coordinator::ZooKeeper
         | Coordinator::PostgreSql
+        | Coordinator::MySql
         | Coordinator::Etcd => Topology::Ensemble { servers: 1 },
     };
     Ground { seed, scenario, topology, tap_prefix: None, server_lock: ServerLock::Unchecked }

@@ -189,6 +189,7 @@ pub(super) const ROWS: &[Row] = &[
         Some(within("select-for-update-timeout", long_pauses)),
         20,
     ),
+    row("E5", case("mysql-get-lock"), "restart", HARM, Some(case("shedlock-db-time")), 5),
     row("E7", case("etcd-mutex"), "pause", HARM, Some(case("etcd-mutex-fencing")), 20),
     row("E7", case("etcd-lock-api"), "pause", HARM, Some(case("etcd-mutex-fencing")), 10),
     row("E7", case("etcd-mutex-done"), "storage-delay", HARM, Some(case("etcd-mutex-fencing")), 10),

@@ -1,0 +1,25 @@
+//! Locks in MySQL and MariaDB that the server keeps for a connection: `GET_LOCK`.
+//!
+//! Every process has one connection, over which it speaks the text protocol ([`protocol`]), and
+//! keeps it between two locks ([`session`]).
+
+pub mod get_lock;
+pub mod protocol;
+pub mod session;
+
+use crate::env::{Address, Env};
+use crate::lock::{Servers, Settings};
+use session::Session;
+
+/// Where the one server is. Panics if the servers are no ensemble.
+fn address(servers: &Servers) -> &Address {
+    match servers {
+        Servers::Ensemble(members) => &members[0],
+        _ => panic!("a MySQL is needed, but the servers are {servers:?}"),
+    }
+}
+
+/// A connection to the one server, opened when it is needed.
+pub fn connection(env: &Env, servers: &Servers, settings: &Settings) -> Session {
+    Session::new(env, address(servers), settings.command_timeout)
+}

@@ -1,0 +1,150 @@
+//! `mysql-get-lock`: `GET_LOCK` waits in the server's queue for a lock that belongs to the
+//! connection, `RELEASE_LOCK` gives it back.
+//!
+//! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the lock is
+//! released when the session ends, normally or not. The way to use it is that of Flyway, Liquibase,
+//! Rails' migrations and django-mysql's `Lock`: one connection, a timeout in whole seconds, and a
+//! release on the same connection.
+//!
+//! Mistake, kept: **nobody tells the holder that its session has ended**. A restart of the server,
+//! `wait_timeout`, KILL or a proxy that drops idle connections ends it, the lock goes with it, and
+//! the holder notices when it next sends something: its release. `mysql-get-lock-checked` asks
+//! right before the guarded write whose lock it is, as django-mysql's `is_held` does; what happens
+//! after that look it cannot see.
+//!
+//! The owner is the number of the connection, by which `IS_USED_LOCK` names who holds a lock.
+
+use super::connection;
+use super::protocol::{Rows, quoted};
+use super::session::{Failure, Session};
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Env, Monotonic, Note};
+use crate::lock::{
+    Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
+};
+use crate::retry::Retry;
+use std::time::Duration;
+
+/// The entry in the table of locks.
+pub const DEFINITION: Definition = Definition {
+    name: "mysql-get-lock",
+    about: "MySQL: GET_LOCK for the connection, released by RELEASE_LOCK",
+    deployment: Deployment::MySql,
+    has_tokens: false,
+    is_fair: false,
+    models: None,
+    build: |env, servers, settings| Box::new(GetLock::new(env, servers, settings, Usage::PLAIN)),
+};
+
+/// The same, with a look whose lock it is before the guarded write.
+pub const CHECKED: Definition = Definition {
+    name: "mysql-get-lock-checked",
+    about: "mysql-get-lock whose holder asks IS_USED_LOCK before it writes",
+    build: |env, servers, settings| {
+        let usage = Usage { checks: true, ..Usage::PLAIN };
+        Box::new(GetLock::new(env, servers, settings, usage))
+    },
+    ..DEFINITION
+};
+
+struct GetLock {
+    env: Env,
+    settings: Settings,
+    server: Session,
+    usage: Usage,
+}
+
+/// The one value of a result; `None` for NULL.
+fn value(rows: &Rows) -> Option<&str> {
+    rows.first()?.first()?.as_deref()
+}
+
+impl GetLock {
+    fn new(env: Env, servers: &Servers, settings: &Settings, usage: Usage) -> GetLock {
+        let server = connection(&env, servers, settings);
+        GetLock { env, settings: settings.clone(), server, usage }
+    }
+
+    /// Waits in the server for as many whole seconds as are left, and for one at least. If nobody
+    /// tells whether the lock was granted, the connection is closed, and the lock goes with it once
+    /// the server notices.
+    async fn attempt(&mut self, resource: &str, deadline: Monotonic) -> Acquisition {
+        let left = deadline.since(self.env.monotonic_clock()).as_secs().max(1);
+        let sql = format!("SELECT GET_LOCK({}, {left})", quoted(resource));
+        match self.server.run(&sql, Duration::from_secs(left)).await {
+            Ok(rows) => match value(&rows) {
+                Some("1") => Acquisition::Granted(self.lease(resource)),
+                Some(_) => Acquisition::Refused("held by another session".into()),
+                None => Acquisition::Refused("the wait was ended".into()),
+            },
+            Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
+            Err(error) => Acquisition::Refused(error.to_string().into()),
+        }
+    }
+
+    fn lease(&self, resource: &str) -> Lease {
+        let owner = self.server.id().unwrap_or_default().to_string().into();
+        Lease { resource: resource.to_owned(), owner, token: None, valid_until: None }
+    }
+
+    /// Whether the connection that took the lock is still the one that is open.
+    fn is_same(&self, lease: &Lease) -> bool {
+        let own = self.server.id().map(|id| id.to_string());
+        own.as_deref().map(str::as_bytes) == Some(&lease.owner[..])
+    }
+
+    async fn look(&mut self, lease: &Lease) -> Check {
+        let sql = format!("SELECT IS_USED_LOCK({}) = CONNECTION_ID()", quoted(&lease.resource));
+        let answer = match self.is_same(lease) {
+            true => self.server.bound(&sql).await,
+            false => Err(CallError::Unsent(std::io::ErrorKind::NotConnected).into()),
+        };
+        match answer {
+            Ok(rows) if value(&rows) == Some("1") => Check::Ours,
+            // A connection that is over has no lock any more, or soon.
+            Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
+                self.env.note(Note::LockLost);
+                Check::NotHeld
+            }
+            Err(error) => Check::Unknown(error.to_string()),
+        }
+    }
+
+    /// Only on the connection that has the lock: another one cannot give it back.
+    async fn give_back(&mut self, lease: &Lease) -> Release {
+        if !self.is_same(lease) {
+            return Release::NotHeld;
+        }
+        let sql = format!("SELECT RELEASE_LOCK({})", quoted(&lease.resource));
+        match self.server.bound(&sql).await {
+            Ok(rows) if value(&rows) == Some("1") => Release::Released,
+            // The session has it no more, or is over.
+            Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
+                Release::NotHeld
+            }
+            Err(error) => Release::Unknown(error.to_string()),
+        }
+    }
+}
+
+impl Lock for GetLock {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(async move {
+            let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
+            let retry = Retry::start(&self.env, &self.settings);
+            retry.until_granted(async || self.attempt(resource, deadline).await).await
+        })
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.give_back(&lease).await })
+    }
+
+    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
+        Box::pin(async move { self.look(lease).await })
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
+}

@@ -1,0 +1,70 @@
+//! MySQL, as MariaDB has it: one server, whose user locks end with their connections.
+
+use super::{Entry, Ground, address};
+use crate::setup::scenario::Scenario;
+use crate::world::server::Factory;
+use fencepost_clients::{Coordinator, Definition, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
+use fencepost_mysql::{Config, Mysql};
+use fencepost_serve::{Boot, Files, Member, ServeError, Serving, listen};
+use rand_core::Rng;
+use std::net::IpAddr;
+
+/// The port of the server.
+const PORT: u16 = 3_306;
+
+pub(super) const ENTRY: Entry = Entry {
+    coordinator: Coordinator::MySql,
+    about: "MariaDB 10.11: one server whose locks belong to connections",
+    port: PORT,
+    // Nobody takes over from it, nobody follows it, and its memory is no cache.
+    not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict],
+    topology,
+    machine,
+    servers,
+    lease: |ttl| ttl,
+    tick: Micros::ZERO,
+    recovery,
+};
+
+fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
+    Topology::Ensemble { servers: 1 }
+}
+
+fn machine(ground: &Ground<'_>, node: Node) -> Factory {
+    let seed = ground.seed.stream(Stream::Server(node)).next_u64();
+    let watch = ground.tap_prefix.as_deref();
+    let watch = watch.map(|resource| String::from_utf8_lossy(resource).into_owned());
+    let config = Config { seed, watch, ..Config::default() };
+    Box::new(move |_, _| Box::new(Mysql::new(config.clone())))
+}
+
+fn servers(_: &Ground<'_>, _: Node) -> Servers {
+    Servers::Ensemble(vec![address(Node::Server(1), PORT)])
+}
+
+/// Whoever waits for a lock looks once a second whether its client is still there.
+fn recovery(_: &Scenario, _: Topology) -> Micros {
+    Micros::from_secs(1)
+}
+
+/// Starts a server behind real TCP. It keeps nothing.
+pub(crate) fn serve(
+    bind: IpAddr,
+    port: u16,
+    clients_max: Option<u32>,
+) -> Result<Serving, ServeError> {
+    let mut config = Config::default();
+    if let Some(bound) = clients_max {
+        config.clients_max = bound as usize;
+    }
+    let mut served = Vec::new();
+    for listener in listen(bind, port, 1)? {
+        let config = config.clone();
+        let boot: Boot = Box::new(move |_| Box::new(Mysql::new(config)));
+        served.push(Member { role: "mysql", boot, files: Files::none(), listener });
+    }
+    Serving::start(served)
+}
