@@ -34,6 +34,13 @@ fn alone(kind: Kind, cause: Cause, header: &Header) -> String {
         (Kind::HeldForever, Cause::HolderPause) => {
             "It stood still most of the time, and its lock did not run out."
         }
+        (Kind::WrongAnswer, Cause::LostReply) => {
+            "A server had applied its command, and what it was told is not the answer to that: a \
+             fault was at work meanwhile."
+        }
+        (Kind::WrongAnswer, Cause::LostRelease) => {
+            "No server had applied its release by then: a fault was at work meanwhile."
+        }
         (_, Cause::AsyncReplicationLoss) => {
             "The lock had been given back, but the server that was promoted never received that: \
              replication is asynchronous."

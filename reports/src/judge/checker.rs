@@ -15,6 +15,7 @@ mod starved;
 pub(crate) mod stuck;
 mod token_missing;
 mod token_regression;
+mod wrong_answer;
 
 #[cfg(test)]
 mod properties;
@@ -46,6 +47,7 @@ pub const CHECKERS: &[Checker] = &[
     token_missing::CHECKER,
     fenced_out::CHECKER,
     foreign_release::CHECKER,
+    wrong_answer::CHECKER,
     stuck::CHECKER,
     deadlock::CHECKER,
     starved::CHECKER,

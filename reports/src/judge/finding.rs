@@ -44,6 +44,8 @@ pub enum Kind {
     FencedOut,
     /// A process removed a lock that was another's.
     ForeignRelease,
+    /// A lock told its caller for certain what is not so.
+    WrongAnswer,
     /// Nobody holds the lock and nobody gets it.
     Stuck,
     /// Somebody waits, nobody is in its section, and nothing lies ahead that could wake a process.
@@ -126,6 +128,7 @@ impl Kind {
             | Kind::TokenRegression
             | Kind::TokenMissing
             | Kind::ForeignRelease
+            | Kind::WrongAnswer
             | Kind::HeldForever => Severity::Hazard,
             Kind::StaleWrite
             | Kind::LostUpdate

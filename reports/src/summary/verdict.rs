@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn occurrences_of_one_kind_and_cause_are_one_violation() {
         let again =
-            overlapping().expires(22, "b").takes(23, 1, "c").expires(33, "c").takes(34, 2, "d");
+            overlapping().removed(22, "b", 2).takes(23, 1, "c").expires(33, "c").takes(34, 2, "d");
         let judgement = judge(&again.releases(35, 1).releases(36, 2).build());
         assert_eq!(judgement.violations.len(), 1);
         let violation = &judgement.violations[0];

@@ -27,3 +27,4 @@ mod redlock_optimum;
 mod remedies;
 mod threads;
 mod waiting;
+mod wrong_answers;

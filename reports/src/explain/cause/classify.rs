@@ -29,6 +29,7 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
         (Kind::Starved, _) if finding.processes.len() > 1 => Cause::LostPlace,
         (Kind::Starved, _) => asleep::cause(timeline, finding),
         (Kind::HeldForever, _) => held_forever(timeline, finding),
+        (Kind::WrongAnswer, _) => release::misheard(timeline, finding),
         (_, Some(clash)) if shares_owner(timeline, clash) => Cause::SharedOwner,
         (_, Some(clash)) if shares_client_id(timeline, clash) => Cause::SharedClientId,
         (Kind::ForeignRelease, _) if was_takeover(timeline, finding) => Cause::StaleTakeover,

@@ -28,6 +28,35 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
+/// Why a process was told for certain what is not so: while its call was open, a fault held up or
+/// lost what it sent or was sent, or a server or the process itself stood still or died.
+pub(super) fn misheard(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
+    let told = finding.witness.last().map(|index| timeline.moment(*index));
+    let Some((told, what)) = told.map(|told| (told, &timeline.history.events[told.index].what))
+    else {
+        return Cause::Unexplained;
+    };
+    let (operation, cause) = match what {
+        What::Ok { operation, .. } => (operation, Cause::LostRelease),
+        What::Fail { operation, .. } => (operation, Cause::LostReply),
+        _ => return Cause::Unexplained,
+    };
+    let keeps_from_hearing = |impact| match impact {
+        Impact::HoldsUpMessages
+        | Impact::LosesReply
+        | Impact::Freezes
+        | Impact::Slows
+        | Impact::Kills => true,
+        Impact::BendsClock | Impact::LosesKeys => false,
+    };
+    let at_work = timeline.invocation_of(*operation).is_some_and(|invoked| {
+        timeline.faults.iter().any(|fault| {
+            keeps_from_hearing(fault.kind.impact()) && fault.touches(invoked.time, told.time)
+        })
+    });
+    if at_work { cause } else { Cause::Unexplained }
+}
+
 /// Whether a release that a process sent before a moment may have been under way for longer than its
 /// sender waited: it gave up, or died, without having heard how that ended. One that is in progress
 /// is on its ordinary way.

@@ -16,6 +16,7 @@ pub fn of_kind(kind: Kind) -> Meaning {
         Kind::TokenMissing => TOKEN_MISSING,
         Kind::FencedOut => FENCED_OUT,
         Kind::ForeignRelease => FOREIGN_RELEASE,
+        Kind::WrongAnswer => WRONG_ANSWER,
         Kind::Stuck => STUCK,
         Kind::Deadlock => DEADLOCK,
         Kind::Starved => STARVED,
@@ -92,6 +93,16 @@ const FOREIGN_RELEASE: Meaning = Meaning {
           commands.",
     helps: "A random value for each acquisition, and a release by a script that compares and \
             deletes at once.",
+};
+
+const WRONG_ANSWER: Meaning = Meaning {
+    what: "A lock told its caller for certain what is not so: refused, although its own value stood; \
+           no longer held, although this very release had removed it; or given back, although it \
+           stood on.",
+    how: "A reply was lost. The client sent the command again and took the second answer for the \
+          only one; or it took an error for a no.",
+    helps: "Tell the caller that the outcome is unknown. A command that finds its caller's own \
+            value says so: compare it before you refuse.",
 };
 
 const STUCK: Meaning = Meaning {

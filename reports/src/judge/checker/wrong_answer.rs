@@ -1,0 +1,254 @@
+//! A definite answer is so: who is told that it did not get the lock has none of it standing, who
+//! is told that it no longer held the lock did not remove it itself, and what is told to be given
+//! back does not stand on.
+//!
+//! An answer that leaves open what became of it (`info`) is never wrong. Of many servers a quorum
+//! has to speak against the answer. Of one lock that is replicated only the server counts that had
+//! it, and only while no other one grants it: which of two primaries is right is not asked here.
+//! What a process takes back before it asks for the lock again is no contradiction: the command
+//! was on its way.
+
+use super::Checker;
+use crate::judge::finding::{Finding, Kind};
+use crate::judge::timeline::{
+    Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline, is_one_owner,
+};
+use crate::record::history::{Change, What};
+use fencepost_faults::{Micros, Node};
+use std::collections::BTreeSet;
+
+pub(super) const CHECKER: Checker = Checker {
+    name: "wrong-answer",
+    about: "what a lock tells its caller for certain (refused, released, no longer held) is so",
+    check,
+};
+
+fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    let refused = timeline.acquisitions.iter().filter_map(|one| refused_but_stands(timeline, one));
+    let left = timeline.sections.iter().filter_map(|section| left_wrongly(timeline, section));
+    let mut findings: Vec<Finding> = refused.chain(left).collect();
+    findings.sort_by_key(|finding| (finding.at, finding.witness.clone()));
+    findings
+}
+
+/// An acquire that was refused although what it wrote stands.
+fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Finding> {
+    let told = one.completed.filter(|_| one.outcome == Outcome::Refused)?;
+    let is_inside =
+        |section: &Section| section.process == one.process && section.covers(one.invoked);
+    if timeline.sections.iter().any(is_inside) {
+        return None;
+    }
+    let wrote = |span: &&KeySpan<'_>| {
+        span.by == Some(one.process)
+            && one.invoked < span.from
+            && span.from < told
+            && !overwrote(timeline, span)
+    };
+    let mut standing: Vec<&KeySpan<'_>> =
+        timeline.keys.iter().filter(wrote).filter(|span| stays(timeline, span, told)).collect();
+    // Of several attempts each may have a value of its own.
+    let last = standing.last()?.value?;
+    standing.retain(|span| span.value.is_some_and(|value| is_one_owner(value, last)));
+    speaks_against(timeline, &standing, told).then(|| {
+        let process = one.process;
+        let what = format!(
+            "{process} was told that it did not get the lock, but what it had written stood at {}.",
+            servers(&standing)
+        );
+        finding(process, told, what, standing.iter().map(|span| span.from))
+    })
+}
+
+/// A release whose answer is not so.
+fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
+    let invoked = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
+    let What::Invoke { operation, .. } = timeline.history.events[invoked.index].what else {
+        return None;
+    };
+    let (told, is_given_back) = answer(timeline, invoked, operation)?;
+    let owner = timeline.acquisitions[section.acquisition].owner?;
+    let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
+    let removed = |span: &&KeySpan<'_>| {
+        let process = section.process.machine();
+        matches!(span.to, Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. }))
+            if by.machine() == process && invoked < at && at < told)
+    };
+    let removed: Vec<&KeySpan<'_>> = timeline.keys.iter().filter(own).filter(removed).collect();
+    let process = section.process;
+    if !is_given_back {
+        return is_quorum(timeline, &removed).then(|| {
+            let what = format!(
+                "{process} was told that it no longer held the lock, which this very release had \
+                 removed at {}.",
+                servers(&removed)
+            );
+            let gone = removed.iter().filter_map(|span| Some(span.to?.0));
+            finding(process, told, what, gone)
+        });
+    }
+    if timeline.is_inner(section) || is_quorum(timeline, &removed) {
+        return None;
+    }
+    // That it stood on is told by its lease.
+    let is_told = |span: &KeySpan<'_>| match span.to {
+        Some((_, end)) => matches!(end, KeyEnd::Changed { change: Change::Expired, .. }),
+        None => span.runs_out.is_some(),
+    };
+    let here =
+        |span: &&KeySpan<'_>| span.by == Some(process) && span.from < invoked && is_told(span);
+    let standing = timeline.keys.iter().filter(own).filter(here);
+    let standing: Vec<&KeySpan<'_>> = standing.filter(|span| stays(timeline, span, told)).collect();
+    speaks_against(timeline, &standing, told).then(|| {
+        let what = format!(
+            "{process} was told that it had given the lock back, but it stood on at {}.",
+            servers(&standing)
+        );
+        finding(process, told, what, standing.iter().map(|span| span.from))
+    })
+}
+
+/// When an operation was answered for certain, and whether that it was done.
+fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Moment, bool)> {
+    let later = timeline.history.events.iter().enumerate().skip(invoked.index + 1);
+    later.into_iter().find_map(|(index, event)| match event.what {
+        What::Ok { operation, .. } if operation == wanted => Some((timeline.moment(index), true)),
+        What::Fail { operation, .. } if operation == wanted => {
+            Some((timeline.moment(index), false))
+        }
+        _ => None,
+    })
+}
+
+/// Whether it took the place of another's that stood: some locks write before they know whether
+/// they have it.
+fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
+    timeline.keys.iter().any(|other| {
+        other.node == span.node
+            && other.to == Some((span.from, KeyEnd::Replaced))
+            && other.by != span.by
+    })
+}
+
+/// Whether it stands at a moment, and its process does not take it back before it acquires again.
+fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
+    let taken_back = || {
+        let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {
+            return false;
+        };
+        let mut later = timeline.acquisitions.iter();
+        let again = later
+            .find(|one| Some(one.process) == span.by && at < one.invoked)
+            .map(|one| one.invoked);
+        by == span.by && again.is_none_or(|again| gone < again)
+    };
+    timeline.stands_at(span, at) && !taken_back()
+}
+
+/// Whether what stands is enough to be the lock, and nobody else has it at another primary.
+fn speaks_against(timeline: &Timeline<'_>, standing: &[&KeySpan<'_>], at: Moment) -> bool {
+    let Some(first) = standing.first() else { return false };
+    let replicated = timeline.history.header.quorum <= 1;
+    let elsewhere = |other: &KeySpan<'_>| {
+        other.by.is_some() && other.node != first.node && first.from < other.from && other.from < at
+    };
+    is_quorum(timeline, standing) && !(replicated && timeline.keys.iter().any(elsewhere))
+}
+
+fn is_quorum(timeline: &Timeline<'_>, spans: &[&KeySpan<'_>]) -> bool {
+    let nodes: BTreeSet<Node> = spans.iter().map(|span| span.node).collect();
+    nodes.len() >= usize::from(timeline.history.header.quorum.max(1))
+}
+
+fn servers(spans: &[&KeySpan<'_>]) -> String {
+    let nodes: BTreeSet<Node> = spans.iter().map(|span| span.node).collect();
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    names.join(", ")
+}
+
+fn finding(
+    process: Node,
+    told: Moment,
+    what: String,
+    shown: impl Iterator<Item = Moment>,
+) -> Finding {
+    let mut witness: Vec<usize> = shown.chain([told]).map(|moment| moment.index).collect();
+    witness.sort_unstable();
+    witness.dedup();
+    Finding {
+        kind: Kind::WrongAnswer,
+        at: told.time,
+        duration: Micros::ZERO,
+        processes: vec![process],
+        what,
+        witness,
+        clash: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    fn wrong_answers(story: Story) -> usize {
+        check(&Timeline::new(&story.build())).len()
+    }
+
+    #[test]
+    fn who_is_refused_has_nothing_standing() {
+        // The first reply was lost, and the command that was sent again found its own value.
+        let refused = Story::new().acquires(1, 1).grants(2, 1, "a").fails(3, 1);
+        assert_eq!(wrong_answers(refused), 1);
+        let other = Story::new().takes(1, 2, "b").acquires(2, 1).fails(3, 1);
+        assert_eq!(wrong_answers(other), 0);
+        let taken_back = Story::new().acquires(1, 1).grants(2, 1, "a").removed(2, "a", 1);
+        assert_eq!(wrong_answers(taken_back.fails(3, 1)), 0);
+        let under_way = Story::new().acquires(1, 1).grants(2, 1, "a").fails(3, 1);
+        assert_eq!(wrong_answers(under_way.removed(4, "a", 1).acquires(5, 1)), 0);
+        let open = Story::new().acquires(1, 1).grants(2, 1, "a").info(3, 1);
+        assert_eq!(wrong_answers(open), 0, "it says that it does not know");
+    }
+
+    #[test]
+    fn who_overwrites_the_lock_of_another_and_is_refused_is_told_the_truth() {
+        let story = Story::new().takes(1, 2, "b").acquires(2, 1).grants(3, 1, "a");
+        assert_eq!(wrong_answers(story.fails(4, 1)), 0);
+    }
+
+    #[test]
+    fn of_many_servers_a_quorum_speaks_against_a_refusal() {
+        let story = |servers: u16| {
+            let asked = Story::with_quorum(2).acquires(1, 1);
+            (1..=servers).fold(asked, |story, redis| story.grants_at(2, 1, redis, "a")).fails(3, 1)
+        };
+        assert_eq!([1, 2, 3].map(|servers| wrong_answers(story(servers))), [0, 1, 1]);
+        let of_two_attempts = Story::with_quorum(2).acquires(1, 1).grants_at(2, 1, 1, "a");
+        assert_eq!(wrong_answers(of_two_attempts.grants_at(2, 1, 2, "b").fails(3, 1)), 0);
+    }
+
+    #[test]
+    fn who_is_told_that_it_no_longer_held_the_lock_has_not_removed_it_by_that() {
+        let left = || Story::new().takes(1, 1, "a").leaves(3, 1);
+        assert_eq!(wrong_answers(left().removed(4, "a", 1).fails(5, 1)), 1);
+        assert_eq!(wrong_answers(left().removed(4, "a", 1).left(5, 1)), 0);
+        assert_eq!(wrong_answers(left().removed(4, "a", 2).fails(5, 1)), 0, "another did");
+        let before = Story::new().takes(1, 1, "a").expires(2, "a").leaves(3, 1);
+        assert_eq!(wrong_answers(before.fails(5, 1)), 0);
+    }
+
+    #[test]
+    fn what_is_told_to_be_given_back_does_not_stand_on() {
+        let left = || Story::new().takes(1, 1, "a").leaves(3, 1);
+        assert_eq!(wrong_answers(left().left(5, 1).expires(11, "a")), 1);
+        assert_eq!(wrong_answers(left().left(5, 1).tells_leases()), 1);
+        assert_eq!(wrong_answers(left().removed(4, "a", 1).left(5, 1)), 0);
+        let open = left().info(5, 1).expires(11, "a");
+        assert_eq!(wrong_answers(open), 0, "it says that it does not know");
+        let gone = Story::new().takes(1, 1, "a").expires(2, "a").leaves(3, 1);
+        assert_eq!(wrong_answers(gone.left(5, 1)), 0);
+        let at_another = Story::new().takes(1, 1, "a").grants_at(2, 2, 2, "b");
+        let at_another = at_another.leaves(3, 1).left(5, 1).expires(11, "a");
+        assert_eq!(wrong_answers(at_another), 0, "two primaries");
+    }
+}

@@ -1,0 +1,160 @@
+//! Locks that send a command again when its reply is late, and take the second answer for the only
+//! one. The twin says that it does not know.
+
+use fencepost::clients::env::BoxFuture;
+use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
+use fencepost::clients::{
+    Acquisition, CallError, Definition, Deployment, Env, Lease, Lock, Release, Servers, Session,
+    Settings, find,
+};
+use fencepost::run::verdicts::Findings;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::{Cause, Kind};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Runs of each family.
+const SEEDS: u64 = 60;
+
+/// What is made of a second answer that says no.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Habit {
+    /// It is the answer.
+    Believes,
+    /// The first command may have been applied.
+    Doubts,
+}
+
+struct Resender {
+    env: Env,
+    redis: Session,
+    ttl_ms: String,
+    habit: Habit,
+}
+
+const fn definition(habit: Habit) -> Definition {
+    Definition {
+        name: "resender",
+        about: "a lock of a test",
+        deployment: Deployment::Primary,
+        has_tokens: false,
+        is_fair: false,
+        models: None,
+        build: match habit {
+            Habit::Believes => |env, servers, settings| {
+                Box::new(Resender::new(env, servers, settings, Habit::Believes))
+            },
+            Habit::Doubts => |env, servers, settings| {
+                Box::new(Resender::new(env, servers, settings, Habit::Doubts))
+            },
+        },
+    }
+}
+
+impl Resender {
+    fn new(env: Env, servers: &Servers, settings: &Settings, habit: Habit) -> Resender {
+        let redis = Session::primary(&env, servers, settings);
+        Resender { env, redis, ttl_ms: settings.ttl.as_millis().to_string(), habit }
+    }
+
+    /// Whether a no may be told for certain, of a command of which the first sending failed so.
+    fn is_certain(&self, first: &CallError) -> bool {
+        self.habit == Habit::Believes || !first.may_have_applied()
+    }
+
+    /// Asks until it is granted; once a reply is missing it asks one time more.
+    async fn obtain(&mut self, key: &str) -> Acquisition {
+        let owner = fresh_owner(&self.env);
+        let first = loop {
+            match set_if_absent(&mut self.redis, key, &owner, &self.ttl_ms).await {
+                Ok(true) => return granted(key, &owner),
+                Ok(false) => self.env.sleep(Duration::from_secs(3)).await,
+                Err(error) => break error,
+            }
+        };
+        match set_if_absent(&mut self.redis, key, &owner, &self.ttl_ms).await {
+            Ok(true) => granted(key, &owner),
+            Ok(false) if self.is_certain(&first) => Acquisition::Refused("taken".into()),
+            Ok(false) => Acquisition::Unknown(first.to_string()),
+            Err(error) => Acquisition::Unknown(error.to_string()),
+        }
+    }
+
+    async fn give_back(&mut self, lease: Lease) -> Release {
+        let first = match delete_if_owned(&mut self.redis, &lease.resource, &lease.owner).await {
+            Ok(true) => return Release::Released,
+            Ok(false) => return Release::NotHeld,
+            Err(error) => error,
+        };
+        match delete_if_owned(&mut self.redis, &lease.resource, &lease.owner).await {
+            Ok(true) => Release::Released,
+            Ok(false) if self.is_certain(&first) => Release::NotHeld,
+            Ok(false) => Release::Unknown(first.to_string()),
+            Err(error) => Release::Unknown(error.to_string()),
+        }
+    }
+}
+
+fn granted(resource: &str, owner: &[u8]) -> Acquisition {
+    let (resource, owner) = (resource.to_owned(), owner.to_vec().into());
+    Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
+}
+
+impl Lock for Resender {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.obtain(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(self.give_back(lease))
+    }
+}
+
+/// The wrong answers of a lock under a family: in how many runs, and what their sentences begin
+/// with after the name of the process. Every one has a lost reply for its cause.
+fn wrong_answers(client: &'static Definition, family: &str) -> (u64, BTreeSet<String>) {
+    let families = family.parse().unwrap();
+    let (mut runs, mut said) = (0, BTreeSet::new());
+    for seed in 0..SEEDS {
+        let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(Scenario::default()));
+        let outcome = spec.run(Engine::Fast).unwrap();
+        let report = Findings { spec: &spec, outcome: &outcome }.report();
+        assert!(report.acquisitions > 0, "{family} {seed}");
+        let found = report.violations.iter().map(|one| &one.violation);
+        let wrong: Vec<_> = found.filter(|one| one.kind == Kind::WrongAnswer).collect();
+        runs += u64::from(!wrong.is_empty());
+        for one in wrong {
+            assert_eq!(one.cause, Cause::LostReply, "{family} {seed}: {}", one.summary);
+            let words = one.summary.split(' ').skip(4).take(6);
+            said.insert(words.collect::<Vec<_>>().join(" "));
+        }
+    }
+    (runs, said)
+}
+
+#[test]
+fn who_takes_the_second_answer_for_the_only_one_tells_what_is_not_so() {
+    static BELIEVES: Definition = definition(Habit::Believes);
+    static DOUBTS: Definition = definition(Habit::Doubts);
+    let mut all = BTreeSet::new();
+    for family in ["lost-reply", "partition"] {
+        let (runs, said) = wrong_answers(&BELIEVES, family);
+        println!("{family}: wrong answers in {runs} of {SEEDS} runs: {said:?}");
+        assert!(runs > 0, "{family}");
+        all.extend(said);
+        assert_eq!(wrong_answers(&DOUBTS, family).0, 0, "{family}");
+    }
+    let both = ["it did not get the lock,", "it no longer held the lock,"].map(str::to_owned);
+    assert_eq!(all, BTreeSet::from(both));
+}
+
+#[test]
+fn the_textbook_locks_tell_nothing_that_is_not_so() {
+    for name in ["single-node", "redlock", "fencing"] {
+        for family in ["lost-reply", "latency", "slow-server"] {
+            assert_eq!(wrong_answers(find(name).unwrap(), family).0, 0, "{name} {family}");
+        }
+    }
+}
