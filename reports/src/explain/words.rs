@@ -107,6 +107,14 @@ fn shared_client_id(holder: &str, taker: &str) -> String {
     )
 }
 
+fn storage_delay(holder: &str, taker: &str) -> String {
+    let on_its_way = "The write was still on its way to the storage when";
+    match holder == taker {
+        true => format!("{on_its_way} {taker} was granted the lock again."),
+        false => format!("{on_its_way} the lock passed from {holder} to {taker}."),
+    }
+}
+
 fn stale_read(holder: &str) -> String {
     format!(
         "A server that was behind told {holder} that it was the first of the queue, when its node \
@@ -161,14 +169,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             ),
             Cause::LostReply => LOST_REPLY.to_owned(),
             Cause::LostRelease => self.lost_release(&holder, &taker),
-            Cause::StorageDelay if holder == taker => format!(
-                "The write was still on its way to the storage when {taker} was granted the lock \
-                 again."
-            ),
-            Cause::StorageDelay => format!(
-                "The write was still on its way to the storage when the lock passed from {holder} \
-                 to {taker}."
-            ),
+            Cause::StorageDelay => storage_delay(&holder, &taker),
             Cause::Latency => format!(
                 "The answer that {holder} was granted the lock came so late that most of the lease \
                  was over."
