@@ -126,7 +126,7 @@ def of_hand():
     peer = lambda *body: frame(bytes(body))
     keep("zookeeper", "vote", b"\5\0" + piece(2, b"fpzk" + peer(0, 2) + peer(1, 0, *bytes(7), 1, *bytes(4), *bytes(8), 2)) + piece(3, b"\xff" * 9))
     keep("zookeeper", "leader", b"\5\0" + piece(6, peer(3, 0, 0, 0, 1) + peer(9, 0, 0, 0, 1) + peer(11) + peer(14)) + piece(3, b"\xff"))
-    startup = (18).to_bytes(4, "big") + b"\0\3\0\0user\0me\0\0"
+    startup = (17).to_bytes(4, "big") + b"\0\3\0\0user\0me\0\0"
     said = lambda kind, body: kind + (len(body) + 4).to_bytes(4, "big") + body
     query = lambda sql: said(b"Q", sql.encode() + b"\0")
     keep("postgresql", "rows", piece(0, query("BEGIN; UPDATE t SET v = v + 1 WHERE k = 1")) + piece(1, query("SELECT v FROM t WHERE k = 1 FOR UPDATE"))

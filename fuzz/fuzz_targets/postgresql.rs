@@ -13,7 +13,7 @@ use fencepost_postgresql::{Config, Postgresql};
 use libfuzzer_sys::fuzz_target;
 
 /// Begins a session as the user `me`.
-const STARTUP: &[u8] = b"\0\0\0\x12\0\x03\0\0user\0me\0\0";
+const STARTUP: &[u8] = b"\0\0\0\x11\0\x03\0\0user\0me\0\0";
 const TABLE: &str = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
 /// `SELECT 1`, as a simple query.
 const QUESTION: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
