@@ -158,12 +158,19 @@ impl Curator {
         true
     }
 
-    /// Deletes a node; false if it was gone already. If no server confirms that, the node stays, or
-    /// is deleted in the background.
+    /// Deletes a node; false if it was gone before this asked for it. One that is gone when the
+    /// request is sent again counts as deleted: the first may have done it, and Curator passes over
+    /// `NoNode` (`LockInternals.deleteOurPath`). If no server confirms that, the node stays, or is
+    /// deleted in the background.
     pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
-        match self.call(async |session: Session| session.delete(path).await).await {
+        let mut sent = 0_u32;
+        let deletes = async |session: Session| {
+            sent += 1;
+            session.delete(path).await
+        };
+        match self.call(deletes).await {
             Ok(()) => Ok(true),
-            Err(ZooKeeperError::NoNode) => Ok(false),
+            Err(ZooKeeperError::NoNode) => Ok(sent > 1),
             Err(error) => {
                 if is_retryable(&error) && deletion == Deletion::Guaranteed {
                     self.delete_in_background(path);

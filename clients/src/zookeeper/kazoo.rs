@@ -239,12 +239,15 @@ impl KazooLock {
         };
         let path = format!("{}/{node}", parent_of(resource));
         let mut retry = KazooRetry::new(&self.env, Duration::from_secs(3_600), None);
+        let mut is_sent_again = false;
         let outcome = loop {
             match self.client.session().delete(&path).await {
                 Ok(()) => break Ok(true),
-                Err(ZooKeeperError::NoNode) => break Ok(false),
+                // The first request may have deleted it; `_inner_release` passes over this.
+                Err(ZooKeeperError::NoNode) => break Ok(is_sent_again),
                 Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired) => {
                     retry.again().await;
+                    is_sent_again = true;
                 }
                 Err(error) => break Err(error),
             }

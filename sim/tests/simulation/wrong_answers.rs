@@ -151,6 +151,14 @@ fn who_takes_the_second_answer_for_the_only_one_tells_what_is_not_so() {
 }
 
 #[test]
+fn a_delete_that_is_sent_again_and_finds_nothing_has_done_what_it_was_sent_for() {
+    // Curator and kazoo pass over `NoNode`.
+    for name in ["curator-mutex", "kazoo-lock", "zookeeper-semaphore"] {
+        assert_eq!(wrong_answers(find(name).unwrap(), "partition").0, 0, "{name}");
+    }
+}
+
+#[test]
 fn the_textbook_locks_tell_nothing_that_is_not_so() {
     for name in ["single-node", "redlock", "fencing"] {
         for family in ["lost-reply", "latency", "slow-server"] {

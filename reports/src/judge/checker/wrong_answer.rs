@@ -36,7 +36,7 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     let told = one.completed.filter(|_| one.outcome == Outcome::Refused)?;
     let is_inside =
         |section: &Section| section.process == one.process && section.covers(one.invoked);
-    if timeline.sections.iter().any(is_inside) {
+    if timeline.sections.iter().any(is_inside) || may_be_of_an_earlier_one(timeline, one) {
         return None;
     }
     let wrote = |span: &&KeySpan<'_>| {
@@ -58,6 +58,17 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
         );
         finding(process, told, what, standing.iter().map(|span| span.from))
     })
+}
+
+/// Whether a command of an earlier acquire of this process may still have been under way: since it
+/// last had the lock, one ended without its knowing how.
+fn may_be_of_an_earlier_one(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
+    let own = timeline.acquisitions.iter().rev();
+    let earlier = own.filter(|other| {
+        other.process.machine() == one.process.machine() && other.invoked < one.invoked
+    });
+    let mut since_it_had_it = earlier.take_while(|other| other.outcome != Outcome::Granted);
+    since_it_had_it.any(|other| other.outcome != Outcome::Refused)
 }
 
 /// A release whose answer is not so.
@@ -142,7 +153,16 @@ fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
             .map(|one| one.invoked);
         by == span.by && again.is_none_or(|again| gone < again)
     };
-    timeline.stands_at(span, at) && !taken_back()
+    // Of one lock that is replicated, a server that was away still tells of what is gone elsewhere.
+    let gone_elsewhere = || {
+        timeline.history.header.quorum <= 1
+            && timeline.keys.iter().any(|copy| {
+                let is_one = copy.value.zip(span.value).is_some_and(|(a, b)| is_one_owner(a, b));
+                let went = copy.to.is_some_and(|(gone, _)| span.from < gone && gone < at);
+                copy.node != span.node && is_one && went
+            })
+    };
+    timeline.stands_at(span, at) && !taken_back() && !gone_elsewhere()
 }
 
 /// Whether what stands is enough to be the lock, and nobody else has it at another primary.
@@ -208,12 +228,20 @@ mod tests {
         assert_eq!(wrong_answers(under_way.removed(4, "a", 1).acquires(5, 1)), 0);
         let open = Story::new().acquires(1, 1).grants(2, 1, "a").info(3, 1);
         assert_eq!(wrong_answers(open), 0, "it says that it does not know");
+        let late = Story::new().acquires(1, 1).info(2, 1).acquires(3, 1).grants(4, 1, "a");
+        assert_eq!(wrong_answers(late.fails(5, 1)), 0, "the first acquire may have written it");
     }
 
     #[test]
     fn who_overwrites_the_lock_of_another_and_is_refused_is_told_the_truth() {
         let story = Story::new().takes(1, 2, "b").acquires(2, 1).grants(3, 1, "a");
         assert_eq!(wrong_answers(story.fails(4, 1)), 0);
+    }
+
+    #[test]
+    fn what_is_gone_at_one_server_of_a_replicated_lock_stands_at_none() {
+        let story = Story::new().acquires(1, 1).grants(2, 1, "a").replicated(2, 2, "a");
+        assert_eq!(wrong_answers(story.removed_at(3, 2, "a", 1).fails(4, 1)), 0);
     }
 
     #[test]
