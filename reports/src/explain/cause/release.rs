@@ -3,7 +3,7 @@
 
 use super::Cause;
 use crate::judge::finding::{Clash, Finding, Kind};
-use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Node};
 
@@ -29,7 +29,7 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
 }
 
 /// Why a process was told for certain what is not so: while its call was open, a fault held up or
-/// lost what it sent or was sent, or a server or the process itself stood still or died.
+/// lost what it and a server of the finding sent each other, or one of the two stood still or died.
 pub(super) fn misheard(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let told = finding.witness.last().map(|index| timeline.moment(*index));
     let Some((told, what)) = told.map(|told| (told, &timeline.history.events[told.index].what))
@@ -41,18 +41,21 @@ pub(super) fn misheard(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
         What::Fail { operation, .. } => (operation, Cause::LostReply),
         _ => return Cause::Unexplained,
     };
-    let keeps_from_hearing = |impact| match impact {
-        Impact::HoldsUpMessages
-        | Impact::LosesReply
-        | Impact::Freezes
-        | Impact::Slows
-        | Impact::Kills => true,
-        Impact::BendsClock | Impact::LosesKeys => false,
+    let events = &timeline.history.events;
+    let process = events[told.index].node.machine();
+    let servers = finding.witness.iter().map(|index| events[*index].node);
+    let servers: Vec<Node> = servers.filter(|node| node.is_server()).collect();
+    let keeps_from_hearing = |fault: &FaultSpan<'_>| {
+        let names_server = servers.iter().any(|server| fault.names(*server));
+        match fault.kind.impact() {
+            Impact::HoldsUpMessages | Impact::LosesReply => fault.names(process) && names_server,
+            Impact::Freezes | Impact::Slows | Impact::Kills => fault.names(process) || names_server,
+            Impact::BendsClock | Impact::LosesKeys => false,
+        }
     };
     let at_work = timeline.invocation_of(*operation).is_some_and(|invoked| {
-        timeline.faults.iter().any(|fault| {
-            keeps_from_hearing(fault.kind.impact()) && fault.touches(invoked.time, told.time)
-        })
+        let mut faults = timeline.faults.iter();
+        faults.any(|fault| keeps_from_hearing(fault) && fault.touches(invoked.time, told.time))
     });
     if at_work { cause } else { Cause::Unexplained }
 }

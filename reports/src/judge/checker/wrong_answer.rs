@@ -13,7 +13,7 @@ use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{
     Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline, is_one_owner,
 };
-use crate::record::history::{Change, What};
+use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     let told = one.completed.filter(|_| one.outcome == Outcome::Refused)?;
     let is_inside =
         |section: &Section| section.process == one.process && section.covers(one.invoked);
-    if timeline.sections.iter().any(is_inside) || may_be_of_an_earlier_one(timeline, one) {
+    if timeline.sections.iter().any(is_inside) || !is_settled(timeline, one.process, one.invoked) {
         return None;
     }
     let wrote = |span: &&KeySpan<'_>| {
@@ -60,15 +60,24 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Whether a command of an earlier acquire of this process may still have been under way: since it
-/// last had the lock, one ended without its knowing how.
-fn may_be_of_an_earlier_one(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
-    let own = timeline.acquisitions.iter().rev();
-    let earlier = own.filter(|other| {
-        other.process.machine() == one.process.machine() && other.invoked < one.invoked
-    });
-    let mut since_it_had_it = earlier.take_while(|other| other.outcome != Outcome::Granted);
-    since_it_had_it.any(|other| other.outcome != Outcome::Refused)
+/// Whether every earlier call of a process, of any of its threads, had been answered for certain by
+/// a moment. A command of one that had not may still be under way, and do what the next one seems to
+/// have done.
+fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
+    let mut open: BTreeSet<u64> = BTreeSet::new();
+    for event in &timeline.history.events[..by.index] {
+        match &event.what {
+            What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => {}
+            What::Invoke { operation, .. } if event.node.machine() == process.machine() => {
+                open.insert(*operation);
+            }
+            What::Ok { operation, .. } | What::Fail { operation, .. } => {
+                open.remove(operation);
+            }
+            _ => {}
+        }
+    }
+    open.is_empty()
 }
 
 /// A release whose answer is not so.
@@ -81,14 +90,14 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     let owner = timeline.acquisitions[section.acquisition].owner?;
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
     let removed = |span: &&KeySpan<'_>| {
-        let process = section.process.machine();
         matches!(span.to, Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. }))
-            if by.machine() == process && invoked < at && at < told)
+            if by == section.process && invoked < at && at < told)
     };
     let removed: Vec<&KeySpan<'_>> = timeline.keys.iter().filter(own).filter(removed).collect();
     let process = section.process;
     if !is_given_back {
-        return is_quorum(timeline, &removed).then(|| {
+        let is_wrong = is_quorum(timeline, &removed) && is_settled(timeline, process, invoked);
+        return is_wrong.then(|| {
             let what = format!(
                 "{process} was told that it no longer held the lock, which this very release had \
                  removed at {}.",
@@ -263,6 +272,9 @@ mod tests {
         assert_eq!(wrong_answers(left().removed(4, "a", 2).fails(5, 1)), 0, "another did");
         let before = Story::new().takes(1, 1, "a").expires(2, "a").leaves(3, 1);
         assert_eq!(wrong_answers(before.fails(5, 1)), 0);
+        let late = Story::new().takes(1, 1, "a").leaves(2, 1).info(3, 1).takes(4, 1, "a");
+        let late = late.leaves(5, 1).removed(6, "a", 1).fails(7, 1);
+        assert_eq!(wrong_answers(late), 0, "the first release may have removed it");
     }
 
     #[test]

@@ -140,3 +140,15 @@ fn a_release_of_an_earlier_lock_that_arrives_late_removes_the_next_lock_of_the_s
     assert_eq!(inside(false, false), Cause::EarlyRelease, "every release was answered");
     assert_eq!(inside(true, true), Cause::EarlyRelease, "its inner hold was given back");
 }
+
+#[test]
+fn an_answer_is_misheard_by_a_fault_between_the_two_and_not_by_one_elsewhere() {
+    let story = |cut: u16| {
+        let story = Story::new().acquires(1, 1).grants(3, 1, "a").fails(5, 1);
+        let nodes = [Node::Client(cut), REDIS];
+        let story = story.fault_began(2, 1, "partition", &nodes);
+        cause(Kind::WrongAnswer, story.fault_ended(6, 1, "partition", REDIS))
+    };
+    assert_eq!(story(1), Cause::LostReply);
+    assert_eq!(story(2), Cause::Unexplained);
+}
