@@ -127,6 +127,10 @@ impl Ensemble for RealEnsemble {
         self.servers.iter().position(leads)
     }
 
+    fn leads(&mut self, at: usize) -> bool {
+        self.servers[at].mode().as_deref() == Some("leader")
+    }
+
     fn kill(&mut self, at: usize) {
         self.servers[at].kill();
     }
