@@ -92,11 +92,31 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         with: |spec| another_lock(&fenced_storage(spec), "etcd-mutex-fencing"),
         setting: |_| "client=etcd-mutex-fencing".to_owned(),
     },
-    other_lock!("leave-when-done", "etcd-mutex" => "etcd-mutex-done", "a holder that leaves its section when its session is done"),
-    other_lock!("etcd-3.5", "etcd-lock-api" => "etcd-lock-api-fixed", "servers that look for the caller's key before they grant the lock (etcd 3.5.0)"),
-    other_lock!("look-for-the-key", "etcd-mutex-unchecked" => "etcd-mutex", "a mutex that looks for its own key after it has waited (etcd 3.5.0)"),
-    other_lock!("leave-when-suspended", "curator-mutex" => "curator-suspended", "a holder that leaves its section when its connection is suspended or lost"),
-    other_lock!("database-time", "shedlock-jdbc" => "shedlock-db-time", "a row that is judged by the clock of the database"),
+    other_lock!(
+        "leave-when-done",
+        "etcd-mutex" => "etcd-mutex-done",
+        "a holder that leaves its section when its session is done"
+    ),
+    other_lock!(
+        "etcd-3.5",
+        "etcd-lock-api" => "etcd-lock-api-fixed",
+        "servers that look for the caller's key before they grant the lock (etcd 3.5.0)"
+    ),
+    other_lock!(
+        "look-for-the-key",
+        "etcd-mutex-unchecked" => "etcd-mutex",
+        "a mutex that looks for its own key after it has waited (etcd 3.5.0)"
+    ),
+    other_lock!(
+        "leave-when-suspended",
+        "curator-mutex" => "curator-suspended",
+        "a holder that leaves its section when its connection is suspended or lost"
+    ),
+    other_lock!(
+        "database-time",
+        "shedlock-jdbc" => "shedlock-db-time",
+        "a row that is judged by the clock of the database"
+    ),
     other_lock!("client-id", "jdbc-5-app-id" => "jdbc-5", "a client id that no other process has"),
     Safeguard {
         name: "delayed-restart",
@@ -148,7 +168,11 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         with: |spec| changed(spec, by_monotonic),
         setting: |_| "CLOCK_BOOTTIME".to_owned(),
     },
-    other_lock!("watchdog", "single-node" => "watchdog", "a task in the holder's process that renews the lease"),
+    other_lock!(
+        "watchdog",
+        "single-node" => "watchdog",
+        "a task in the holder's process that renews the lease"
+    ),
     Safeguard {
         name: "random-retry-delay",
         about: "a random delay between two attempts, where it was always the same",

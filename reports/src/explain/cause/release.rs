@@ -90,8 +90,8 @@ fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Momen
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Whether a release that was astray may arrive at a moment: one of them has removed nothing by then.
-/// What a process removes while no release of it is open, a release of before has removed.
+/// Whether a release that was astray may arrive at a moment: one of them has removed nothing by
+/// then. What a process removes while no release of it is open, a release of before has removed.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {

@@ -79,8 +79,9 @@ fn contended_twice(timeline: &Timeline<'_>, process: Node, until: SimTime) -> bo
 }
 
 /// Why the first of the queue does not take the lock: its process waits on and has not been told, or
-/// it waits with another node, or has been told since that it does not have the lock. Nothing if a process once had the lock under
-/// that name, or a process died whose session may have kept it there.
+/// it waits with another node, or has been told since that it does not have the lock. Nothing if a
+/// process once had the lock under that name, or a process died whose session may have kept it
+/// there.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

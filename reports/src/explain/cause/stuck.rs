@@ -133,9 +133,9 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Opti
 }
 
 /// Why a lock still stands at a server although its owner gave it back and was told so. What was
-/// written there before that, the release did not reach: of many servers, not all need it. What was written after it began is a
-/// command of which the owner had not heard, applied late; or a count that such a command had
-/// raised, so that the release only lowered it.
+/// written there before that, the release did not reach: of many servers, not all need it. What was
+/// written after it began is a command of which the owner had not heard, applied late; or a count
+/// that such a command had raised, so that the release only lowered it.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,

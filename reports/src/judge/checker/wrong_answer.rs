@@ -36,7 +36,7 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     let told = one.completed.filter(|_| one.outcome == Outcome::Refused)?;
     let is_inside =
         |section: &Section| section.process == one.process && section.covers(one.invoked);
-    if timeline.sections.iter().any(is_inside) || !is_settled(timeline, one.process, one.invoked) {
+    if timeline.sections.iter().any(is_inside) {
         return None;
     }
     let wrote = |span: &&KeySpan<'_>| {
@@ -50,7 +50,9 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     // Of several attempts each may have a value of its own.
     let last = standing.last()?.value?;
     standing.retain(|span| span.value.is_some_and(|value| is_one_owner(value, last)));
-    speaks_against(timeline, &standing, told).then(|| {
+    let is_wrong =
+        speaks_against(timeline, &standing, told) && is_settled(timeline, one.process, one.invoked);
+    is_wrong.then(|| {
         let process = one.process;
         let what = format!(
             "{process} was told that it did not get the lock, but what it had written stood at {}.",
@@ -61,8 +63,8 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
 }
 
 /// Whether every earlier call of a process, of any of its threads, had been answered for certain by
-/// a moment. A command of one that had not may still be under way, and do what the next one seems to
-/// have done.
+/// a moment. A command of one that had not may still be under way, and do what the next one seems
+/// to have done.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
