@@ -36,6 +36,17 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
+/// Whether the installed server is of the very release that is modelled. Releases of 10.11 differ in
+/// what they call themselves and in how wide they say that `TRUE` is: 10.11.14 one digit, 10.11.19
+/// five.
+pub(crate) fn is_release_modelled() -> bool {
+    let said = program("mariadbd").and_then(|server| {
+        let said = Command::new(server).arg("--version").output().ok()?;
+        Some(String::from_utf8_lossy(&said.stdout).contains("Ver 10.11.19-"))
+    });
+    said == Some(true)
+}
+
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

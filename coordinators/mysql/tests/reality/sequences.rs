@@ -2,7 +2,7 @@
 
 use super::fake::Fake;
 use super::packets::{is_misread, is_refused, query, shown};
-use super::real::{Connection, Real};
+use super::real::{Connection, Real, is_release_modelled};
 use super::statements::{ODD, locking, words};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -168,6 +168,12 @@ fn replies_and_waits_are_those_of_a_real_mariadb() {
     }
 }
 
+/// Whether releases of 10.11 answer it differently.
+fn is_of_a_release(sql: &str) -> bool {
+    let sql = sql.to_ascii_uppercase();
+    ["VERSION", "TRUE", "FALSE"].iter().any(|word| sql.contains(word))
+}
+
 /// Each statement alone, and the warnings that it left: all that differs is told at once. What ours
 /// refuses because it is not modelled is passed over, and so is where words without sense have
 /// their error.
@@ -178,7 +184,11 @@ fn statements_alone_are_answered_as_by_a_real_mariadb() {
     let drawn = (0..ALONE).map(|_| words().new_tree(&mut drawing).unwrap().current());
     let all: Vec<String> = ODD.iter().map(|sql| (*sql).to_owned()).chain(drawn).collect();
     let (mut different, mut compared) = (Vec::new(), 0);
+    let is_modelled = is_release_modelled();
     for (index, sql) in all.into_iter().enumerate() {
+        if !is_modelled && is_of_a_release(&sql) {
+            continue;
+        }
         let mut session = real.session();
         let mut fake = Fake::start(session.id);
         let id = fake.session();
