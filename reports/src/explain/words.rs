@@ -41,6 +41,10 @@ fn alone(kind: Kind, cause: Cause, header: &Header) -> String {
         (Kind::WrongAnswer, Cause::LostRelease) => {
             "No server had applied its release by then: a fault was at work meanwhile."
         }
+        (Kind::WrongAnswer, Cause::OrphanNode) => {
+            "It had two nodes in the queue by then: it waited with the second, and did not know of \
+             the first."
+        }
         (_, Cause::AsyncReplicationLoss) => {
             "The lock had been given back, but the server that was promoted never received that: \
              replication is asynchronous."

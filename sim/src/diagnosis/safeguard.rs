@@ -113,6 +113,36 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         "a holder that leaves its section when its connection is suspended or lost"
     ),
     other_lock!(
+        "protection",
+        "curator-unprotected" => "curator-mutex",
+        "a create whose node is found again by the GUID in its name, if the reply is lost"
+    ),
+    other_lock!(
+        "same-session",
+        "curator-any-session" => "curator-mutex",
+        "a look-up that passes over a node of an earlier session (Curator 4.3.0)"
+    ),
+    other_lock!(
+        "guaranteed-delete",
+        "curator-unguaranteed" => "curator-mutex",
+        "a release that goes on in the background until some server has confirmed it"
+    ),
+    other_lock!(
+        "protection-and-guaranteed-delete",
+        "zookeeper-naive" => "curator-mutex",
+        "a create that is found again by its GUID, and a release that goes on until confirmed"
+    ),
+    other_lock!(
+        "protection-and-guaranteed-delete",
+        "zookeeper-herd" => "curator-mutex",
+        "a create that is found again by its GUID, and a release that goes on until confirmed"
+    ),
+    other_lock!(
+        "watches-set-again",
+        "zookeeper-lost-watch" => "zookeeper-naive",
+        "watches that are set again after each reconnect"
+    ),
+    other_lock!(
         "database-time",
         "shedlock-jdbc" => "shedlock-db-time",
         "a row that is judged by the clock of the database"

@@ -1,5 +1,7 @@
 //! What reports say of remedies is so: whoever replays the run with the safeguard finds it.
 
+use crate::anomalies::rows::coordinators::{alone, slow_and_alone, slow_and_away};
+use crate::anomalies::rows::written::WRITTEN;
 use fencepost::diagnosis::{Extent, Rates, SAFEGUARDS, Trials};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
@@ -152,4 +154,100 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     assert_eq!(lease.on_this_plan, OnThisPlan::StillThere);
     let delay = remedies.iter().find(|remedy| remedy.name == "random-retry-delay").unwrap();
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);
+}
+
+/// A safeguard against one mistake of a lock on ZooKeeper, and a cell in which the mistake shows.
+struct Against {
+    name: &'static str,
+    client: &'static str,
+    fault: &'static str,
+    scenario: fn() -> Scenario,
+}
+
+const fn against(
+    name: &'static str,
+    (client, fault): (&'static str, &'static str),
+    scenario: fn() -> Scenario,
+) -> Against {
+    Against { name, client, fault, scenario }
+}
+
+const AGAINST: &[Against] = &[
+    against("protection", ("curator-unprotected", "lost-reply"), slow_and_alone),
+    against("guaranteed-delete", ("curator-unguaranteed", "restart"), slow_and_away),
+    against("watches-set-again", ("zookeeper-lost-watch", "lost-reply"), alone),
+    against("protection-and-guaranteed-delete", ("zookeeper-naive", "failover"), Scenario::default),
+];
+
+impl Against {
+    /// The first run in which this kind shows, and what is said of the safeguard there.
+    fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
+        let scenario = Rc::new(scenario);
+        let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());
+        let found = (0..40).find_map(|seed| {
+            let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
+            let shown = violations(&spec).into_iter().find(|one| one.kind == kind);
+            shown.map(|violation| (spec, violation))
+        });
+        let (spec, violation) = found.unwrap();
+        let trials = Trials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 12 });
+        let remedies = trials.remedies(&violation);
+        remedies.into_iter().find(|remedy| remedy.name == self.name).unwrap()
+    }
+}
+
+#[test]
+fn each_safeguard_of_zookeeper_keeps_nobody_from_the_lock_where_its_mistake_did() {
+    for against in AGAINST {
+        let remedy = against.tried(against.fault, Kind::Stuck, (against.scenario)());
+        assert_ne!(remedy.on_this_plan, OnThisPlan::StillThere, "{remedy:?}");
+        // zookeeper-naive, which sets its watches again, has another mistake.
+        let [with, without] = [remedy.broken_with, remedy.broken_without];
+        assert!(without > 0 && with * 10 <= without, "{remedy:?}");
+    }
+}
+
+#[test]
+fn a_look_up_that_knows_its_session_is_quiet_where_another_takes_a_node_that_will_go() {
+    let row = &WRITTEN[0];
+    let (client, families) = (find(row.flawed.client).unwrap(), row.families.parse().unwrap());
+    let drawn = |seed| {
+        let scenario = Rc::new((row.flawed.scenario)());
+        RunSpec::draw(Seed(seed), client, &families, scenario)
+    };
+    let mut specs = (0..row.seeds).map(|seed| RunSpec { plan: (row.plan)(), ..drawn(seed) });
+    let spec = specs.find(|spec| !violations(spec).is_empty()).unwrap();
+    let trials = Trials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
+    for violation in violations(&spec) {
+        let remedies = trials.remedies(&violation);
+        let remedy = remedies.iter().find(|remedy| remedy.name == "same-session").unwrap();
+        assert_eq!(remedy.on_this_plan, OnThisPlan::Gone, "{remedy:?}");
+    }
+}
+
+/// A session that ends under its holder has nothing to do with the mistake.
+#[test]
+fn none_of_these_safeguards_changes_what_a_pause_breaks() {
+    let same_session = against("same-session", ("curator-any-session", "pause"), Scenario::default);
+    for against in AGAINST.iter().chain([&same_session]) {
+        let remedy = against.tried("pause", Kind::Overlap, Scenario::default());
+        assert_eq!(remedy.on_this_plan, OnThisPlan::StillThere, "{remedy:?}");
+        let [with, without] = [remedy.broken_with, remedy.broken_without];
+        assert!(without > 0 && with.abs_diff(without) * 4 <= without, "{remedy:?}");
+    }
+}
+
+#[test]
+fn a_safeguard_of_zookeeper_is_tried_only_with_the_lock_that_lacks_it() {
+    let names = AGAINST.iter().map(|against| against.name).chain(["same-session"]);
+    let names: BTreeSet<&str> = names.collect();
+    for client in
+        ["curator-mutex", "curator-fencing", "kazoo-lock", "zookeeper-semaphore", "redlock"]
+    {
+        let spec = spec(client, "none", 0);
+        let fitting = SAFEGUARDS.iter().filter(|safeguard| safeguard.on(&spec).is_some());
+        let wrong: Vec<&str> =
+            fitting.map(|one| one.name).filter(|it| names.contains(it)).collect();
+        assert!(wrong.is_empty(), "{client}: {wrong:?}");
+    }
 }

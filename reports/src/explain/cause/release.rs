@@ -1,7 +1,7 @@
 //! Releases that did not do what they were sent for: lost, held up, or carried out at another
 //! server than the grant.
 
-use super::Cause;
+use super::{Cause, session};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
@@ -28,8 +28,9 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Why a process was told for certain what is not so: while its call was open, a fault held up or
-/// lost what it and a server of the finding sent each other, or one of the two stood still or died.
+/// Why a process was told for certain what is not so: it waited with a second node, and knew nothing
+/// of its first; or, while its call was open, a fault held up or lost what it and a server of the
+/// finding sent each other, or one of the two stood still or died.
 pub(super) fn misheard(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let told = finding.witness.last().map(|index| timeline.moment(*index));
     let Some((told, what)) = told.map(|told| (told, &timeline.history.events[told.index].what))
@@ -53,11 +54,18 @@ pub(super) fn misheard(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
             Impact::BendsClock | Impact::LosesKeys => false,
         }
     };
-    let at_work = timeline.invocation_of(*operation).is_some_and(|invoked| {
-        let mut faults = timeline.faults.iter();
-        faults.any(|fault| keeps_from_hearing(fault) && fault.touches(invoked.time, told.time))
-    });
-    if at_work { cause } else { Cause::Unexplained }
+    let Some(invoked) = timeline.invocation_of(*operation) else { return Cause::Unexplained };
+    let span = (invoked.time, told.time);
+    if cause == Cause::LostReply
+        && session::contended_twice(timeline, events[told.index].node, span)
+    {
+        return Cause::OrphanNode;
+    }
+    let mut faults = timeline.faults.iter();
+    match faults.any(|fault| keeps_from_hearing(fault) && fault.touches(span.0, span.1)) {
+        true => cause,
+        false => Cause::Unexplained,
+    }
 }
 
 /// Whether a release that a process sent before a moment may have been under way for longer than its

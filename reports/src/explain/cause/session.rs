@@ -67,11 +67,16 @@ pub(super) fn first_node<'h>(
     })
 }
 
-/// Whether a process had, before an instant, a second node in a queue of the lock: then it knows of
+/// Whether a process got a second node in a queue of the lock between two instants: then it knows of
 /// one of them at most.
-fn contended_twice(timeline: &Timeline<'_>, process: Node, until: SimTime) -> bool {
-    let before = timeline.history.events.iter().take_while(|event| event.time_us <= until);
-    let mut seconds = before.filter_map(|event| match &event.what {
+pub(super) fn contended_twice(
+    timeline: &Timeline<'_>,
+    process: Node,
+    (from, until): (SimTime, SimTime),
+) -> bool {
+    let events = timeline.history.events.iter().skip_while(|event| event.time_us < from);
+    let meanwhile = events.take_while(|event| event.time_us <= until);
+    let mut seconds = meanwhile.filter_map(|event| match &event.what {
         What::Server { key, value: Some(value), .. } if key.ends_with("/twice") => Some(value),
         _ => None,
     });
@@ -99,8 +104,8 @@ pub(super) fn of_queue(
     });
     match by {
         Some(by) => {
-            let waits_with_it =
-                waiting.any(|one| one.process == by) && !contended_twice(timeline, by, until);
+            let waits_with_it = waiting.any(|one| one.process == by)
+                && !contended_twice(timeline, by, (SimTime::ZERO, until));
             Some(if waits_with_it { Cause::LostWatch } else { Cause::OrphanNode })
         }
         // Whoever waits since then may wait with this node.

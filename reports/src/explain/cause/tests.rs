@@ -11,7 +11,7 @@ use crate::judge::checker::CHECKERS;
 use crate::judge::finding::Kind;
 use crate::judge::timeline::Timeline;
 use crate::record::history::{Change, Keeping, What};
-use crate::story::Story;
+use crate::story::{KEY, Story};
 use fencepost_faults::{Micros, Node};
 
 const CLIENT: Node = Node::Client(1);

@@ -47,6 +47,14 @@ const READING: [&str; 5] = [
     "A server answers reads from what it knows by then; only what is written is agreed upon.",
     MUTEX[4],
 ];
+const LOOKING: [&str; 5] = [
+    "Create an ephemeral sequential node below the lock, with a GUID in its name.",
+    "No reply: look for a node with the GUID, and take it for the own one.",
+    MUTEX[1],
+    "A client that has been without a server for as long as its session lasts takes the session \
+     for over, without asking, and begins another one (Curator).",
+    "The servers end a session at the tick that follows its timeout, and its nodes go.",
+];
 
 /// One server; messages that take long beside the holds, so that much is under way when a reply is
 /// lost.
@@ -56,6 +64,15 @@ const SLOW_AND_ALONE: &[(&str, &str)] =
 /// Curator's documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
+/// Two processes that are often idle, and cuts that end when a client has given its session up.
+const OFTEN_IDLE: &[(&str, &str)] = &[
+    ("ensemble", "1"),
+    ("processes", "2"),
+    ("hold", "700ms..1s"),
+    ("think", "1s..3s"),
+    ("fault-window", "2s..8s"),
+    ("partition", "8s..10s"),
+];
 /// Servers that are cut off for about as long as a session lasts.
 const BEHIND: &[(&str, &str)] = &[
     ("processes", "6"),
@@ -158,6 +175,23 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
          `simulatedSessionExpirationPercent`, 5.4.0.",
     },
     Exhibit {
+        name: "zookeeper-other-session",
+        title: "A node of another session",
+        question: "The reply to a create is lost, and the node is found again by its name. Is it \
+        one's own?",
+        protocol: LOOKING,
+        client: "curator-any-session",
+        fault: "lost-reply+partition",
+        settings: OFTEN_IDLE,
+        seed: 163,
+        kind: Kind::Overlap,
+        cause: Cause::SessionExpired,
+        remedy: "Compare the session that made the node with the present one, and delete a node of \
+        another (Curator 4.3.0).",
+        fixed: Some(Fixed { client: "curator-mutex", settings: OFTEN_IDLE, kind: Kind::Overlap }),
+        source: "CURATOR-498, *Protected Mode creation can mistake closing session's node*.",
+    },
+    Exhibit {
         name: "zookeeper-stale-read",
         title: "A server that is behind",
         question: "A majority agrees on every change. Does every server know of it?",
@@ -168,7 +202,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 55,
         kind: Kind::LostUpdate,
         cause: Cause::StaleRead,
-        remedy: "A `sync` before the read, or fencing tokens: the czxid of the node is one.",
+        remedy: "Fencing tokens, which the storage checks: the czxid of the node is one. A `sync` \
+        before the read has the server come level first; none of these locks does that.",
         fixed: Some(Fixed { client: "curator-fencing", settings: BEHIND, kind: Kind::LostUpdate }),
         source: "ZooKeeper documentation, *Consistency Guarantees*: single system image and \
          timeliness.",

@@ -3,7 +3,7 @@
 
 use super::rows::Case;
 use super::rows::coordinators::{
-    almost_a_lease, alone, away_for_long, behind, busy_and_behind, slow_and_alone,
+    almost_a_lease, alone, away_for_long, behind, cut_off, slow_and_alone, slow_and_away,
 };
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::Seed;
@@ -43,7 +43,9 @@ const TOLD: &[Told] = &[
     told("kazoo-lock", behind, ("partition", 60), Kind::Overlap, Cause::StaleRead),
     told("zookeeper-naive", PLAIN, ("failover", 10), Kind::Stuck, Cause::LostRelease),
     told("curator-unprotected", slow_and_alone, ("lost-reply", 20), Kind::Stuck, Cause::OrphanNode),
-    told("zookeeper-semaphore", busy_and_behind, ("partition", 60), Kind::Stuck, Cause::OrphanNode),
+    told("curator-mutex", cut_off, ("partition", 20), Kind::LostUpdate, Cause::SessionExpired),
+    told("curator-unguaranteed", slow_and_away, ("restart", 40), Kind::Stuck, Cause::LostRelease),
+    told("zookeeper-semaphore", slow_and_away, ("restart", 40), Kind::Stuck, Cause::OrphanNode),
     told("zookeeper-lost-watch", alone, ("lost-reply", 10), Kind::Stuck, Cause::LostWatch),
 ];
 

@@ -1,9 +1,10 @@
 //! Looks for anomalies in random seeds.
 
 use super::rows::Case;
+use super::rows::written::Written;
 use fencepost::{Engine, RunSpec};
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::{Kind, Verdict, judge};
+use fencepost_reports::{Cause, Kind, Verdict, judge};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -11,6 +12,8 @@ use std::rc::Rc;
 pub(crate) struct Shown {
     /// Every kind of violation.
     pub(crate) kinds: Vec<Kind>,
+    /// The cause of each.
+    pub(crate) causes: Vec<Cause>,
     /// Whether the run proves anything.
     pub(crate) exercised: bool,
 }
@@ -24,12 +27,26 @@ impl Shown {
 
 /// Runs one seed of a case.
 pub(crate) fn look(case: Case, fault: &str, seed: u64) -> Shown {
+    shown(&drawn(case, fault, seed))
+}
+
+/// Runs one seed of a case under a plan that is written by hand.
+pub(crate) fn look_under(written: &Written, case: Case, seed: u64) -> Shown {
+    shown(&RunSpec { plan: (written.plan)(), ..drawn(case, written.families, seed) })
+}
+
+fn drawn(case: Case, fault: &str, seed: u64) -> RunSpec {
     let families: Families = fault.parse().expect("the family is in the table");
     let client = fencepost_clients::find(case.client).expect("the lock is in the table");
-    let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new((case.scenario)()));
+    RunSpec::draw(Seed(seed), client, &families, Rc::new((case.scenario)()))
+}
+
+fn shown(spec: &RunSpec) -> Shown {
     let judgement = judge(&spec.run(Engine::Fast).expect("the run comes to its end").history);
-    let kinds = judgement.violations.iter().map(|violation| violation.kind).collect();
-    Shown { kinds, exercised: !matches!(judgement.verdict, Verdict::Unknown { .. }) }
+    let found = judgement.violations.iter();
+    let (kinds, causes) = found.map(|violation| (violation.kind, violation.cause)).unzip();
+    let exercised = !matches!(judgement.verdict, Verdict::Unknown { .. });
+    Shown { kinds, causes, exercised }
 }
 
 /// How many seeds of the range it takes to see one of these kinds.

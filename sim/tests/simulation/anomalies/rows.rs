@@ -1,10 +1,12 @@
 //! The table: which lock shows what under which fault, and which lock, or which setting, does not.
 //!
 //! The letters follow docs/protocols.md. The rows of the coordinators beside Redis have a file of
-//! their own.
+//! their own, and so have those whose faults are written by hand.
 
 #[path = "rows/coordinators.rs"]
 pub(crate) mod coordinators;
+#[path = "rows/written.rs"]
+pub(crate) mod written;
 
 use fencepost::Scenario;
 use fencepost::setup::scenario::{Hold, MastersOrder, Persistence};
@@ -257,6 +259,7 @@ pub(crate) const SLOW: &[Slow] = &[
     Slow { id: "C8", flawed: case("redlock-py"), twin: case("redlock"), fault: "lost-reply" },
     Slow { id: "B2", flawed: case("redisson"), twin: case("single-node"), fault: "partition" },
     Slow { id: "B3", flawed: case("redisson-fair"), twin: case("redisson"), fault: "client-crash" },
+    coordinators::LATE_EXPIRY,
 ];
 
 /// Every row, in the order of their letters.

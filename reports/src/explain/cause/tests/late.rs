@@ -152,3 +152,16 @@ fn an_answer_is_misheard_by_a_fault_between_the_two_and_not_by_one_elsewhere() {
     assert_eq!(story(1), Cause::LostReply);
     assert_eq!(story(2), Cause::Unexplained);
 }
+
+#[test]
+fn who_is_refused_with_its_second_node_has_an_orphan_as_its_first() {
+    let twice = |story: Story, client: u16| {
+        story.keyed(2, &format!("{KEY}/twice"), Change::Granted, "b", client)
+    };
+    let refused = |story: Story| cause(Kind::WrongAnswer, story.grants(3, 1, "a").fails(5, 1));
+    let asks = || Story::with_sessions().acquires(1, 1);
+    assert_eq!(refused(twice(asks(), 1)), Cause::OrphanNode);
+    assert_eq!(refused(twice(asks(), 2)), Cause::Unexplained, "another process has two nodes");
+    let earlier = twice(Story::with_sessions(), 1).acquires(3, 1);
+    assert_eq!(refused(earlier), Cause::Unexplained, "it was another acquire");
+}

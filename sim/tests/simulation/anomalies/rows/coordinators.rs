@@ -2,7 +2,7 @@
 //! etcd (E7).
 
 use super::{
-    FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, TOKENS, case, delayed_restart, overrun, row,
+    FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, case, delayed_restart, overrun, row,
     slow_messages, synced_always, within,
 };
 use fencepost::Scenario;
@@ -44,7 +44,7 @@ pub(crate) fn slow_and_alone() -> Scenario {
 
 /// The same, and the server stays away for longer than a release is tried again, and for less than
 /// a session lasts.
-fn slow_and_away() -> Scenario {
+pub(crate) fn slow_and_away() -> Scenario {
     Scenario { restart_delay: SpanRange::new(Span::secs(6), Span::secs(8)), ..slow_and_alone() }
 }
 
@@ -72,14 +72,20 @@ pub(crate) fn behind() -> Scenario {
     }
 }
 
-/// The same with short holds, so that somebody creates a node nearly all the time.
-pub(crate) fn busy_and_behind() -> Scenario {
+/// Holders work for longer than a session of 10 s outlives its last sign of life, and clients are cut
+/// off for that long; there is one server, so that no other one takes their place.
+pub(crate) fn cut_off() -> Scenario {
     Scenario {
-        cycles: 60,
-        ttl: Span::secs(4),
-        hold: Hold::Drawn(SpanRange::new(Span::millis(10), Span::millis(200))),
-        ..Scenario::default()
+        partition: Some(SpanRange::new(Span::secs(8), Span::secs(10))),
+        ensemble: 1,
+        ..overrun()
     }
+}
+
+/// The same with an ensemble: the cuts that leave a client any server end no session, and those among
+/// the servers may.
+pub(crate) fn cut_off_from_three() -> Scenario {
+    Scenario { ensemble: 3, ..cut_off() }
 }
 
 /// Every row of theirs.
@@ -163,12 +169,28 @@ pub(super) const ROWS: &[Row] = &[
         60,
     ),
     row(
-        "E3",
-        within("zookeeper-semaphore", busy_and_behind),
+        "E2",
+        within("curator-mutex", cut_off),
         "partition",
+        HARM,
+        Some(within("curator-suspended", cut_off)),
+        20,
+    ),
+    row(
+        "E2",
+        within("curator-mutex", cut_off_from_three),
+        "partition",
+        HARM,
+        Some(within("curator-fencing", cut_off_from_three)),
+        20,
+    ),
+    row(
+        "E3",
+        within("zookeeper-semaphore", slow_and_away),
+        "restart",
         STUCK,
-        Some(within("kazoo-lock", busy_and_behind)),
-        60,
+        Some(within("curator-mutex", slow_and_away)),
+        40,
     ),
     row("E3", case("zookeeper-semaphore"), "pause", HARM, Some(case("curator-fencing")), 20),
     row("E5", case("jdbc-5-app-id"), "none", OVERLAP, Some(case("jdbc-5")), 5),
@@ -194,3 +216,12 @@ pub(super) const ROWS: &[Row] = &[
     row("E7", case("etcd-lock-api"), "pause", HARM, Some(case("etcd-mutex-fencing")), 10),
     row("E7", case("etcd-mutex-done"), "storage-delay", HARM, Some(case("etcd-mutex-fencing")), 10),
 ];
+
+/// Leases in whole seconds: the lock that asks for one more, so that none ends early, waits up to a
+/// second longer for that of a holder which died.
+pub(super) const LATE_EXPIRY: Slow = Slow {
+    id: "E1",
+    flawed: case("memcached-cas"),
+    twin: case("memcached-add"),
+    fault: "client-crash",
+};

@@ -1,0 +1,73 @@
+//! Anomalies that take two faults one right after the other. Drawn ones rarely meet so; these plans
+//! are written by hand, and the seed draws everything else.
+
+use super::{Case, OVERLAP, within};
+use fencepost::Scenario;
+use fencepost::setup::scenario::Hold;
+use fencepost::setup::span::{Span, SpanRange};
+use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
+use fencepost_reports::{Cause, Kind};
+
+/// One anomaly under a plan of its own.
+pub(crate) struct Written {
+    /// Which protocol it belongs to.
+    pub(crate) id: &'static str,
+    /// The lock and what it runs in.
+    pub(crate) flawed: Case,
+    /// The same without the mistake.
+    pub(crate) twin: Case,
+    /// What goes wrong.
+    pub(crate) plan: fn() -> FaultPlan,
+    /// The families that its faults belong to.
+    pub(crate) families: &'static str,
+    /// The plan in words.
+    pub(crate) about: &'static str,
+    /// What the flawed one shows, one of them at least, and the twin never.
+    pub(crate) kinds: &'static [Kind],
+    /// Why.
+    pub(crate) cause: Cause,
+    /// In how many seeds from 0 the test looks for it.
+    pub(crate) seeds: u64,
+}
+
+/// Every one of them.
+pub(crate) const WRITTEN: &[Written] = &[Written {
+    id: "E2",
+    flawed: within("curator-any-session", often_idle),
+    twin: within("curator-mutex", often_idle),
+    plan: reply_lost_and_cut_off,
+    families: "lost-reply+partition",
+    about: "the reply to a command of client-1 is lost between 6 s and 7.5 s, and from 7.5 s to \
+         15.9 s it is cut off",
+    kinds: OVERLAP,
+    cause: Cause::SessionExpired,
+    seeds: 40,
+}];
+
+/// One server; two processes that think for longer than they hold, so that the next command of one
+/// is often a create, and hardly ever one of a waiter.
+fn often_idle() -> Scenario {
+    Scenario {
+        processes: 2,
+        hold: Hold::Drawn(SpanRange::new(Span::millis(700), Span::secs(1))),
+        think: SpanRange::new(Span::secs(1), Span::secs(3)),
+        ensemble: 1,
+        ..Scenario::default()
+    }
+}
+
+/// The reply to a create is lost, and its client does not reach the server again for as long as it
+/// waits until it takes its session, of 10 s, for over. The server ends that at its next tick, up to
+/// 2 s later: in between the client is back with a new session, and looks for the node.
+fn reply_lost_and_cut_off() -> FaultPlan {
+    let (server, client) = (Node::Server(1), Node::Client(1));
+    let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };
+    let cut = Fault::Partition {
+        side_a: vec![client],
+        side_b: vec![server],
+        direction: Direction::Both,
+        duration_us: Micros::from_millis(8_400),
+    };
+    let at = |ms: u64, id, fault| TimedFault { id, at_us: SimTime(ms * 1_000), fault };
+    FaultPlan::new(vec![at(6_000, 1, lost), at(7_500, 2, cut)])
+}
