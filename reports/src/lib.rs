@@ -28,7 +28,8 @@ pub use explain::literature::{Conditions, Expected, expected};
 pub use judge::finding::{Kind, Severity};
 pub use record::digest::{digest, sha256};
 pub use record::history::{
-    Access, Action, Change, Event, Header, History, Keeping, StorageRule, What, Workload,
+    Access, Action, Availability, Change, Event, Header, History, Keeping, StorageRule, What,
+    Workload,
 };
 pub use record::trace::{Trace, WireMessage};
 pub use record::validate::{InvalidHistory, validate};

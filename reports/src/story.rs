@@ -2,8 +2,8 @@
 //! sorted by time, and within one instant they keep the order in which they were told.
 
 use crate::record::history::{
-    Access, Action, Change, Event, FORMAT, Header, History, Keeping, StorageRule, VERSION, What,
-    Workload,
+    Access, Action, Availability, Change, Event, FORMAT, Header, History, Keeping, StorageRule,
+    VERSION, What, Workload,
 };
 use fencepost_faults::{Family, Micros, Node, Seed, SimTime};
 use std::collections::BTreeMap;
@@ -43,6 +43,7 @@ impl Story {
             lives_with_session: false,
             kept_as: None,
             order_bound_us: None,
+            availability: None,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Story { header, events: Vec::new(), operations: 0, open, held, held_before }
@@ -118,6 +119,13 @@ impl Story {
     /// A lock that serves those who wait in the order in which they came.
     pub(crate) fn order_bound(mut self, ms: u64) -> Story {
         self.header.order_bound_us = Some(Micros::from_millis(ms));
+        self
+    }
+
+    /// The lock is had within so many milliseconds while so many of the servers run.
+    pub(crate) fn available_within(mut self, ms: u64, needed: u16, servers: u16) -> Story {
+        let bound_us = Micros::from_millis(ms);
+        self.header.availability = Some(Availability { bound_us, servers, needed });
         self
     }
 

@@ -22,7 +22,7 @@ use fencepost_faults::{
     Families, FaultPlan, Micros, Node, Seed, Setting, SimTime, generate, incidents,
 };
 use fencepost_reports::record::history::{FORMAT, VERSION};
-use fencepost_reports::{Header, History, Keeping, Trace};
+use fencepost_reports::{Availability, Header, History, Keeping, Trace};
 use std::rc::Rc;
 
 /// Everything that one run follows from.
@@ -179,7 +179,8 @@ impl RunSpec {
         recording: Recording,
     ) -> Result<RunOutcome, EngineError> {
         let recorder = Rc::new(Recorder::default());
-        recorder.tell_silences_beyond(self.silence_bound());
+        let always = self.scenario.availability.map(|bound| bound.0);
+        recorder.tell_silences_beyond(self.silence_bound(), always);
         let roster =
             Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
         let healed_at = network::align_up(self.plan.heals_at(), self.scenario.quantum.0);
@@ -271,6 +272,18 @@ impl RunSpec {
         self.lease() + scenario.command_timeout.0 + scenario.retry.max.0
     }
 
+    /// That a free lock is had within a span while enough servers run: one of those that follow one
+    /// another, a majority of those that decide together.
+    fn availability(&self, bound_us: Micros) -> Availability {
+        let (servers, needed) = match self.topology() {
+            Topology::Standalone => (1, 1),
+            Topology::Replicated { replicas, .. } => (1 + replicas, 1),
+            Topology::Independent { masters, quorum } => (masters, quorum),
+            Topology::Ensemble { servers } => (servers, servers / 2 + 1),
+        };
+        Availability { bound_us, servers, needed }
+    }
+
     fn coordinator(&self) -> &'static Entry {
         entry(self.client.deployment.coordinator())
     }
@@ -307,6 +320,7 @@ impl RunSpec {
             lives_with_session: self.client.deployment.lives_with_session(),
             kept_as: self.client.deployment.keeps().map(keeping),
             order_bound_us: self.client.is_fair.then(|| self.order_bound()),
+            availability: self.scenario.availability.map(|bound| self.availability(bound.0)),
         }
     }
 }

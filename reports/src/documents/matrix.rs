@@ -194,11 +194,15 @@ fn agreement(
         return Agreement::NotExercised;
     }
     let Some(expected) = expected else { return Agreement::Silent };
-    let named = kinds.keys().filter(|kind| expected.kinds.contains(kind)).count();
+    let of_it: Vec<&Kind> = kinds.keys().filter(|kind| Expected::speaks_of(**kind)).collect();
+    if of_it.is_empty() && !kinds.is_empty() {
+        return Agreement::Silent;
+    }
+    let named = of_it.iter().filter(|kind| expected.kinds.contains(kind)).count();
     match verdict {
         CellVerdict::Quiet if expected.is_safe() => Agreement::Agrees,
         CellVerdict::Quiet => Agreement::NotSeen,
-        CellVerdict::Violated if named == kinds.len() => Agreement::Agrees,
+        CellVerdict::Violated if named == of_it.len() => Agreement::Agrees,
         _ if named > 0 => Agreement::More,
         _ => Agreement::Contradicts,
     }
@@ -311,6 +315,9 @@ pub(crate) mod tests {
     fn more_than_the_literature_names_is_told() {
         let pause = cell("fencing", "pause", 5).expected.unwrap();
         let kinds = BTreeMap::from([(Kind::Overlap, 5), (Kind::Stuck, 1)]);
+        let unavailable = BTreeMap::from([(Kind::Unavailable, 1)]);
+        let of_bound = agreement(CellVerdict::Violated, &unavailable, Some(&pause));
+        assert_eq!(of_bound, Agreement::Silent, "a bound of one's own is no news");
         assert_eq!(agreement(CellVerdict::Violated, &kinds, Some(&pause)), Agreement::More);
         assert_eq!(
             agreement(CellVerdict::Unknown, &BTreeMap::new(), Some(&pause)),

@@ -3,6 +3,7 @@
 mod asleep;
 mod classify;
 mod early_loss;
+mod outage;
 mod overrun;
 pub(super) mod release;
 mod session;
@@ -108,6 +109,10 @@ pub enum Cause {
     ConnectionLost,
     /// A process that waited was granted the lock after its lease had ended, and its key had gone.
     ExpiredWaiter,
+    /// A server was down or stood still, and meanwhile nobody was granted the lock.
+    ServerOutage,
+    /// Messages to or between servers were held up, and meanwhile nobody was granted the lock.
+    Partition,
     /// The rules do not decide it.
     Unexplained,
 }

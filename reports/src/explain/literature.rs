@@ -296,6 +296,17 @@ impl Expected {
     pub fn is_safe(&self) -> bool {
         self.kinds.is_empty()
     }
+
+    /// Whether a rule is among what the literature speaks of: how soon a free lock is had is judged
+    /// by a bound of the run's own.
+    pub fn speaks_of(kind: Kind) -> bool {
+        kind != Kind::Unavailable
+    }
+
+    /// Whether this was found and nothing was said of it.
+    pub fn is_surprised_by(&self, kind: Kind) -> bool {
+        Expected::speaks_of(kind) && !self.kinds.contains(&kind)
+    }
 }
 
 #[cfg(test)]

@@ -198,7 +198,9 @@ impl<'t, 'h> Scene<'t, 'h> {
             | Cause::MissedWakeup
             | Cause::LostPlace
             | Cause::OrphanNode
-            | Cause::LostWatch => of_cause(cause).what.to_owned(),
+            | Cause::LostWatch
+            | Cause::ServerOutage
+            | Cause::Partition => of_cause(cause).what.to_owned(),
             Cause::Unexplained => UNEXPLAINED.to_owned(),
         }
     }
@@ -453,7 +455,9 @@ mod tests {
 
     #[test]
     fn of_waiting_nothing_is_said_of_two_that_stood_against_each_other() {
-        for kind in [Kind::Stuck, Kind::Deadlock, Kind::Starved, Kind::HeldForever] {
+        for kind in
+            [Kind::Stuck, Kind::Deadlock, Kind::Starved, Kind::HeldForever, Kind::Unavailable]
+        {
             for cause in Cause::ALL {
                 let said = said(kind, *cause);
                 assert!(!said.contains("a process and a process"), "{kind} {cause}: {said}");
@@ -493,7 +497,8 @@ mod tests {
     fn a_cause_is_told_alike_of_every_kind_of_waiting() {
         for cause in Cause::ALL {
             let [stuck, others @ ..] =
-                [Kind::Stuck, Kind::Deadlock, Kind::Starved].map(|kind| said(kind, *cause));
+                [Kind::Stuck, Kind::Deadlock, Kind::Starved, Kind::Unavailable]
+                    .map(|kind| said(kind, *cause));
             assert!(others.iter().all(|other| *other == stuck), "{cause}: {others:?}");
         }
         assert!(said(Kind::Deadlock, Cause::LostRelease).contains("its lock stood on"));

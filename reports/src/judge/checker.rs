@@ -15,6 +15,7 @@ mod starved;
 pub(crate) mod stuck;
 mod token_missing;
 mod token_regression;
+mod unavailable;
 mod wrong_answer;
 
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub const CHECKERS: &[Checker] = &[
     deadlock::CHECKER,
     starved::CHECKER,
     held_forever::CHECKER,
+    unavailable::CHECKER,
 ];
 
 /// The deciding grants of two acquisitions, as indices into the history.

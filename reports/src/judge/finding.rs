@@ -55,6 +55,8 @@ pub enum Kind {
     Starved,
     /// A live holder keeps the lock beyond the stated bound.
     HeldForever,
+    /// The lock is free and wanted, enough servers run, and nobody gets it within the stated bound.
+    Unavailable,
 }
 
 /// How bad it is.
@@ -129,7 +131,8 @@ impl Kind {
             | Kind::TokenMissing
             | Kind::ForeignRelease
             | Kind::WrongAnswer
-            | Kind::HeldForever => Severity::Hazard,
+            | Kind::HeldForever
+            | Kind::Unavailable => Severity::Hazard,
             Kind::StaleWrite
             | Kind::LostUpdate
             | Kind::Oversold

@@ -72,6 +72,20 @@ pub struct Header {
     /// another by more than this gets it before. Absent for locks that promise no order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_bound_us: Option<Micros>,
+    /// How soon a free lock must be had, if the run demands it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub availability: Option<Availability>,
+}
+
+/// A free lock that is wanted is had within a span, while enough servers run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Availability {
+    /// The span.
+    pub bound_us: Micros,
+    /// How many servers there are: `redis-1` or `server-1` up.
+    pub servers: u16,
+    /// How many of them must run.
+    pub needed: u16,
 }
 
 impl Header {
@@ -151,8 +165,9 @@ pub enum What {
     /// The lock's own code noticed that this thread lost the lock.
     Lost,
     /// This thread waits for the lock and has sent nothing to a server for a while. Told when that
-    /// ends or when the run does: of a silence beyond the bound after healing, and of all who wait
-    /// when a run ends with nothing ahead of it. Not part of the digest.
+    /// ends or when the run does: of a silence beyond the bound after healing, of any that is longer
+    /// than a free lock may be left, and of all who wait when a run ends with nothing ahead of it.
+    /// Not part of the digest.
     Silent {
         /// When it sent something last; when it began to wait, if it has sent nothing since.
         since_us: SimTime,

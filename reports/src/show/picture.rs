@@ -140,6 +140,7 @@ fn remembered(run: &RunReport) -> History {
             lives_with_session: false,
             kept_as: None,
             order_bound_us: None,
+            availability: None,
         },
         events: events.collect(),
     }

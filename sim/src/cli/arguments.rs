@@ -287,6 +287,10 @@ pub(crate) struct ScenarioArguments {
     /// What a restarted server finds [default: none].
     #[arg(long, value_name = "P")]
     pub(crate) persistence: Option<Persistence>,
+    /// Also judge whether a free lock that is wanted is had within D, while enough servers run; D is
+    /// the ttl unless it is given.
+    #[arg(long, value_name = "D", require_equals = true)]
+    pub(crate) availability: Option<Option<Span>>,
     /// What is guarded [default: register].
     #[arg(long, value_name = "W", value_parser = choice::<Workload>())]
     pub(crate) workload: Option<Workload>,

@@ -159,6 +159,9 @@ fn apply_flags(scenario: &mut Scenario, arguments: &ScenarioArguments) {
     set(&mut scenario.latency, arguments.latency);
     set(&mut scenario.max_time, arguments.max_time);
     set(&mut scenario.persistence, arguments.persistence);
+    if let Some(bound) = arguments.availability {
+        scenario.availability = Some(bound.unwrap_or(scenario.ttl.max(scenario.soonest())));
+    }
     set(&mut scenario.workload, arguments.workload);
     set(&mut scenario.storage, arguments.storage);
 }

@@ -42,6 +42,10 @@ pub struct Scenario {
     /// it likes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_bound: Option<Span>,
+    /// While enough servers run, a free lock that somebody wants is had within this span; by
+    /// default it may take any time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub availability: Option<Span>,
     /// How long client-1 hangs in its first section, in business code that looks at no clock; by
     /// default not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,6 +209,7 @@ impl Default for Scenario {
             ttl: Span::secs(10),
             hold: Hold::Drawn(SpanRange::new(ms(10), Span::secs(8))),
             held_bound: None,
+            availability: None,
             hang: None,
             think: SpanRange::new(ms(1), ms(20)),
             stagger: Span::default(),
@@ -252,6 +257,12 @@ impl Scenario {
     /// The program that a lock is, if it is one of the user's own.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)
+    }
+
+    /// How soon a free lock can be demanded to be had: whoever was refused comes back after a
+    /// retry, and may lose one reply besides.
+    pub fn soonest(&self) -> Span {
+        Span(self.command_timeout.0 + self.retry.max.0)
     }
 
     /// What a fault plan may hit, and how hard.
@@ -306,6 +317,10 @@ impl Scenario {
         }
         if self.held_bound == Some(zero) {
             return wrong("held-bound", zero.to_string(), "more than zero");
+        }
+        if let Some(bound) = self.availability.filter(|bound| *bound < self.soonest()) {
+            let least = "at least command-timeout and the longest retry together";
+            return wrong("availability", bound.to_string(), least);
         }
         if self.quantum < Span(Micros(10)) || self.quantum > Span::millis(10) {
             return wrong("quantum", self.quantum.to_string(), "10us to 10ms");

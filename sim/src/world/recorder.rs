@@ -46,9 +46,11 @@ impl Recorder {
         self.granted.borrow_mut().remove(&node.machine());
     }
 
-    /// Silences of threads that wait are told if they are longer than this.
-    pub(crate) fn tell_silences_beyond(&self, bound: Micros) {
-        self.waiting.borrow_mut().bound = Some(bound);
+    /// Silences of threads that wait are told if they are longer than this after healing, or than
+    /// what counts at any time.
+    pub(crate) fn tell_silences_beyond(&self, bound: Micros, always: Option<Micros>) {
+        let mut waiting = self.waiting.borrow_mut();
+        (waiting.bound, waiting.always) = (Some(bound), always);
     }
 
     /// Whether any thread waits for the lock.

@@ -11,6 +11,7 @@ mod pinned;
 
 mod aimed;
 mod anomalies;
+mod availability;
 mod databases;
 mod dating;
 mod determinism;

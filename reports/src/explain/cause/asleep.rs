@@ -45,7 +45,7 @@ pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> 
 
 /// Why nobody told a process that the lock had become free: what tells it there is a watch, or a
 /// message.
-fn unwoken(timeline: &Timeline<'_>) -> Cause {
+pub(super) fn unwoken(timeline: &Timeline<'_>) -> Cause {
     match timeline.history.header.lives_with_session {
         true => Cause::LostWatch,
         false => Cause::MissedWakeup,

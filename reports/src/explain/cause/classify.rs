@@ -13,9 +13,10 @@
 //! 4. The earlier lease was over: why its holder was still there (see `overrun`).
 //! 5. Of a foreign release that none of these explains: where the release had been (see `release`).
 //!
-//! Why nobody gets in is told by `stuck`, and why one that waits is not woken by `asleep`.
+//! Why nobody gets in is told by `stuck`, why one that waits is not woken by `asleep`, and why a lock
+//! that must be had was not by `outage`.
 
-use super::{Cause, asleep, early_loss, overrun, release, session, stuck, takeover};
+use super::{Cause, asleep, early_loss, outage, overrun, release, session, stuck, takeover};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{FaultSpan, SectionEnd, Timeline};
 use crate::record::history::{Change, Keeping, What};
@@ -29,6 +30,7 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
         (Kind::Starved, _) if finding.processes.len() > 1 => Cause::LostPlace,
         (Kind::Starved, _) => asleep::cause(timeline, finding),
         (Kind::HeldForever, _) => held_forever(timeline, finding),
+        (Kind::Unavailable, _) => outage::cause(timeline, finding),
         (Kind::WrongAnswer, _) => release::misheard(timeline, finding),
         (_, Some(clash)) if shares_owner(timeline, clash) => Cause::SharedOwner,
         (_, Some(clash)) if shares_client_id(timeline, clash) => Cause::SharedClientId,

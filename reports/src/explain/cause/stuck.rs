@@ -52,7 +52,7 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
 
 /// Whether a row that was given back says so by the clock of who gave it back, and a process that a
 /// finding names, which compares that with its own, has had a wrong clock.
-fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+pub(super) fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let until = finding.at + finding.duration;
     let bends = |kind| matches!(kind, FaultKind::ClockJump | FaultKind::ClockDrift);
     let names_one =
@@ -82,7 +82,7 @@ fn still_there<'t, 'h>(
 
 /// Whether several processes were granted parts of a quorum and gave them back, and together had
 /// enough servers for one of them.
-fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+pub(super) fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
         let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by, .. }) if by == span.by);
@@ -235,7 +235,7 @@ fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Cause> {
 
 /// Whether a process died while it waited, and for nearly all of the span nothing stood under the
 /// lock's key.
-fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+pub(super) fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let within =
         |span: &KeySpan<'_>| timeline.stood_until(span).min(until).since(span.from.time.max(from));
     let stood = timeline.keys.iter().map(within).fold(Micros::ZERO, |sum, span| sum + span);

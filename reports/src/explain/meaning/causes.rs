@@ -41,6 +41,8 @@ pub fn of_cause(cause: Cause) -> Meaning {
         Cause::SharedClientId => SHARED_CLIENT_ID,
         Cause::ConnectionLost => CONNECTION_LOST,
         Cause::ExpiredWaiter => EXPIRED_WAITER,
+        Cause::ServerOutage => SERVER_OUTAGE,
+        Cause::Partition => PARTITION,
         Cause::Unexplained => UNEXPLAINED,
     }
 }
@@ -265,6 +267,22 @@ const EXPIRED_WAITER: Meaning = Meaning {
     helps: "etcd 3.5, which looks for the key. A lease can end right after that look: against this, \
             and against a holder that stands still, show the storage the create revision of the key \
             as a fencing token.",
+};
+
+const SERVER_OUTAGE: Meaning = Meaning {
+    what: "A server was down or stood still, and meanwhile nobody was granted the lock.",
+    how: "Another server has to take its place, or its clients have to notice and go elsewhere: \
+          Sentinels and followers wait for a timeout first.",
+    helps: "A shorter timeout, at the price of needless failovers; independent masters, of which \
+            a minority may fail; clients that ask again soon.",
+};
+
+const PARTITION: Meaning = Meaning {
+    what: "Messages to or between servers were held up, and meanwhile nobody was granted the lock.",
+    how: "A network was cut, or slow. Whoever is on the side of the minority cannot have the lock \
+          without risking that another has it too.",
+    helps: "Nothing in the lock. Let callers give up in time, and do without the lock what can be \
+            done without it.",
 };
 
 const STALE_READ: Meaning = Meaning {

@@ -21,6 +21,7 @@ pub fn of_kind(kind: Kind) -> Meaning {
         Kind::Deadlock => DEADLOCK,
         Kind::Starved => STARVED,
         Kind::HeldForever => HELD_FOREVER,
+        Kind::Unavailable => UNAVAILABLE,
     }
 }
 
@@ -134,4 +135,13 @@ const HELD_FOREVER: Meaning = Meaning {
     what: "A live holder kept the lock beyond the stated bound.",
     how: "The lock has no expiry, or its renewal never stops.",
     helps: "Bound how long one acquisition may be renewed.",
+};
+
+const UNAVAILABLE: Meaning = Meaning {
+    what: "The lock was free and wanted, enough servers ran, and nobody got it within the stated \
+           bound. Judged with --availability only.",
+    how: "A failover was not over, a network was cut, several processes divided the servers among \
+          them, or nobody told those who wait that the lock was free.",
+    helps: "It is the price of a lock that is safe under a partition. Shorten what detects that a \
+            server is down, and how long a client waits before it asks again.",
 };

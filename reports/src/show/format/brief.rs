@@ -116,6 +116,7 @@ pub(super) fn often(kind: Kind, count: u64, total: Micros) -> String {
         Kind::Oversold => format!("{} too many", counted(count, "sale")),
         Kind::Deadlock => "deadlock: nobody will get the lock any more".to_owned(),
         Kind::FencedOut | Kind::HeldForever | Kind::Starved => format!("{name} ({count}x)"),
+        Kind::Unavailable => format!("{name} ({count}x, {})", about(total)),
         _ => counted(count, &name),
     }
 }

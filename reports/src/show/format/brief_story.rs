@@ -7,6 +7,7 @@ use super::brief::{about, often};
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED, severity_style, wrapped_to};
 use super::{Page, brief_remedies, plan_text, rerun};
+use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
 use crate::record::history::{Access, Change, What};
 use crate::summary::report::{RunReport, TimelineEntry, ViolationReport};
@@ -188,8 +189,8 @@ fn write_rerun(
     if earlier.like.and_then(|like| smallest(like.lead)).is_none_or(|other| other != least) {
         field(page, out, "smallest", &least)?;
     }
-    if let Some(expected) = &told.run.expected {
-        let kind = lead.violation.kind;
+    let kind = lead.violation.kind;
+    if let Some(expected) = told.run.expected.as_ref().filter(|_| Expected::speaks_of(kind)) {
         match expected.kinds.contains(&kind) {
             true if earlier.of_this_lock => {}
             true => field(page, out, "known", &expected.source)?,

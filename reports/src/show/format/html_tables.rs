@@ -68,7 +68,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> Markup {
                 " · fingerprint " code { (violation.id) }
             }
             (story(run, violation, prefix))
-            @if let Some(expected) = &run.expected {
+            @if let Some(expected) = &run.expected && Expected::speaks_of(violation.kind) {
                 p { b { "Literature:" } " " (rerun::known(expected, violation.kind)) }
             }
             (searched(report.minimal_plan.as_ref().unwrap_or(&run.plan), report))

@@ -176,7 +176,7 @@ fn harm(kind: Kind, count: u64, total: Micros) -> String {
 /// What the literature says, and whether this run agrees.
 fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let Some(expected) = &run.expected else { return Ok(()) };
-    let surprise = run.violations.iter().any(|one| !expected.kinds.contains(&one.violation.kind));
+    let surprise = run.violations.iter().any(|one| expected.is_surprised_by(one.violation.kind));
     let says = match expected.is_safe() {
         true => "safe".to_owned(),
         false => {

@@ -1,5 +1,6 @@
 //! Who waits for the lock, and how long each has sent nothing. Told of the time after healing, in
-//! which progress is demanded: before it a fault may be what keeps a process silent.
+//! which progress is demanded: before it a fault may be what keeps a process silent. Where a free
+//! lock must be had at any time, silences of that length are told at any time, too.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
@@ -11,6 +12,8 @@ pub(super) struct Waiting {
     threads: Vec<(Node, SimTime)>,
     /// A silence that is longer is told; `None`: none is.
     pub(super) bound: Option<Micros>,
+    /// A silence that is longer is told before healing, too; `None`: none is.
+    pub(super) always: Option<Micros>,
     /// When everything was healed.
     healed: Option<SimTime>,
 }
@@ -60,8 +63,12 @@ impl Waiting {
         self.is_long(since_us, now).then_some(Silence { node, since_us, bound_us })
     }
 
-    /// Whether a silence since an instant has lasted for longer than the bound after healing.
+    /// Whether a silence since an instant has lasted for longer than the bound after healing, or
+    /// than what counts at any time.
     fn is_long(&self, since: SimTime, now: SimTime) -> bool {
+        if self.always.is_some_and(|bound| now.since(since) > bound) {
+            return true;
+        }
         let after_healing = self.healed.map(|healed| now.since(since.max(healed)));
         after_healing.zip(self.bound).is_some_and(|(span, bound)| span > bound)
     }
@@ -109,6 +116,17 @@ mod tests {
         assert_eq!(since(waiting.sends(ONE, SimTime(18))), None);
         waiting.follow(Node::Probe, &What::Healed, SimTime(20));
         assert_eq!(since(waiting.sends(ONE, SimTime(31))), Some(18), "it began before");
+    }
+
+    #[test]
+    fn where_a_free_lock_must_be_had_silences_before_healing_are_told() {
+        let acquires = What::Invoke { operation: 0, action: Action::Acquire };
+        let mut waiting =
+            Waiting { bound: Some(Micros(90)), always: Some(Micros(10)), ..Waiting::default() };
+        waiting.follow(ONE, &acquires, SimTime(5));
+        assert_eq!(since(waiting.sends(ONE, SimTime(15))), None);
+        let told = waiting.sends(ONE, SimTime(26)).expect("it is longer");
+        assert_eq!((told.since_us, told.bound_us), (SimTime(15), Micros(90)));
     }
 
     #[test]

@@ -216,3 +216,40 @@ fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_releas
     assert_eq!(story(true), Cause::LostReply);
     assert_eq!(story(false), Cause::LostRelease);
 }
+
+#[test]
+fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
+    let story = |fault: Option<(&str, Node)>| {
+        let story = Story::with_quorum(2).ttl(100).available_within(10, 1, 3).acquires(1, 1);
+        let story = story.acquires(1, 2);
+        let story = match fault {
+            Some((kind, node)) => story
+                .fault_began(2, 1, kind, &[node, Node::Client(3)])
+                .fault_ended(20, 1, kind, node),
+            None => story,
+        };
+        story.starts(60, 3)
+    };
+    let told = |fault| cause(Kind::Unavailable, story(fault));
+    assert_eq!(told(Some(("crash", Node::Redis(1)))), Cause::ServerOutage);
+    assert_eq!(told(Some(("pause", Node::Redis(3)))), Cause::ServerOutage);
+    assert_eq!(told(Some(("partition", Node::Redis(1)))), Cause::Partition);
+    // Neither a fault of a process that does not want the lock, nor none, explains it.
+    assert_eq!(told(Some(("pause", Node::Client(3)))), Cause::Unexplained);
+    assert_eq!(told(None), Cause::Unexplained);
+    let split = story(None).grants_at(3, 1, 1, "a").grants_at(3, 2, 2, "b");
+    let split = split.removed_at(4, 1, "a", 1).removed_at(4, 2, "b", 2);
+    assert_eq!(cause(Kind::Unavailable, split), Cause::Interleaving);
+}
+
+#[test]
+fn who_sleeps_on_a_lock_that_became_free_was_not_woken_whatever_acted_meanwhile() {
+    let story = Story::new().ttl(100).available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
+    let story = story.releases(5, 1).removed(5, "a", 1);
+    let story = story.fault_began(6, 1, "crash", &[Node::Redis(1)]);
+    let story = story.fault_ended(6, 1, "crash", Node::Redis(1));
+    let asked = story.clone().grants(40, 2, "b").hears(41, 2, "b");
+    assert_eq!(cause(Kind::Unavailable, asked), Cause::ServerOutage);
+    let slept = story.silent(40, 2, 2, true).grants(40, 2, "b").hears(41, 2, "b");
+    assert_eq!(cause(Kind::Unavailable, slept), Cause::MissedWakeup);
+}

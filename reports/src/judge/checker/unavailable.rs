@@ -1,0 +1,267 @@
+//! A free lock that is wanted is had, while enough servers run. Demanded only of runs whose header
+//! states a bound.
+//!
+//! At an instant the lock is
+//! - *free* if nobody is in a section and nothing stands under its key; of several independent
+//!   servers, if no value stands at a quorum of them;
+//! - *wanted* if a process that does not stand still has an acquire open, or had one that came to
+//!   nothing and asks again later;
+//! - *to be had* if enough servers are neither down nor standing still. A network that keeps a
+//!   process from servers that run is no excuse: that is what this rule is for.
+
+use super::Checker;
+use crate::judge::finding::{Finding, Kind};
+use crate::judge::timeline::{Acquisition, FaultSpan, Outcome, Timeline};
+use crate::record::history::{Availability, What};
+use fencepost_faults::{Impact, Micros, Node, SimTime};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) const CHECKER: Checker = Checker {
+    name: "unavailable",
+    about: "a free lock that is wanted is had within the stated bound, while enough servers run",
+    check,
+};
+
+/// From an instant to one that does not belong to it.
+type Span = (SimTime, SimTime);
+
+fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    let Some(rule) = timeline.history.header.availability else { return Vec::new() };
+    let wants = wants(timeline);
+    let mut levels = Levels::default();
+    taken(timeline).into_iter().for_each(|span| levels.add(span, [1, 0, 0]));
+    wants.iter().for_each(|(_, span)| levels.add(*span, [0, 1, 0]));
+    down(timeline, rule.servers).into_iter().for_each(|span| levels.add(span, [0, 0, 1]));
+    let spare = i32::from(rule.servers) - i32::from(rule.needed);
+    let spans = levels.where_all(|[taken, wants, down]| taken == 0 && wants > 0 && down <= spare);
+    let too_long =
+        spans.into_iter().filter(|((from, until), _)| until.since(*from) > rule.bound_us);
+    too_long.map(|(span, [_, _, down])| finding(timeline, rule, span, down, &wants)).collect()
+}
+
+/// How many of several things hold at each instant.
+#[derive(Default)]
+struct Levels {
+    changes: BTreeMap<SimTime, [i32; 3]>,
+}
+
+impl Levels {
+    fn add(&mut self, (from, until): Span, levels: [i32; 3]) {
+        for (at, sign) in [(from, 1), (until.max(from), -1)] {
+            let change = self.changes.entry(at).or_default();
+            (0..3).for_each(|place| change[place] += sign * levels[place]);
+        }
+    }
+
+    /// The longest spans in which something holds throughout, with the highest levels in each.
+    fn where_all(&self, holds: impl Fn([i32; 3]) -> bool) -> Vec<(Span, [i32; 3])> {
+        let (mut now, mut open, mut spans) = ([0; 3], None, Vec::new());
+        for (at, change) in &self.changes {
+            (0..3).for_each(|place| now[place] += change[place]);
+            match (holds(now), &mut open) {
+                (true, None) => open = Some((*at, now)),
+                (true, Some((_, highest))) => {
+                    (0..3).for_each(|place| highest[place] = highest[place].max(now[place]));
+                }
+                (false, _) => spans.extend(open.take().map(|(from, most)| ((from, *at), most))),
+            }
+        }
+        spans
+    }
+}
+
+/// When somebody had the lock, or a server kept it for somebody.
+fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
+    let end = timeline.end;
+    let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
+    let mut taken: Vec<Span> = sections.collect();
+    let mut standing: BTreeMap<Option<&str>, Levels> = BTreeMap::new();
+    for span in &timeline.keys {
+        let stood = (span.from.time, timeline.stood_until(span));
+        standing.entry(span.value).or_default().add(stood, [1, 0, 0]);
+    }
+    let quorum = i32::from(timeline.history.header.quorum.max(1));
+    for levels in standing.values() {
+        taken
+            .extend(levels.where_all(|[servers, ..]| servers >= quorum).into_iter().map(|it| it.0));
+    }
+    taken
+}
+
+/// Who wanted the lock, and when; not while it stood still.
+fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
+    let mut of_each: BTreeMap<Node, Vec<&Acquisition<'_>>> = BTreeMap::new();
+    for one in &timeline.acquisitions {
+        of_each.entry(one.process).or_default().push(one);
+    }
+    let mut wants = Vec::new();
+    for (process, all) in of_each {
+        let mut levels = Levels::default();
+        for (place, one) in all.iter().enumerate() {
+            let completed = one.completed.map_or(timeline.end, |completed| completed.time);
+            let next = all.get(place + 1).filter(|_| one.outcome != Outcome::Granted);
+            let until = next.map_or(completed, |next| next.invoked.time.max(completed));
+            levels.add((one.invoked.time, until), [1, 0, 0]);
+        }
+        for span in acted(timeline, &[Impact::Freezes], process) {
+            levels.add(span, [0, 1, 0]);
+        }
+        let spans = levels.where_all(|[asks, stands_still, _]| asks > 0 && stands_still == 0);
+        wants.extend(spans.into_iter().map(|(span, _)| (process, span)));
+    }
+    wants
+}
+
+/// When a fault that does one of these things acted on a node.
+fn acted(timeline: &Timeline<'_>, impacts: &[Impact], node: Node) -> Vec<Span> {
+    let does = |fault: &&FaultSpan<'_>| impacts.iter().any(|impact| fault.does(*impact, node));
+    let until = |fault: &FaultSpan<'_>| fault.to.map_or(timeline.end, |to| to.time);
+    let faults = timeline.faults.iter().filter(does);
+    faults.map(|fault| (fault.from.time, until(fault))).collect()
+}
+
+/// When each server was down or stood still; of one server, these spans do not meet.
+fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
+    let of_server = |number| {
+        let mut levels = Levels::default();
+        for node in [Node::Redis(number), Node::Server(number)] {
+            let spans = acted(timeline, &[Impact::Kills, Impact::Freezes], node);
+            spans.into_iter().for_each(|span| levels.add(span, [1, 0, 0]));
+        }
+        levels.where_all(|[down, ..]| down > 0).into_iter().map(|(span, _)| span)
+    };
+    (1..=servers).flat_map(of_server).collect()
+}
+
+fn finding(
+    timeline: &Timeline<'_>,
+    rule: Availability,
+    (from, until): Span,
+    down: i32,
+    wants: &[(Node, Span)],
+) -> Finding {
+    let meanwhile = wants.iter().filter(|(_, want)| want.0 < until && from < want.1);
+    let processes: BTreeSet<Node> = meanwhile.map(|(process, _)| *process).collect();
+    let length: Micros = until.since(from);
+    let running = i32::from(rule.servers) - down;
+    let servers = match (rule.servers, running) {
+        (1, _) => "the server ran".to_owned(),
+        (all, running) if i32::from(all) == running => format!("all {all} servers ran"),
+        (all, running) => format!("at no time fewer than {running} of {all} servers ran"),
+    };
+    let asked = timeline.acquisitions.iter().filter(|one| {
+        let completed = one.completed.map_or(timeline.end, |completed| completed.time);
+        processes.contains(&one.process) && one.invoked.time < until && from < completed
+    });
+    let mut witness: Vec<usize> = asked.map(|one| one.invoked.index).collect();
+    let grants = timeline.acquisitions.iter().filter_map(|one| one.grant.as_ref());
+    witness
+        .extend(grants.map(|grant| grant.moment).filter(|at| at.time == until).map(|at| at.index));
+    let left = timeline.sections.iter().filter_map(|section| section.to);
+    let gone = timeline.keys.iter().filter_map(|span| Some(span.to?.0));
+    witness.extend(left.chain(gone).filter(|at| at.time == from).map(|at| at.index));
+    witness.extend(timeline.history.events.iter().enumerate().filter_map(|(index, event)| {
+        let What::Silent { since_us, .. } = event.what else { return None };
+        let sleeps = processes.contains(&event.node) && since_us < until && from < event.time_us;
+        sleeps.then_some(index)
+    }));
+    witness.sort_unstable();
+    witness.dedup();
+    Finding {
+        kind: Kind::Unavailable,
+        at: from,
+        duration: length,
+        processes: processes.into_iter().collect(),
+        what: format!(
+            "Nobody had the lock from {from} to {until}, {length}, though it was free and wanted \
+             and {servers}; the bound is {}.",
+            rule.bound_us
+        ),
+        witness,
+        clash: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::Story;
+
+    /// When the lock was not to be had, in milliseconds.
+    fn found(story: Story) -> Vec<(u64, u64)> {
+        let history = story.build();
+        let findings = check(&Timeline::new(&history));
+        findings.iter().map(|one| (one.at.0 / 1_000, one.duration.0 / 1_000)).collect()
+    }
+
+    /// Client 1 gives the lock back at 5 ms, client 2 asks from 2 ms on.
+    fn given_back() -> Story {
+        let story = Story::new().ttl(100).available_within(10, 1, 1);
+        story.takes(1, 1, "a").acquires(2, 2).releases(5, 1).removed(5, "a", 1)
+    }
+
+    #[test]
+    fn accepts_a_lock_that_is_had_in_time_and_one_of_which_nothing_is_demanded() {
+        assert_eq!(found(given_back().grants(14, 2, "b").hears(15, 2, "b").releases(60, 2)), []);
+        let undemanded = Story::new().takes(1, 1, "a").acquires(2, 2).releases(5, 1);
+        assert_eq!(found(undemanded.grants(90, 2, "b").hears(90, 2, "b")), []);
+    }
+
+    #[test]
+    fn rejects_a_free_lock_that_is_wanted_and_not_had() {
+        let late = given_back().grants(25, 2, "b").hears(26, 2, "b").releases(27, 2);
+        assert_eq!(found(late), [(5, 20)]);
+        // It asks again and again.
+        let again = given_back().fails(9, 2).acquires(10, 2).fails(19, 2).acquires(22, 2);
+        assert_eq!(found(again.grants(30, 2, "b").hears(30, 2, "b")), [(5, 25)]);
+        // To the end of the history.
+        assert_eq!(found(given_back().starts(40, 3)), [(5, 35)]);
+    }
+
+    #[test]
+    fn accepts_a_lock_that_is_kept_for_somebody_or_that_nobody_wants() {
+        // The lock of one who died stands on until it runs out.
+        let story = Story::new().ttl(30).available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
+        let story = story.crashes(3, 1).expires(31, "a").grants(35, 2, "b").hears(36, 2, "b");
+        assert_eq!(found(story.releases(37, 2)), []);
+        let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").releases(3, 1);
+        let story = story.removed(3, "a", 1);
+        assert_eq!(found(story.takes(90, 2, "b").releases(91, 2)), []);
+        // It asked, gave up, and did not come back.
+        let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
+        let story = story.releases(3, 1).removed(3, "a", 1);
+        assert_eq!(found(story.fails(9, 2).starts(90, 3)), []);
+    }
+
+    #[test]
+    fn whoever_stands_still_wants_nothing() {
+        let story = given_back().fault_began(6, 1, "pause", &[Node::Client(2)]);
+        let story = story.fault_ended(40, 1, "pause", Node::Client(2));
+        assert_eq!(found(story.grants(41, 2, "b").hears(42, 2, "b").releases(43, 2)), []);
+    }
+
+    #[test]
+    fn without_enough_servers_nothing_is_demanded() {
+        let dead = |needed, servers| {
+            let story = Story::new().ttl(100).available_within(10, needed, servers);
+            let story = story.takes(1, 1, "a").acquires(2, 2).releases(5, 1).removed(5, "a", 1);
+            let story = story.fault_began(5, 1, "crash", &[Node::Redis(1)]);
+            let story = story.fault_ended(40, 1, "crash", Node::Redis(1));
+            found(story.grants(42, 2, "b").hears(43, 2, "b").releases(44, 2))
+        };
+        assert_eq!(dead(1, 1), []);
+        assert_eq!(dead(3, 3), []);
+        assert_eq!(dead(2, 3), [(5, 37)]);
+    }
+
+    #[test]
+    fn of_many_servers_a_quorum_keeps_the_lock() {
+        let story = |servers: &[u16]| {
+            let story = Story::with_quorum(2).ttl(100).available_within(10, 2, 3).acquires(1, 1);
+            let story = servers.iter().fold(story, |story, n| story.grants_at(2, 1, *n, "a"));
+            found(story.acquires(3, 2).info(4, 1).starts(60, 3))
+        };
+        assert_eq!(story(&[1, 2]), []);
+        assert_eq!(story(&[1]), [(1, 59)]);
+    }
+}

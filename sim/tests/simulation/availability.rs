@@ -1,0 +1,45 @@
+//! That a free lock is had: judged if it is asked for, and of nobody else.
+
+use fencepost::run::verdicts::Findings;
+use fencepost::setup::span::Span;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::{Cause, Kind};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+const SEEDS: u64 = 40;
+
+/// The causes for which a free lock was not had within so many seconds.
+fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
+    let client = fencepost_clients::find(client).expect("a lock");
+    let availability = bound.map(Span::secs);
+    let mut causes = BTreeSet::new();
+    for seed in 0..SEEDS {
+        let scenario = Scenario { availability, ..Scenario::default() };
+        let families = fault.parse().expect("a family");
+        let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario));
+        let outcome = spec.run(Engine::Fast).expect("a run");
+        let report = Findings { spec: &spec, outcome: &outcome }.report();
+        assert!(report.acquisitions > 0, "{fault} {seed}");
+        let found = report.violations.iter().map(|one| &one.violation);
+        let found = found.filter(|one| one.kind == Kind::Unavailable);
+        causes.extend(found.map(|one| one.cause));
+    }
+    causes
+}
+
+#[test]
+fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_polls_does_not() {
+    // The server forgets who has subscribed to the message that the lock is free.
+    assert_eq!(causes("redisson", "restart", Some(5)), [Cause::MissedWakeup].into());
+    assert_eq!(causes("single-node", "restart", Some(5)), [].into());
+    assert_eq!(causes("redisson", "restart", None), [].into());
+}
+
+#[test]
+fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_not_need_all() {
+    assert_eq!(causes("single-node", "partition", Some(5)), [Cause::Partition].into());
+    assert_eq!(causes("redlock", "partition", Some(5)), [].into());
+    assert_eq!(causes("single-node", "none", Some(1)), [].into());
+}
