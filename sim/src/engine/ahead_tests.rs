@@ -51,7 +51,7 @@ impl Machine for Chatters {
 /// keeps a server busy for the service time.
 fn told(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bool {
     let recorder = Rc::new(Recorder::default());
-    recorder.tell_silences_beyond(Micros::from_secs(1));
+    recorder.tell_silences_beyond(Micros::from_secs(1), None);
     let roster = Rc::new(Roster::new(Seed(1), &[WAITER], 1));
     let server = |number| {
         let server = Server::new(
