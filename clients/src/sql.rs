@@ -23,16 +23,16 @@ use crate::lock::{Lease, Servers, Settings};
 use bytes::Bytes;
 use session::Session;
 
-/// Where the one server is. Panics if the servers are no ensemble.
-fn address(servers: &Servers) -> &Address {
+/// Where the one server is, or the primary and its standby. Panics if the servers are no ensemble.
+fn hosts(servers: &Servers) -> &[Address] {
     match servers {
-        Servers::Ensemble(members) => &members[0],
+        Servers::Ensemble(members) => members,
         _ => panic!("a PostgreSQL is needed, but the servers are {servers:?}"),
     }
 }
 
 fn connection(env: &Env, servers: &Servers, settings: &Settings) -> Session {
-    Session::new(env, address(servers), settings.command_timeout)
+    Session::new(env, hosts(servers), settings.command_timeout)
 }
 
 /// A lease that states no end.

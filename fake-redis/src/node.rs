@@ -100,8 +100,8 @@ impl Machine for Node {
         std::mem::swap(&mut self.server.outputs, out);
     }
 
-    fn supports(&self, _: OperatorAction) -> bool {
-        true
+    fn supports(&self, action: OperatorAction) -> bool {
+        action != OperatorAction::Promote
     }
 
     fn will_send(&self) -> bool {
@@ -120,5 +120,6 @@ fn command(action: OperatorAction) -> &'static [&'static [u8]] {
     match action {
         OperatorAction::FlushAll => &[b"FLUSHALL"],
         OperatorAction::Evict => &[b"DEBUG", b"EVICT-VOLATILE"],
+        OperatorAction::Promote => &[b"REPLICAOF", b"NO", b"ONE"],
     }
 }

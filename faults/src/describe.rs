@@ -48,6 +48,7 @@ impl fmt::Display for Fault {
             }
             Fault::Evict { node } => write!(f, "{node} evicts what expires"),
             Fault::FlushAll { node } => write!(f, "flush {node}"),
+            Fault::Promote { node } => write!(f, "promote {node}"),
         }
     }
 }

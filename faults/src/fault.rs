@@ -119,6 +119,11 @@ pub enum Fault {
         /// Which server.
         node: Node,
     },
+    /// An operator makes a server that follows another the primary. Nobody tells the other.
+    Promote {
+        /// Which server.
+        node: Node,
+    },
 }
 
 /// Which way a partition cuts.
@@ -147,6 +152,7 @@ impl Fault {
             Fault::SlowServer { .. } => FaultKind::SlowServer,
             Fault::Evict { .. } => FaultKind::Evict,
             Fault::FlushAll { .. } => FaultKind::FlushAll,
+            Fault::Promote { .. } => FaultKind::Promote,
         }
     }
 
@@ -161,7 +167,10 @@ impl Fault {
             | Fault::ClockDrift { duration_us, .. }
             | Fault::SlowServer { duration_us, .. } => Some(*duration_us),
             Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } => *down_us,
-            Fault::ClockJump { .. } | Fault::Evict { .. } | Fault::FlushAll { .. } => None,
+            Fault::ClockJump { .. }
+            | Fault::Evict { .. }
+            | Fault::FlushAll { .. }
+            | Fault::Promote { .. } => None,
         }
     }
 
@@ -185,7 +194,8 @@ impl Fault {
             | Fault::ClockJump { node, .. }
             | Fault::SlowServer { node, .. }
             | Fault::Evict { node }
-            | Fault::FlushAll { node } => vec![*node],
+            | Fault::FlushAll { node }
+            | Fault::Promote { node } => vec![*node],
             Fault::Partition { side_a, side_b, .. } => [side_a.as_slice(), side_b].concat(),
             Fault::Delay { from, to, .. } => [from.as_slice(), to].concat(),
             Fault::LostReply { server, client, .. } => vec![*server, *client],
@@ -203,7 +213,8 @@ impl Fault {
             | Fault::ClockJump { node, .. }
             | Fault::SlowServer { node, .. }
             | Fault::Evict { node }
-            | Fault::FlushAll { node } => vec![node],
+            | Fault::FlushAll { node }
+            | Fault::Promote { node } => vec![node],
             Fault::Partition { side_a, side_b, .. } => side_a.iter_mut().chain(side_b).collect(),
             Fault::Delay { from, to, .. } => from.iter_mut().chain(to).collect(),
             Fault::LostReply { server, client, .. } => vec![server, client],

@@ -52,6 +52,12 @@ pub enum Topology {
         /// How many: `server-1` up.
         servers: u16,
     },
+    /// `server-1` is the primary, and `server-2` follows it until an operator promotes it.
+    Standby {
+        /// How many in a thousand failovers the operator begins by stopping the old primary for
+        /// good. In the others it comes back as a primary.
+        stopped_per_mille: u16,
+    },
 }
 
 /// The span of true time within which faults begin, both ends included. They may end later.
@@ -183,6 +189,7 @@ impl Setting {
             Topology::Replicated { replicas, .. } => replicas.saturating_add(1),
             Topology::Independent { masters, .. } => masters,
             Topology::Ensemble { servers } => return (1..=servers).map(Node::Server).collect(),
+            Topology::Standby { .. } => return vec![Node::Server(1), Node::Server(2)],
         };
         (1..=redis).map(Node::Redis).collect()
     }
@@ -191,9 +198,10 @@ impl Setting {
     pub fn sentinels(&self) -> Vec<Node> {
         match self.topology {
             Topology::Replicated { sentinels, .. } => (1..=sentinels).map(Node::Sentinel).collect(),
-            Topology::Standalone | Topology::Independent { .. } | Topology::Ensemble { .. } => {
-                Vec::new()
-            }
+            Topology::Standalone
+            | Topology::Independent { .. }
+            | Topology::Ensemble { .. }
+            | Topology::Standby { .. } => Vec::new(),
         }
     }
 
@@ -206,7 +214,7 @@ impl Setting {
     /// Whether the servers replicate one another, and so talk to each other.
     pub fn is_replicated(&self) -> bool {
         match self.topology {
-            Topology::Replicated { .. } => true,
+            Topology::Replicated { .. } | Topology::Standby { .. } => true,
             Topology::Ensemble { servers } => servers > 1,
             Topology::Standalone | Topology::Independent { .. } => false,
         }
@@ -220,7 +228,7 @@ impl Setting {
                 usize::from(masters.saturating_sub(quorum))
             }
             Topology::Ensemble { servers } => usize::from(servers.saturating_sub(1) / 2),
-            Topology::Standalone | Topology::Replicated { .. } => 0,
+            Topology::Standalone | Topology::Replicated { .. } | Topology::Standby { .. } => 0,
         }
     }
 

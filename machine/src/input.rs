@@ -68,4 +68,6 @@ pub enum OperatorAction {
     FlushAll,
     /// Makes the server give up all that it may give up under memory pressure.
     Evict,
+    /// Makes the server, which follows another, the primary.
+    Promote,
 }

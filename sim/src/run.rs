@@ -13,7 +13,7 @@ use crate::run::fit::{Unfit, fits};
 use crate::setup::lengths;
 use crate::setup::places::RESOURCE;
 use crate::setup::roster::Roster;
-use crate::setup::scenario::{Scenario, SlowLink, Strategy};
+use crate::setup::scenario::{Scenario, SlowLink, Standby, Strategy};
 use crate::world::recorder::Recorder;
 use crate::world::{network, node_clock};
 use fencepost_clients::{Definition, Keeps};
@@ -273,13 +273,17 @@ impl RunSpec {
     }
 
     /// That a free lock is had within a span while enough servers run: one of those that follow one
-    /// another, a majority of those that decide together.
+    /// another (both where a commit waits for the other), a majority of those that decide together.
     fn availability(&self, bound_us: Micros) -> Availability {
         let (servers, needed) = match self.topology() {
             Topology::Standalone => (1, 1),
             Topology::Replicated { replicas, .. } => (1 + replicas, 1),
             Topology::Independent { masters, quorum } => (masters, quorum),
             Topology::Ensemble { servers } => (servers, servers / 2 + 1),
+            Topology::Standby { .. } if self.scenario.standby == Some(Standby::Synchronous) => {
+                (2, 2)
+            }
+            Topology::Standby { .. } => (2, 1),
         };
         Availability { bound_us, servers, needed }
     }

@@ -122,6 +122,8 @@ pub enum Answer {
         /// Whether a transaction is open, be it failed.
         in_transaction: bool,
     },
+    /// Whether it follows another server (`in_hot_standby`).
+    IsStandby(bool),
     /// What needs no answer and says nothing about the statement.
     Other,
 }
@@ -162,6 +164,9 @@ impl Answer {
             b'D' => Answer::Row(row(body)?),
             b'C' => Answer::Complete(string(&body)),
             b'E' => Answer::Error(refusal(&body)),
+            b'S' if body.starts_with(b"in_hot_standby\0") => {
+                Answer::IsStandby(body.ends_with(b"\0on\0"))
+            }
             b'Z' => Answer::Ready { in_transaction: *body.first()? != b'I' },
             _ => Answer::Other,
         })

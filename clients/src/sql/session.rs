@@ -4,6 +4,9 @@
 //! anything was sent is replaced, once, unless a lock or a transaction is bound to it: what was
 //! bound to it has gone. A transaction that is left open, because its caller was dropped halfway,
 //! is rolled back by closing the connection.
+//!
+//! Of several hosts it takes the first that answers and can be written to, at every connection anew:
+//! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
 use crate::connection::CallError;
@@ -15,7 +18,8 @@ use std::time::Duration;
 /// Statements to one server.
 pub struct Session {
     env: Env,
-    address: Address,
+    /// In the order in which they are tried.
+    hosts: Vec<Address>,
     timeout: Duration,
     open: Option<Open>,
 }
@@ -26,6 +30,8 @@ struct Open {
     /// The process id of the backend.
     backend: u32,
     in_transaction: bool,
+    /// Whether the server follows another, so that nothing can be written there.
+    is_standby: bool,
 }
 
 /// Why a statement brought no result.
@@ -71,8 +77,8 @@ impl From<CallError> for Failure {
 
 impl Session {
     /// `timeout` bounds each connection and each statement.
-    pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
-        Session { env: env.clone(), address: address.clone(), timeout, open: None }
+    pub fn new(env: &Env, hosts: &[Address], timeout: Duration) -> Session {
+        Session { env: env.clone(), hosts: hosts.to_vec(), timeout, open: None }
     }
 
     /// The process id of the backend of the open connection.
@@ -180,20 +186,40 @@ impl Session {
         outcome
     }
 
+    /// Errors: those of the last host.
     async fn connect(&self) -> Result<Open, Failure> {
-        let failed =
-            |reason: String| CallError::NoConnection { address: self.address.clone(), reason };
-        let socket = match self.env.timeout(self.timeout, self.env.connect(&self.address)).await {
+        let mut outcome = Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
+        for host in &self.hosts {
+            outcome = self.connect_to(host).await;
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome
+    }
+
+    async fn connect_to(&self, host: &Address) -> Result<Open, Failure> {
+        let failed = |reason: String| CallError::NoConnection { address: host.clone(), reason };
+        let socket = match self.env.timeout(self.timeout, self.env.connect(host)).await {
             Some(Ok(socket)) => socket,
             Some(Err(error)) => return Err(failed(error.kind().to_string()).into()),
             None => {
                 return Err(failed(format!("not within {} ms", self.timeout.as_millis())).into());
             }
         };
-        let mut open = Open { socket, input: BytesMut::new(), backend: 0, in_transaction: false };
+        let mut open = Open {
+            socket,
+            input: BytesMut::new(),
+            backend: 0,
+            in_transaction: false,
+            is_standby: false,
+        };
         open.socket.limit(self.timeout);
         // No statement was sent: whatever goes wrong here, nothing was carried out.
         match open.exchange(&startup(), self.timeout).await {
+            Ok(_) if open.is_standby && self.hosts.len() > 1 => {
+                Err(failed("session is read-only".to_owned()).into())
+            }
             Ok(_) => Ok(open),
             Err(error) => Err(failed(error.to_string()).into()),
         }
@@ -229,6 +255,7 @@ impl Open {
                     self.in_transaction = in_transaction;
                     return refused.map_or(Ok(done), |refusal| Err(Failure::Refused(refusal)));
                 }
+                Some(Answer::IsStandby(is_standby)) => self.is_standby = is_standby,
                 Some(Answer::Other) => {}
                 None => match self.socket.read(&mut self.input).await {
                     Ok(0) => return Err(CallError::Closed(io::ErrorKind::UnexpectedEof).into()),

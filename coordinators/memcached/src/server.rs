@@ -263,13 +263,14 @@ impl Memcached {
 
     /// An operator empties the server, or memory pressure does.
     fn operate(&mut self, action: OperatorAction) {
-        for key in self.cache.keys() {
-            self.look(&key);
-        }
         let change = match action {
             OperatorAction::FlushAll => KeyChange::Flushed,
             OperatorAction::Evict => KeyChange::Evicted,
+            OperatorAction::Promote => return,
         };
+        for key in self.cache.keys() {
+            self.look(&key);
+        }
         for (key, item) in self.cache.evict_all() {
             self.tell(&key, &item, change);
         }
@@ -314,7 +315,7 @@ impl Machine for Memcached {
         std::mem::swap(&mut self.out, out);
     }
 
-    fn supports(&self, _: OperatorAction) -> bool {
-        true
+    fn supports(&self, action: OperatorAction) -> bool {
+        action != OperatorAction::Promote
     }
 }

@@ -8,6 +8,7 @@ mod startup;
 use crate::core::Core;
 use crate::error::SqlError;
 use crate::execute::{Run, Stop, transactions};
+use crate::replication::sender::Sender;
 use crate::session::{Prepared, Session};
 use crate::settings::REPORTED;
 use crate::store::locks::Span;
@@ -38,6 +39,8 @@ pub(crate) struct Client {
     pub(crate) commands: u32,
     /// The settings as the client last heard of them.
     reported: BTreeMap<&'static str, String>,
+    /// Of a standby, how far that is.
+    pub(crate) sender: Option<Sender>,
 }
 
 /// How far a connection has come.
@@ -97,6 +100,7 @@ impl Client {
             is_over: false,
             commands: 0,
             reported: BTreeMap::new(),
+            sender: None,
         }
     }
 
@@ -138,6 +142,10 @@ impl Client {
 
     /// Serves one message.
     fn hear(&mut self, core: &mut Core, kind: u8, body: Bytes) {
+        self.session.in_hot_standby = core.is_in_recovery;
+        if self.sender.is_some() {
+            return self.hear_standby(core, kind, body);
+        }
         let body = Body::new(body);
         if self.is_skipping && !matches!(kind, b'S' | b'X') {
             return;
@@ -217,6 +225,34 @@ impl Client {
         }
     }
 
+    /// Waits no longer for a standby: what it committed stays, and the client is told that nobody
+    /// else may have it. A session that is ended hears no more than that.
+    pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
+        let what = match is_over {
+            true => {
+                "canceling the wait for synchronous replication and terminating connection due to \
+                 administrator command"
+            }
+            false => "canceling wait for synchronous replication due to user request",
+        };
+        let code = if is_over { "57P01" } else { "01000" };
+        let warning = SqlError::of(crate::error::Severity::Warning, code, what).detail(
+            "The transaction has already committed locally, but might not have been replicated to \
+             the standby.",
+        );
+        wire::error(&mut self.out, &warning);
+        if let Some(open) = &mut self.session.transaction {
+            open.standby = 0;
+        }
+        if is_over {
+            self.job = None;
+            let _ = transactions::commit(core, &mut self.session);
+            self.leave(core);
+        } else {
+            self.advance(core);
+        }
+    }
+
     fn interrupt_with(&mut self, core: &mut Core, job: Job, error: &SqlError) {
         if let Job::Query(_) = job {
             self.fail(core, error);
@@ -269,7 +305,8 @@ impl Client {
     }
 
     /// Says that the next command can come.
-    fn ready(&mut self, core: &Core) {
+    pub(crate) fn ready(&mut self, core: &Core) {
+        self.session.in_hot_standby = core.is_in_recovery;
         self.report();
         let open = self.session.transaction.as_ref();
         let status = match open {

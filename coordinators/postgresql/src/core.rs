@@ -1,12 +1,14 @@
 //! What all sessions share.
 
 use crate::error::{Outcome, SqlError};
+use crate::replication::Log;
 use crate::sql::ast::Named;
 use crate::store::heap::Heap;
 use crate::store::locks::Locks;
 use crate::store::table::Definition;
 use crate::store::transaction::Transactions;
 use crate::store::{Backend, Xid};
+use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Now, Output};
 
 /// The data, the locks and the clocks of a server.
@@ -33,6 +35,16 @@ pub(crate) struct Core {
     /// How many syncs have been asked for and are done.
     pub(crate) asked_syncs: u64,
     pub(crate) done_syncs: u64,
+    /// The log, where others may ask for it.
+    pub(crate) log: Log,
+    /// Whether a commit waits until a standby has it.
+    pub(crate) is_synchronous: bool,
+    /// Up to where a standby has the log on its disk.
+    pub(crate) confirmed: u64,
+    /// Whether the server follows another: nothing can be written.
+    pub(crate) is_in_recovery: bool,
+    /// Whether somebody asked for its promotion.
+    pub(crate) is_to_be_promoted: bool,
 }
 
 /// What one session can do to another.
@@ -43,6 +55,26 @@ pub(crate) enum Signal {
 }
 
 impl Core {
+    /// Appends to the log. The sync after which it is safe; `None` if nobody waits for the disk.
+    pub(crate) fn write(&mut self, bytes: Bytes) -> Option<u64> {
+        self.log.append(&bytes);
+        self.wants.push(Output::DiskAppend { bytes });
+        if !self.syncs {
+            self.log.trust();
+            return None;
+        }
+        self.wants.push(Output::DiskSync);
+        self.log.sync();
+        self.asked_syncs += 1;
+        Some(self.asked_syncs)
+    }
+
+    /// A sync is done.
+    pub(crate) fn synced(&mut self) {
+        self.done_syncs += 1;
+        self.log.synced();
+    }
+
     /// A table by its name, as a transaction sees it. Errors: 42P01.
     pub(crate) fn table(&self, named: &Named, own: Option<Xid>) -> Outcome<&Definition> {
         self.heap.named(&named.name, own).ok_or_else(|| {

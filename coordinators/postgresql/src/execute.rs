@@ -38,6 +38,8 @@ pub(crate) enum Stop {
     Sleep(u64),
     /// Until the disk has what was written.
     Flush(u64),
+    /// Until a standby has the log up to there.
+    Standby(u64),
     Error(Box<SqlError>),
 }
 
@@ -133,7 +135,8 @@ impl Execution<'_> {
             let span = crate::store::locks::Span::Transaction;
             self.core.locks.release(backend, tag, mode, span);
         }
-        if !matches!(outcome, Err(Stop::Wait | Stop::Sleep(_) | Stop::Flush(_))) {
+        if !matches!(outcome, Err(Stop::Wait | Stop::Sleep(_) | Stop::Flush(_) | Stop::Standby(_)))
+        {
             self.end_statement();
         }
         outcome
@@ -145,6 +148,7 @@ impl Execution<'_> {
             return Ok(done);
         }
         if self.run.planned.is_none() {
+            self.refuse_serializable()?;
             self.lock_tables(&statement.statement)?;
             let planned = self.plan()?;
             self.refuse_writes(&statement.statement)?;

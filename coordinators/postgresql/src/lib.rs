@@ -34,6 +34,7 @@ mod client;
 mod core;
 mod error;
 mod execute;
+mod replication;
 mod server;
 mod session;
 mod settings;
@@ -47,6 +48,7 @@ mod watch;
 mod wire;
 mod wording;
 
+pub use replication::Replication;
 pub use server::{Config, Postgresql};
 pub use watch::{Held, LockTable, Watch};
 

@@ -5,6 +5,9 @@ use crate::client::Client;
 use crate::core::{Core, Signal};
 use crate::error::SqlError;
 use crate::execute::Stop;
+use crate::replication::receiver::Receiver;
+use crate::replication::sender::Sender;
+use crate::replication::{Log, Replication};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::store::Backend;
@@ -14,7 +17,9 @@ use crate::wal;
 use crate::watch::{Connections, Watch, Watching};
 use bytes::Bytes;
 use fencepost_machine::wording::Wording;
-use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
+use fencepost_machine::{
+    ConnectionId, DiskImage, Input, Machine, Now, OperatorAction, Output, Outputs,
+};
 use std::collections::BTreeMap;
 
 /// A log that is longer than this when the server starts is written anew.
@@ -23,6 +28,8 @@ const LOG_MAX: usize = 1024 * 1024;
 const CLIENTS_MAX: usize = 100;
 /// The process id of the first session.
 const FIRST_PID: u32 = 1_001;
+/// Of the first at a standby: a process id of another machine is another one.
+const FIRST_STANDBY_PID: u32 = 501_001;
 
 /// How the server is set up.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,6 +44,8 @@ pub struct Config {
     pub seed: u64,
     /// What the judge is told of; `None` tells nothing.
     pub watch: Option<Watch>,
+    /// Whether it has a standby, or is one.
+    pub replication: Replication,
 }
 
 impl Default for Config {
@@ -48,6 +57,7 @@ impl Default for Config {
             clients_max: CLIENTS_MAX,
             seed: 0,
             watch: None,
+            replication: Replication::None,
         }
     }
 }
@@ -62,6 +72,8 @@ pub struct Postgresql {
     has_booted: bool,
     checkpoint: Option<DiskImage>,
     watching: Option<Watching>,
+    /// What follows the primary, of a standby.
+    receiver: Option<Receiver>,
 }
 
 impl Postgresql {
@@ -69,6 +81,18 @@ impl Postgresql {
     pub fn new(config: Config, image: &DiskImage, now: Now) -> Postgresql {
         let heap = wal::replay(&image.append_only);
         let is_new = heap.tables().next().is_none();
+        let next_pid = match config.replication {
+            Replication::Standby { .. } => FIRST_STANDBY_PID,
+            _ => FIRST_PID,
+        };
+        // Once a standby was promoted, it stays a primary.
+        let replication = match config.replication {
+            Replication::Standby { .. } if image.config.is_some() => {
+                Replication::Primary { synchronous: false }
+            }
+            replication => replication,
+        };
+        let is_replicated = replication != Replication::None;
         let core = Core {
             now,
             heap,
@@ -83,20 +107,37 @@ impl Postgresql {
             clients_max: config.clients_max,
             asked_syncs: 0,
             done_syncs: 0,
+            log: Log::new(is_replicated, &image.append_only),
+            // What makes the tables waits for nobody.
+            is_synchronous: false,
+            confirmed: 0,
+            is_in_recovery: false,
+            is_to_be_promoted: false,
         };
         let mut server = Postgresql {
             core,
             clients: BTreeMap::new(),
-            next_pid: FIRST_PID,
+            next_pid,
             seed: config.seed,
             has_booted: false,
             checkpoint: None,
             watching: config.watch.map(Watching::new),
+            receiver: None,
         };
         if is_new && !config.schema.is_empty() {
             server.prepare(&config.schema);
-        } else if image.append_only.len() > LOG_MAX {
+            let made = server.checkpoint.as_ref().map(|image| image.append_only.clone());
+            server.core.log = Log::new(is_replicated, &made.unwrap_or_default());
+        } else if image.append_only.len() > LOG_MAX && !is_replicated {
             server.rewrite();
+        }
+        match replication {
+            Replication::None => {}
+            Replication::Primary { synchronous } => server.core.is_synchronous = synchronous,
+            Replication::Standby { primary } => {
+                server.core.is_in_recovery = true;
+                server.receiver = Some(Receiver::new(primary, &server.core));
+            }
         }
         server
     }
@@ -132,6 +173,7 @@ impl Postgresql {
             secret: secret(self.seed, pid),
             user: String::new(),
             database: String::new(),
+            in_hot_standby: self.core.is_in_recovery,
             first_settings: settings.clone(),
             settings,
             transaction: None,
@@ -159,13 +201,48 @@ impl Postgresql {
         }
     }
 
+    /// Stops following the primary, and is one.
+    fn promote(&mut self) {
+        (self.core.is_to_be_promoted, self.core.is_in_recovery) = (false, false);
+        let Some(receiver) = self.receiver.take() else { return };
+        receiver.end(&mut self.core);
+        self.core.wants.push(Output::DiskConfig { config: Bytes::from_static(b"promoted") });
+    }
+
+    /// What happens to the connection with the primary; whether it was about that.
+    fn follow(&mut self, input: &Input<'_>) -> bool {
+        let Some(receiver) = &mut self.receiver else { return false };
+        let is_own = |connection: &ConnectionId| receiver.owns(*connection);
+        match input {
+            Input::Connected { connection } if is_own(connection) => {
+                receiver.connected(&mut self.core);
+            }
+            Input::ConnectFailed { connection } | Input::Closed { connection }
+                if is_own(connection) =>
+            {
+                receiver.retry(&self.core);
+            }
+            Input::Received { connection, bytes } if is_own(connection) => {
+                receiver.hear(&mut self.core, bytes);
+            }
+            _ => return false,
+        }
+        true
+    }
+
     fn dispatch(&mut self, input: Input<'_>) {
+        if self.follow(&input) {
+            return;
+        }
         match input {
             Input::Timer => {
                 if !std::mem::replace(&mut self.has_booted, true) {
                     self.boot();
                 }
                 self.look_at_clock();
+                if let Some(receiver) = &mut self.receiver {
+                    receiver.look_at_clock(&mut self.core);
+                }
             }
             Input::Accepted { connection, .. } => {
                 let session = self.session(Some(connection));
@@ -188,7 +265,13 @@ impl Postgresql {
                     client.serve(&mut self.core);
                 }
             }
-            Input::DiskSynced => self.core.done_syncs += 1,
+            Input::DiskSynced => {
+                self.core.synced();
+                if let Some(receiver) = &mut self.receiver {
+                    receiver.advance(&mut self.core);
+                }
+            }
+            Input::Operator { action: OperatorAction::Promote } => self.promote(),
             Input::Connected { .. }
             | Input::ConnectFailed { .. }
             | Input::Unsent { .. }
@@ -203,9 +286,10 @@ impl Postgresql {
                 continue;
             }
             let woken = std::mem::take(&mut self.core.locks.woken);
-            let done = self.core.done_syncs;
+            let (done, confirmed) = (self.core.done_syncs, self.core.confirmed);
             let is_flushed = |client: &Client| match client.blocked {
                 Some(Stop::Flush(wanted)) => wanted <= done,
+                Some(Stop::Standby(wanted)) => wanted <= confirmed,
                 _ => false,
             };
             let next: Vec<ConnectionId> = self
@@ -252,6 +336,10 @@ impl Postgresql {
                 self.clients.values_mut().find(|client| client.session.backend == *backend);
             let Some(client) = client.filter(|client| !client.is_over) else { continue };
             let is_flushing = matches!(client.blocked, Some(Stop::Flush(_)));
+            if matches!(client.blocked, Some(Stop::Standby(_))) {
+                client.stop_waiting(&mut self.core, *signal == Signal::Terminate);
+                continue;
+            }
             match signal {
                 Signal::Terminate if !is_flushing => {
                     let message = "terminating connection due to administrator command";
@@ -286,7 +374,9 @@ impl Postgresql {
             if is_due(timers.idle) {
                 let error = client.idle_error();
                 client.end(&mut self.core, &error);
-            } else if client.blocked.is_none() || matches!(client.blocked, Some(Stop::Flush(_))) {
+            } else if client.sender.as_ref().and_then(Sender::ends_at).is_some_and(|at| at <= now) {
+                client.leave(&mut self.core);
+            } else if matches!(client.blocked, None | Some(Stop::Flush(_) | Stop::Standby(_))) {
                 // Nothing that could be too late.
             } else if is_due(timers.lock) {
                 let message = "canceling statement due to lock timeout";
@@ -334,9 +424,11 @@ impl Postgresql {
                 Some(Stop::Sleep(until)) => Some(until),
                 _ => None,
             };
-            [timers.statement, timers.lock, timers.deadlock, timers.idle, sleep]
+            let sender = client.sender.as_ref().and_then(Sender::ends_at);
+            [timers.statement, timers.lock, timers.deadlock, timers.idle, sleep, sender]
         });
-        if let Some(next) = timers.flatten().min() {
+        let receiver = self.receiver.as_ref().and_then(Receiver::next_timer);
+        if let Some(next) = timers.flatten().chain(receiver).min() {
             let micros = next.saturating_sub(self.core.now.monotonic.0);
             out.list.push(Output::WakeAfter { micros });
         }
@@ -387,8 +479,16 @@ impl Machine for Postgresql {
         self.core.now = now;
         self.dispatch(input);
         self.settle();
+        if self.core.is_to_be_promoted {
+            self.promote();
+        }
+        self.clients.values_mut().for_each(|client| client.stream(&self.core));
         self.tell();
         self.hand_over(out);
+    }
+
+    fn supports(&self, action: OperatorAction) -> bool {
+        action == OperatorAction::Promote && self.receiver.is_some()
     }
 
     /// A wait that ends by itself: a timeout, a deadlock that will be found.

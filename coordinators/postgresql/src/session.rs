@@ -20,6 +20,8 @@ pub(crate) struct Session {
     pub(crate) secret: u32,
     pub(crate) user: String,
     pub(crate) database: String,
+    /// Whether the server follows another.
+    pub(crate) in_hot_standby: bool,
     pub(crate) settings: Settings,
     /// What the settings were when the client came.
     pub(crate) first_settings: Settings,
@@ -53,6 +55,7 @@ impl Session {
                 let is_on = open.unwrap_or(self.settings.read_only);
                 Ok(if is_on { "on" } else { "off" }.to_owned())
             }
+            "in_hot_standby" => Ok(if self.in_hot_standby { "on" } else { "off" }.to_owned()),
             "session_authorization" => Ok(self.user.clone()),
             _ => self.settings.show(name).map(|(_, value)| value),
         }

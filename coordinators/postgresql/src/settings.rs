@@ -42,7 +42,6 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
 
 /// What cannot be set.
 const FIXED: &[(&str, &str)] = &[
-    ("in_hot_standby", "off"),
     ("integer_datetimes", "on"),
     ("is_superuser", "on"),
     ("server_encoding", "UTF8"),
@@ -106,6 +105,11 @@ impl Settings {
         self.spans.get(name).copied().filter(|span| *span > 0).map(|span| span * 1_000)
     }
 
+    /// Whether a commit waits for a synchronous standby, if there is one (`synchronous_commit`).
+    pub(crate) fn waits_for_standby(&self) -> bool {
+        self.texts.get("synchronous_commit").is_none_or(|value| value != "local")
+    }
+
     /// The value of a setting as it is shown, with its canonical name.
     pub(crate) fn show(&self, name: &str) -> Outcome<(&'static str, String)> {
         let is_it = |known: &str| known.eq_ignore_ascii_case(name);
@@ -144,8 +148,15 @@ impl Settings {
             if !is_allowed && !allowed.is_empty() {
                 return Err(invalid(known, value));
             }
-            let kept = if is_allowed && *known != "TimeZone" { start } else { value };
-            self.texts.insert(known, kept.to_owned());
+            let kept = match *known {
+                "TimeZone" => value.to_owned(),
+                "synchronous_commit" if !["true", "1"].contains(&value) => {
+                    value.to_ascii_lowercase()
+                }
+                _ if is_allowed => (*start).to_owned(),
+                _ => value.to_owned(),
+            };
+            self.texts.insert(known, kept);
             return Ok(());
         }
         if FIXED.iter().any(|(known, _)| is_it(known)) {

@@ -1,6 +1,7 @@
 //! The server by its messages, with a clock and a disk.
 
 mod anything;
+mod replication;
 mod taps;
 mod time;
 mod transactions;

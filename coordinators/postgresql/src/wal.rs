@@ -292,21 +292,27 @@ impl Reader {
     }
 }
 
+/// The commits of a log, as far as it is whole.
+pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
+    let mut rest = log.clone();
+    std::iter::from_fn(move || {
+        let length = rest.try_get_u32().ok()? as usize;
+        if length > rest.len() {
+            return None;
+        }
+        Reader(rest.split_to(length)).many(Reader::record)
+    })
+}
+
 /// Builds the tables that a log tells of, as far as it is whole.
 pub(crate) fn replay(log: &Bytes) -> Heap {
-    let (mut heap, mut rest) = (Heap::new(), log.clone());
-    while let Ok(length) = rest.try_get_u32() {
-        if length as usize > rest.len() {
-            break;
-        }
-        let group = rest.split_to(length as usize);
-        let Some(records) = Reader(group).many(Reader::record) else { break };
-        records.into_iter().for_each(|record| redo(&mut heap, record));
-    }
+    let mut heap = Heap::new();
+    groups(log).flatten().for_each(|record| redo(&mut heap, record));
     heap
 }
 
-fn redo(heap: &mut Heap, record: Record) {
+/// Does what a record says, as before all that runs now.
+pub(crate) fn redo(heap: &mut Heap, record: Record) {
     match record {
         Record::Table { id, name, columns, indexes } => {
             let columns = columns.into_iter().filter_map(|field| column_of(field).ok()).collect();

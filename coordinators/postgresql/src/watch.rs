@@ -86,6 +86,8 @@ pub(crate) struct Watching {
     seen: Vec<Option<Holder>>,
     /// The last version of each table's row that was looked at, held or not.
     versions: Vec<Option<VersionId>>,
+    /// Whether the server is a primary.
+    is_primary: bool,
 }
 
 /// What the server knows of its connections.
@@ -130,12 +132,13 @@ impl Watching {
     /// Nothing has been seen yet.
     pub(crate) fn new(watch: Watch) -> Watching {
         let forms = watch.tables.len() + 1;
-        Watching { seen: vec![None; forms], versions: vec![None; forms], watch }
+        Watching { seen: vec![None; forms], versions: vec![None; forms], watch, is_primary: true }
     }
 
     /// Looks at what the disk held, before anybody connects.
     pub(crate) fn boot(&mut self, core: &Core) -> Vec<Output> {
         let mut told = Vec::new();
+        self.is_primary = !core.is_in_recovery;
         for form in 0..self.watch.tables.len() {
             let Some((version, holder)) = self.row(core, form, None) else { continue };
             self.versions[form] = Some(version);
@@ -156,6 +159,7 @@ impl Watching {
     /// Tells what has changed.
     pub(crate) fn look(&mut self, core: &Core, connections: &dyn Connections) -> Vec<Output> {
         let (mut removed, mut taken) = (Vec::new(), Vec::new());
+        self.is_primary = !core.is_in_recovery;
         for form in 0..self.seen.len() {
             let (gone, come) = match self.watch.tables.get(form).map(|table| &table.held) {
                 Some(Held::Present { .. } | Held::Taken { .. }) => self.look_at_row(core, form),
@@ -285,7 +289,7 @@ impl Watching {
             value: Some(Bytes::from(holder.owner.clone())),
             by,
             expires_at_ms: holder.until.filter(|_| stands).map(|until| until.div_euclid(1_000)),
-            primary: true,
+            primary: self.is_primary,
             token: None,
         })
     }

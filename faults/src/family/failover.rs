@@ -2,6 +2,8 @@
 //! writes, locks among them (asynchronous replication; Redis documentation, "Distributed Locks",
 //! section on failover-based implementations). Must never take the replicas too.
 
+mod promotion;
+
 use super::Incident;
 use super::absence::absences;
 use super::replication_lag::lagging;
@@ -22,6 +24,9 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         return match setting.topology {
             // Nobody takes over from a server that is alone.
             Topology::Ensemble { servers: 1 } => Vec::new(),
+            Topology::Standby { stopped_per_mille } => {
+                vec![promotion::promotion(rng, setting, stopped_per_mille)]
+            }
             _ => absences(rng, setting),
         };
     };
@@ -76,7 +81,7 @@ fn lagged_crash(
 }
 
 /// Mostly in the upper half of the range: a lag shorter than the takeover loses nothing.
-fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
+pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };
     span(rng, Spans::new(least, range.max_us))
@@ -96,7 +101,13 @@ fn isolation(
     if sentinels.len() >= 3 && chance(rng, 500) {
         side_a.extend(any(rng, &sentinels));
     }
-    let others = [setting.servers(), sentinels, setting.clients()].concat();
+    cut_off(rng, setting, side_a, takeover)
+}
+
+/// These on one side, every other server and client on the other, until some time after another
+/// has taken over.
+fn cut_off(rng: &mut ChaCha8Rng, setting: &Setting, side_a: Vec<Node>, takeover: Micros) -> Fault {
+    let others = [setting.servers(), setting.sentinels(), setting.clients()].concat();
     let side_b = others.into_iter().filter(|node| !side_a.contains(node)).collect();
     let grant = Spans::new(
         Micros(setting.ttl_us.as_micros() / 2),

@@ -48,6 +48,8 @@ pub enum FaultKind {
     Evict,
     /// An operator flushes a server.
     FlushAll,
+    /// An operator makes a server that follows another the primary.
+    Promote,
 }
 
 /// What a fault does to the nodes that it names. Rules that hold for several kinds ask for this, so
@@ -68,6 +70,8 @@ pub enum Impact {
     Slows,
     /// They lose keys.
     LosesKeys,
+    /// They take over as primary.
+    TakesOver,
 }
 
 impl FaultKind {
@@ -86,13 +90,16 @@ impl FaultKind {
             FaultKind::ClockDrift | FaultKind::ClockJump => Impact::BendsClock,
             FaultKind::SlowServer => Impact::Slows,
             FaultKind::Evict | FaultKind::FlushAll => Impact::LosesKeys,
+            FaultKind::Promote => Impact::TakesOver,
         }
     }
 
     /// Whether it happens at once and leaves nothing to heal.
     pub fn is_instant(self) -> bool {
         match self {
-            FaultKind::ClockJump | FaultKind::Evict | FaultKind::FlushAll => true,
+            FaultKind::ClockJump | FaultKind::Evict | FaultKind::FlushAll | FaultKind::Promote => {
+                true
+            }
             FaultKind::Pause
             | FaultKind::Suspend
             | FaultKind::Crash

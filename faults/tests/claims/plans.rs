@@ -4,7 +4,7 @@ use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::family::swarm;
 use fencepost_faults::{
     Direction, FAMILIES, Families, Family, Fault, FaultKind, FaultPlan, Micros, Node, Seed,
-    Setting, SimTime, Spans, TimedFault, generate,
+    Setting, SimTime, Spans, TimedFault, Topology, generate,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -234,6 +234,36 @@ fn failovers_lose_writes_or_split_the_brain() {
     let (lagged, isolated) =
         (bites.iter().filter(|b| b.0).count(), bites.iter().filter(|b| b.1).count());
     assert!(lagged > 80 && isolated > 60, "{lagged} lagged, {isolated} isolated");
+}
+
+#[test]
+fn an_operator_promotes_the_standby_once_its_primary_is_dead_or_cut_off() {
+    let plans = |stopped_per_mille| {
+        let setting =
+            Setting::new(Topology::Standby { stopped_per_mille }, 3, Micros::from_secs(10));
+        (0..200).map(move |seed| plan(seed, "failover", &setting)).collect::<Vec<_>>()
+    };
+    let stops = |timed: &TimedFault| match timed.fault {
+        Fault::Crash { node, down_us: None } | Fault::PowerLoss { node, down_us: None } => {
+            node == Node::Server(1)
+        }
+        _ => false,
+    };
+    for (stopped_per_mille, expected) in [(0, 0..1), (500, 60..140), (1_000, 200..201)] {
+        let plans = plans(stopped_per_mille);
+        for plan in &plans {
+            let kind = |timed: &TimedFault| timed.fault.kind();
+            let promoted = plan.faults.iter().position(|one| kind(one) == FaultKind::Promote);
+            let promoted = promoted.expect("somebody takes over");
+            let gone = |kind| {
+                matches!(kind, FaultKind::Crash | FaultKind::PowerLoss | FaultKind::Partition)
+            };
+            assert!(plan.faults[..promoted].iter().any(|one| gone(kind(one))), "{plan}");
+            assert_eq!(promoted, plan.faults.len() - 1, "{plan}");
+        }
+        let stopped = plans.iter().filter(|plan| plan.faults.iter().any(stops)).count();
+        assert!(expected.contains(&stopped), "{stopped} of {stopped_per_mille}");
+    }
 }
 
 #[test]

@@ -107,6 +107,8 @@ pub enum Cause {
     /// The connection on which a process had the lock, or waited for it, ended without a word to the
     /// process.
     ConnectionLost,
+    /// A failover made another server the primary, and what a connection has is not replicated.
+    FailoverForgets,
     /// A process that waited was granted the lock after its lease had ended, and its key had gone.
     ExpiredWaiter,
     /// A server was down or stood still, and meanwhile nobody was granted the lock.

@@ -273,6 +273,7 @@ fn begins(fault: &FaultSpan<'_>) -> String {
         FaultKind::SlowServer => format!("{nodes} becomes slow (fault {id})."),
         FaultKind::Evict => format!("{nodes} is out of memory and evicts keys (fault {id})."),
         FaultKind::FlushAll => format!("An operator flushes {nodes} (fault {id})."),
+        FaultKind::Promote => format!("An operator promotes {nodes} to primary (fault {id})."),
     }
 }
 

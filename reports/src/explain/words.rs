@@ -190,6 +190,10 @@ impl<'t, 'h> Scene<'t, 'h> {
             Cause::ClockSkew => self.clock_skew(&holder),
             Cause::SharedClientId => shared_client_id(&holder, &taker),
             Cause::ConnectionLost => self.connection_lost(&holder, &held_at),
+            Cause::FailoverForgets => format!(
+                "{holder} had the lock on its connection with {held_at}. A failover made {taken_at} \
+                 the primary, which was never told of it: what a connection has is not replicated."
+            ),
             Cause::ExpiredWaiter => self.expired_waiter(),
             // Those of nobody's getting the lock have no second acquisition.
             Cause::OrphanRenewal

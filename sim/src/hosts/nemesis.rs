@@ -130,6 +130,7 @@ impl Nemesis {
             }),
             Fault::Evict { node } => operate(state, *node, OperatorAction::Evict),
             Fault::FlushAll { node } => operate(state, *node, OperatorAction::FlushAll),
+            Fault::Promote { node } => operate(state, *node, OperatorAction::Promote),
         }
     }
 
@@ -207,7 +208,10 @@ fn undo(state: &mut State, timed: &TimedFault) {
                 }
             });
         }
-        Fault::ClockJump { .. } | Fault::Evict { .. } | Fault::FlushAll { .. } => {}
+        Fault::ClockJump { .. }
+        | Fault::Evict { .. }
+        | Fault::FlushAll { .. }
+        | Fault::Promote { .. } => {}
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::engine::{Engine, Setup};
 use crate::hosts::coordinators::{Ground, entry};
 use crate::setup::roster::Roster;
-use crate::setup::scenario::{Scenario, SlowLink};
+use crate::setup::scenario::{OldPrimary, Scenario, SlowLink};
 use crate::world::host::Software;
 use crate::world::tasks::TaskFuture;
-use fencepost_clients::{CLIENTS, Definition, Env, ServerLock, Servers};
+use fencepost_clients::{CLIENTS, Coordinator, Definition, Env, ServerLock, Servers};
 use fencepost_faults::setting::InvalidSetting;
 use fencepost_faults::{Families, Family, Node, Seed};
 use std::cell::Cell;
@@ -25,6 +25,18 @@ pub enum Unfit {
         link: SlowLink,
         /// The machines that there are.
         valid: String,
+    },
+    /// A standby is asked for, and the lock is not on a coordinator that has one.
+    #[error("{key} '{value}': expected a lock on postgresql, and {client} is on {coordinator}")]
+    Standby {
+        /// Which key of the scenario.
+        key: &'static str,
+        /// Its value.
+        value: &'static str,
+        /// The lock.
+        client: &'static str,
+        /// Where it is.
+        coordinator: &'static str,
     },
     /// The processes are to have threads, and the lock knows none.
     #[error(
@@ -52,6 +64,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
             return Err(Unfit::SlowLink { link, valid: valid.join(", ") });
         }
     }
+    has_standby(scenario, client)?;
     if scenario.threads == 1 || knows_threads(client) {
         return Ok(());
     }
@@ -62,6 +75,19 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
         client: client.name,
         others: others.join(", "),
     })
+}
+
+/// Only PostgreSQL has a standby.
+fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
+    let coordinator = client.deployment.coordinator();
+    let (key, value) = match (scenario.standby, scenario.old_primary) {
+        _ if coordinator == Coordinator::PostgreSql => return Ok(()),
+        (Some(standby), _) => ("standby", standby.name()),
+        (None, OldPrimary::Drawn) => return Ok(()),
+        (None, old_primary) => ("old-primary", old_primary.name()),
+    };
+    let (client, coordinator) = (client.name, coordinator.name());
+    Err(Unfit::Standby { key, value, client, coordinator })
 }
 
 /// Whether a lock makes that of another thread of its process: one is built, and asked.

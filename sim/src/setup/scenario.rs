@@ -4,9 +4,11 @@
 pub(crate) mod length;
 pub(crate) mod program;
 mod slow_link;
+mod standby;
 mod strategy;
 
 pub use slow_link::{InvalidSlowLink, SlowLink};
+pub use standby::{OldPrimary, Standby};
 pub use strategy::Strategy;
 
 use crate::setup::span::{Span, SpanRange};
@@ -92,6 +94,13 @@ pub struct Scenario {
     /// How many servers an ensemble of ZooKeeper has.
     #[serde(skip_serializing_if = "is_three")]
     pub ensemble: u16,
+    /// When the standby of a PostgreSQL has a commit; by default there is one where failovers or a
+    /// lag are part of the run, and it is asynchronous.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standby: Option<Standby>,
+    /// What the operator who promotes the standby does about the old primary.
+    #[serde(skip_serializing_if = "OldPrimary::is_drawn")]
+    pub old_primary: OldPrimary,
     /// How many replicas the primary has where failovers are part of the run.
     pub replicas: u16,
     /// How many Sentinels watch it.
@@ -230,6 +239,8 @@ impl Default for Scenario {
             masters: 5,
             masters_order: MastersOrder::Same,
             ensemble: 3,
+            standby: None,
+            old_primary: OldPrimary::Drawn,
             replicas: 2,
             sentinels: 3,
             down_after: Span::secs(1),

@@ -88,6 +88,18 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(&["--client", "curator-mutex", "--set", "ensemble=0"], &["ensemble '0'", "1 to 31"]);
     refuses(
+        &["--client", "jdbc-5", "--set", "standby=sometimes"],
+        &["sometimes", "asynchronous", "synchronous"],
+    );
+    refuses(
+        &["--client", "redlock", "--set", "standby=synchronous"],
+        &["standby 'synchronous': expected a lock on postgresql", "redlock is on redis"],
+    );
+    refuses(
+        &["--client", "curator-mutex", "--set", "old-primary=stopped"],
+        &["old-primary 'stopped': expected a lock on postgresql", "curator-mutex is on zookeeper"],
+    );
+    refuses(
         &["serve", "--coordinator", "memcached", "--sentinels", "3"],
         &["--sentinels", "redis", "memcached"],
     );

@@ -1,25 +1,48 @@
 //! Locks in a database: whose clock ends a lease, and what goes with a connection.
 
+use fencepost::setup::scenario::Standby;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
-use fencepost_faults::{Families, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
-use fencepost_reports::{Cause, Judgement, Kind, judge};
+use fencepost_faults::{
+    Direction, Families, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
+};
+use fencepost_reports::{Cause, Judgement, Kind, Verdict, judge};
 use std::rc::Rc;
 
 const SEEDS: u64 = 15;
 
 /// Seeds from 0, each with this fault in place of one that was drawn.
 fn judged(client: &str, family: &str, fault: &Fault) -> Vec<Judgement> {
+    judged_under(Scenario::default(), (client, family), &[(5_000, fault.clone())], SEEDS)
+}
+
+/// The same with these faults, each at so many milliseconds.
+fn judged_under(
+    scenario: Scenario,
+    (client, family): (&str, &str),
+    faults: &[(u64, Fault)],
+    seeds: u64,
+) -> Vec<Judgement> {
     let families: Families = family.parse().unwrap();
-    let scenario = Scenario { cycles: 6, ..Scenario::default() };
+    let scenario = Scenario { cycles: 6, ..scenario };
     let (client, scenario) = (find(client).unwrap(), Rc::new(scenario));
+    let timed = |(id, (at, fault)): (u32, &(u64, Fault))| TimedFault {
+        id,
+        at_us: SimTime(at * 1_000),
+        fault: fault.clone(),
+    };
     let one = |seed| {
         let drawn = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
-        let timed = TimedFault { id: 1, at_us: SimTime(5_000_000), fault: fault.clone() };
-        let spec = RunSpec { plan: FaultPlan::new(vec![timed]), ..drawn };
-        judge(&spec.run(Engine::Fast).expect("the run comes to its end").history)
+        let plan = FaultPlan::new((1..).zip(faults).map(timed).collect());
+        let spec = RunSpec { plan, ..drawn };
+        let history = spec.run(Engine::Fast).expect("the run comes to its end").history;
+        if seed == 0 {
+            let turmoil = spec.run(Engine::Turmoil).map(|run| run.history);
+            assert_eq!(turmoil, Ok(history.clone()), "both engines tell the same");
+        }
+        judge(&history)
     };
-    (0..SEEDS).map(one).collect()
+    (0..seeds).map(one).collect()
 }
 
 /// How many runs show an overlap by this cause.
@@ -48,7 +71,7 @@ fn a_fast_client_steals_a_row_that_it_judges_by_its_own_clock() {
 fn a_fast_client_steals_nothing_that_the_server_judges() {
     let judged = judged("shedlock-db-time", "clock-jump", &fast_client());
     assert!(judged.iter().all(|one| one.violations.is_empty()));
-    assert!(judged.iter().all(|one| one.verdict == fencepost_reports::Verdict::Valid));
+    assert!(judged.iter().all(|one| one.verdict == Verdict::Valid));
 }
 
 #[test]
@@ -61,4 +84,85 @@ fn what_is_kept_for_a_connection_goes_with_the_server_and_a_row_does_not() {
     }
     let judged = judged("jdbc-5", "restart", &restart);
     assert!(judged.iter().all(|one| one.violations.is_empty()));
+}
+
+const SPRING: [&str; 3] = ["jdbc-4", "jdbc-5", "jdbc-7"];
+const SHEDLOCK: [&str; 2] = ["shedlock-jdbc", "shedlock-db-time"];
+const OF_CONNECTIONS: [&str; 2] = ["pg-advisory", "select-for-update"];
+
+const PRIMARY: Node = Node::Server(1);
+
+/// The standby falls behind, the primary dies for good, and a second later the standby is promoted.
+fn failover(dies: Fault) -> Vec<(u64, Fault)> {
+    let lag = Micros::from_millis(2_500);
+    let lagging = Fault::Delay {
+        from: vec![Node::Server(1)],
+        to: vec![Node::Server(2)],
+        extra_us_min: lag,
+        extra_us_max: lag,
+        duration_us: Micros::from_secs(3),
+    };
+    vec![(3_000, lagging), (6_000, dies), (7_000, Fault::Promote { node: Node::Server(2) })]
+}
+
+/// The primary is cut off with client-1, and goes on when the standby is promoted.
+fn cut_off() -> Vec<(u64, Fault)> {
+    let cut = Fault::Partition {
+        side_a: vec![Node::Server(1), Node::Client(1)],
+        side_b: vec![Node::Server(2), Node::Client(2), Node::Client(3)],
+        direction: Direction::Both,
+        duration_us: Micros::from_secs(15),
+    };
+    vec![(5_000, cut), (6_000, Fault::Promote { node: Node::Server(2) })]
+}
+
+/// A failover with this standby.
+fn failed_over(
+    client: &str,
+    standby: Standby,
+    faults: &[(u64, Fault)],
+    seeds: u64,
+) -> Vec<Judgement> {
+    let scenario = Scenario { standby: Some(standby), ..Scenario::default() };
+    judged_under(scenario, (client, "failover"), faults, seeds)
+}
+
+#[test]
+fn a_row_is_lost_by_an_asynchronous_standby_and_kept_by_a_synchronous_one() {
+    // Spring's registry gives up at once where it is refused, and has no cycle left in the end.
+    let dark = |client| (client, Fault::PowerLoss { node: PRIMARY, down_us: None });
+    let refusing = |client| (client, Fault::Crash { node: PRIMARY, down_us: None });
+    for (client, dies) in SPRING.map(dark).into_iter().chain(SHEDLOCK.map(refusing)) {
+        let faults = failover(dies);
+        let judged = |standby| failed_over(client, standby, &faults, 20);
+        let lost = overlaps(&judged(Standby::Asynchronous), Cause::AsyncReplicationLoss);
+        assert!(lost > 0, "{client}");
+        for (seed, quiet) in judged(Standby::Synchronous).iter().enumerate() {
+            assert_eq!(quiet.violations, [], "{client} seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_for_a_connection_is_forgotten_by_a_failover_to_any_standby() {
+    for client in OF_CONNECTIONS {
+        for standby in [Standby::Asynchronous, Standby::Synchronous] {
+            // The standby keeps up, so that nobody waits for it.
+            let dies = Fault::Crash { node: PRIMARY, down_us: None };
+            let judged = failed_over(client, standby, &failover(dies)[1..], SEEDS);
+            assert!(overlaps(&judged, Cause::FailoverForgets) > 0, "{client} {standby:?}");
+        }
+    }
+}
+
+#[test]
+fn two_primaries_grant_one_lock_unless_commits_wait_for_the_standby() {
+    for client in ["jdbc-7", "shedlock-jdbc"] {
+        let judged = |standby| failed_over(client, standby, &cut_off(), SEEDS);
+        let split = overlaps(&judged(Standby::Asynchronous), Cause::SplitBrain);
+        assert!(split > 0, "{client}");
+        let exclusive = judged(Standby::Synchronous);
+        let harm = |one: &Judgement| one.violations.iter().any(|one| one.kind != Kind::Stuck);
+        assert!(!exclusive.iter().any(harm), "{client}");
+    }
 }

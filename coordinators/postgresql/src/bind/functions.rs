@@ -29,6 +29,7 @@ pub(crate) enum Function {
     Terminate,
     Cancel,
     IsInRecovery,
+    Promote,
     Coalesce,
     /// The value if no condition is true, then each condition with its value.
     Case,
@@ -59,6 +60,7 @@ const PLAIN: &[(&str, Function, &[Type], Type)] = &[
     ("pg_terminate_backend", Function::Terminate, &[Type::Int4], Type::Boolean),
     ("pg_cancel_backend", Function::Cancel, &[Type::Int4], Type::Boolean),
     ("pg_is_in_recovery", Function::IsInRecovery, &[], Type::Boolean),
+    ("pg_promote", Function::Promote, &[], Type::Boolean),
 ];
 
 /// The advisory function of a name, and what it returns.

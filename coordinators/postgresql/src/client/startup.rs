@@ -4,6 +4,7 @@
 use super::{Client, Stage};
 use crate::core::{Core, Signal};
 use crate::error::{Outcome, SqlError};
+use crate::replication::sender::Sender;
 use crate::store::Backend;
 use crate::wire::{self, Startup};
 use bytes::{BufMut, Bytes};
@@ -80,6 +81,9 @@ impl Client {
             match name.as_str() {
                 "user" => self.session.user = value,
                 "database" => self.session.database = value,
+                "replication" if is_on(&value) && core.log.is_kept() => {
+                    self.sender = Some(Sender::new(core.now.monotonic.0));
+                }
                 "options" | "replication" => {}
                 name if name.starts_with("_pq_.") => unknown.push(name.to_owned()),
                 _ => settings.push((name, value)),
@@ -89,7 +93,7 @@ impl Client {
             let message = "no PostgreSQL user name specified in startup packet";
             return Err(SqlError::fatal("28000", message));
         }
-        if core.backends.len() >= core.clients_max {
+        if core.backends.len() >= core.clients_max && self.sender.is_none() {
             return Err(SqlError::fatal("53300", "sorry, too many clients already"));
         }
         if self.session.database.is_empty() {
@@ -117,7 +121,9 @@ impl Client {
 
     fn greet(&mut self, core: &mut Core) {
         self.stage = Stage::Ready;
-        core.backends.push(self.session.backend);
+        if self.sender.is_none() {
+            core.backends.push(self.session.backend);
+        }
         self.report();
         let (backend, secret) = (self.session.backend, self.session.secret);
         wire::message(&mut self.out, b'K', |out| {
@@ -126,6 +132,11 @@ impl Client {
         });
         self.ready(core);
     }
+}
+
+/// Whether a setting is a true value.
+fn is_on(value: &str) -> bool {
+    ["true", "on", "yes", "1"].contains(&value)
 }
 
 /// The names and values of a startup packet.

@@ -26,7 +26,7 @@ impl Execution<'_> {
             }
             Function::Database => return Ok(Value::Text(self.session.database.clone())),
             Function::User => return Ok(Value::Text(self.session.user.clone())),
-            Function::IsInRecovery => return Ok(Value::Boolean(false)),
+            Function::IsInRecovery => return Ok(Value::Boolean(self.core.is_in_recovery)),
             _ => {}
         }
         if function != Function::AdvisoryUnlockAll && values.iter().any(Value::is_null) {
@@ -57,7 +57,12 @@ impl Execution<'_> {
                 Ok(Value::Void)
             }
             Function::Sleep => self.sleep(values),
+            Function::TransactionId if self.core.is_in_recovery => {
+                let message = "cannot execute pg_current_xact_id() during recovery";
+                Err(SqlError::new("25006", message).into())
+            }
             Function::TransactionId => Ok(Value::Integer(self.own_xid().0 as i64)),
+            Function::Promote => self.promote(),
             Function::Setting => {
                 let name = values.first().and_then(|value| value.text(crate::types::Type::Text));
                 let shown = self.session.show(&name.unwrap_or_default())?;
@@ -83,6 +88,15 @@ impl Execution<'_> {
                 Ok(Value::Boolean(false))
             }
         }
+    }
+
+    fn promote(&mut self) -> Result<Value, Stop> {
+        if !self.core.is_in_recovery {
+            let hint = "Recovery control functions can only be executed during recovery.";
+            return Err(SqlError::new("55000", "recovery is not in progress").hint(hint).into());
+        }
+        (self.core.is_in_recovery, self.core.is_to_be_promoted) = (false, true);
+        Ok(Value::Boolean(true))
     }
 
     fn sleep(&mut self, values: &[Value]) -> Result<Value, Stop> {

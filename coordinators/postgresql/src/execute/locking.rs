@@ -49,6 +49,20 @@ impl Execution<'_> {
         Err(SqlError::new("25006", message))
     }
 
+    /// Errors: 0A000 for a snapshot that a standby cannot take.
+    pub(super) fn refuse_serializable(&self) -> Result<(), SqlError> {
+        let open = self.session.transaction.as_ref();
+        let is_asked = open.is_some_and(|open| open.isolation == Isolation::Serializable);
+        if !is_asked || !self.core.is_in_recovery {
+            return Ok(());
+        }
+        let hint = "You can use \"SET default_transaction_isolation = 'repeatable read'\" to \
+                    change the default.";
+        Err(SqlError::new("0A000", "cannot use serializable mode in a hot standby")
+            .detail("\"default_transaction_isolation\" is set to \"serializable\".")
+            .hint(hint))
+    }
+
     /// Locks a table until the transaction ends.
     pub(super) fn lock_table(
         &mut self,

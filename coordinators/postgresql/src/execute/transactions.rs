@@ -10,7 +10,7 @@ use crate::store::table::Definition;
 use crate::store::transaction::{Transaction, Undo};
 use crate::store::{TableId, VersionId};
 use crate::wal::{self, Record};
-use fencepost_machine::Output;
+use bytes::Bytes;
 use std::collections::BTreeSet;
 
 /// Begins a transaction, unless there is one.
@@ -22,7 +22,7 @@ pub(crate) fn ensure(core: &Core, session: &mut Session) {
     session.transaction = Some(Transaction {
         xid: None,
         isolation: settings.isolation,
-        read_only: settings.read_only,
+        read_only: settings.read_only || core.is_in_recovery,
         is_block: false,
         is_implicit_block: false,
         has_failed: false,
@@ -35,6 +35,7 @@ pub(crate) fn ensure(core: &Core, session: &mut Session) {
         settings_after: None,
         settings_before: settings.clone(),
         flushing: None,
+        standby: 0,
     });
 }
 
@@ -86,21 +87,18 @@ pub(crate) fn commit(core: &mut Core, session: &mut Session) -> Result<(), Stop>
     if transaction.flushing.is_none() {
         let records = transaction.records(core);
         let writes = transaction.xid.is_some() && !transaction.undo.is_empty();
-        if writes {
-            let bytes = wal::group(&records);
-            core.wants.push(Output::DiskAppend { bytes });
-        }
-        if writes && core.syncs {
-            core.wants.push(Output::DiskSync);
-            core.asked_syncs += 1;
-            transaction.flushing = Some(core.asked_syncs);
-        } else {
-            transaction.flushing = Some(0);
+        let sync = if writes { core.write(wal::group(&records)) } else { None };
+        transaction.flushing = Some(sync.unwrap_or(0));
+        if writes && core.is_synchronous && session.settings.waits_for_standby() {
+            transaction.standby = core.log.append(&Bytes::new());
         }
     }
     let wanted = transaction.flushing.unwrap_or(0);
     if wanted > core.done_syncs {
         return Err(Stop::Flush(wanted));
+    }
+    if transaction.standby > core.confirmed {
+        return Err(Stop::Standby(transaction.standby));
     }
     finish(core, session);
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::{Done, Execution, Stop, transactions};
 use crate::error::{Severity, SqlError};
-use crate::sql::ast::{LockMode, Modes, Named, Set, Statement, TransactionStatement};
+use crate::sql::ast::{Isolation, LockMode, Modes, Named, Set, Statement, TransactionStatement};
 use crate::store::transaction::Savepoint;
 use crate::types::Value;
 
@@ -111,6 +111,12 @@ impl Execution<'_> {
 
     /// Errors: 25001 if the transaction has looked at something already.
     fn set_modes(&mut self, modes: Modes) -> Result<(), Stop> {
+        let is_in_recovery = self.core.is_in_recovery;
+        if is_in_recovery && modes.isolation == Some(Isolation::Serializable) {
+            let message = "cannot use serializable mode in a hot standby";
+            let hint = "You can use REPEATABLE READ instead.";
+            return Err(SqlError::new("0A000", message).hint(hint).into());
+        }
         let Some(open) = &mut self.session.transaction else { return Ok(()) };
         let has_looked = open.has_looked;
         if has_looked && modes.isolation.is_some_and(|wanted| wanted != open.isolation) {
@@ -120,6 +126,10 @@ impl Execution<'_> {
         if has_looked && modes.read_only == Some(false) && open.read_only {
             let message = "transaction read-write mode must be set before any query";
             return Err(SqlError::new("25001", message).into());
+        }
+        if is_in_recovery && modes.read_only == Some(false) {
+            let message = "cannot set transaction read-write mode during recovery";
+            return Err(SqlError::new("0A000", message).into());
         }
         open.take_modes(modes);
         Ok(())
@@ -216,6 +226,10 @@ impl Execution<'_> {
 
     fn lock_all(&mut self, tables: &[Named], mode: LockMode, nowait: bool) -> Result<Done, Stop> {
         self.demand_block("LOCK TABLE")?;
+        if self.core.is_in_recovery && mode > LockMode::RowExclusive {
+            let message = "cannot execute LOCK TABLE during recovery";
+            return Err(SqlError::new("25006", message).into());
+        }
         for table in tables {
             self.lock_table(table, mode, nowait)?;
         }

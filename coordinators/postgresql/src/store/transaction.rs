@@ -69,6 +69,8 @@ pub(crate) struct Transaction {
     pub(crate) settings_before: Settings,
     /// The sync that its commit waits for.
     pub(crate) flushing: Option<u64>,
+    /// Up to where a standby must have the log before its commit is answered; 0 for none.
+    pub(crate) standby: u64,
 }
 
 /// Where a transaction can go back to.

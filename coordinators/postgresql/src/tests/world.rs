@@ -18,6 +18,8 @@ pub(super) struct World {
     next: u32,
     said: BTreeMap<u32, Vec<u8>>,
     pub(super) closed: Vec<u32>,
+    /// The connections that the server wants to open.
+    pub(super) asked: Vec<ConnectionId>,
     /// When the server wants to be woken.
     wakes: Option<u64>,
     /// Whether a sync is done at once.
@@ -61,6 +63,7 @@ impl World {
             next: 0,
             said: BTreeMap::new(),
             closed: Vec::new(),
+            asked: Vec::new(),
             wakes: None,
             syncs_at_once: true,
             syncing: 0,
@@ -92,6 +95,7 @@ impl World {
                         self.said.entry(connection.0).or_default().extend_from_slice(&bytes);
                     }
                     Output::Close { connection } => self.closed.push(connection.0),
+                    Output::Connect { connection, .. } => self.asked.push(connection),
                     Output::Tap(tap) => self.taps.push(tap),
                     Output::WakeAfter { micros } => self.wakes = Some(self.now + micros),
                     _ => {}

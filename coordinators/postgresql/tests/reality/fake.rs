@@ -14,14 +14,20 @@ pub(crate) struct Fake {
     pub(crate) said: BTreeMap<u32, Vec<u8>>,
     /// Whose connections it has closed.
     pub(crate) closed: BTreeSet<u32>,
+    /// The connections that it wants to open.
+    pub(crate) asked: Vec<ConnectionId>,
 }
 
 impl Fake {
     pub(crate) fn start() -> Fake {
+        Fake::of(Config::default())
+    }
+
+    pub(crate) fn of(config: Config) -> Fake {
         let image = DiskImage::default();
-        let server = Postgresql::new(Config::default(), &image, clocks(0));
+        let server = Postgresql::new(config, &image, clocks(0));
         let (said, closed) = (BTreeMap::new(), BTreeSet::new());
-        let mut fake = Fake { server, now: 0, next: 0, said, closed };
+        let mut fake = Fake { server, now: 0, next: 0, said, closed, asked: Vec::new() };
         fake.input(Input::Timer);
         fake
     }
@@ -60,7 +66,7 @@ impl Fake {
         self.input(Input::Timer);
     }
 
-    fn input(&mut self, input: Input<'_>) {
+    pub(crate) fn input(&mut self, input: Input<'_>) {
         let mut queue = VecDeque::new();
         let mut out = Outputs::default();
         self.server.handle(input, clocks(self.now), &mut out);
@@ -71,6 +77,7 @@ impl Fake {
                         self.said.entry(connection.0).or_default().extend_from_slice(&bytes);
                     }
                     Output::Close { connection } => drop(self.closed.insert(connection.0)),
+                    Output::Connect { connection, .. } => self.asked.push(connection),
                     Output::DiskSync => queue.push_back(Input::DiskSynced),
                     _ => {}
                 }

@@ -11,5 +11,6 @@ mod fake;
 mod frames;
 mod messages;
 mod real;
+mod replication;
 mod sequences;
 mod statements;

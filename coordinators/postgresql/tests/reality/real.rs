@@ -9,6 +9,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// Sends a process a signal by its name.
+pub(crate) fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
+    assert!(sent.unwrap().success(), "kill -{name} {pid}");
+}
+
+/// A folder that the server may write to.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    if is_root() {
+        chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    folder
+}
+
 /// PostgreSQL refuses to run as root: then it runs as nobody.
 const NOBODY: u32 = 65_534;
 
@@ -56,16 +71,30 @@ impl Real {
             eprintln!("skipped: no PostgreSQL 15");
             return None;
         };
-        let folder = tempfile::tempdir().unwrap();
-        if is_root() {
-            chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-        }
+        let folder = folder();
         let data = folder.path().join("data");
         let made = command(&programs.join("initdb"), folder.path())
             .args(["-A", "trust", "-U", "postgres", "-N", "--locale=C", "-E", "UTF8", "-D"])
             .arg(&data)
             .status();
         assert!(made.unwrap().success(), "initdb failed");
+        Some(Real::launch(&programs, folder))
+    }
+
+    /// A standby that streams from this one.
+    pub(crate) fn standby(&self) -> Real {
+        let (programs, folder) = (programs().unwrap(), folder());
+        let made = command(&programs.join("pg_basebackup"), folder.path())
+            .args(["-h", "127.0.0.1", "-U", "postgres", "-p", &self.port.to_string()])
+            .args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync", "-D"])
+            .arg(folder.path().join("data"))
+            .status();
+        assert!(made.unwrap().success(), "pg_basebackup failed");
+        Real::launch(&programs, folder)
+    }
+
+    /// A server on the data of a folder.
+    fn launch(programs: &Path, folder: tempfile::TempDir) -> Real {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut settings = vec![format!("port={port}")];
         settings.extend(
@@ -78,8 +107,10 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
+        // A standby whose primary is gone looks at it that often, also when it is promoted.
+        settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         let mut server = command(&programs.join("postgres"), folder.path());
-        server.arg("-D").arg(&data);
+        server.arg("-D").arg(folder.path().join("data"));
         for setting in &settings {
             server.args(["-c", setting]);
         }
@@ -91,7 +122,13 @@ impl Real {
             real.observer = real.try_session();
             rest(20);
         }
-        Some(real)
+        real
+    }
+
+    /// Kills it as a power loss would: at once.
+    pub(crate) fn kill(mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -180,8 +217,19 @@ impl Connection {
         self.read()
     }
 
+    /// The first value of an answer, as text.
+    pub(crate) fn value(&mut self, sql: &str) -> String {
+        let answer = split(&self.ask(&query(sql)));
+        let row = answer.into_iter().find(|(kind, _)| *kind == b'D');
+        row.map(|(_, row)| String::from_utf8_lossy(&row[6..]).into_owned()).unwrap_or_default()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// Whether something is there to be read.
-    fn has_answer(&mut self) -> bool {
+    pub(crate) fn has_answer(&mut self) -> bool {
         self.stream.set_nonblocking(true).unwrap();
         let outcome = self.stream.peek(&mut [0]);
         self.stream.set_nonblocking(false).unwrap();

@@ -110,7 +110,9 @@ fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
     fault.names(Node::Storage)
         && match fault.kind.impact() {
             Impact::HoldsUpMessages | Impact::Freezes | Impact::Slows | Impact::Kills => true,
-            Impact::LosesReply | Impact::BendsClock | Impact::LosesKeys => false,
+            Impact::LosesReply | Impact::BendsClock | Impact::LosesKeys | Impact::TakesOver => {
+                false
+            }
         }
 }
 

@@ -17,6 +17,9 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
         return Some(Cause::ExpiredWaiter);
     }
     let holder = &timeline.acquisitions[clash.earlier];
+    if was_granted_elsewhere(timeline, clash) {
+        return Some(Cause::FailoverForgets);
+    }
     let (gone, how) = timeline.gone(holder)?;
     if timeline.history.header.kept_as == Some(Keeping::Connection) {
         return ended_by_itself(how).then_some(Cause::ConnectionLost);
@@ -28,6 +31,14 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
         _ if is_expiry => Some(Cause::SessionExpired),
         _ => None,
     }
+}
+
+/// Whether a lock of a connection was granted again by another server, which never heard of it.
+fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    let at = |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.node);
+    let servers = at(clash.earlier).zip(at(clash.later));
+    timeline.history.header.kept_as == Some(Keeping::Connection)
+        && servers.is_some_and(|(held, taken)| held != taken)
 }
 
 /// Whether one of both entered though no server ever had its key as the first of the queue: it went

@@ -46,6 +46,9 @@ const ADVISORY: &str = "PostgreSQL 15 documentation, Explicit Locking, Advisory 
 const GET_LOCK: &str = "MySQL 8.0 reference manual, Locking Functions, GET_LOCK";
 const ROW_LOCKS: &str = "PostgreSQL 15 documentation, Explicit Locking, Row-Level Locks";
 const RELIABILITY: &str = "PostgreSQL 15 documentation, Reliability and the Write-Ahead Log";
+const HOT_STANDBY: &str = "PostgreSQL 15 documentation, Hot Standby, User's Overview";
+const SYNCHRONOUS: &str =
+    "PostgreSQL 15 documentation, Log-Shipping Standby Servers, Synchronous Replication";
 const SHEDLOCK: &str = "ShedLock documentation, README";
 const JDBC_EXPIRATION: &str = "Spring Integration 7.0, JdbcLockRegistry, unlock";
 const JDBC_TTL: &str = "Spring Integration, DefaultLockRepository, setTimeToLive";
@@ -223,6 +226,28 @@ const RULES: &[Rule] = &[
         families: &[Family::Restart],
         kinds: &[],
         grounds: ("a row that was committed is there after a crash", RELIABILITY),
+    },
+    Rule {
+        clients: &[SPRING_ROWS, SHEDLOCK_ROWS],
+        families: &[Family::Failover],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "replication is asynchronous by default: some commits may not have reached the standby \
+             when the primary crashes",
+            SYNCHRONOUS,
+        ),
+    },
+    Rule {
+        clients: &[&["pg-advisory"]],
+        families: &[Family::Failover],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("advisory locks are never WAL logged, so that no standby has them", HOT_STANDBY),
+    },
+    Rule {
+        clients: &[SPRING_ROWS, SHEDLOCK_ROWS],
+        families: &[Family::ReplicationLag],
+        kinds: &[],
+        grounds: ("connections to a standby are strictly read-only", HOT_STANDBY),
     },
     Rule {
         clients: &[&["pg-advisory"]],

@@ -40,6 +40,7 @@ pub fn of_cause(cause: Cause) -> Meaning {
         Cause::ClockSkew => CLOCK_SKEW,
         Cause::SharedClientId => SHARED_CLIENT_ID,
         Cause::ConnectionLost => CONNECTION_LOST,
+        Cause::FailoverForgets => FAILOVER_FORGETS,
         Cause::ExpiredWaiter => EXPIRED_WAITER,
         Cause::ServerOutage => SERVER_OUTAGE,
         Cause::Partition => PARTITION,
@@ -337,6 +338,16 @@ const CONNECTION_LOST: Meaning = Meaning {
     helps: "Write to what the lock guards on the same connection, in the transaction that has the \
             lock: then the write fails with it. Otherwise fencing tokens that the storage checks. For \
             those who wait, keepalives, or short waits that begin again.",
+};
+
+const FAILOVER_FORGETS: Meaning = Meaning {
+    what: "A failover made another server the primary, and what a connection has is not replicated.",
+    how: "A primary keeps advisory locks and locks of rows in its memory: they are no data, and no \
+          replica gets them, be it synchronous. The server that is promoted has none of them and \
+          grants the lock to the next who asks, while the holder goes on.",
+    helps: "Keep the lock in a row that a synchronous replica has before the commit is answered. Or \
+            write to what the lock guards on the same connection, in the transaction that has the \
+            lock: then the write fails with it. Otherwise fencing tokens that the storage checks.",
 };
 
 const UNEXPLAINED: Meaning = Meaning {

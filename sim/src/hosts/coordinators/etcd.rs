@@ -41,7 +41,10 @@ fn topology(scenario: &Scenario, _: &Definition, _: &Families) -> Topology {
 fn count(topology: Topology) -> u16 {
     match topology {
         Topology::Ensemble { servers } => servers,
-        Topology::Standalone | Topology::Replicated { .. } | Topology::Independent { .. } => 1,
+        Topology::Standalone
+        | Topology::Replicated { .. }
+        | Topology::Independent { .. }
+        | Topology::Standby { .. } => 1,
     }
 }
 

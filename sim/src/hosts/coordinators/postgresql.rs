@@ -1,15 +1,16 @@
-//! PostgreSQL: one server, whose commits survive.
+//! PostgreSQL: one server, whose commits survive, or a primary and a standby that an operator may
+//! promote.
 
 use super::{Entry, Ground, address};
 use crate::setup::places::RESOURCE;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{OldPrimary, Scenario, Standby};
 use crate::world::server::Factory;
 use fencepost_clients::sql::advisory::number;
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use fencepost_machine::DiskImage;
-use fencepost_postgresql::{Config, Held, LockTable, Postgresql, Watch};
+use fencepost_postgresql::{Config, Held, LockTable, Postgresql, Replication, Watch};
 use fencepost_serve::{Boot, Files, Member, ServeError, Serving, clocks, listen};
 use rand_core::Rng;
 use std::net::IpAddr;
@@ -20,10 +21,10 @@ const PORT: u16 = 5_432;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::PostgreSql,
-    about: "PostgreSQL 15: one server that keeps what was committed",
+    about: "PostgreSQL 15: one server that keeps what was committed, or a primary with a standby",
     port: PORT,
-    // Nobody takes over from it, nobody follows it, and its memory is no cache.
-    not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction],
+    // Its memory is no cache.
+    not_exercised: &[Family::Eviction],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict],
     topology,
     machine,
@@ -33,8 +34,31 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
-    Topology::Ensemble { servers: 1 }
+/// A standby only where it matters, or is asked for.
+fn topology(scenario: &Scenario, _: &Definition, families: &Families) -> Topology {
+    let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
+    if scenario.standby.is_none() && !families.chosen().any(wants_standby) {
+        return Topology::Ensemble { servers: 1 };
+    }
+    let stopped_per_mille = match scenario.old_primary {
+        OldPrimary::Drawn => 500,
+        OldPrimary::Stopped => 1_000,
+        OldPrimary::Running => 0,
+    };
+    Topology::Standby { stopped_per_mille }
+}
+
+/// What a server has to do with replication.
+fn replication(ground: &Ground<'_>, node: Node) -> Replication {
+    match (ground.topology, node) {
+        (Topology::Standby { .. }, Node::Server(2)) => {
+            Replication::Standby { primary: (Node::Server(1).to_string(), PORT) }
+        }
+        (Topology::Standby { .. }, _) => Replication::Primary {
+            synchronous: ground.scenario.standby == Some(Standby::Synchronous),
+        },
+        _ => Replication::None,
+    }
 }
 
 /// The tables of every lock, as their libraries' scripts create them, and the row that
@@ -77,17 +101,24 @@ fn machine(ground: &Ground<'_>, node: Node) -> Factory {
     let resource = ground.tap_prefix.as_deref().map(String::from_utf8_lossy);
     let watch = resource.as_ref().map(|resource| watch(resource, ground.scenario.ttl.0));
     let schema = format!("{SCHEMA} INSERT INTO locks VALUES ('{RESOURCE}')");
-    let config = Config { seed, schema, watch, ..Config::default() };
+    let replication = replication(ground, node);
+    let config = Config { seed, schema, watch, replication, ..Config::default() };
     Box::new(move |disk, now| Box::new(Postgresql::new(config.clone(), &disk, now)))
 }
 
-fn servers(_: &Ground<'_>, _: Node) -> Servers {
-    Servers::Ensemble(vec![address(Node::Server(1), PORT)])
+fn servers(ground: &Ground<'_>, _: Node) -> Servers {
+    let servers = ground.scenario.setting(ground.topology).servers();
+    Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// A deadlock is found a second after the last has begun to wait (`deadlock_timeout`).
-fn recovery(_: &Scenario, _: Topology) -> Micros {
-    Micros::from_secs(1)
+/// A deadlock is found a second after the last has begun to wait (`deadlock_timeout`). A standby
+/// finds with its next status, after 10 s, that its primary has forgotten the connection, and may
+/// take 5 s to open another.
+fn recovery(_: &Scenario, topology: Topology) -> Micros {
+    match topology {
+        Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),
+        _ => Micros::from_secs(1),
+    }
 }
 
 /// Starts a server behind real TCP. With a folder it keeps its tables there. The secrets with which

@@ -114,7 +114,7 @@ fn servers(ground: &Ground<'_>, process: Node) -> Servers {
             known.rotate_left(first_master(ground.scenario, process));
             Servers::Independent(known)
         }
-        Topology::Standalone | Topology::Ensemble { .. } => {
+        Topology::Standalone | Topology::Ensemble { .. } | Topology::Standby { .. } => {
             Servers::One(address(Node::Redis(1), PORT))
         }
     }

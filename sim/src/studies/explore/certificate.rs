@@ -109,6 +109,7 @@ fn claim(bounds: &Bounds, conditions: usize) -> String {
             format!("{masters} independent masters (quorum {quorum})")
         }
         Topology::Ensemble { servers } => format!("an ensemble of {servers}"),
+        Topology::Standby { .. } => "a primary with a standby".to_owned(),
     };
     let (processes, cycles) = (scenario.processes, scenario.cycles);
     let parties = format!(

@@ -58,7 +58,8 @@ pub(super) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
         | Fault::ClockJump { .. }
         | Fault::SlowServer { .. }
         | Fault::Evict { .. }
-        | Fault::FlushAll { .. } => false,
+        | Fault::FlushAll { .. }
+        | Fault::Promote { .. } => false,
     }
 }
 

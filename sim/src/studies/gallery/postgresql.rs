@@ -11,6 +11,14 @@ const ROW: [&str; 5] = [
     "Read the guarded value, work, write it back.",
     "Release: `DELETE` the row if it has the own client id.",
 ];
+const SHEDLOCK: [&str; 5] = [
+    "`INSERT` the row unless it is there; if it is, `UPDATE` it if its time is over by the clock of \
+     the database.",
+    "The row says until when it is locked: the clock of the database and the ttl.",
+    "No row changed: wait a random delay and try again.",
+    "Read the guarded value, work, write it back.",
+    "Release: `UPDATE` the row, which is over from now on.",
+];
 const ADVISORY: [&str; 5] = [
     "`SELECT pg_try_advisory_lock(n)`: true if no other session has it.",
     "False: wait a random delay and try again.",
@@ -68,5 +76,27 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
          fails with it. A row survives a restart, but it has a ttl.",
         fixed: Some(Fixed { client: "shedlock-db-time", settings: &[], kind: Kind::LostUpdate }),
         source: "PostgreSQL 15 documentation, *Advisory Locks*.",
+    },
+    Exhibit {
+        name: "postgresql-failover",
+        title: "A commit that the standby never got",
+        question: "A database has a standby that is promoted when it dies. Is a lock in a table of \
+                   it safe?",
+        protocol: SHEDLOCK,
+        client: "shedlock-db-time",
+        fault: "failover",
+        settings: &[("old-primary", "stopped")],
+        seed: 16,
+        kind: Kind::LostUpdate,
+        cause: Cause::AsyncReplicationLoss,
+        remedy: "Let a commit wait until the standby has it (`synchronous_standby_names`), and stop \
+                 the old primary before the standby is promoted.",
+        fixed: Some(Fixed {
+            client: "shedlock-db-time",
+            settings: &[("standby", "synchronous"), ("old-primary", "stopped")],
+            kind: Kind::LostUpdate,
+        }),
+        source: "PostgreSQL 15 documentation, *Log-Shipping Standby Servers*, Synchronous \
+                 Replication.",
     },
 ];

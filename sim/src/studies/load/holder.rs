@@ -43,8 +43,8 @@ impl Holder {
             }
             Coordinator::PostgreSql => {
                 let Servers::Ensemble(known) = servers else { return None };
-                let (first, timeout) = (known.first()?, settings.command_timeout);
-                Some(Holder::PostgreSql(sql::session::Session::new(env, first, timeout)))
+                let timeout = settings.command_timeout;
+                Some(Holder::PostgreSql(sql::session::Session::new(env, known, timeout)))
             }
             Coordinator::MySql => Some(Holder::MySql(mysql::connection(env, servers, settings))),
             Coordinator::Etcd => {

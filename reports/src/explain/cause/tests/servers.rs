@@ -56,6 +56,18 @@ fn a_lock_that_goes_with_its_connection_is_a_lost_connection() {
 }
 
 #[test]
+fn a_lock_that_another_primary_never_heard_of_was_forgotten_by_a_failover() {
+    let taken_at = |server, keeping| {
+        let story = Story::kept_as(keeping).takes(1, 1, "7").acquires(12, 2);
+        let story = story.grants_at(13, 2, server, "8").hears(14, 2, "8");
+        overlap(story.releases(16, 1).releases(17, 2).at_servers())
+    };
+    assert_eq!(taken_at(2, Keeping::Connection), Cause::FailoverForgets);
+    assert_ne!(taken_at(1, Keeping::Connection), Cause::FailoverForgets, "the same server");
+    assert_ne!(taken_at(2, Keeping::RowByClients), Cause::FailoverForgets, "a row is replicated");
+}
+
+#[test]
 fn two_threads_under_one_grant_have_a_shared_owner() {
     let thread = CLIENT.of_thread(2);
     let both = || Story::new().takes(1, 1, "a").acquires(2, thread).hears(3, thread, "a");

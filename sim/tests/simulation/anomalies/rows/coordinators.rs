@@ -6,7 +6,7 @@ use super::{
     slow_messages, synced_always, within,
 };
 use fencepost::Scenario;
-use fencepost::setup::scenario::Hold;
+use fencepost::setup::scenario::{Hold, OldPrimary, Standby};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost_faults::Micros;
 
@@ -23,6 +23,15 @@ fn long_pauses() -> Scenario {
     Scenario {
         held_bound: Some(Span::secs(15)),
         pause: Some(SpanRange::new(Span::secs(20), Span::secs(30))),
+        ..Scenario::default()
+    }
+}
+
+/// A standby that has a commit before it is answered, and an old primary that is stopped.
+pub(crate) fn synchronous() -> Scenario {
+    Scenario {
+        standby: Some(Standby::Synchronous),
+        old_primary: OldPrimary::Stopped,
         ..Scenario::default()
     }
 }
@@ -203,6 +212,23 @@ pub(super) const ROWS: &[Row] = &[
         5,
     ),
     row("E5", case("pg-advisory"), "restart", HARM, Some(case("shedlock-db-time")), 5),
+    row("E5", case("jdbc-5"), "failover", HARM, Some(within("jdbc-5", synchronous)), 20),
+    row(
+        "E5",
+        case("shedlock-jdbc"),
+        "failover",
+        HARM,
+        Some(within("shedlock-jdbc", synchronous)),
+        10,
+    ),
+    row(
+        "E5",
+        within("pg-advisory", synchronous),
+        "failover",
+        HARM,
+        Some(within("shedlock-db-time", synchronous)),
+        20,
+    ),
     row(
         "E5",
         within("select-for-update", long_pauses),

@@ -1,0 +1,163 @@
+//! The primary's end of a connection with a standby (`walsender`).
+
+use super::shown;
+use crate::bind::{Bound, Output};
+use crate::client::Client;
+use crate::core::Core;
+use crate::error::{Outcome, SqlError};
+use crate::types::{Type, Value};
+use crate::wire::{self, Body};
+use bytes::{BufMut, Bytes};
+use fencepost_machine::WallTime;
+
+/// After how long a silence the primary gives a standby up (`wal_sender_timeout`).
+const SILENCE_US: u64 = 60_000_000;
+/// 2000-01-01, from which the protocol counts time, after the Unix epoch.
+const EPOCH_US: i64 = 946_684_800_000_000;
+/// Names the cluster: a standby of another one would be refused.
+const SYSTEM: &str = "7338219457620161536";
+
+/// How far a standby is.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    /// Up to where it was sent the log; `None` before it has asked for it.
+    sent: Option<u64>,
+    heard_at: u64,
+}
+
+/// Time as the protocol has it.
+pub(super) fn stamp(wall: WallTime) -> i64 {
+    wall.0 - EPOCH_US
+}
+
+/// The place that `X/X` names.
+fn position(text: &str) -> Option<u64> {
+    let (high, low) = text.split_once('/')?;
+    let part = |text| u64::from_str_radix(text, 16).ok().filter(|part| *part <= 0xffff_ffff);
+    Some(part(high)? << 32 | part(low)?)
+}
+
+impl Sender {
+    pub(crate) fn new(now: u64) -> Sender {
+        Sender { sent: None, heard_at: now }
+    }
+
+    /// When the standby is given up if it stays silent.
+    pub(crate) fn ends_at(&self) -> Option<u64> {
+        self.sent.map(|_| self.heard_at + SILENCE_US)
+    }
+}
+
+impl Client {
+    /// Serves a message of a standby.
+    pub(crate) fn hear_standby(&mut self, core: &mut Core, kind: u8, body: Bytes) {
+        if let Some(sender) = &mut self.sender {
+            sender.heard_at = core.now.monotonic.0;
+        }
+        match kind {
+            b'Q' => {
+                self.commands += 1;
+                let answered = self.answer_standby(core, body);
+                if let Err(error) = answered {
+                    wire::error(&mut self.out, &error);
+                    self.ready(core);
+                }
+            }
+            b'd' => self.hear_progress(core, &body),
+            _ => self.leave(core),
+        }
+    }
+
+    /// Errors: 42601, 58P01 and others for what cannot be sent.
+    fn answer_standby(&mut self, core: &Core, body: Bytes) -> Outcome<()> {
+        let text = Body::new(body).string()?;
+        let words: Vec<&str> = text.trim_end_matches(';').split_whitespace().collect();
+        match words[..] {
+            ["IDENTIFY_SYSTEM"] => {
+                self.identify(core);
+                Ok(())
+            }
+            ["START_REPLICATION", "PHYSICAL", from, "TIMELINE", "1"] => {
+                let from = position(from).ok_or_else(|| syntax(from))?;
+                self.begin_stream(core, from)
+            }
+            _ => Err(syntax(words.first().unwrap_or(&""))),
+        }
+    }
+
+    fn identify(&mut self, core: &Core) {
+        let column = |label: &str, kind| Output {
+            label: label.to_owned(),
+            bound: Bound::Constant(Value::Null),
+            kind,
+            origin: None,
+        };
+        let columns = [
+            column("systemid", Type::Text),
+            column("timeline", Type::Int4),
+            column("xlogpos", Type::Text),
+            column("dbname", Type::Text),
+        ];
+        let end = Value::Text(shown(core.log.flushed()));
+        let row = [Value::Text(SYSTEM.to_owned()), Value::Integer(1), end, Value::Null];
+        wire::row_description(&mut self.out, &columns, &[]);
+        // Text is possible for every type.
+        let _ = wire::data_row(&mut self.out, &row, &columns, &[]);
+        wire::text(&mut self.out, b'C', "IDENTIFY_SYSTEM");
+        self.ready(core);
+    }
+
+    fn begin_stream(&mut self, core: &Core, from: u64) -> Outcome<()> {
+        if !core.log.has(from) {
+            let message = format!(
+                "requested starting point {} is ahead of the WAL flush position of this server {}",
+                shown(from),
+                shown(core.log.flushed())
+            );
+            return Err(SqlError::new("XX000", message));
+        }
+        if let Some(sender) = &mut self.sender {
+            sender.sent = Some(from);
+        }
+        // CopyBothResponse: no columns, and all of it text.
+        wire::message(&mut self.out, b'W', |out| out.put_slice(&[0, 0, 0]));
+        Ok(())
+    }
+
+    /// The standby says how far it has written, flushed and replayed.
+    fn hear_progress(&mut self, core: &mut Core, body: &Bytes) {
+        let [b'r', fields @ ..] = body.as_ref() else { return };
+        let Some(flushed) = fields.get(8..16).and_then(|bytes| bytes.try_into().ok()) else {
+            return;
+        };
+        core.confirmed = core.confirmed.max(u64::from_be_bytes(flushed));
+        if fields.last() == Some(&1) {
+            let end = core.log.flushed();
+            wire::message(&mut self.out, b'd', |out| {
+                out.put_u8(b'k');
+                out.put_u64(end);
+                out.put_i64(stamp(core.now.wall));
+                out.put_u8(0);
+            });
+        }
+    }
+
+    /// Sends the standby what is new.
+    pub(crate) fn stream(&mut self, core: &Core) {
+        let Some(Sender { sent: Some(sent), .. }) = &mut self.sender else { return };
+        while let Some((start, part)) = core.log.after(*sent) {
+            *sent = start + part.len() as u64;
+            wire::message(&mut self.out, b'd', |out| {
+                out.put_u8(b'w');
+                out.put_u64(start);
+                out.put_u64(core.log.flushed());
+                out.put_i64(stamp(core.now.wall));
+                out.put_slice(&part);
+            });
+        }
+    }
+}
+
+fn syntax(near: &str) -> SqlError {
+    SqlError::new("42601", format!("syntax error at or near \"{near}\""))
+}

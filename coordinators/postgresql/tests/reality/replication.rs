@@ -1,0 +1,252 @@
+//! A primary and its standby, real ones and ours: what a standby answers, what a commit waits for,
+//! and what is left after a promotion.
+
+use super::fake::Fake;
+use super::messages::{query, shown, startup};
+use super::real::{Connection, Real, rest, signal};
+use fencepost_machine::{ConnectionId, Input};
+use fencepost_postgresql::{Config, Replication};
+
+/// The connection of the standby at our primary.
+const LINK: u32 = 1_000_000;
+/// How often something of the real ones is asked for that takes its time.
+const PATIENCE: u32 = 500;
+
+/// What a standby is asked. Most of it is refused.
+const AT_A_STANDBY: &[&str] = &[
+    "SELECT v FROM t",
+    "INSERT INTO t VALUES (5, 5)",
+    "UPDATE t SET v = 5",
+    "DELETE FROM t",
+    "SELECT v FROM t FOR UPDATE",
+    "SELECT v FROM t FOR SHARE",
+    "CREATE TABLE u (k int)",
+    "DROP TABLE t",
+    "CREATE INDEX ON t (v)",
+    "SELECT txid_current()",
+    "SELECT pg_is_in_recovery()",
+    "SHOW transaction_read_only",
+    "SHOW in_hot_standby",
+    "SHOW default_transaction_read_only",
+    "SELECT pg_try_advisory_lock(7), pg_advisory_unlock(7)",
+    "BEGIN READ WRITE",
+    "ROLLBACK",
+    "BEGIN; SET TRANSACTION READ WRITE",
+    "ROLLBACK",
+    "BEGIN; SELECT v FROM t; SET TRANSACTION READ WRITE",
+    "ROLLBACK",
+    "BEGIN ISOLATION LEVEL SERIALIZABLE",
+    "ROLLBACK",
+    "SET default_transaction_isolation = serializable",
+    "SELECT v FROM t",
+    "RESET ALL",
+    "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT v FROM t; COMMIT",
+    "BEGIN; LOCK TABLE t IN ROW EXCLUSIVE MODE; COMMIT",
+    "BEGIN; LOCK TABLE t IN EXCLUSIVE MODE",
+    "ROLLBACK",
+    "BEGIN; LOCK TABLE t IN SHARE UPDATE EXCLUSIVE MODE",
+    "ROLLBACK",
+    "SAVEPOINT a",
+];
+
+/// A real server and ours.
+struct Pair {
+    real: Real,
+    fake: Fake,
+}
+
+/// A session with both.
+struct Session {
+    real: Connection,
+    fake: u32,
+}
+
+impl Pair {
+    /// Both greet in the same words.
+    fn session(&mut self) -> Session {
+        let session = Session { real: self.real.session(), fake: self.fake.session() };
+        let welcome = self.fake.answer(session.fake).unwrap();
+        assert_eq!(shown(&session.real.welcome), shown(&welcome));
+        session
+    }
+
+    fn send(&mut self, session: &mut Session, sql: &str) {
+        session.real.send(&query(sql));
+        self.fake.send(session.fake, &query(sql));
+    }
+
+    /// Both have answered, in the same words.
+    fn answered(&mut self, session: &mut Session, what: &str) {
+        let own = self.fake.answer(session.fake).unwrap_or_default();
+        assert_eq!(shown(&session.real.read()), shown(&own), "{what}");
+    }
+
+    fn ask(&mut self, session: &mut Session, sql: &str) {
+        self.send(session, sql);
+        self.answered(session, sql);
+    }
+}
+
+/// Both primaries with both standbys.
+struct World {
+    primary: Pair,
+    standby: Pair,
+    link: ConnectionId,
+    observer: Connection,
+}
+
+impl World {
+    fn start() -> Option<World> {
+        let real = Real::start()?;
+        let mut observer = real.session();
+        let schema = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
+        observer.ask(&query(schema));
+        let fake = |replication| {
+            Fake::of(Config { replication, schema: schema.to_owned(), ..Config::default() })
+        };
+        let standby = Pair {
+            real: real.standby(),
+            fake: fake(Replication::Standby { primary: ("primary".to_owned(), 5_432) }),
+        };
+        let primary = Pair { real, fake: fake(Replication::Primary { synchronous: true }) };
+        let mut world = World { primary, standby, link: ConnectionId(0), observer };
+        world.connect();
+        Some(world)
+    }
+
+    /// Opens the connection that our standby asks for.
+    fn connect(&mut self) {
+        self.link = self.standby.fake.asked.pop().expect("the standby connects");
+        let accepted = Input::Accepted { connection: ConnectionId(LINK), peer: "standby:50000" };
+        self.primary.fake.input(accepted);
+        self.standby.fake.input(Input::Connected { connection: self.link });
+        self.pass();
+    }
+
+    /// Passes on what ours have said to each other.
+    fn pass(&mut self) {
+        loop {
+            let to_primary = self.standby.fake.said.remove(&self.link.0).unwrap_or_default();
+            let to_standby = self.primary.fake.said.remove(&LINK).unwrap_or_default();
+            if to_primary.is_empty() && to_standby.is_empty() {
+                return;
+            }
+            self.primary.fake.send(LINK, &to_primary);
+            let connection = self.link;
+            self.standby.fake.input(Input::Received { connection, bytes: &to_standby });
+        }
+    }
+
+    /// Waits until the observer at the real primary, or another session, gets this answer.
+    fn until(session: &mut Connection, sql: &str, wanted: &str) {
+        for _ in 0..PATIENCE {
+            if session.value(sql) == wanted {
+                return;
+            }
+            rest(10);
+        }
+        panic!("{sql}: {wanted} was waited for, and {} came", session.value(sql));
+    }
+
+    /// Whether commits of the real primary wait for its standby.
+    fn synchronous(&mut self, names: &str) {
+        let set = format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'");
+        self.observer.ask(&query(&set));
+        self.observer.ask(&query("SELECT pg_reload_conf()"));
+        let wanted = if names.is_empty() { "async" } else { "sync" };
+        World::until(&mut self.observer, "SELECT sync_state FROM pg_stat_replication", wanted);
+    }
+
+    /// The process that sends the log.
+    fn sender(&mut self) -> u32 {
+        let sender = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'";
+        self.observer.value(sender).parse().unwrap()
+    }
+
+    /// Waits until a session of the real primary waits for the standby.
+    fn waits(&mut self, session: &mut Session) {
+        let pid = session.real.pid();
+        let sql = format!("SELECT wait_event FROM pg_stat_activity WHERE pid = {pid}");
+        World::until(&mut self.observer, &sql, "SyncRep");
+        assert!(!session.real.has_answer());
+        assert_eq!(self.primary.fake.answer(session.fake), None, "ours waits too");
+    }
+}
+
+#[test]
+fn a_standby_and_its_primary_answer_as_real_ones() {
+    let Some(mut world) = World::start() else { return };
+    let mut reader = world.standby.session();
+    for sql in AT_A_STANDBY {
+        world.standby.ask(&mut reader, sql);
+    }
+
+    // A commit that was answered is at a synchronous standby, and is read there in a moment.
+    world.synchronous("*");
+    let (mut writer, mut other) = (world.primary.session(), world.primary.session());
+    world.primary.send(&mut writer, "UPDATE t SET v = 2");
+    world.pass();
+    world.primary.answered(&mut writer, "a synchronous commit");
+    World::until(&mut reader.real, "SELECT v FROM t", "2");
+    world.standby.ask(&mut reader, "SELECT v FROM t");
+
+    // While the standby gets nothing, a commit waits, and others do not see it; who cancels the
+    // wait, or ends the session, does not take it back.
+    let sender = world.sender();
+    signal(sender, "STOP");
+    world.primary.send(&mut writer, "UPDATE t SET v = 3");
+    world.waits(&mut writer);
+    world.primary.ask(&mut other, "SELECT v FROM t");
+    other.real.ask(&query(&format!("SELECT pg_cancel_backend({})", writer.real.pid())));
+    let own = own_pid(&mut world.primary.fake, writer.fake);
+    world.primary.fake.send(other.fake, &query(&format!("SELECT pg_cancel_backend({own})")));
+    world.primary.fake.answer(other.fake);
+    world.primary.answered(&mut writer, "a wait that was canceled");
+    world.primary.ask(&mut other, "SELECT v FROM t");
+    world.primary.ask(&mut other, "SET synchronous_commit = local; UPDATE t SET v = 4");
+    world.primary.ask(&mut other, "RESET synchronous_commit; SHOW synchronous_commit");
+    world.primary.send(&mut writer, "UPDATE t SET v = 5");
+    world.waits(&mut writer);
+    other.real.ask(&query(&format!("SELECT pg_terminate_backend({})", writer.real.pid())));
+    world.primary.fake.send(other.fake, &query(&format!("SELECT pg_terminate_backend({own})")));
+    world.primary.fake.answer(other.fake);
+    world.primary.answered(&mut writer, "a wait whose session was ended");
+    world.primary.ask(&mut other, "SELECT v FROM t");
+
+    // Once the standby is asynchronous, a commit is answered that it never gets. An advisory lock
+    // it gets never.
+    signal(sender, "CONT");
+    world.pass();
+    world.synchronous("");
+    World::until(&mut reader.real, "SELECT v FROM t", "5");
+    world.primary.ask(&mut other, "SELECT pg_try_advisory_lock(7)");
+    let sender = world.sender();
+    signal(sender, "STOP");
+    world.primary.ask(&mut other, "SET synchronous_commit = local");
+    world.primary.ask(&mut other, "UPDATE t SET v = 6");
+    let World { primary, mut standby, .. } = world;
+    primary.real.kill();
+    signal(sender, "KILL");
+    let mut next = standby.session();
+    standby.ask(&mut next, "SELECT pg_promote()");
+    standby.ask(&mut next, "SELECT pg_promote()");
+    standby.ask(&mut next, "SELECT v FROM t; SELECT pg_try_advisory_lock(7)");
+    standby.ask(&mut next, "UPDATE t SET v = v + 10; SELECT v FROM t; SHOW in_hot_standby");
+    standby.ask(&mut reader, "SHOW in_hot_standby");
+    standby.ask(&mut reader, "INSERT INTO t VALUES (6, 6)");
+    standby.session();
+}
+
+/// The process id of a session of ours.
+fn own_pid(fake: &mut Fake, session: u32) -> u32 {
+    // It waits: the ids are given in the order in which sessions come, and another session tells
+    // its own.
+    let probe = fake.connect();
+    fake.send(probe, &startup());
+    let welcome = fake.answer(probe).unwrap();
+    let key = super::messages::split(&welcome).into_iter().find(|(kind, _)| *kind == b'K');
+    let key = key.unwrap().1;
+    let pid = u32::from_be_bytes([key[0], key[1], key[2], key[3]]);
+    fake.input(Input::Closed { connection: ConnectionId(probe) });
+    pid - (probe - session)
+}

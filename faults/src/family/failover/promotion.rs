@@ -1,0 +1,65 @@
+//! A failover by an operator: the primary dies behind a lagging standby, or is cut off with one
+//! client, and some time later the operator promotes the standby. The old primary knows nothing of
+//! it: unless the operator has stopped it, it goes on as a primary. One of a run: afterwards there is
+//! no other standby.
+
+use super::{Incident, cut_off, lag};
+use crate::draw::{any, chance};
+use crate::family::replication_lag::lagging;
+use crate::family::strike::death;
+use crate::family::timing::{before, span, starts_of, up_to};
+use crate::fault::Fault;
+use crate::node::Node;
+use crate::setting::{Setting, Spans};
+use crate::time::{Micros, SimTime};
+use rand_chacha::ChaCha8Rng;
+
+const PRIMARY: Node = Node::Server(1);
+const STANDBY: Node = Node::Server(2);
+
+/// How long the operator takes: someone who is paged, or a script that makes sure.
+const TAKEOVER: Spans = Spans::millis(500, 5_000);
+
+pub(super) fn promotion(
+    rng: &mut ChaCha8Rng,
+    setting: &Setting,
+    stopped_per_mille: u16,
+) -> Incident {
+    let at = starts_of(rng, setting, 1).first().copied().unwrap_or(setting.window.begin_us);
+    let takeover = span(rng, TAKEOVER);
+    let is_stopped = chance(rng, u64::from(stopped_per_mille));
+    let isolate = chance(rng, 400);
+    let client = any(rng, &setting.clients()).filter(|_| isolate);
+    let (at, mut faults) = match client {
+        Some(client) => {
+            let cut = cut_off(rng, setting, vec![PRIMARY, client], takeover);
+            let stop = Fault::PowerLoss { node: PRIMARY, down_us: None };
+            let stopped = is_stopped.then_some((before(at + takeover, MOMENT), stop));
+            (at, [(at, cut)].into_iter().chain(stopped).collect())
+        }
+        None => crash(rng, setting, at, (takeover, is_stopped)),
+    };
+    faults.push((at + takeover, Fault::Promote { node: STANDBY }));
+    Incident { at: Some(at), faults }
+}
+
+/// How long before the promotion the operator makes sure that the old primary is off.
+const MOMENT: Micros = Micros::from_millis(1);
+
+/// The standby lags, and the primary dies with what it had not yet sent.
+fn crash(
+    rng: &mut ChaCha8Rng,
+    setting: &Setting,
+    at: SimTime,
+    (takeover, is_stopped): (Micros, bool),
+) -> (SimTime, Vec<(SimTime, Fault)>) {
+    let lag = lag(rng, setting.knobs.replication_lag);
+    let lead = lag + up_to(rng, Micros::from_secs(5));
+    let crash_at = setting.window.nearest(at.max(setting.window.begin_us + lead));
+    let lag_from = setting.window.nearest(before(crash_at, lead));
+    let back =
+        span(rng, Spans::new(Micros::from_secs(1), Micros(setting.ttl_us.0.max(1_000_000) * 2)));
+    let death = death(rng, setting, PRIMARY, (!is_stopped).then_some(takeover + back));
+    let lagging = lagging(setting, PRIMARY, lag, crash_at.since(lag_from));
+    (crash_at, vec![(lag_from, lagging), (crash_at, death)])
+}

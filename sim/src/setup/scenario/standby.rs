@@ -1,0 +1,56 @@
+//! The standby of a PostgreSQL, and what an operator does who promotes it.
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When a standby has what its primary commits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standby {
+    /// Some time after the commit was answered.
+    Asynchronous,
+    /// Before it is answered (`synchronous_standby_names`).
+    Synchronous,
+}
+
+impl Standby {
+    /// As a scenario names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standby::Asynchronous => "asynchronous",
+            Standby::Synchronous => "synchronous",
+        }
+    }
+}
+
+/// What becomes of the old primary when the standby is promoted.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum OldPrimary {
+    /// One or the other, with even chance.
+    #[default]
+    Drawn,
+    /// The operator stops it first, for good.
+    Stopped,
+    /// Nobody stops it: once it is back, or in reach, it is a primary as well.
+    Running,
+}
+
+impl OldPrimary {
+    /// As a scenario names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            OldPrimary::Drawn => "drawn",
+            OldPrimary::Stopped => "stopped",
+            OldPrimary::Running => "running",
+        }
+    }
+
+    /// Whether it need not be written down.
+    pub(super) fn is_drawn(&self) -> bool {
+        *self == OldPrimary::Drawn
+    }
+}
