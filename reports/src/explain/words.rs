@@ -119,6 +119,13 @@ fn storage_delay(holder: &str, taker: &str) -> String {
     }
 }
 
+fn failover_forgets(holder: &str, held_at: &str, taken_at: &str) -> String {
+    format!(
+        "{holder} had the lock on its connection with {held_at}. A failover made {taken_at} the \
+         primary, which was never told of it: what a connection has is not replicated."
+    )
+}
+
 fn stale_read(holder: &str) -> String {
     format!(
         "A server that was behind told {holder} that it was the first of the queue, when its node \
@@ -190,10 +197,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             Cause::ClockSkew => self.clock_skew(&holder),
             Cause::SharedClientId => shared_client_id(&holder, &taker),
             Cause::ConnectionLost => self.connection_lost(&holder, &held_at),
-            Cause::FailoverForgets => format!(
-                "{holder} had the lock on its connection with {held_at}. A failover made {taken_at} \
-                 the primary, which was never told of it: what a connection has is not replicated."
-            ),
+            Cause::FailoverForgets => failover_forgets(&holder, &held_at, &taken_at),
             Cause::ExpiredWaiter => self.expired_waiter(),
             // Those of nobody's getting the lock have no second acquisition.
             Cause::OrphanRenewal
