@@ -211,12 +211,22 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
     assert_eq!(fencepost_in(folder.path(), &run).status, 1);
 }
 
+/// The file that is checked in.
+const EXPECTATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../expectations.toml");
+
 #[test]
 fn the_checked_in_matrix_is_accepted() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("expectations.toml");
-    let answer =
-        fencepost(&[SWEEP, &["--seeds", "0..4", "--expect", path.to_str().unwrap()]].concat());
+    let answer = fencepost(&[SWEEP, &["--seeds", "0..4", "--expect", EXPECTATIONS]].concat());
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
+}
+
+/// Its clock stood still too, so it hears that its connection is lost long before it would write.
+#[test]
+fn the_checked_in_matrix_knows_that_a_holder_that_leaves_writes_nothing_when_it_wakes() {
+    let sweep = ["sweep", "--client", "curator-suspended", "--fault", "suspend", "--no-shrink"];
+    let held = ["--seeds", "0..30", "--quiet", "--expect", EXPECTATIONS];
+    let answer = fencepost(&[&sweep[..], &held].concat());
+    assert_eq!((answer.status, answer.stderr.as_str()), (0, ""), "{}", answer.stdout);
 }
 
 #[test]
