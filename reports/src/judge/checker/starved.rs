@@ -44,9 +44,13 @@ fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
         if duration <= bound || (is_deadlock && waits.completed.is_none()) {
             continue;
         }
+        let counted = match since < healed.time {
+            true => format!(" after healing at {}", healed.time),
+            false => String::new(),
+        };
         let what = format!(
             "{process} waited for the lock and sent nothing from {since} to {}, though for \
-             {duration} of that it was free; the bound is {bound}.",
+             {duration} of that{counted} it was free; the bound is {bound}.",
             told.time
         );
         findings.push(Finding {
@@ -169,6 +173,22 @@ mod tests {
         let early = Story::new().takes(1, 1, "a").acquires(2, 2).leaves(5, 1);
         let early = early.removed(5, "a", 1).left(6, 1).healed(40).silent(41, 2, 2, true);
         assert!(found(early).is_empty());
+    }
+
+    #[test]
+    fn what_is_counted_from_healing_only_is_told_as_such() {
+        let told = |healed| {
+            let story = Story::new().healed(healed).takes(1, 1, "a").acquires(2, 2);
+            let story = story.leaves(5, 1).removed(5, "a", 1).left(6, 1).silent(60, 2, 2, true);
+            let history = story.build();
+            check(&Timeline::new(&history)).remove(0).what
+        };
+        assert!(
+            told(20).contains("40ms of that after healing at 20ms it was free"),
+            "{}",
+            told(20)
+        );
+        assert!(told(0).contains("55ms of that it was free"), "{}", told(0));
     }
 
     #[test]
