@@ -149,8 +149,14 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        let acted =
-            |fault: &&FaultSpan<'_>| fault.touches(from, until) && fault.nodes.iter().any(involved);
+        // What comes between a server and a process that takes no part does nothing to these.
+        let concerns = |fault: &FaultSpan<'_>| {
+            let is_process = |node: &&Node| node.is_process();
+            let mut processes = fault.nodes.iter().filter(is_process).peekable();
+            fault.nodes.iter().any(involved)
+                && (processes.peek().is_none() || processes.any(involved))
+        };
+        let acted = |fault: &&FaultSpan<'_>| fault.touches(from, until) && concerns(fault);
         // The latest speak first: what began long before is the scenery.
         for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
             let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
@@ -269,7 +275,10 @@ fn begins(fault: &FaultSpan<'_>) -> String {
             format!("The clocks of {nodes} begin to run at a wrong rate (fault {id}).")
         }
         FaultKind::ClockJump => format!("The wall clock of {nodes} is stepped (fault {id})."),
-        FaultKind::LostReply => format!("A reply between {nodes} is lost (fault {id})."),
+        FaultKind::LostReply => match fault.nodes {
+            [server, asker] => format!("A reply of {server} to {asker} is lost (fault {id})."),
+            _ => format!("A reply between {nodes} is lost (fault {id})."),
+        },
         FaultKind::SlowServer => format!("{nodes} becomes slow (fault {id})."),
         FaultKind::Evict => format!("{nodes} is out of memory and evicts keys (fault {id})."),
         FaultKind::FlushAll => format!("An operator flushes {nodes} (fault {id})."),
@@ -309,6 +318,21 @@ mod tests {
                 "client-2 leaves its section and releases.",
             ]
         );
+    }
+
+    #[test]
+    fn a_fault_of_a_process_that_takes_no_part_is_not_told() {
+        let told = |process| {
+            let story = Story::new().takes(1, 1, "a");
+            let story = story.fault_began(2, 1, "lost-reply", &[Node::Redis(1), process]);
+            let story = story.fault_ended(3, 1, "lost-reply", process).removed(4, "a", 1);
+            let story = story.takes(5, 2, "b").releases(6, 1).releases(7, 2);
+            let judgement = judge(&story.build());
+            let lines = judgement.violations[0].narrative.iter().map(|line| line.text.clone());
+            lines.filter(|text| text.contains("fault 1")).collect::<Vec<String>>()
+        };
+        assert_eq!(told(Node::Client(1)), ["A reply of redis-1 to client-1 is lost (fault 1)."]);
+        assert_eq!(told(Node::Client(3)), [] as [&str; 0]);
     }
 
     #[test]
