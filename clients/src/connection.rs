@@ -6,6 +6,7 @@
 
 use crate::env::{Address, Env, Socket};
 use crate::reply::{Nonsense, Reply};
+use crate::stream::{connect, ended};
 use bytes::{Bytes, BytesMut};
 use std::future::Future;
 use std::io;
@@ -88,12 +89,7 @@ impl Connection {
         address: &Address,
         timeout: Duration,
     ) -> Result<Connection, CallError> {
-        let failed = |reason: String| CallError::NoConnection { address: address.clone(), reason };
-        let socket = match env.timeout(timeout, env.connect(address)).await {
-            Some(Ok(socket)) => socket,
-            Some(Err(error)) => return Err(failed(error.kind().to_string())),
-            None => return Err(failed(format!("not within {} ms", timeout.as_millis()))),
-        };
+        let socket = connect(env, address, timeout).await?;
         Ok(Connection { socket, timeout, output: Vec::new(), input: BytesMut::new() })
     }
 
@@ -163,14 +159,6 @@ impl Exchange<'_> {
             }
         }
         Poll::Ready(Ok(()))
-    }
-}
-
-/// What becomes of a command that was sent, at least in part, when its connection fails.
-fn ended(error: &io::Error, timeout: Duration) -> CallError {
-    match error.kind() {
-        io::ErrorKind::TimedOut => CallError::Timeout(timeout),
-        kind => CallError::Closed(kind),
     }
 }
 

@@ -11,6 +11,7 @@ pub mod task;
 
 pub mod connection;
 pub mod reply;
+pub mod stream;
 
 pub mod discovery;
 pub mod session;

@@ -2,9 +2,9 @@
 //! piece as it comes.
 
 use crate::connection::CallError;
-use crate::env::{Address, Env, Socket};
+use crate::env::{Address, Env};
+use crate::stream::{Stream, no_connection};
 use bytes::{Buf, BytesMut};
-use std::io;
 use std::time::Duration;
 
 /// The longest head of an answer that makes sense.
@@ -14,8 +14,7 @@ const PIECE_MAX: usize = 64 << 20;
 
 /// An open connection. After an error it is of no use.
 pub struct Link {
-    socket: Socket,
-    input: BytesMut,
+    stream: Stream,
     timeout: Duration,
 }
 
@@ -37,11 +36,11 @@ enum Body {
 impl Link {
     /// Connects. `timeout` bounds that, and each request.
     pub async fn open(env: &Env, to: &Address, timeout: Duration) -> Result<Link, CallError> {
-        let none = |reason: String| CallError::NoConnection { address: to.clone(), reason };
+        let none = |reason: String| no_connection(to, reason);
         match env.timeout(timeout, env.connect(to)).await {
             None => Err(none(format!("no answer within {} ms", timeout.as_millis()))),
             Some(Err(error)) => Err(none(error.to_string())),
-            Some(Ok(socket)) => Ok(Link { socket, input: BytesMut::new(), timeout }),
+            Some(Ok(socket)) => Ok(Link { stream: Stream::new(socket, timeout), timeout }),
         }
     }
 
@@ -57,9 +56,9 @@ impl Link {
         path: &str,
         body: &str,
     ) -> Result<(u16, Vec<u8>), CallError> {
-        self.socket.limit(self.timeout);
+        self.stream.limit(self.timeout);
         self.send(path, body).await?;
-        self.socket.lift_limit();
+        self.stream.lift_limit();
         let head = self.head().await?;
         self.rest(head).await
     }
@@ -73,13 +72,13 @@ impl Link {
                 break;
             }
         }
-        self.socket.lift_limit();
+        self.stream.lift_limit();
         Ok((head.status, whole))
     }
 
     /// Sends a request and reads the head of its answer.
     pub async fn begin(&mut self, path: &str, body: &str) -> Result<Head, CallError> {
-        self.socket.limit(self.timeout);
+        self.stream.limit(self.timeout);
         self.send(path, body).await?;
         self.head().await
     }
@@ -89,30 +88,22 @@ impl Link {
             "POST /v3/{path} HTTP/1.1\r\nHost: etcd\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        let mut sent = 0;
-        while sent < request.len() {
-            match self.socket.write(&request.as_bytes()[sent..]).await {
-                Ok(written) => sent += written,
-                Err(error) if sent == 0 => return Err(CallError::Unsent(error.kind())),
-                Err(error) => return Err(self.ended(&error)),
-            }
-        }
-        Ok(())
+        self.stream.send(request.as_bytes()).await
     }
 
     async fn head(&mut self) -> Result<Head, CallError> {
         loop {
-            if let Some((length, head)) = head_of(&self.input)? {
-                self.input.advance(length);
+            if let Some((length, head)) = head_of(&self.stream.input)? {
+                self.stream.input.advance(length);
                 return Ok(head);
             }
-            self.read().await?;
+            self.stream.read().await?;
         }
     }
 
     /// From now on an answer may take as long as it likes.
     pub fn wait_for_ever(&mut self) {
-        self.socket.lift_limit();
+        self.stream.lift_limit();
     }
 
     /// The next piece of an answer; none at its end.
@@ -131,10 +122,10 @@ impl Link {
             while !self.line().await?.is_empty() {}
             return Ok(None);
         }
-        while self.input.len() < length {
-            self.read().await?;
+        while self.stream.input.len() < length {
+            self.stream.read().await?;
         }
-        let piece = self.input.split_to(length);
+        let piece = self.stream.input.split_to(length);
         if head.body == Body::Chunks {
             self.line().await?;
         }
@@ -144,29 +135,14 @@ impl Link {
     /// A line, without its end.
     async fn line(&mut self) -> Result<String, CallError> {
         loop {
-            if let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
-                let line = self.input.split_to(end + 1);
+            if let Some(end) = self.stream.input.iter().position(|byte| *byte == b'\n') {
+                let line = self.stream.input.split_to(end + 1);
                 return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
             }
-            if self.input.len() > HEAD_MAX {
+            if self.stream.input.len() > HEAD_MAX {
                 return Err(CallError::Malformed("a line without an end".to_owned()));
             }
-            self.read().await?;
-        }
-    }
-
-    async fn read(&mut self) -> Result<(), CallError> {
-        match self.socket.read(&mut self.input).await {
-            Ok(0) => Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.ended(&error)),
-        }
-    }
-
-    fn ended(&self, error: &io::Error) -> CallError {
-        match error.kind() {
-            io::ErrorKind::TimedOut => CallError::Timeout(self.timeout),
-            kind => CallError::Closed(kind),
+            self.stream.read().await?;
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use super::protocol::Answer;
 use crate::connection::CallError;
-use crate::env::{Address, Env, Socket};
-use bytes::BytesMut;
-use std::io;
+use crate::env::{Address, Env};
+use crate::stream::{Stream, connect};
 use std::time::Duration;
 
 /// Commands to one server, over one connection at a time. After any failure the next call opens a
@@ -13,12 +12,7 @@ pub struct Session {
     env: Env,
     address: Address,
     timeout: Duration,
-    open: Option<Open>,
-}
-
-struct Open {
-    socket: Socket,
-    input: BytesMut,
+    open: Option<Stream>,
 }
 
 impl Session {
@@ -47,49 +41,27 @@ impl Session {
             Some(open) => open,
             None => self.connect().await?,
         };
-        open.socket.limit(self.timeout);
-        let answer = open.exchange(request, self.timeout).await;
-        open.socket.lift_limit();
+        open.limit(self.timeout);
+        let answer = exchange(&mut open, request).await;
+        open.lift_limit();
         if matches!(answer, Ok(_) | Err(CallError::Server(_))) && open.input.is_empty() {
             self.open = Some(open);
         }
         answer
     }
 
-    async fn connect(&self) -> Result<Open, CallError> {
-        let failed =
-            |reason: String| CallError::NoConnection { address: self.address.clone(), reason };
-        match self.env.timeout(self.timeout, self.env.connect(&self.address)).await {
-            Some(Ok(socket)) => Ok(Open { socket, input: BytesMut::new() }),
-            Some(Err(error)) => Err(failed(error.kind().to_string())),
-            None => Err(failed(format!("not within {} ms", self.timeout.as_millis()))),
-        }
+    async fn connect(&self) -> Result<Stream, CallError> {
+        let socket = connect(&self.env, &self.address, self.timeout).await?;
+        Ok(Stream::new(socket, self.timeout))
     }
 }
 
-impl Open {
-    async fn exchange(&mut self, request: &[u8], timeout: Duration) -> Result<Answer, CallError> {
-        let ended = |error: io::Error| match error.kind() {
-            io::ErrorKind::TimedOut => CallError::Timeout(timeout),
-            kind => CallError::Closed(kind),
-        };
-        let mut sent = 0;
-        while sent < request.len() {
-            match self.socket.write(&request[sent..]).await {
-                Ok(written) => sent += written,
-                Err(error) if sent == 0 => return Err(CallError::Unsent(error.kind())),
-                Err(error) => return Err(ended(error)),
-            }
+async fn exchange(open: &mut Stream, request: &[u8]) -> Result<Answer, CallError> {
+    open.send(request).await?;
+    loop {
+        if let Some(answer) = Answer::take_from(&mut open.input)? {
+            return Ok(answer);
         }
-        loop {
-            if let Some(answer) = Answer::take_from(&mut self.input)? {
-                return Ok(answer);
-            }
-            match self.socket.read(&mut self.input).await {
-                Ok(0) => return Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),
-                Ok(_) => {}
-                Err(error) => return Err(ended(error)),
-            }
-        }
+        open.read().await?;
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::connection::CallError;
 use bytes::{Buf, Bytes, BytesMut};
+use std::fmt;
 
 /// Longer than any answer to a lock.
 const BODY_MAX: usize = 1024 * 1024;
@@ -22,6 +23,12 @@ pub struct Refusal {
     pub code: u16,
     /// In words.
     pub message: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
 }
 
 fn packet(number: u8, parts: &[&[u8]]) -> Vec<u8> {

@@ -6,8 +6,9 @@
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::connection::CallError;
-use crate::env::{Address, Env, Socket};
-use bytes::{Bytes, BytesMut};
+use crate::env::{Address, Env};
+use crate::stream::{self, Stream, no_connection};
+use bytes::Bytes;
 use std::io;
 use std::time::Duration;
 
@@ -20,47 +21,13 @@ pub struct Session {
 }
 
 struct Open {
-    socket: Socket,
-    input: BytesMut,
+    stream: Stream,
     /// The number of the session, which `CONNECTION_ID()` tells.
     id: u32,
 }
 
 /// Why a statement brought no result.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Failure {
-    /// The server refused the statement.
-    Refused(Refusal),
-    /// No answer came.
-    Lost(CallError),
-}
-
-impl Failure {
-    /// Whether the statement may have been carried out all the same.
-    pub fn may_have_applied(&self) -> bool {
-        match self {
-            Failure::Refused(_) => false,
-            Failure::Lost(error) => error.may_have_applied(),
-        }
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Failure::Refused(Refusal { code, message }) => {
-                write!(f, "the server answered {code}: {message}")
-            }
-            Failure::Lost(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<CallError> for Failure {
-    fn from(error: CallError) -> Failure {
-        Failure::Lost(error)
-    }
-}
+pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
     /// `timeout` bounds a connection that is being opened, and a statement that waits for nothing.
@@ -100,9 +67,9 @@ impl Session {
             None => self.connect().await?,
         };
         let timeout = self.timeout + wait;
-        open.socket.limit(timeout);
-        let outcome = open.ask(&query(sql), timeout).await;
-        open.socket.lift_limit();
+        open.stream.limit(timeout);
+        let outcome = open.ask(&query(sql)).await;
+        open.stream.lift_limit();
         if !matches!(outcome, Err(Failure::Lost(_))) {
             self.open = Some(open);
         }
@@ -110,29 +77,20 @@ impl Session {
     }
 
     async fn connect(&self) -> Result<Open, Failure> {
-        let failed =
-            |reason: String| CallError::NoConnection { address: self.address.clone(), reason };
-        let socket = match self.env.timeout(self.timeout, self.env.connect(&self.address)).await {
-            Some(Ok(socket)) => socket,
-            Some(Err(error)) => return Err(failed(error.kind().to_string()).into()),
-            None => {
-                return Err(failed(format!("not within {} ms", self.timeout.as_millis())).into());
-            }
-        };
-        let mut open = Open { socket, input: BytesMut::new(), id: 0 };
-        open.socket.limit(self.timeout);
+        let stream = Stream::open(&self.env, &self.address, self.timeout).await?;
+        let mut open = Open { stream, id: 0 };
         // No statement was sent: whatever goes wrong here, nothing was carried out.
-        match open.log_in(self.timeout).await {
+        match open.log_in().await {
             Ok(()) => Ok(open),
-            Err(error) => Err(failed(error.to_string()).into()),
+            Err(error) => Err(no_connection(&self.address, error.to_string()).into()),
         }
     }
 }
 
 impl Open {
     /// The server speaks first.
-    async fn log_in(&mut self, timeout: Duration) -> Result<(), Failure> {
-        let greeting = self.packet(timeout).await?;
+    async fn log_in(&mut self) -> Result<(), Failure> {
+        let greeting = self.packet().await?;
         if greeting.first() == Some(&0xff) {
             let refused = Answer::default().read(&greeting)?;
             if let Some(Err(refusal)) = refused {
@@ -140,22 +98,15 @@ impl Open {
             }
         }
         self.id = session_of(&greeting)?;
-        self.ask(&login(), timeout).await.map(|_| ())
+        self.ask(&login()).await.map(|_| ())
     }
 
     /// Sends a request, and reads what is answered.
-    async fn ask(&mut self, request: &[u8], timeout: Duration) -> Result<Rows, Failure> {
-        let mut sent = 0;
-        while sent < request.len() {
-            match self.socket.write(&request[sent..]).await {
-                Ok(written) => sent += written,
-                Err(error) if sent == 0 => return Err(CallError::Unsent(error.kind()).into()),
-                Err(error) => return Err(ended(&error, timeout).into()),
-            }
-        }
+    async fn ask(&mut self, request: &[u8]) -> Result<Rows, Failure> {
+        self.stream.send(request).await?;
         let mut answer = Answer::default();
         loop {
-            let body = self.packet(timeout).await?;
+            let body = self.packet().await?;
             match answer.read(&body)? {
                 Some(Ok(rows)) => return Ok(rows),
                 Some(Err(refusal)) => return Err(Failure::Refused(refusal)),
@@ -164,23 +115,12 @@ impl Open {
         }
     }
 
-    async fn packet(&mut self, timeout: Duration) -> Result<Bytes, CallError> {
+    async fn packet(&mut self) -> Result<Bytes, CallError> {
         loop {
-            if let Some(body) = take(&mut self.input)? {
+            if let Some(body) = take(&mut self.stream.input)? {
                 return Ok(body);
             }
-            match self.socket.read(&mut self.input).await {
-                Ok(0) => return Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),
-                Ok(_) => {}
-                Err(error) => return Err(ended(&error, timeout)),
-            }
+            self.stream.read().await?;
         }
-    }
-}
-
-fn ended(error: &io::Error, timeout: Duration) -> CallError {
-    match error.kind() {
-        io::ErrorKind::TimedOut => CallError::Timeout(timeout),
-        kind => CallError::Closed(kind),
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::connection::CallError;
 use bytes::{Buf, Bytes, BytesMut};
+use std::fmt;
 
 /// Longer than any answer to a lock.
 const MESSAGE_MAX: usize = 1024 * 1024;
@@ -137,6 +138,12 @@ pub struct Refusal {
     pub code: String,
     /// In words.
     pub message: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
 }
 
 impl Answer {

@@ -10,8 +10,8 @@
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
 use crate::connection::CallError;
-use crate::env::{Address, Env, Socket};
-use bytes::BytesMut;
+use crate::env::{Address, Env};
+use crate::stream::{self, Stream, no_connection};
 use std::io;
 use std::time::Duration;
 
@@ -25,8 +25,7 @@ pub struct Session {
 }
 
 struct Open {
-    socket: Socket,
-    input: BytesMut,
+    stream: Stream,
     /// The process id of the backend.
     backend: u32,
     in_transaction: bool,
@@ -34,44 +33,13 @@ struct Open {
     is_standby: bool,
 }
 
-/// Why a statement brought no result.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Failure {
-    /// The server refused the statement, and its transaction is to be rolled back.
-    Refused(Refusal),
-    /// No answer came.
-    Lost(CallError),
-}
+/// Why a statement brought no result. After a refusal its transaction is to be rolled back.
+pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {
-    /// Whether the statement may have been carried out all the same.
-    pub fn may_have_applied(&self) -> bool {
-        match self {
-            Failure::Refused(_) => false,
-            Failure::Lost(error) => error.may_have_applied(),
-        }
-    }
-
     /// Whether the server refused it with this SQLSTATE.
     pub fn is(&self, code: &str) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.code == code)
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Failure::Refused(Refusal { code, message, .. }) => {
-                write!(f, "the server answered {code}: {message}")
-            }
-            Failure::Lost(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<CallError> for Failure {
-    fn from(error: CallError) -> Failure {
-        Failure::Lost(error)
     }
 }
 
@@ -172,9 +140,9 @@ impl Session {
             statement(&mut request, sql, parameters);
         }
         sync(&mut request);
-        open.socket.limit(timeout);
-        let outcome = open.exchange(&request, timeout).await;
-        open.socket.lift_limit();
+        open.stream.limit(timeout);
+        let outcome = open.exchange(&request).await;
+        open.stream.lift_limit();
         let is_usable = match &outcome {
             Ok(_) => true,
             Err(Failure::Refused(refusal)) => !refusal.is_fatal,
@@ -199,24 +167,11 @@ impl Session {
     }
 
     async fn connect_to(&self, host: &Address) -> Result<Open, Failure> {
-        let failed = |reason: String| CallError::NoConnection { address: host.clone(), reason };
-        let socket = match self.env.timeout(self.timeout, self.env.connect(host)).await {
-            Some(Ok(socket)) => socket,
-            Some(Err(error)) => return Err(failed(error.kind().to_string()).into()),
-            None => {
-                return Err(failed(format!("not within {} ms", self.timeout.as_millis())).into());
-            }
-        };
-        let mut open = Open {
-            socket,
-            input: BytesMut::new(),
-            backend: 0,
-            in_transaction: false,
-            is_standby: false,
-        };
-        open.socket.limit(self.timeout);
+        let stream = Stream::open(&self.env, host, self.timeout).await?;
+        let mut open = Open { stream, backend: 0, in_transaction: false, is_standby: false };
+        let failed = |reason: String| no_connection(host, reason);
         // No statement was sent: whatever goes wrong here, nothing was carried out.
-        match open.exchange(&startup(), self.timeout).await {
+        match open.exchange(&startup()).await {
             Ok(_) if open.is_standby && self.hosts.len() > 1 => {
                 Err(failed("session is read-only".to_owned()).into())
             }
@@ -228,22 +183,11 @@ impl Session {
 
 impl Open {
     /// Sends one message and reads until the server waits for the next.
-    async fn exchange(&mut self, request: &[u8], timeout: Duration) -> Result<Done, Failure> {
-        let ended = |error: io::Error| match error.kind() {
-            io::ErrorKind::TimedOut => CallError::Timeout(timeout),
-            kind => CallError::Closed(kind),
-        };
-        let mut sent = 0;
-        while sent < request.len() {
-            match self.socket.write(&request[sent..]).await {
-                Ok(written) => sent += written,
-                Err(error) if sent == 0 => return Err(CallError::Unsent(error.kind()).into()),
-                Err(error) => return Err(ended(error).into()),
-            }
-        }
+    async fn exchange(&mut self, request: &[u8]) -> Result<Done, Failure> {
+        self.stream.send(request).await?;
         let (mut done, mut refused) = (Done::default(), None);
         loop {
-            match Answer::take_from(&mut self.input)? {
+            match Answer::take_from(&mut self.stream.input)? {
                 Some(Answer::Key(backend)) => self.backend = backend,
                 Some(Answer::Row(row)) => done.rows.push(row),
                 Some(Answer::Complete(tag)) => done.tag = tag,
@@ -257,11 +201,7 @@ impl Open {
                 }
                 Some(Answer::IsStandby(is_standby)) => self.is_standby = is_standby,
                 Some(Answer::Other) => {}
-                None => match self.socket.read(&mut self.input).await {
-                    Ok(0) => return Err(CallError::Closed(io::ErrorKind::UnexpectedEof).into()),
-                    Ok(_) => {}
-                    Err(error) => return Err(ended(error).into()),
-                },
+                None => self.stream.read().await?,
             }
         }
     }

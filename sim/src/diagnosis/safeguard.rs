@@ -3,7 +3,7 @@
 use super::minimal::with_scenario;
 use crate::engine::Engine;
 use crate::run::{Recording, RunSpec};
-use crate::setup::scenario::Persistence;
+use crate::setup::scenario::{Persistence, Standby};
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::{Deployment, find};
 use fencepost_faults::setting::Topology;
@@ -170,6 +170,13 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         setting: |_| "1".to_owned(),
     },
     Safeguard {
+        name: "synchronous-standby",
+        about: "a primary that answers a commit only when its standby has it",
+        fits: has_asynchronous_standby,
+        with: |spec| with_scenario(spec, |one| one.standby = Some(Standby::Synchronous)),
+        setting: |_| "standby=synchronous".to_owned(),
+    },
+    Safeguard {
         name: "appendfsync",
         about: "an append-only file, synced every second",
         fits: |spec| persists_less(spec, Persistence::AofEverysec),
@@ -268,6 +275,11 @@ fn with_longer_absences(spec: &RunSpec) -> RunSpec {
 
 fn has_replicas(spec: &RunSpec) -> bool {
     matches!(spec.topology(), Topology::Replicated { replicas: 1.., .. })
+}
+
+fn has_asynchronous_standby(spec: &RunSpec) -> bool {
+    matches!(spec.topology(), Topology::Standby { .. })
+        && spec.scenario.standby != Some(Standby::Synchronous)
 }
 
 /// Only some locks can wait: whether this one does shows on the wire.

@@ -3,6 +3,7 @@
 use crate::anomalies::rows::coordinators::{alone, slow_and_alone, slow_and_away};
 use crate::anomalies::rows::written::WRITTEN;
 use fencepost::diagnosis::{Extent, Rates, SAFEGUARDS, Trials};
+use fencepost::setup::scenario::OldPrimary;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::Seed;
@@ -223,6 +224,33 @@ fn a_look_up_that_knows_its_session_is_quiet_where_another_takes_a_node_that_wil
         let remedy = remedies.iter().find(|remedy| remedy.name == "same-session").unwrap();
         assert_eq!(remedy.on_this_plan, OnThisPlan::Gone, "{remedy:?}");
     }
+}
+
+/// What is lost with the primary besides, stays lost: locks that belong to a connection.
+#[test]
+fn a_standby_that_has_every_commit_keeps_rows_and_no_locks_of_connections() {
+    let safeguard = SAFEGUARDS.iter().find(|one| one.name == "synchronous-standby").unwrap();
+    let (failover, scenario) = ("failover".parse().unwrap(), Rc::new(stopped()));
+    let broken = |client, guard: &dyn Fn(&RunSpec) -> RunSpec| {
+        let client = find(client).unwrap();
+        let drawn =
+            (0..60).map(|seed| RunSpec::draw(Seed(seed), client, &failover, scenario.clone()));
+        let overlaps =
+            |spec: &RunSpec| violations(spec).iter().any(|one| one.kind == Kind::Overlap);
+        drawn.filter(|spec| overlaps(&guard(spec))).count()
+    };
+    let without = |client| broken(client, &RunSpec::clone);
+    let with = |client| broken(client, &|spec| safeguard.on(spec).unwrap());
+    assert_eq!((without("shedlock-jdbc") > 0, with("shedlock-jdbc")), (true, 0));
+    assert!(with("pg-advisory") * 2 > without("pg-advisory"));
+    let fits = |client, fault| safeguard.on(&spec(client, fault, 0)).is_some();
+    assert!(fits("jdbc-7", "failover"));
+    assert!(!fits("jdbc-7", "pause") && !fits("single-node", "failover"));
+}
+
+/// The operator stops the old primary for good.
+fn stopped() -> Scenario {
+    Scenario { old_primary: OldPrimary::Stopped, ..Scenario::default() }
 }
 
 /// A session that ends under its holder has nothing to do with the mistake.

@@ -1,0 +1,113 @@
+//! A stream to one server, for protocols whose client waits for each answer before it asks again.
+//! Every error says what a lock has to know: whether anything was sent.
+
+use crate::connection::CallError;
+use crate::env::{Address, Env, Socket};
+use bytes::BytesMut;
+use std::io;
+use std::time::Duration;
+
+/// Why a request to a database brought no result.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Failure<R> {
+    /// The server refused it.
+    #[error("the server answered {0}")]
+    Refused(R),
+    /// No answer came.
+    #[error(transparent)]
+    Lost(#[from] CallError),
+}
+
+impl<R> Failure<R> {
+    /// Whether the request may have been carried out all the same.
+    pub fn may_have_applied(&self) -> bool {
+        match self {
+            Failure::Refused(_) => false,
+            Failure::Lost(error) => error.may_have_applied(),
+        }
+    }
+}
+
+/// Connects within a time limit. Errors: [`CallError::NoConnection`].
+pub(crate) async fn connect(
+    env: &Env,
+    address: &Address,
+    timeout: Duration,
+) -> Result<Socket, CallError> {
+    match env.timeout(timeout, env.connect(address)).await {
+        Some(Ok(socket)) => Ok(socket),
+        Some(Err(error)) => Err(no_connection(address, error.kind().to_string())),
+        None => Err(no_connection(address, format!("not within {} ms", timeout.as_millis()))),
+    }
+}
+
+/// Nothing was sent: no connection came about.
+pub(crate) fn no_connection(address: &Address, reason: String) -> CallError {
+    CallError::NoConnection { address: address.clone(), reason }
+}
+
+/// What becomes of a request that was sent, at least in part, when its connection fails.
+pub(crate) fn ended(error: &io::Error, timeout: Duration) -> CallError {
+    match error.kind() {
+        io::ErrorKind::TimedOut => CallError::Timeout(timeout),
+        kind => CallError::Closed(kind),
+    }
+}
+
+/// An open connection, and what has arrived on it and was not taken yet. Of no use after an error.
+pub(crate) struct Stream {
+    socket: Socket,
+    pub(crate) input: BytesMut,
+    timeout: Duration,
+}
+
+impl Stream {
+    /// A stream over a connection. The timeout is what an error tells until another limit is set.
+    pub(crate) fn new(socket: Socket, timeout: Duration) -> Stream {
+        Stream { socket, input: BytesMut::new(), timeout }
+    }
+
+    /// Connects within a time limit, and keeps to that limit. Errors: [`CallError::NoConnection`].
+    pub(crate) async fn open(
+        env: &Env,
+        address: &Address,
+        timeout: Duration,
+    ) -> Result<Stream, CallError> {
+        let mut stream = Stream::new(connect(env, address, timeout).await?, timeout);
+        stream.limit(timeout);
+        Ok(stream)
+    }
+
+    /// All that follows has to be done within this span, together.
+    pub(crate) fn limit(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+        self.socket.limit(timeout);
+    }
+
+    /// What follows may take as long as it likes.
+    pub(crate) fn lift_limit(&mut self) {
+        self.socket.lift_limit();
+    }
+
+    /// Sends a whole request. Errors: [`CallError::Unsent`] if nothing of it left.
+    pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), CallError> {
+        let mut sent = 0;
+        while sent < request.len() {
+            match self.socket.write(&request[sent..]).await {
+                Ok(written) => sent += written,
+                Err(error) if sent == 0 => return Err(CallError::Unsent(error.kind())),
+                Err(error) => return Err(ended(&error, self.timeout)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until more has arrived. Errors: [`CallError::Closed`], [`CallError::Timeout`].
+    pub(crate) async fn read(&mut self) -> Result<(), CallError> {
+        match self.socket.read(&mut self.input).await {
+            Ok(0) => Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),
+            Ok(_) => Ok(()),
+            Err(error) => Err(ended(&error, self.timeout)),
+        }
+    }
+}
