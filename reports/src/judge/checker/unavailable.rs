@@ -4,8 +4,8 @@
 //! At an instant the lock is
 //! - *free* if nobody is in a section and nothing stands under its key; of several independent
 //!   servers, if no value stands at a quorum of them;
-//! - *wanted* if a process that does not stand still has an acquire open, or had one that came to
-//!   nothing and asks again later;
+//! - *wanted* if a process that is alive and does not stand still has an acquire open, or had one
+//!   that came to nothing and asks again later;
 //! - *to be had* if enough servers are neither down nor standing still. A network that keeps a
 //!   process from servers that run is no excuse: that is what this rule is for.
 
@@ -88,7 +88,7 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Who wanted the lock, and when; not while it stood still.
+/// Who wanted the lock, and when; not while it was dead or stood still.
 fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
     let mut of_each: BTreeMap<Node, Vec<&Acquisition<'_>>> = BTreeMap::new();
     for one in &timeline.acquisitions {
@@ -103,10 +103,10 @@ fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
             let until = next.map_or(completed, |next| next.invoked.time.max(completed));
             levels.add((one.invoked.time, until), [1, 0, 0]);
         }
-        for span in acted(timeline, &[Impact::Freezes], process) {
+        for span in acted(timeline, &[Impact::Freezes, Impact::Kills], process) {
             levels.add(span, [0, 1, 0]);
         }
-        let spans = levels.where_all(|[asks, stands_still, _]| asks > 0 && stands_still == 0);
+        let spans = levels.where_all(|[asks, is_away, _]| asks > 0 && is_away == 0);
         wants.extend(spans.into_iter().map(|(span, _)| (process, span)));
     }
     wants
@@ -238,6 +238,10 @@ mod tests {
         let story = given_back().fault_began(6, 1, "pause", &[Node::Client(2)]);
         let story = story.fault_ended(40, 1, "pause", Node::Client(2));
         assert_eq!(found(story.grants(41, 2, "b").hears(42, 2, "b").releases(43, 2)), []);
+        // Nor does one that is dead, though it asks again when it is back.
+        let dies = given_back().fault_began(6, 1, "crash", &[Node::Client(2)]).crashes(6, 2);
+        let back = dies.fault_ended(40, 1, "crash", Node::Client(2)).starts(40, 2);
+        assert_eq!(found(back.takes(42, 2, "b").releases(43, 2)), []);
     }
 
     #[test]
