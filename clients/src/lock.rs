@@ -211,8 +211,8 @@ pub trait Lock {
     /// Returns once the lock's code says that the lock may be lost; never, where it says nothing.
     ///
     /// **Left** ([`Usage::leaves`]): the application works until its hold is over or this returns.
-    /// Then it leaves the section at once: it writes nothing more and releases. Operations: acquire,
-    /// read, write, release, or fewer.
+    /// Then it leaves the section at once: it writes nothing more and releases. Operations:
+    /// acquire, read, write, release, or fewer.
     fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
         let _ = lease;
         Box::pin(std::future::pending())

@@ -6,8 +6,8 @@
 //! keeps for a session or a transaction, and that goes with the connection ([`advisory`],
 //! [`for_update`]).
 //!
-//! Every process has one connection, in place of a pool of several, and each thread of a process has
-//! one of its own ([`session`]). What the libraries set when a connection is opened, and their
+//! Every process has one connection, in place of a pool of several, and each thread of a process
+//! has one of its own ([`session`]). What the libraries set when a connection is opened, and their
 //! checks whether an idle one still lives, are left out.
 
 pub mod advisory;

@@ -177,8 +177,8 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Meant::All));
     }
 
-    /// Waits for a notification. It counts as waiting from this call on, not from the first poll. If
-    /// it is dropped with a notification that was for one, that passes to the next.
+    /// Waits for a notification. It counts as waiting from this call on, not from the first poll.
+    /// If it is dropped with a notification that was for one, that passes to the next.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

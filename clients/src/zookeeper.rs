@@ -7,14 +7,15 @@
 //!
 //! A request goes from a lock to a server and back through these files: [`session`] queues it,
 //! [`transport`] gives it an xid and sends it as [`protocol`] encodes it in [`jute`]; the reply is
-//! matched with it there, and its watch kept in [`watches`]. When a server falls silent the transport
-//! fails what is in flight with a connection loss and goes to the next of [`hosts`], with the number
-//! and the password of the session; that server tells whether the session is over. [`ensemble`]
-//! begins a new session then. [`curator`] is the client that most Java programs have on top.
+//! matched with it there, and its watch kept in [`watches`]. When a server falls silent the
+//! transport fails what is in flight with a connection loss and goes to the next of [`hosts`], with
+//! the number and the password of the session; that server tells whether the session is over.
+//! [`ensemble`] begins a new session then. [`curator`] is the client that most Java programs have
+//! on top.
 //!
-//! All locks keep their nodes below `/` and the name of the resource. The ttl of the settings is the
-//! timeout of the session that is asked for. The owner that a lease names is the name of its node.
-//! A process has one session, so a lock has no threads: they would share it.
+//! All locks keep their nodes below `/` and the name of the resource. The ttl of the settings is
+//! the timeout of the session that is asked for. The owner that a lease names is the name of its
+//! node. A process has one session, so a lock has no threads: they would share it.
 
 pub mod curator;
 pub mod ensemble;
@@ -51,7 +52,8 @@ fn released(outcome: Result<bool, ZooKeeperError>) -> Release {
     }
 }
 
-/// How an acquire ended that an error ended. Unless the server refused the request, a node may stand.
+/// How an acquire ended that an error ended. Unless the server refused the request, a node may
+/// stand.
 fn failed(error: &ZooKeeperError) -> Acquisition {
     match error {
         ZooKeeperError::ConnectionLoss

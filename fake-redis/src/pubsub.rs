@@ -7,8 +7,8 @@ use crate::server::Server;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Listeners of each name, in the order in which they came. The names have no order: each is removed
-/// in constant time, since one client may bring and take thousands.
+/// Listeners of each name, in the order in which they came. The names have no order: each is
+/// removed in constant time, since one client may bring and take thousands.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 /// Three kinds of subscription.

@@ -210,8 +210,8 @@ impl RequestReader {
         Ok(Some(Span { start: self.position as u32, end: end as u32 }))
     }
 
-    /// Whether a request may go on to this place. What was served before it still lies in the buffer,
-    /// but not much of it.
+    /// Whether a request may go on to this place. What was served before it still lies in the
+    /// buffer, but not much of it.
     fn check_length(end: usize, limits: Limits) -> Result<(), ProtocolError> {
         match end > limits.request_length_max {
             true => Err(ProtocolError::of("too big request")),

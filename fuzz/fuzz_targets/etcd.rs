@@ -1,7 +1,8 @@
-//! Any bytes, cut anywhere, on three connections to an etcd server (pieces 0 to 2) and on those that
-//! it has opened to other members (5), while time passes (3) and everybody hangs up (4). An input
-//! that begins with 5 is about a member of three, any other one about a server alone. No server
-//! panics, whoever asks in HTTP is answered in HTTP, and the next client is told the version.
+//! Any bytes, cut anywhere, on three connections to an etcd server (pieces 0 to 2) and on those
+//! that it has opened to other members (5), while time passes (3) and everybody hangs up (4). An
+//! input that begins with 5 is about a member of three, any other one about a server alone. No
+//! server panics, whoever asks in HTTP is answered in HTTP, and the next client is told the
+//! version.
 //!
 //! Twins in `cargo test`: coordinators/etcd/src/tests/anything.rs.
 

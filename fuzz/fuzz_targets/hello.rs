@@ -1,6 +1,7 @@
-//! A Sentinel that is told anything. Parts of the input that begin with `h` are hello messages, with
-//! `i` answers to INFO, with `r` and `s` bytes on the connections for commands and for messages,
-//! with `c` the words of a client's command; with `t` time passes, with `x` the connections end.
+//! A Sentinel that is told anything. Parts of the input that begin with `h` are hello messages,
+//! with `i` answers to INFO, with `r` and `s` bytes on the connections for commands and for
+//! messages, with `c` the words of a client's command; with `t` time passes, with `x` the
+//! connections end.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any bytes, cut anywhere, of two clients with a session (pieces 0 and 1) and of a stranger (2) at a
-//! PostgreSQL server, while time passes (3) and the stranger hangs up (4). The server does not
+//! Any bytes, cut anywhere, of two clients with a session (pieces 0 and 1) and of a stranger (2) at
+//! a PostgreSQL server, while time passes (3) and the stranger hangs up (4). The server does not
 //! panic, clients are sent whole messages, and the next client is served.
 //!
 //! Twins in `cargo test`: coordinators/postgresql/src/tests/anything.rs.

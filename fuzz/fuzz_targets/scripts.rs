@@ -1,5 +1,6 @@
-//! Programs over the whole library of scripts, and any text as a script: the server answers, and the
-//! next script sees nothing of it. `src/bin/beside.rs` runs the same programs beside a real server.
+//! Programs over the whole library of scripts, and any text as a script: the server answers, and
+//! the next script sees nothing of it. `src/bin/beside.rs` runs the same programs beside a real
+//! server.
 
 #![no_main]
 

@@ -1,8 +1,8 @@
 //! What is published of one run and of many.
 //!
 //! In: findings with their causes. Out: a [`verdict`] over one history, the [`report`] of one run
-//! and the [`sweep`] over many. A [`violation`] is a finding with its cause, its words and its name;
-//! an [`expectation`] is what somebody had said before.
+//! and the [`sweep`] over many. A [`violation`] is a finding with its cause, its words and its
+//! name; an [`expectation`] is what somebody had said before.
 
 pub mod expectation;
 pub mod report;

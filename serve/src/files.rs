@@ -1,8 +1,8 @@
 //! A server's files: a snapshot, what was appended since, and a configuration file.
 //!
-//! The first two belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation` names
-//! the current one and is replaced by a rename, so that a snapshot takes the place of all that went
-//! before it at one instant, whenever the process or the power ends.
+//! The first two belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation`
+//! names the current one and is replaced by a rename, so that a snapshot takes the place of all
+//! that went before it at one instant, whenever the process or the power ends.
 
 use crate::ServeError;
 use bytes::Bytes;

@@ -3,8 +3,8 @@
 //! what locks make of their time.
 //!
 //! `cargo run --release --example anomalies > docs/anomalies.md`; an argument sets the length of a
-//! range (100), a second one the number of threads (all cores, as 0 does), a third one how the ids of
-//! the rows begin that are made (all). stderr tells how far it is; the table is the same for any
+//! range (100), a second one the number of threads (all cores, as 0 does), a third one how the ids
+//! of the rows begin that are made (all). stderr tells how far it is; the table is the same for any
 //! number of threads.
 
 #[path = "../tests/simulation/anomalies/measure.rs"]

@@ -31,8 +31,8 @@ pub fn inquire(spec: &RunSpec, run: &mut RunReport) {
     inquire_with(&Rates::default(), spec, run);
 }
 
-/// The same, with the runs of other seeds that were made for an earlier run of the same lock, faults
-/// and scenario.
+/// The same, with the runs of other seeds that were made for an earlier run of the same lock,
+/// faults and scenario.
 pub fn inquire_with(rates: &Rates, spec: &RunSpec, run: &mut RunReport) {
     if run.violations.is_empty() {
         return;

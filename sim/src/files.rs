@@ -17,8 +17,8 @@ pub struct FileError {
     pub error: io::Error,
 }
 
-/// Writes a file beside its place, sees to it that it is on the disk, then renames it; the folder is
-/// synced too, so that a loss of power does not undo the rename. What an earlier process left
+/// Writes a file beside its place, sees to it that it is on the disk, then renames it; the folder
+/// is synced too, so that a loss of power does not undo the rename. What an earlier process left
 /// half-written in the folder is removed.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let failed = |error: io::Error| FileError { path: path.to_owned(), error };

@@ -1,8 +1,8 @@
 //! What stands in the world and acts there.
 //!
-//! In: a setup. Out: a world with the servers of a [`coordinators`] entry, processes that follow the
-//! `workload`, the guarded [`storage`], users' own [`programs`], and the `nemesis`, which makes the
-//! faults of the plan happen. `deployment` puts each on its host.
+//! In: a setup. Out: a world with the servers of a [`coordinators`] entry, processes that follow
+//! the `workload`, the guarded [`storage`], users' own [`programs`], and the `nemesis`, which makes
+//! the faults of the plan happen. `deployment` puts each on its host.
 
 pub mod coordinators;
 pub(crate) mod deployment;

@@ -260,9 +260,9 @@ impl RunSpec {
     }
 
     /// A process that waits for a free lock sends something within this span: what it waits for is
-    /// over after a lease, a command timeout and a retry. A session may outlive its timeout by a tick,
-    /// and begins it anew with each leader, so that there it is as long as for progress; and so it is
-    /// where a process waits in the queue of a database.
+    /// over after a lease, a command timeout and a retry. A session may outlive its timeout by a
+    /// tick, and begins it anew with each leader, so that there it is as long as for progress; and
+    /// so it is where a process waits in the queue of a database.
     fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;

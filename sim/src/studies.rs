@@ -1,8 +1,8 @@
 //! Many runs for one question.
 //!
 //! In: what is asked for. Out: a document of `fencepost_reports`: a [`sweep`] over seeds, the
-//! [`boundary`] from which a lock breaks, what waiting costs ([`load`]), every plan of a stated size
-//! ([`explore`]), the pages of the [`gallery`].
+//! [`boundary`] from which a lock breaks, what waiting costs ([`load`]), every plan of a stated
+//! size ([`explore`]), the pages of the [`gallery`].
 
 #[doc(hidden)]
 pub mod bench;

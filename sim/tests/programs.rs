@@ -25,8 +25,8 @@ const FAULTS: &[&str] = &[
     "client-crash",
 ];
 
-/// The faults that a worker is run under: all of them for the one that starts at once, and for every
-/// worker where `FENCEPOST_PROGRAM_FAULTS` is `all`; else those of three different kinds.
+/// The faults that a worker is run under: all of them for the one that starts at once, and for
+/// every worker where `FENCEPOST_PROGRAM_FAULTS` is `all`; else those of three different kinds.
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }

@@ -13,9 +13,9 @@
 //! - `etcd-mutex-unchecked` is the same in 3.4.0 to 3.4.45, which **does not look for its own key
 //!   after it has waited**: when its lease has ended meanwhile the key is gone, and somebody else
 //!   may hold the lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
-//! - The mutex says nothing to a holder whose session ends. `etcd-mutex-done` leaves its section when
-//!   `Session.Done` fires; in `etcd-mutex-fencing` the storage checks the revision that created the
-//!   key, as the documentation of etcd advises.
+//! - The mutex says nothing to a holder whose session ends. `etcd-mutex-done` leaves its section
+//!   when `Session.Done` fires; in `etcd-mutex-fencing` the storage checks the revision that
+//!   created the key, as the documentation of etcd advises.
 //!
 //! A release whose key is gone is reported as not held; the library ignores that.
 

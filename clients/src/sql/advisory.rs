@@ -1,9 +1,9 @@
 //! `pg-advisory`: `pg_try_advisory_lock` takes the lock for the session, `pg_advisory_unlock` gives
 //! it back.
 //!
-//! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it is
-//! released or the session ends. The application asks again after a delay, as it does for any lock
-//! that is refused at once.
+//! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it
+//! is released or the session ends. The application asks again after a delay, as it does for any
+//! lock that is refused at once.
 //!
 //! Mistake, kept: **nobody tells the holder that its session has ended**. A cut network, a restart
 //! of the server or a timeout there ends the connection, the lock goes with it, and the holder

@@ -12,8 +12,8 @@
 //!
 //! Mistake, kept: **nothing but the end of the connection ends the transaction of a holder that
 //! stands still**: everybody else waits for as long as it does. In `select-for-update-timeout` the
-//! server ends it (`idle_in_transaction_session_timeout`), after the ttl; then the lock is gone, and
-//! the holder is told when it commits.
+//! server ends it (`idle_in_transaction_session_timeout`), after the ttl; then the lock is gone,
+//! and the holder is told when it commits.
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};

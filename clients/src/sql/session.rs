@@ -5,8 +5,8 @@
 //! bound to it has gone. A transaction that is left open, because its caller was dropped halfway,
 //! is rolled back by closing the connection.
 //!
-//! Of several hosts it takes the first that answers and can be written to, at every connection anew:
-//! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
+//! Of several hosts it takes the first that answers and can be written to, at every connection
+//! anew: `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
 use crate::connection::CallError;

@@ -17,10 +17,10 @@
 //! The library does not wait; the application tries again, as a scheduler does.
 //!
 //! Mistake, kept: **`:now` is the clock of the client** unless `usingDbTime()` was said
-//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is fast
-//! finds `lock_until` in its past and takes the lock. `shedlock-db-time` asks the database in place
-//! of its own clock. There `make_interval(secs => ...)` is written as `cast(... as interval)`, as
-//! until version 5.
+//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
+//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` asks the database in
+//! place of its own clock. There `make_interval(secs => ...)` is written as `cast(... as
+//! interval)`, as until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};

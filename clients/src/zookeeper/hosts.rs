@@ -1,7 +1,7 @@
 //! Which server a client tries next.
 //!
-//! Source: `StaticHostProvider` of ZooKeeper 3.8: the list is shuffled once; each attempt goes to the
-//! next server of it; a client that has been all the way round waits for a second.
+//! Source: `StaticHostProvider` of ZooKeeper 3.8: the list is shuffled once; each attempt goes to
+//! the next server of it; a client that has been all the way round waits for a second.
 
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;

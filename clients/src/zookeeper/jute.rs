@@ -1,8 +1,8 @@
 //! Jute, ZooKeeper's encoding of records: big-endian integers, and a length before every buffer,
 //! string and vector.
 //!
-//! Source: `zookeeper.jute` and `BinaryOutputArchive`/`BinaryInputArchive` of ZooKeeper 3.8. A frame
-//! on the wire is a record behind its length.
+//! Source: `zookeeper.jute` and `BinaryOutputArchive`/`BinaryInputArchive` of ZooKeeper 3.8. A
+//! frame on the wire is a record behind its length.
 
 use bytes::{Bytes, BytesMut};
 

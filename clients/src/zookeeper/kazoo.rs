@@ -1,17 +1,17 @@
 //! `kazoo-lock`: the lock of the Python library kazoo.
 //!
 //! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` (`acquire`, `_inner_acquire`, `_find_node`,
-//! `_get_predecessor`, `_best_effort_cleanup`, `release`) and `kazoo.retry.KazooRetry`. The calls are
-//! `acquire(timeout=...)` with the timeout of the acquire, and `release()`, on one `Lock` object for
-//! the life of the process.
+//! `_get_predecessor`, `_best_effort_cleanup`, `release`) and `kazoo.retry.KazooRetry`. The calls
+//! are `acquire(timeout=...)` with the timeout of the acquire, and `release()`, on one `Lock`
+//! object for the life of the process.
 //!
 //! - A node's name begins with a uuid that **the object has for life**, so a create whose reply was
 //!   lost is found again; which session created the node is not looked at.
-//! - kazoo does not set watches again after a reconnect. It tells its watchers that the connection is
-//!   lost, and a lock that waits has a listener too, so it looks at the queue again.
+//! - kazoo does not set watches again after a reconnect. It tells its watchers that the connection
+//!   is lost, and a lock that waits has a listener too, so it looks at the queue again.
 //! - While no server is connected, requests wait: no connection loss ends them.
-//! - `release` tries for ever. Until it has succeeded, `is_acquired` is true, whatever has become of
-//!   the session.
+//! - `release` tries for ever. Until it has succeeded, `is_acquired` is true, whatever has become
+//!   of the session.
 //! - A wait for the predecessor lasts up to the whole timeout, each time anew
 //!   (`wake_event.wait(timeout)`).
 //!

@@ -1,9 +1,9 @@
-//! `zookeeper-naive` and its relatives: the lock as articles and the documentation's recipe give it,
-//! on the plain client.
+//! `zookeeper-naive` and its relatives: the lock as articles and the documentation's recipe give
+//! it, on the plain client.
 //!
-//! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of those
-//! who wait"; article 002 has the nodes deleted "when the client disconnects". The steps are those of
-//! the ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks":
+//! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of
+//! those who wait"; article 002 has the nodes deleted "when the client disconnects". The steps are
+//! those of the ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks":
 //!
 //! ```text
 //! acquire: 1. create /lock/node- with the sequence and the ephemeral flag
@@ -15,17 +15,17 @@
 //! ```
 //!
 //! Mistakes, kept: a create that ended in a connection loss **is made again without looking whether
-//! the node is there**, so that two may stand, one of them nobody's (the recipe's note on recoverable
-//! errors and a GUID is not followed); a release that ends in a connection loss **leaves the node**,
-//! which lives as long as the session, behind which this process queues too; nobody looks whether
-//! the session ended under the holder.
+//! the node is there**, so that two may stand, one of them nobody's (the recipe's note on
+//! recoverable errors and a GUID is not followed); a release that ends in a connection loss
+//! **leaves the node**, which lives as long as the session, behind which this process queues too;
+//! nobody looks whether the session ended under the holder.
 //!
 //! - `zookeeper-naive`: these steps.
 //! - `zookeeper-herd`: steps 4 and 5 watch the children of `/lock`, so that every change wakes
 //!   everybody.
 //! - `zookeeper-lost-watch`: the client does not set its watches again at another server
-//!   (`zookeeper.disableAutoWatchReset`), and the waiter waits **for the notification of the deletion
-//!   alone, and for as long as it takes** (a latch that a watcher counts down).
+//!   (`zookeeper.disableAutoWatchReset`), and the waiter waits **for the notification of the
+//!   deletion alone, and for as long as it takes** (a latch that a watcher counts down).
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, NodeChange, ZooKeeperError};

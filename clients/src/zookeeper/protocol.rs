@@ -280,8 +280,8 @@ pub enum ConnectResponse {
 }
 
 impl ConnectResponse {
-    /// Reads the answer. What follows the password (`readOnly`, which servers before 3.4 left out) is
-    /// not looked at.
+    /// Reads the answer. What follows the password (`readOnly`, which servers before 3.4 left out)
+    /// is not looked at.
     pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
         let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
         let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };

@@ -64,8 +64,8 @@ pub enum Status {
     Closed,
 }
 
-/// One session. Clones are the same; when the last one is dropped, the connection is closed, and the
-/// session is left to expire.
+/// One session. Clones are the same; when the last one is dropped, the connection is closed, and
+/// the session is left to expire.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 

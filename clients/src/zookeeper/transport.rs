@@ -1,5 +1,5 @@
-//! The task that keeps a session's connection: it connects, sends, reads, pings, and goes to another
-//! server when one falls silent.
+//! The task that keeps a session's connection: it connects, sends, reads, pings, and goes to
+//! another server when one falls silent.
 //!
 //! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, in whose terms:
 //!

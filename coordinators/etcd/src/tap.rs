@@ -1,8 +1,8 @@
 //! What the judge is told: who holds a lock, as the keys say.
 //!
 //! A lock of `concurrency.Mutex` is called by its prefix: its contenders are the keys below
-//! `<lock>/`, called by their leases, and the one that was created first has it. A lock of etcd3gw is the key
-//! `/locks/<lock>`. The number of a holder is the revision that created its key.
+//! `<lock>/`, called by their leases, and the one that was created first has it. A lock of etcd3gw
+//! is the key `/locks/<lock>`. The number of a holder is the revision that created its key.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;

@@ -34,8 +34,8 @@ impl Real {
     /// A server of its own, or nothing if there is no memcached and none is demanded.
     fn start() -> Option<Real> {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        // Without `no_modern`, a thread beside holds on to what was read lately, and `decr` then pads
-        // its result or not as that thread is fast or slow.
+        // Without `no_modern`, a thread beside holds on to what was read lately, and `decr` then
+        // pads its result or not as that thread is fast or slow.
         let arguments = ["-o", "no_modern", "-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p"];
         let started = Command::new("memcached")
             .args(arguments)
@@ -285,8 +285,8 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Clears the server and asks for a cas number. What is only flushed may come back in memcached if a
-/// later `flush_all` has a delay, so that keys are deleted too.
+/// Clears the server and asks for a cas number. What is only flushed may come back in memcached if
+/// a later `flush_all` has a delay, so that keys are deleted too.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

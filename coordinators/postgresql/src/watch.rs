@@ -2,8 +2,8 @@
 //! and the advisory locks say it.
 //!
 //! After each input the server looks at what it watches ([`Watch`]), compares it with what it saw
-//! last, and tells every difference. Nobody takes and loses a lock within one input, so that nothing
-//! is missed. A lock that ends with its connection is removed by nobody.
+//! last, and tells every difference. Nobody takes and loses a lock within one input, so that
+//! nothing is missed. A lock that ends with its connection is removed by nobody.
 
 use crate::core::Core;
 use crate::sql::ast::{LockMode, Strength};

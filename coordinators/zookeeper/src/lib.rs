@@ -1,9 +1,9 @@
 //! ZooKeeper 3.8.0 as a pure state machine: its protocol, its tree of nodes, sessions and watches,
 //! and an ensemble that agrees on every change.
 //!
-//! Follow a request from `clients` (frames and sessions) through `pipeline` (its turn) and `prepare`
-//! (what comes of it) to `ensemble` (agreement) and back into `tree`, from where watchers and the
-//! client are told. What is not modelled is listed in docs/fidelity.md.
+//! Follow a request from `clients` (frames and sessions) through `pipeline` (its turn) and
+//! `prepare` (what comes of it) to `ensemble` (agreement) and back into `tree`, from where watchers
+//! and the client are told. What is not modelled is listed in docs/fidelity.md.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

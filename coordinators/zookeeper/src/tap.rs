@@ -2,10 +2,10 @@
 //!
 //! A lock is called by the path of its node without the slash at its beginning. The contenders for
 //! it are the node's children whose names end in a sequence number, in the order of these numbers.
-//! An ephemeral node of that path is a lock by itself. A semaphore's leases are below `leases`; what
-//! it keeps below `locks` only puts those in order, and is told as a queue of that name. A contender
-//! whose session has another one before it is told under the name of its queue and `/twice`: whoever
-//! made it may know of one of them only.
+//! An ephemeral node of that path is a lock by itself. A semaphore's leases are below `leases`;
+//! what it keeps below `locks` only puts those in order, and is told as a queue of that name. A
+//! contender whose session has another one before it is told under the name of its queue and
+//! `/twice`: whoever made it may know of one of them only.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;

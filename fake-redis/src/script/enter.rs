@@ -201,8 +201,8 @@ unsafe extern "C-unwind" fn enter(state: *mut lua_State) -> c_int {
 /// # Safety
 /// `state` is that of [`enter`].
 unsafe fn fill(state: *mut lua_State, list: List, parts: Args<'_>, length: usize) {
-    // SAFETY: the state is that of `enter`, whose stack has room for three values and holds the list's
-    // table and name where `list` says.
+    // SAFETY: the state is that of `enter`, whose stack has room for three values and holds the
+    // list's table and name where `list` says.
     unsafe {
         ffi::lua_pushvalue(state, list.table);
         if !(length == parts.len() && is_as_filled(state)) {
@@ -235,8 +235,8 @@ unsafe fn is_as_filled(state: *mut lua_State) -> bool {
 /// # Safety
 /// As for [`fill`].
 unsafe fn renew(state: *mut lua_State, list: List, length: usize) {
-    // SAFETY: as for `fill`; GLOBALS is the table of the script's globals, which is open for as long as
-    // it is written to.
+    // SAFETY: as for `fill`; GLOBALS is the table of the script's globals, which is open for as
+    // long as it is written to.
     unsafe {
         ffi::lua_createtable(state, length as c_int, 0);
         lua_state::lua_numbertable(state, -1, list.id);

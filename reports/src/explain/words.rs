@@ -18,7 +18,8 @@ pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) 
     sentences.join(" ")
 }
 
-/// The cause of what needs no second acquisition: of a lock that is kept, or of nobody's getting it.
+/// The cause of what needs no second acquisition: of a lock that is kept, or of nobody's getting
+/// it.
 fn alone(kind: Kind, cause: Cause, header: &Header) -> String {
     if cause == Cause::LostRelease && header.lives_with_session {
         let (node, session) = header.place();

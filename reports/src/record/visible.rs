@@ -48,8 +48,8 @@ pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(shown(value)).map(Cow::Owned)
 }
 
-/// JSON text in which what JSON itself does not escape, and would still hide or turn text, is escaped
-/// too. It stays the same value.
+/// JSON text in which what JSON itself does not escape, and would still hide or turn text, is
+/// escaped too. It stays the same value.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let is_left_out = |letter: char| letter > '~' && is_hidden(letter);
     if !text.contains(is_left_out) {

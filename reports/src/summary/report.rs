@@ -1,7 +1,7 @@
 //! The `fencepost.report` format, version 2: what `run --format json` prints.
 //!
-//! Version 1 had other remedies: each said of one run whether the safeguard "prevents" the violation.
-//! They are dropped when such a report is read.
+//! Version 1 had other remedies: each said of one run whether the safeguard "prevents" the
+//! violation. They are dropped when such a report is read.
 
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;

@@ -74,7 +74,8 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Tell what a rule, a cause or a family of faults means, and where to read on.
     Explain(ExplainArguments),
-    /// Serve the fake Redis, or another coordinator, on real TCP, for tests, until SIGINT or SIGTERM.
+    /// Serve the fake Redis, or another coordinator, on real TCP, for tests, until SIGINT or
+    /// SIGTERM.
     Serve(ServeArguments),
     /// Print the JSON Schema of a published format.
     Schema(SchemaArguments),
@@ -287,8 +288,8 @@ pub(crate) struct ScenarioArguments {
     /// What a restarted server finds [default: none].
     #[arg(long, value_name = "P")]
     pub(crate) persistence: Option<Persistence>,
-    /// Also judge whether a free lock that is wanted is had within D, while enough servers run; D is
-    /// the ttl unless it is given.
+    /// Also judge whether a free lock that is wanted is had within D, while enough servers run; D
+    /// is the ttl unless it is given.
     #[arg(long, value_name = "D", require_equals = true)]
     pub(crate) availability: Option<Option<Span>>,
     /// What is guarded [default: register].
@@ -427,8 +428,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "V", default_value = "7.0")]
     pub(crate) redis_version: ServedVersion,
     /// The most connections of a server, for zookeeper those from one address [default: that of the
-    /// real server: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql, 151 for
-    /// mysql; 10000 for etcd].
+    /// real server: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql, 151
+    /// for mysql; 10000 for etcd].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: Option<u32>,
     /// The bound on a server's memory in bytes; 0 is none for redis, and 64 MB for memcached.

@@ -141,8 +141,8 @@ impl Progress {
     }
 }
 
-/// What `run` does after a violation, on stderr: a spinner on a terminal; elsewhere a plain line for
-/// a lock whose turn comes after [`LINE_EVERY`].
+/// What `run` does after a violation, on stderr: a spinner on a terminal; elsewhere a plain line
+/// for a lock whose turn comes after [`LINE_EVERY`].
 pub(crate) struct Minimising {
     spinner: ProgressBar,
     started: Instant,

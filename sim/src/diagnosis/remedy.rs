@@ -222,8 +222,8 @@ fn other_seeds(own: Seed) -> impl Iterator<Item = Seed> {
     (OTHER_SEEDS_FROM..).map(Seed).filter(move |seed| *seed != own)
 }
 
-/// The run of another seed: the same lock, faults and scenario. Lengths that the run's own seed drew
-/// are kept.
+/// The run of another seed: the same lock, faults and scenario. Lengths that the run's own seed
+/// drew are kept.
 fn other(spec: &RunSpec, seed: Seed, safeguard: Option<&Safeguard>) -> RunSpec {
     let scenario = match spec.families.is_swarm() {
         true => {

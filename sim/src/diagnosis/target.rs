@@ -29,8 +29,8 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// What the smaller runs of one run show. Its violations mostly have much of their search in common,
-/// and no run is made twice.
+/// What the smaller runs of one run show. Its violations mostly have much of their search in
+/// common, and no run is made twice.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,

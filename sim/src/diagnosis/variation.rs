@@ -13,8 +13,8 @@ const MOVES: i64 = 20;
 const STRETCHES: [i64; 2] = [100, 110];
 
 /// The 21 plans near this one, itself left out: all faults moved by up to a second either way, as
-/// hard as they are and then a tenth harder. Time that a node stays away is not stretched: longer is not
-/// harder.
+/// hard as they are and then a tenth harder. Time that a node stays away is not stretched: longer
+/// is not harder.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()

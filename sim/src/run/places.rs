@@ -204,8 +204,8 @@ fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
     places
 }
 
-/// What a command is for that is sent in a phase. What a program asks of the storage is told when it
-/// arrives there: in a section it reads first, and then writes.
+/// What a command is for that is sent in a phase. What a program asks of the storage is told when
+/// it arrives there: in a section it reads first, and then writes.
 fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

@@ -3,9 +3,9 @@
 //!
 //! A [`base`] run has fixed latencies and fixed starts and no fault. Its [`scout`] is the same run
 //! with every turn and message written down. From a scout, [`place`] makes the plans with one fault
-//! more: before and after every event, for every [`site`], in every class of [`magnitude`]. A second
-//! fault is placed in the scout of the run that the first one made. [`trial`] runs a plan and judges
-//! it; [`work`] does that for all of them, plans with fewer faults first, over threads.
+//! more: before and after every event, for every [`site`], in every class of [`magnitude`]. A
+//! second fault is placed in the scout of the run that the first one made. [`trial`] runs a plan
+//! and judges it; [`work`] does that for all of them, plans with fewer faults first, over threads.
 //! [`certificate`] says what was done, and checks what another run of it said.
 
 mod base;

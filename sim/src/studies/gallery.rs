@@ -176,8 +176,8 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// How often the rule is broken without the remedy and with it, over the same seeds. The pinned one,
-/// which was chosen because it breaks the rule, is not among them.
+/// How often the rule is broken without the remedy and with it, over the same seeds. The pinned
+/// one, which was chosen because it breaks the rule, is not among them.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

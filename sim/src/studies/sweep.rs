@@ -46,7 +46,8 @@ pub struct SweepSpec {
     pub fail_fast: bool,
     /// Whether the smallest run of every anomaly is made minimal and explained.
     pub explains: bool,
-    /// How many violations a cell keeps; [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by default.
+    /// How many violations a cell keeps; [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by
+    /// default.
     pub violations_max: u64,
 }
 

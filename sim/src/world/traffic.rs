@@ -54,8 +54,8 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// A thread of a host sends something. Sentinels grant nothing: to ask one is no attempt. Nor is
-    /// a mere sign of life.
+    /// A thread of a host sends something. Sentinels grant nothing: to ask one is no attempt. Nor
+    /// is a mere sign of life.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -283,8 +283,8 @@ impl State {
         }
         match message.kind {
             Kind::Connect => self.listens(message.to),
-            // A server that speaks first is heard at the instant of the answer to the connect, which
-            // comes before it.
+            // A server that speaks first is heard at the instant of the answer to the connect,
+            // which comes before it.
             Kind::Data => {
                 let stage = self.sockets[message.target as usize].stage;
                 matches!(stage, Stage::Open | Stage::Connecting)

@@ -401,8 +401,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// The limit of the size of a file stands for a full disk, which only root can make: writing fails in
-/// the middle.
+/// The limit of the size of a file stands for a full disk, which only root can make: writing fails
+/// in the middle.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {

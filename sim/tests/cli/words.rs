@@ -1,4 +1,5 @@
-//! Words that are not to come back in what a user reads: help texts, reports, lists, README and docs.
+//! Words that are not to come back in what a user reads: help texts, reports, lists, README and
+//! docs.
 
 use crate::answer::fencepost;
 use std::path::{Path, PathBuf};

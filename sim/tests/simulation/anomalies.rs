@@ -115,8 +115,8 @@ fn processes_in_step_split_the_votes_again_and_again() {
 }
 
 /// memcached counts whole seconds from its last reading of the clock: a lease of 10 s ends up to a
-/// second early, and one of 11 s, which is asked for so that it lasts 10, up to a second late. Then a
-/// waiter waits so much longer for the lock of a holder that died; nothing else comes of it.
+/// second early, and one of 11 s, which is asked for so that it lasts 10, up to a second late. Then
+/// a waiter waits so much longer for the lock of a holder that died; nothing else comes of it.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");

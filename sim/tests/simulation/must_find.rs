@@ -2,8 +2,8 @@
 //! README.
 //!
 //! Seeds count from 0 and are random as far as the locks are concerned: nothing here was picked.
-//! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation must_find --
-//! --nocapture --include-ignored` prints what each cell found.
+//! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation
+//! must_find -- --nocapture --include-ignored` prints what each cell found.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::{Hold, Persistence};

@@ -1,13 +1,13 @@
 //! `curator-mutex` and its relatives: Curator's reentrant lock.
 //!
 //! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
-//! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the timeout of the acquire and
-//! `release()`. As in the library, **nothing tells the holder that its session is over**: the lock
-//! reads `isAcquiredInThisProcess() = true` until it is released.
+//! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the timeout of the acquire
+//! and `release()`. As in the library, **nothing tells the holder that its session is over**: the
+//! lock reads `isAcquiredInThisProcess() = true` until it is released.
 //!
 //! - `curator-mutex`: as it comes.
-//! - `curator-suspended`: the application has a `ConnectionStateListener`, as Curator's documentation
-//!   demands, and leaves its section at SUSPENDED and at LOST.
+//! - `curator-suspended`: the application has a `ConnectionStateListener`, as Curator's
+//!   documentation demands, and leaves its section at SUSPENDED and at LOST.
 //! - `curator-fencing`: the application reads its node once it has the lock, and shows the czxid to
 //!   the storage as a fencing token.
 //! - `curator-unprotected`: the node is created without `withProtection()`, so a create whose reply

@@ -36,9 +36,9 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Whether the installed server is of the very release that is modelled. Releases of 10.11 differ in
-/// what they call themselves and in how wide they say that `TRUE` is: 10.11.14 one digit, 10.11.19
-/// five.
+/// Whether the installed server is of the very release that is modelled. Releases of 10.11 differ
+/// in what they call themselves and in how wide they say that `TRUE` is: 10.11.14 one digit,
+/// 10.11.19 five.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;

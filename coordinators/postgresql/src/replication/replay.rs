@@ -1,5 +1,5 @@
-//! What a standby does with the log of its primary: each commit in it is a transaction here, so that
-//! whoever reads sees all of it or nothing.
+//! What a standby does with the log of its primary: each commit in it is a transaction here, so
+//! that whoever reads sees all of it or nothing.
 
 use crate::core::Core;
 use crate::sql::ast::Strength;

@@ -1,6 +1,6 @@
 //! Three real servers beside three of ours: a session that ends while its client stands still, one
-//! that moves after its server was killed or while it still serves, a read that is stale, and servers
-//! that stand still.
+//! that moves after its server was killed or while it still serves, a read that is stale, and
+//! servers that stand still.
 
 use crate::both::Client;
 use crate::fake::Fake;

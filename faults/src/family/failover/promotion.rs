@@ -1,7 +1,7 @@
 //! A failover by an operator: the primary dies behind a lagging standby, or is cut off with one
 //! client, and some time later the operator promotes the standby. The old primary knows nothing of
-//! it: unless the operator has stopped it, it goes on as a primary. One of a run: afterwards there is
-//! no other standby.
+//! it: unless the operator has stopped it, it goes on as a primary. One of a run: afterwards there
+//! is no other standby.
 
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};

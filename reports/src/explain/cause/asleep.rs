@@ -52,8 +52,8 @@ pub(super) fn unwoken(timeline: &Timeline<'_>) -> Cause {
     }
 }
 
-/// Whether all whom a finding names sent nothing in the end, although the lock had become free while
-/// they waited.
+/// Whether all whom a finding names sent nothing in the end, although the lock had become free
+/// while they waited.
 pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let mut processes = finding.processes.iter();
     processes.all(|process| {

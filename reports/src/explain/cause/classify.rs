@@ -2,9 +2,9 @@
 //!
 //! A lock that a waiter removed because it considered it stale is a `stale-takeover`, and tokens of
 //! servers that share no counter are `unordered-tokens`. Two threads of one process that rest on
-//! one grant, or of which one removes what the other uses, have a `shared-owner`, and processes that
-//! the row of a database does not tell apart a `shared-client-id`. The order, for two acquisitions
-//! that stood against each other:
+//! one grant, or of which one removes what the other uses, have a `shared-owner`, and processes
+//! that the row of a database does not tell apart a `shared-client-id`. The order, for two
+//! acquisitions that stood against each other:
 //! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the
 //!    way (`storage-delay`, `holder-pause`).
 //! 2. Where a lock lives as long as a session or a connection: that it ended (see `session`).
@@ -13,8 +13,8 @@
 //! 4. The earlier lease was over: why its holder was still there (see `overrun`).
 //! 5. Of a foreign release that none of these explains: where the release had been (see `release`).
 //!
-//! Why nobody gets in is told by `stuck`, why one that waits is not woken by `asleep`, and why a lock
-//! that must be had was not by `outage`.
+//! Why nobody gets in is told by `stuck`, why one that waits is not woken by `asleep`, and why a
+//! lock that must be had was not by `outage`.
 
 use super::{Cause, asleep, early_loss, outage, overrun, release, session, stuck, takeover};
 use crate::judge::finding::{Clash, Finding, Kind};

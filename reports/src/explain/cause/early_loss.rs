@@ -78,8 +78,8 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
 impl Lost<'_, '_> {
     /// Whether the lease, as last set at this server, was over when the lock was granted again. A
     /// lock that renews it by itself would have gone on doing so had the server not lost it before.
-    /// Where the lease ran out up to a second short because the server counts in whole seconds, that
-    /// second counts as over for a holder that stayed beyond the whole of it.
+    /// Where the lease ran out up to a second short because the server counts in whole seconds,
+    /// that second counts as over for a holder that stayed beyond the whole of it.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;

@@ -28,9 +28,9 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Why a process was told for certain what is not so: it waited with a second node, and knew nothing
-/// of its first; or, while its call was open, a fault held up or lost what it and a server of the
-/// finding sent each other, or one of the two stood still or died.
+/// Why a process was told for certain what is not so: it waited with a second node, and knew
+/// nothing of its first; or, while its call was open, a fault held up or lost what it and a server
+/// of the finding sent each other, or one of the two stood still or died.
 pub(super) fn misheard(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let told = finding.witness.last().map(|index| timeline.moment(*index));
     let Some((told, what)) = told.map(|told| (told, &timeline.history.events[told.index].what))
@@ -68,9 +68,9 @@ pub(super) fn misheard(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     }
 }
 
-/// Whether a release that a process sent before a moment may have been under way for longer than its
-/// sender waited: it gave up, or died, without having heard how that ended. One that is in progress
-/// is on its ordinary way.
+/// Whether a release that a process sent before a moment may have been under way for longer than
+/// its sender waited: it gave up, or died, without having heard how that ended. One that is in
+/// progress is on its ordinary way.
 pub(super) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     stray(timeline, process, before).is_some()
 }
@@ -128,8 +128,8 @@ pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> 
     astray > 0
 }
 
-/// When a process had sent the release that arrived at a moment: its last, if it had not heard by then
-/// how that ended, or an earlier one that was astray.
+/// When a process had sent the release that arrived at a moment: its last, if it had not heard by
+/// then how that ended, or an earlier one that was astray.
 pub(in crate::explain) fn sent(
     timeline: &Timeline<'_>,
     process: Node,

@@ -78,8 +78,8 @@ pub(super) fn first_node<'h>(
     })
 }
 
-/// Whether a process got a second node in a queue of the lock between two instants: then it knows of
-/// one of them at most.
+/// Whether a process got a second node in a queue of the lock between two instants: then it knows
+/// of one of them at most.
 pub(super) fn contended_twice(
     timeline: &Timeline<'_>,
     process: Node,
@@ -94,9 +94,9 @@ pub(super) fn contended_twice(
     seconds.any(|node| creator(timeline.history, node) == Some(process))
 }
 
-/// Why the first of the queue does not take the lock: its process waits on and has not been told, or
-/// it waits with another node, or has been told since that it does not have the lock. Nothing if a
-/// process once had the lock under that name, or a process died whose session may have kept it
+/// Why the first of the queue does not take the lock: its process waits on and has not been told,
+/// or it waits with another node, or has been told since that it does not have the lock. Nothing if
+/// a process once had the lock under that name, or a process died whose session may have kept it
 /// there.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
@@ -124,9 +124,9 @@ pub(super) fn of_queue(
     }
 }
 
-/// Whether a process died and its session may have kept the node: the process whose node it is, since
-/// then; or, where that is not known, any process, so late that its session may not have ended. That
-/// takes its timeout and a tick, and no more than twice as long.
+/// Whether a process died and its session may have kept the node: the process whose node it is,
+/// since then; or, where that is not known, any process, so late that its session may not have
+/// ended. That takes its timeout and a tick, and no more than twice as long.
 fn died_since(
     timeline: &Timeline<'_>,
     (by, from): (Option<Node>, SimTime),

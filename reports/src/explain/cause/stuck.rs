@@ -2,8 +2,8 @@
 //!
 //! In this order: processes divide the servers among them; a lock stands at a server whose owner
 //! died or does not know of it, or whose release was lost; a server that followed another never
-//! received a release; nothing stands, and all who wait sleep on; nothing stands, and a process died
-//! while it waited; nothing stands, and the clocks by which a row is read differ.
+//! received a release; nothing stands, and all who wait sleep on; nothing stands, and a process
+//! died while it waited; nothing stands, and the clocks by which a row is read differ.
 
 use super::{Cause, asleep, release, session};
 use crate::judge::finding::{Finding, Kind};
@@ -98,8 +98,8 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, 
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
-/// Whether a process was granted this and gave it back in the course of one acquire. What happens in
-/// the course of a release is none: some locks count down there what they had counted up.
+/// Whether a process was granted this and gave it back in the course of one acquire. What happens
+/// in the course of a release is none: some locks count down there what they had counted up.
 fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
     timeline.acquisitions.iter().any(|one| {
         Some(one.process) == span.by

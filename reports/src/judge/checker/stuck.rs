@@ -134,9 +134,9 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Whether two processes or more used up their attempts, at least two each, although no quorum of
-    /// servers had the lock for anybody, and nobody got in to the end. Where there were faults, only
-    /// what they tried a bound after healing counts.
+    /// Whether two processes or more used up their attempts, at least two each, although no quorum
+    /// of servers had the lock for anybody, and nobody got in to the end. Where there were faults,
+    /// only what they tried a bound after healing counts.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

@@ -1,5 +1,5 @@
-//! The first screen of a run: what was run, a line for each verdict, then a story for each cause, the
-//! first of them with its events.
+//! The first screen of a run: what was run, a line for each verdict, then a story for each cause,
+//! the first of them with its events.
 //!
 //! Everything else that a report holds is behind `--verbose` and in the page (`--format html`).
 

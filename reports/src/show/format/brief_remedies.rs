@@ -4,9 +4,9 @@ use super::rerun;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
-/// Every safeguard of the lead: in how many other seeds its rule is still broken, and what became of
-/// it in this run. Of the `others`, the safeguards that treat them differently. Intervals are behind
-/// `--verbose`.
+/// Every safeguard of the lead: in how many other seeds its rule is still broken, and what became
+/// of it in this run. Of the `others`, the safeguards that treat them differently. Intervals are
+/// behind `--verbose`.
 pub(super) fn told(lead: &ViolationReport, others: &[&ViolationReport]) -> Option<String> {
     let first = lead.remedies.first()?;
     let kind = lead.violation.kind.name();
@@ -76,8 +76,8 @@ impl Effect {
     }
 }
 
-/// What became of the violation, elsewhere and here. How many seeds are unknown is left out if it is
-/// `always` the same.
+/// What became of the violation, elsewhere and here. How many seeds are unknown is left out if it
+/// is `always` the same.
 fn remedy(remedy: &Remedy, always: bool) -> String {
     let here = match remedy.on_this_plan {
         OnThisPlan::Gone => "gone here",

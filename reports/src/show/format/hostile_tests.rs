@@ -15,8 +15,8 @@ use serde_json::Value;
 const HOSTILE: &str = "\"><img src=x onerror=alert(1)>'</script><script>alert(2)</script></title>\
                        ]]>--><svg onload=alert(3)>`|*_&lt;%%{init}%%;#\u{202e}\x1b[2J\r\n::error::x\n";
 
-/// The value with every string and key that may be anything turned hostile: those that are read back
-/// all the same.
+/// The value with every string and key that may be anything turned hostile: those that are read
+/// back all the same.
 fn hostile<T: Serialize + DeserializeOwned>(sample: &T) -> T {
     let mut document = serde_json::to_value(sample).unwrap();
     let mut turned = 0;

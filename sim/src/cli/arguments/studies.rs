@@ -1,5 +1,5 @@
-//! The arguments of what runs many seeds to answer one question: boundary, matrix, compare, gallery;
-//! and of what runs many plans: explore.
+//! The arguments of what runs many seeds to answer one question: boundary, matrix, compare,
+//! gallery; and of what runs many plans: explore.
 
 use super::ScenarioArguments;
 use super::values::{seed, seed_range};

@@ -9,8 +9,8 @@ use crate::setup::span::Span;
 use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Micros, Seed};
 
-/// What explore sets unless a file or a flag says otherwise: few and short, because every event is a
-/// place for a fault, and fixed.
+/// What explore sets unless a file or a flag says otherwise: few and short, because every event is
+/// a place for a fault, and fixed.
 const DEFAULTS: [(&str, &str); 6] = [
     ("processes", "2"),
     ("cycles", "1"),

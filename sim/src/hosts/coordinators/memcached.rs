@@ -41,8 +41,8 @@ fn servers(_: &Ground<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// A ttl is rounded up to whole seconds, may ask for one more, and ends when a clock is read that is
-/// read once a second.
+/// A ttl is rounded up to whole seconds, may ask for one more, and ends when a clock is read that
+/// is read once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

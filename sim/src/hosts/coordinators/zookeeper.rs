@@ -81,8 +81,8 @@ fn tick() -> Micros {
 
 /// A session outlives its timeout by up to a tick. Before that, members may take syncLimit to find
 /// that they lost each other, and initLimit for an attempt to follow a leader that fails. A client
-/// finds after two thirds of its timeout that its server is silent; then it tries each server for an
-/// equal part of the timeout, and sleeps for up to a second before each and once more before it
+/// finds after two thirds of its timeout that its server is silent; then it tries each server for
+/// an equal part of the timeout, and sleeps for up to a second before each and once more before it
 /// begins the list again.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =

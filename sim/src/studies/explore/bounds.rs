@@ -59,8 +59,8 @@ pub struct Bounds {
     pub grain: Grain,
     /// Which plans are left out.
     pub rules: BTreeSet<Rule>,
-    /// What little is drawn is drawn from this seed: names of owners, and retries of locks that draw
-    /// their own.
+    /// What little is drawn is drawn from this seed: names of owners, and retries of locks that
+    /// draw their own.
     pub seed: Seed,
 }
 

@@ -163,8 +163,8 @@ fn who_waits_for_a_server_that_lost_power_waits_on_a_lost_connection() {
     assert_eq!(waits(Keeping::RowByServer, 4), Cause::MissedWakeup, "nobody waits there");
 }
 
-/// Client 2 waits from 2 on; client 1 had the lock and gave it back, and client 3 takes it and gives
-/// it back when everything is healed. Then nobody gets in.
+/// Client 2 waits from 2 on; client 1 had the lock and gave it back, and client 3 takes it and
+/// gives it back when everything is healed. Then nobody gets in.
 fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
     let story =
         Story::kept_as(keeping).progress_bound(50).takes(1, 1, "7").acquires(2, 2).leaves(5, 1);

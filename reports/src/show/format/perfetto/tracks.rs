@@ -1,5 +1,5 @@
-//! Which track each span is drawn on. Perfetto nests the spans of a track and drops one that crosses
-//! another, so spans of a topic that cross go to tracks of their own.
+//! Which track each span is drawn on. Perfetto nests the spans of a track and drops one that
+//! crosses another, so spans of a topic that cross go to tracks of their own.
 
 use fencepost_faults::Node;
 use std::cmp::Reverse;

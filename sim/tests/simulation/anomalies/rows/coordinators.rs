@@ -81,8 +81,8 @@ pub(crate) fn behind() -> Scenario {
     }
 }
 
-/// Holders work for longer than a session of 10 s outlives its last sign of life, and clients are cut
-/// off for that long; there is one server, so that no other one takes their place.
+/// Holders work for longer than a session of 10 s outlives its last sign of life, and clients are
+/// cut off for that long; there is one server, so that no other one takes their place.
 pub(crate) fn cut_off() -> Scenario {
     Scenario {
         partition: Some(SpanRange::new(Span::secs(8), Span::secs(10))),
@@ -91,8 +91,8 @@ pub(crate) fn cut_off() -> Scenario {
     }
 }
 
-/// The same with an ensemble: the cuts that leave a client any server end no session, and those among
-/// the servers may.
+/// The same with an ensemble: the cuts that leave a client any server end no session, and those
+/// among the servers may.
 pub(crate) fn cut_off_from_three() -> Scenario {
     Scenario { ensemble: 3, ..cut_off() }
 }

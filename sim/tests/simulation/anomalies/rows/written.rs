@@ -57,8 +57,8 @@ fn often_idle() -> Scenario {
 }
 
 /// The reply to a create is lost, and its client does not reach the server again for as long as it
-/// waits until it takes its session, of 10 s, for over. The server ends that at its next tick, up to
-/// 2 s later: in between the client is back with a new session, and looks for the node.
+/// waits until it takes its session, of 10 s, for over. The server ends that at its next tick, up
+/// to 2 s later: in between the client is back with a new session, and looks for the node.
 fn reply_lost_and_cut_off() -> FaultPlan {
     let (server, client) = (Node::Server(1), Node::Client(1));
     let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };
