@@ -15,7 +15,7 @@ use fencepost_memcached::{Config, Memcached};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -31,9 +31,21 @@ struct Real {
 }
 
 impl Real {
-    /// A server of its own, or nothing if there is no memcached and none is demanded.
+    /// A server of its own, or nothing if there is no memcached and none is demanded. Another
+    /// program may take the port that was free a moment ago, so whoever answers there is asked who
+    /// it is.
     fn start() -> Option<Real> {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        loop {
+            let mut real =
+                Real::at(TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())?;
+            if real.is_up() {
+                return Some(real);
+            }
+        }
+    }
+
+    fn at(address: SocketAddr) -> Option<Real> {
+        let port = address.port();
         // Without `no_modern`, a thread beside holds on to what was read lately, and `decr` then
         // pads its result or not as that thread is fast or slow.
         let arguments = ["-o", "no_modern", "-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p"];
@@ -42,22 +54,40 @@ impl Real {
             .arg(port.to_string())
             .stderr(Stdio::null())
             .spawn();
-        let process = match started {
-            Ok(process) => process,
+        match started {
+            Ok(process) => Some(Real { process, port }),
             Err(error) => {
                 let is_demanded = std::env::var_os("FENCEPOST_REAL_MEMCACHED").is_some();
                 assert!(!is_demanded, "memcached is demanded: {error}");
                 eprintln!("skipped: no memcached");
-                return None;
+                None
             }
-        };
-        let real = Real { process, port };
+        }
+    }
+
+    /// Whether this very process answers at the port, once it does; not if it has ended. Until it
+    /// listens, a connection to a port that nobody has may even be one to itself.
+    fn is_up(&mut self) -> bool {
         let deadline = instant() + Duration::from_secs(5);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        while !self.answers() {
+            if self.process.try_wait().unwrap().is_some() {
+                return false;
+            }
             assert!(instant() < deadline, "memcached does not listen");
             rest(10);
         }
-        Some(real)
+        true
+    }
+
+    fn answers(&self) -> bool {
+        let own = format!("STAT pid {}\r\n", self.process.id());
+        let mut said = [0; 4_096];
+        let asked = TcpStream::connect(("127.0.0.1", self.port)).and_then(|mut stream| {
+            stream.set_read_timeout(Some(Duration::from_millis(100)))?;
+            stream.write_all(b"stats\r\n")?;
+            stream.read(&mut said)
+        });
+        asked.is_ok_and(|length| text(&said[..length]).contains(&own))
     }
 
     fn connect(&self) -> TcpStream {
