@@ -19,6 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("clients", &[]),
     ("reports", &["fencepost-faults"]),
     ("programs", &[]),
+    ("real-servers", &[]),
     (
         "sim",
         &[

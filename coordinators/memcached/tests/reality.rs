@@ -12,10 +12,11 @@ use fencepost_machine::{
     ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
 };
 use fencepost_memcached::{Config, Memcached};
+use fencepost_real_servers::{free_port, skip, wait_until_ready};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -31,21 +32,9 @@ struct Real {
 }
 
 impl Real {
-    /// A server of its own, or nothing if there is no memcached and none is demanded. Another
-    /// program may take the port that was free a moment ago, so whoever answers there is asked who
-    /// it is.
+    /// A server of its own, or nothing if there is no memcached and none is demanded.
     fn start() -> Option<Real> {
-        loop {
-            let mut real =
-                Real::at(TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())?;
-            if real.is_up() {
-                return Some(real);
-            }
-        }
-    }
-
-    fn at(address: SocketAddr) -> Option<Real> {
-        let port = address.port();
+        let port = free_port();
         // Without `no_modern`, a thread beside holds on to what was read lately, and `decr` then
         // pads its result or not as that thread is fast or slow.
         let arguments = ["-o", "no_modern", "-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p"];
@@ -54,40 +43,15 @@ impl Real {
             .arg(port.to_string())
             .stderr(Stdio::null())
             .spawn();
-        match started {
-            Ok(process) => Some(Real { process, port }),
-            Err(error) => {
-                let is_demanded = std::env::var_os("FENCEPOST_REAL_MEMCACHED").is_some();
-                assert!(!is_demanded, "memcached is demanded: {error}");
-                eprintln!("skipped: no memcached");
-                None
-            }
-        }
-    }
-
-    /// Whether this very process answers at the port, once it does; not if it has ended. Until it
-    /// listens, a connection to a port that nobody has may even be one to itself.
-    fn is_up(&mut self) -> bool {
-        let deadline = instant() + Duration::from_secs(5);
-        while !self.answers() {
-            if self.process.try_wait().unwrap().is_some() {
-                return false;
-            }
-            assert!(instant() < deadline, "memcached does not listen");
-            rest(10);
-        }
-        true
-    }
-
-    fn answers(&self) -> bool {
-        let own = format!("STAT pid {}\r\n", self.process.id());
-        let mut said = [0; 4_096];
-        let asked = TcpStream::connect(("127.0.0.1", self.port)).and_then(|mut stream| {
-            stream.set_read_timeout(Some(Duration::from_millis(100)))?;
-            stream.write_all(b"stats\r\n")?;
-            stream.read(&mut said)
+        let Ok(process) = started else {
+            skip("FENCEPOST_REAL_MEMCACHED", "memcached");
+            return None;
+        };
+        let mut real = Real { process, port };
+        wait_until_ready("memcached", &mut real.process, || {
+            TcpStream::connect(("127.0.0.1", port)).ok()
         });
-        asked.is_ok_and(|length| text(&said[..length]).contains(&own))
+        Some(real)
     }
 
     fn connect(&self) -> TcpStream {

@@ -2,8 +2,9 @@
 //! answers.
 
 use crate::fakes::Fakes;
-use crate::real::{Client, RealRedis, encode, wait_for};
+use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;
+use fencepost_real_servers::wait_for;
 use std::net::TcpStream;
 
 /// What a server answered, step by step.

@@ -1,45 +1,16 @@
 //! Real servers for tests: redis-server and redis-sentinel in a folder of their own, on a free
 //! port, ended by their process id.
 
+use fencepost_real_servers::{free_port, wait_until_ready};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How often a condition is looked at before it is given up, and how long is waited in between: two
-/// minutes, since machines may be busy.
-const LOOKS_MAX: usize = 2_400;
-const LOOK_PAUSE: Duration = Duration::from_millis(50);
-
-/// Whether a program must be there: `FENCEPOST_REAL_REDIS=1`.
-fn is_demanded() -> bool {
-    std::env::var_os("FENCEPOST_REAL_REDIS").is_some()
-}
-
 /// Says that a test did not run for want of a program, or fails if it has to run.
 pub(crate) fn skip(program: &str) {
-    assert!(!is_demanded(), "FENCEPOST_REAL_REDIS demands {program}, and there is none");
-    eprintln!(
-        "SKIPPED: no {program} was found; install redis-server 7.0 and redis-tools to compare with them"
-    );
-}
-
-/// Waits until `look` finds something.
-#[track_caller]
-pub(crate) fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
-    for _ in 0..LOOKS_MAX {
-        if let Some(found) = look() {
-            return found;
-        }
-        std::thread::park_timeout(LOOK_PAUSE);
-    }
-    panic!("waited in vain: {what}");
-}
-
-/// A port that nobody listens at just now.
-pub(crate) fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+    fencepost_real_servers::skip("FENCEPOST_REAL_REDIS", &format!("{program} 7.0"));
 }
 
 /// A real server.
@@ -99,8 +70,10 @@ impl RealRedis {
             skip(program);
             return None;
         };
-        let real = RealRedis { process, port, folder };
-        wait_for("a real server listens", || TcpStream::connect(("127.0.0.1", port)).ok());
+        let mut real = RealRedis { process, port, folder };
+        wait_until_ready(program, &mut real.process, || {
+            TcpStream::connect(("127.0.0.1", port)).ok()
+        });
         Some(real)
     }
 

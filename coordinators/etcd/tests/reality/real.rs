@@ -1,10 +1,11 @@
 //! A real etcd, started in a folder of its own, on the loopback only.
 
 use super::http::{Server, whole};
+use fencepost_real_servers::{free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a silence says that nothing more is to come.
 const SILENCE: Duration = Duration::from_millis(300);
@@ -16,8 +17,12 @@ pub(crate) struct Real {
     _folder: tempfile::TempDir,
 }
 
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+fn is_healthy(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
+    let asked = stream.write_all(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+    let mut said = [0; 4_096];
+    let length = asked.and_then(|()| stream.read(&mut said)).unwrap_or(0);
+    String::from_utf8_lossy(&said[..length]).contains("\"true\"")
 }
 
 impl Real {
@@ -27,9 +32,7 @@ impl Real {
         let is_there =
             said.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).contains("Version: 3.4."));
         if !is_there {
-            let is_demanded = std::env::var_os("FENCEPOST_REAL_ETCD").is_some();
-            assert!(!is_demanded, "etcd 3.4 is demanded, and there is none");
-            eprintln!("skipped: no etcd 3.4");
+            skip("FENCEPOST_REAL_ETCD", "etcd 3.4");
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
@@ -49,20 +52,8 @@ impl Real {
             .spawn()
             .unwrap();
         let mut real = Real { process, port, kept: None, _folder: folder };
-        let deadline = instant() + Duration::from_secs(20);
-        while !real.is_healthy() {
-            assert!(instant() < deadline, "etcd does not serve");
-            rest(20);
-        }
+        wait_until_ready("etcd", &mut real.process, || is_healthy(port).then_some(()));
         Some(real)
-    }
-
-    fn is_healthy(&mut self) -> bool {
-        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
-        let asked = stream.write_all(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
-        let mut said = [0; 4_096];
-        let length = asked.and_then(|()| stream.read(&mut said)).unwrap_or(0);
-        String::from_utf8_lossy(&said[..length]).contains("\"true\"")
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -133,9 +124,4 @@ impl Drop for Real {
 #[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
 pub(crate) fn rest(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-fn instant() -> Instant {
-    Instant::now()
 }

@@ -1,8 +1,9 @@
 //! A real MariaDB, started in a folder of its own, on the loopback only.
 
 use super::packets::{is_whole, query, root, split};
+use fencepost_real_servers::{free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -76,13 +77,30 @@ fn prepare(install: &Path, folder: &Path) {
     assert!(made.status.success(), "mariadb-install-db failed: {said}");
 }
 
+fn connect(port: u16) -> Option<TcpStream> {
+    let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.set_nodelay(true).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+    Some(stream)
+}
+
+fn session(port: u16) -> Option<Connection> {
+    let mut connection = Connection { stream: connect(port)?, id: 0 };
+    let greeting = connection.read_packets(|said| !split(said).is_empty());
+    let (_, body) = *split(&greeting).first()?;
+    let after = body.iter().position(|byte| *byte == 0)? + 1;
+    connection.id = u32::from_le_bytes(body.get(after..after + 4)?.try_into().ok()?);
+    connection.send(&root());
+    let welcome = connection.read();
+    split(&welcome).first().filter(|(_, body)| body.first() == Some(&0))?;
+    Some(connection)
+}
+
 impl Real {
     /// A server of its own, or nothing if there is no MariaDB and none is demanded.
     pub(crate) fn start() -> Option<Real> {
         let Some((install, server)) = programs() else {
-            let is_demanded = std::env::var_os("FENCEPOST_REAL_MYSQL").is_some();
-            assert!(!is_demanded, "MariaDB 10.11 is demanded, and there is none");
-            eprintln!("skipped: no MariaDB 10.11");
+            skip("FENCEPOST_REAL_MYSQL", "MariaDB 10.11");
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
@@ -90,7 +108,7 @@ impl Real {
             chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
         }
         prepare(&install, folder.path());
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let socket = folder.path().join("socket");
         let process = command(&server, folder.path())
             .arg(format!("--socket={}", socket.display()))
@@ -100,36 +118,17 @@ impl Real {
             .spawn()
             .unwrap();
         let mut real = Real { process, port, _folder: folder, observer: None };
-        let deadline = instant() + Duration::from_secs(30);
-        while real.observer.is_none() {
-            assert!(instant() < deadline, "MariaDB does not listen");
-            real.observer = real.try_session();
-            rest(20);
-        }
+        let observer = wait_until_ready("MariaDB", &mut real.process, || session(port));
+        real.observer = Some(observer);
         Some(real)
     }
 
-    pub(crate) fn connect(&self) -> Option<TcpStream> {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        stream.set_nodelay(true).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
-        Some(stream)
-    }
-
-    fn try_session(&self) -> Option<Connection> {
-        let mut connection = Connection { stream: self.connect()?, id: 0 };
-        let greeting = connection.read_packets(|said| !split(said).is_empty());
-        let (_, body) = *split(&greeting).first()?;
-        let after = body.iter().position(|byte| *byte == 0)? + 1;
-        connection.id = u32::from_le_bytes(body.get(after..after + 4)?.try_into().ok()?);
-        connection.send(&root());
-        let welcome = connection.read();
-        split(&welcome).first().filter(|(_, body)| body.first() == Some(&0))?;
-        Some(connection)
+    pub(crate) fn connect(&self) -> TcpStream {
+        connect(self.port).unwrap()
     }
 
     pub(crate) fn session(&self) -> Connection {
-        self.try_session().unwrap()
+        session(self.port).unwrap()
     }
 
     /// Asks which sessions there are, until somebody is content with them. (The table of the same

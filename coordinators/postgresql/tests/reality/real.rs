@@ -1,8 +1,9 @@
 //! A real PostgreSQL, started in a folder of its own, on the loopback only.
 
 use super::messages::{is_whole, query, shown, split, startup};
+use fencepost_real_servers::{free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -62,13 +63,28 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
+fn connect(port: u16) -> Option<TcpStream> {
+    let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.set_nodelay(true).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+    Some(stream)
+}
+
+fn session(port: u16) -> Option<Connection> {
+    let mut connection = Connection { stream: connect(port)?, pid: 0, welcome: Vec::new() };
+    connection.stream.write_all(&startup()).ok()?;
+    connection.welcome = connection.read();
+    let messages = split(&connection.welcome);
+    let (_, key) = messages.iter().find(|(kind, _)| *kind == b'K')?;
+    connection.pid = u32::from_be_bytes([key[0], key[1], key[2], key[3]]);
+    Some(connection)
+}
+
 impl Real {
     /// A server of its own, or nothing if there is no PostgreSQL and none is demanded.
     pub(crate) fn start() -> Option<Real> {
         let Some(programs) = programs() else {
-            let is_demanded = std::env::var_os("FENCEPOST_REAL_POSTGRESQL").is_some();
-            assert!(!is_demanded, "PostgreSQL 15 is demanded, and there is none");
-            eprintln!("skipped: no PostgreSQL 15");
+            skip("FENCEPOST_REAL_POSTGRESQL", "PostgreSQL 15");
             return None;
         };
         let folder = folder();
@@ -95,7 +111,7 @@ impl Real {
 
     /// A server on the data of a folder.
     fn launch(programs: &Path, folder: tempfile::TempDir) -> Real {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let mut settings = vec![format!("port={port}")];
         settings.extend(
             [
@@ -116,12 +132,8 @@ impl Real {
         }
         let process = server.spawn().unwrap();
         let mut real = Real { process, port, _folder: folder, observer: None };
-        let deadline = instant() + Duration::from_secs(20);
-        while real.observer.is_none() {
-            assert!(instant() < deadline, "PostgreSQL does not listen");
-            real.observer = real.try_session();
-            rest(20);
-        }
+        let observer = wait_until_ready("PostgreSQL", &mut real.process, || session(port));
+        real.observer = Some(observer);
         real
     }
 
@@ -132,27 +144,11 @@ impl Real {
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        stream
-    }
-
-    fn try_session(&self) -> Option<Connection> {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        stream.set_nodelay(true).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
-        let mut connection = Connection { stream, pid: 0, welcome: Vec::new() };
-        connection.stream.write_all(&startup()).ok()?;
-        connection.welcome = connection.read();
-        let messages = split(&connection.welcome);
-        let (_, key) = messages.iter().find(|(kind, _)| *kind == b'K')?;
-        connection.pid = u32::from_be_bytes([key[0], key[1], key[2], key[3]]);
-        Some(connection)
+        connect(self.port).unwrap()
     }
 
     pub(crate) fn session(&self) -> Connection {
-        self.try_session().unwrap()
+        session(self.port).unwrap()
     }
 
     /// Waits until a session waits for a lock; `false` if it answers instead.

@@ -1,29 +1,13 @@
 //! Real servers: Debian's ZooKeeper, each in a folder and on ports of its own, ended by its process
 //! id.
 
+use fencepost_real_servers::{free_port, skip, wait_for};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const JAR: &str = "/usr/share/java/zookeeper.jar";
-/// How often a condition is looked at before it is given up, and how long is waited in between: two
-/// minutes, since machines may be busy.
-const LOOKS_MAX: usize = 2_400;
-const LOOK_PAUSE: Duration = Duration::from_millis(50);
-
-/// Waits until `look` finds something.
-#[track_caller]
-pub(crate) fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
-    for _ in 0..LOOKS_MAX {
-        if let Some(found) = look() {
-            return found;
-        }
-        std::thread::park_timeout(LOOK_PAUSE);
-    }
-    panic!("waited in vain: {what}");
-}
-
 /// Whether real servers can be started here; fails if they must be and cannot.
 pub(crate) fn is_there() -> bool {
     let java =
@@ -31,16 +15,9 @@ pub(crate) fn is_there() -> bool {
     let has_java = java.is_ok_and(|status| status.success());
     let is_there = has_java && std::path::Path::new(JAR).exists();
     if !is_there {
-        let is_demanded = std::env::var_os("FENCEPOST_REAL_ZOOKEEPER").is_some();
-        assert!(!is_demanded, "FENCEPOST_REAL_ZOOKEEPER demands java and {JAR}");
-        eprintln!("SKIPPED: install libzookeeper-java and a Java runtime to compare with them");
+        skip("FENCEPOST_REAL_ZOOKEEPER", "ZooKeeper 3.8 (libzookeeper-java) or Java runtime");
     }
     is_there
-}
-
-/// A port that nobody listens at just now.
-pub(crate) fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
 }
 
 /// A real server.

@@ -2,7 +2,8 @@
 //! through a valve, which can hold it back, so that the first one lags behind.
 
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
-use crate::real::{Real, RealConnection, free_port, wait_for};
+use crate::real::{Real, RealConnection};
+use fencepost_real_servers::{free_port, wait_for};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
