@@ -5,8 +5,9 @@
 //!
 //! ```text
 //! tryLock(wait): lock the ReentrantLock of this key within `wait`; acquire(), every 100 ms, until
-//!   the wall clock shows that `wait` is over. A transient error (a serialization failure, say):
-//!   again at once.
+//!   the wall clock shows that `wait` is over. A transient error (SQLSTATE class 40, as a
+//!   serialization failure): again at once. If COMMIT is what fails, that is another error
+//!   (TransactionSystemException), which 4 throws to its caller; from 5.4.8 on: again at once.
 //! acquire(), one transaction:
 //!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl;
 //!                      UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
@@ -15,8 +16,9 @@
 //!   7: READ COMMITTED  UPDATE CLIENT_ID, EXPIRED_AFTER
 //!                      WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now; INSERT
 //!   held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
-//! unlock: not the outermost: count down. Else DELETE WHERE CLIENT_ID is ours. 7 throws if there was
-//!   nothing to delete. The ReentrantLock is given back in any case.
+//! unlock: not the outermost: count down. Else DELETE WHERE CLIENT_ID is ours; after a transient
+//!   error 4 throws, later ones try again at once. 7 throws if there was nothing to delete. The
+//!   ReentrantLock is given back in any case.
 //! ```
 //!
 //! The client id is the repository's, one for the life of a process, so that a process finds its
@@ -109,6 +111,8 @@ struct Generation {
     delete: &'static str,
     /// Whether the row says when it is expired, rather than when it was taken.
     has_expiry: bool,
+    /// Whether a COMMIT and a release that lost against another transaction are tried again.
+    retries_all: bool,
 }
 
 const BEGIN_SERIALIZABLE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
@@ -127,6 +131,7 @@ static GENERATIONS: [Generation; 3] = [
         insert: INSERT,
         delete: DELETE,
         has_expiry: false,
+        retries_all: false,
     },
     Generation {
         begin: BEGIN_SERIALIZABLE,
@@ -136,6 +141,7 @@ static GENERATIONS: [Generation; 3] = [
         insert: INSERT,
         delete: DELETE,
         has_expiry: false,
+        retries_all: true,
     },
     Generation {
         begin: "BEGIN ISOLATION LEVEL READ COMMITTED",
@@ -146,6 +152,7 @@ static GENERATIONS: [Generation; 3] = [
                  VALUES ($2, $1, $3, $4, $5) ON CONFLICT DO NOTHING",
         delete: "DELETE FROM INT7_LOCK WHERE REGION=$2 AND LOCK_KEY=$1 AND CLIENT_ID=$3",
         has_expiry: true,
+        retries_all: true,
     },
 ];
 
@@ -157,6 +164,13 @@ fn uuid(env: &Env) -> Bytes {
     let (high, low) = (format!("{high:016x}"), format!("{low:016x}"));
     let parts = [&high[..8], &high[8..12], &high[12..], &low[..4], &low[4..]];
     Bytes::from(parts.join("-"))
+}
+
+/// Why an attempt came to nothing.
+struct Failed {
+    error: Failure,
+    /// Whether COMMIT was refused, rather than a statement before it.
+    at_commit: bool,
 }
 
 /// The lock as one thread of a process has it in its hands.
@@ -252,31 +266,34 @@ impl Jdbc {
                     return Acquisition::Refused("held by another process".into());
                 }
                 Ok(false) => self.env.sleep(IDLE).await,
-                Err(error) if is_transient(&error) => {}
+                Err(Failed { error, at_commit })
+                    if is_transient(&error) && (self.generation.retries_all || !at_commit) => {}
                 // CannotAcquireLockException.
-                Err(error) if error.may_have_applied() => {
+                Err(Failed { error, .. }) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
-                Err(error) => return Acquisition::Refused(error.to_string().into()),
+                Err(Failed { error, .. }) => {
+                    return Acquisition::Refused(error.to_string().into());
+                }
             }
         }
     }
 
     /// `DefaultLockRepository.acquire`: whether the row is ours now.
-    async fn obtain(&mut self, resource: &str) -> Result<bool, Failure> {
-        match self.change(resource).await {
-            Ok(changed) => Ok(self.server.commit().await? && changed),
-            Err(error) if error.is(DUPLICATE) => {
-                self.server.commit().await?;
-                Ok(false)
-            }
+    async fn obtain(&mut self, resource: &str) -> Result<bool, Failed> {
+        let changed = match self.change(resource).await {
+            Ok(changed) => changed,
+            Err(error) if error.is(DUPLICATE) => false,
             Err(error) => {
                 if let Failure::Refused(_) = error {
                     self.server.roll_back().await;
                 }
-                Err(error)
+                return Err(Failed { error, at_commit: false });
             }
-        }
+        };
+        let committed = self.server.commit().await;
+        let is_committed = committed.map_err(|error| Failed { error, at_commit: true })?;
+        Ok(is_committed && changed)
     }
 
     /// The statements of a transaction: whether one of them made the row ours.
@@ -324,7 +341,7 @@ impl Jdbc {
         }
     }
 
-    /// `DefaultLockRepository.delete`, again at once if the error is transient.
+    /// `DefaultLockRepository.delete`, from 5.4 on again at once if the error is transient.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         loop {
             let values = self.own(resource);
@@ -334,7 +351,7 @@ impl Jdbc {
                     if let Failure::Refused(_) = error {
                         self.server.roll_back().await;
                     }
-                    if !is_transient(&error) {
+                    if !is_transient(&error) || !self.generation.retries_all {
                         return Err(error);
                     }
                 }

@@ -254,7 +254,7 @@ impl Client {
     }
 
     fn interrupt_with(&mut self, core: &mut Core, job: Job, error: &SqlError) {
-        if let Job::Query(_) = job {
+        if let Job::Query(_) | Job::Sync = job {
             self.fail(core, error);
             if !self.is_over {
                 self.ready(core);

@@ -5,6 +5,7 @@ use crate::replication::Log;
 use crate::sql::ast::Named;
 use crate::store::heap::Heap;
 use crate::store::locks::Locks;
+use crate::store::serializable::Serializable;
 use crate::store::table::Definition;
 use crate::store::transaction::Transactions;
 use crate::store::{Backend, Xid};
@@ -18,6 +19,7 @@ pub(crate) struct Core {
     pub(crate) heap: Heap,
     pub(crate) locks: Locks,
     pub(crate) transactions: Transactions,
+    pub(crate) serializable: Serializable,
     /// What sessions did to each other.
     pub(crate) signals: Vec<(Backend, Signal)>,
     /// What somebody asked for who knows the secret of a session.

@@ -4,6 +4,7 @@
 //! rows. Whatever makes it wait comes back as [`Stop::Wait`]; once the session is woken,
 //! [`Execution::step`] is called again and goes on at the same row.
 
+mod access;
 mod checks;
 mod definitions;
 mod evaluate;
@@ -12,6 +13,7 @@ mod insert;
 mod locking;
 mod modify;
 mod plan;
+mod reading;
 mod select;
 pub(crate) mod transactions;
 mod utility;
@@ -27,6 +29,7 @@ use crate::store::VersionId;
 use crate::store::locks::Tag;
 use crate::store::transaction::Snapshot;
 use crate::types::{Type, Value};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Why a statement does not go on.
@@ -73,6 +76,8 @@ pub(crate) struct Run {
 /// How far a statement has come.
 #[derive(Debug, Default)]
 struct Progress {
+    /// What an index leads to that has not been touched yet.
+    roots: VecDeque<VersionId>,
     /// The rows that it goes through.
     targets: Option<Vec<VersionId>>,
     at: usize,
@@ -149,6 +154,7 @@ impl Execution<'_> {
         }
         if self.run.planned.is_none() {
             self.refuse_serializable()?;
+            self.fix_snapshot();
             self.lock_tables(&statement.statement)?;
             let planned = self.plan()?;
             self.refuse_writes(&statement.statement)?;
@@ -185,18 +191,28 @@ impl Execution<'_> {
 
     /// What the statement sees.
     fn snapshot(&mut self) -> Snapshot {
-        let backend = self.session.backend;
-        let Some(transaction) = &mut self.session.transaction else {
-            return self.core.transactions.snapshot(backend, None, 0);
-        };
-        let (own, command) = (transaction.xid, transaction.command);
-        if transaction.isolation < Isolation::RepeatableRead {
-            return self.core.transactions.snapshot(backend, own, command);
+        self.fix_snapshot();
+        let transaction = self.session.transaction.as_ref();
+        let (own, command) = transaction.map_or((None, 0), |open| (open.xid, open.command));
+        match transaction.and_then(|open| open.snapshot.as_ref()) {
+            Some(first) => Snapshot { own, command, ..first.clone() },
+            None => self.core.transactions.snapshot(self.session.backend, own, command),
         }
-        let first = transaction
-            .snapshot
-            .get_or_insert_with(|| self.core.transactions.snapshot(backend, own, command));
-        Snapshot { own, command, ..first.clone() }
+    }
+
+    /// From its first statement on, a transaction of REPEATABLE READ or SERIALIZABLE sees one
+    /// state, even if that statement waits for a table.
+    pub(super) fn fix_snapshot(&mut self) {
+        let Some(open) = &mut self.session.transaction else { return };
+        if open.isolation < Isolation::RepeatableRead || open.snapshot.is_some() {
+            return;
+        }
+        let backend = self.session.backend;
+        let snapshot = self.core.transactions.snapshot(backend, open.xid, open.command);
+        if open.isolation == Isolation::Serializable {
+            open.tracked = self.core.serializable.begin(&snapshot, open.xid, open.read_only);
+        }
+        open.snapshot = Some(snapshot);
     }
 
     fn end_statement(&mut self) {

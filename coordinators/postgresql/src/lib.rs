@@ -7,12 +7,13 @@
 //! queue (`store/locks.rs`), and goes on when the one before has ended, is cancelled, or is found
 //! to be in a deadlock. A commit is in the log (`wal.rs`) and on the disk before it is answered.
 //!
-//! What a lock can notice is modelled: READ COMMITTED, which looks at a changed row anew, and
-//! REPEATABLE READ, which refuses to; unique keys that wait for each other; row, table and advisory
-//! locks; every timeout of a session; rollback when a connection ends. Not modelled, and refused
-//! with SQLSTATE 0A000: joins, subqueries, views, triggers, foreign keys, cursors in SQL, COPY,
-//! numbers with a point, time zones other than UTC. SERIALIZABLE finds the conflicts that
-//! REPEATABLE READ finds, and no others. Everybody is let in (`trust`).
+//! What a lock can notice is modelled: READ COMMITTED, which looks at a changed row anew,
+//! REPEATABLE READ, which refuses to, and SERIALIZABLE, which cancels transactions that could not
+//! have run one after the other (`store/serializable.rs`); unique keys that wait for each other; row,
+//! table and advisory locks; every timeout of a session; rollback when a connection ends. Not
+//! modelled, and refused with SQLSTATE 0A000: joins, subqueries, views, triggers, foreign keys,
+//! cursors in SQL, COPY, numbers with a point, time zones other than UTC. Everybody is let in
+//! (`trust`).
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

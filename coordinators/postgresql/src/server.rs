@@ -12,6 +12,7 @@ use crate::session::Session;
 use crate::settings::Settings;
 use crate::store::Backend;
 use crate::store::locks::{Link, Locks, Tag};
+use crate::store::serializable::Serializable;
 use crate::store::transaction::Transactions;
 use crate::wal;
 use crate::watch::{Connections, Watch, Watching};
@@ -65,7 +66,7 @@ impl Default for Config {
 /// One PostgreSQL server. The driver sends [`Input::Timer`] when it boots.
 #[derive(Debug)]
 pub struct Postgresql {
-    core: Core,
+    pub(crate) core: Core,
     clients: BTreeMap<ConnectionId, Client>,
     next_pid: u32,
     seed: u64,
@@ -98,6 +99,7 @@ impl Postgresql {
             heap,
             locks: Locks::default(),
             transactions: Transactions::new(),
+            serializable: Serializable::default(),
             signals: Vec::new(),
             cancels: Vec::new(),
             backends: Vec::new(),

@@ -3,6 +3,7 @@
 pub(crate) mod heap;
 pub(crate) mod locks;
 pub(crate) mod rows;
+pub(crate) mod serializable;
 pub(crate) mod table;
 pub(crate) mod transaction;
 

@@ -2,6 +2,7 @@
 
 mod anything;
 mod replication;
+mod serializable;
 mod taps;
 mod time;
 mod transactions;

@@ -35,6 +35,25 @@ pub(crate) enum Function {
     Case,
 }
 
+impl Function {
+    /// Whether it returns the same for all rows of a statement, and does nothing else.
+    pub(crate) fn is_stable(self) -> bool {
+        matches!(
+            self,
+            Function::Now
+                | Function::StatementTimestamp
+                | Function::BackendPid
+                | Function::Version
+                | Function::Database
+                | Function::User
+                | Function::Setting
+                | Function::TransactionId
+                | Function::Coalesce
+                | Function::Case
+        )
+    }
+}
+
 /// A request for an advisory lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Advisory {

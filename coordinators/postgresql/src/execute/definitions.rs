@@ -165,6 +165,7 @@ impl Execution<'_> {
                 return Err(SqlError::new("42P01", message).into());
             }
             let table = self.lock_table(named, LockMode::AccessExclusive, false)?;
+            self.check_drop(table)?;
             let xid = self.own_xid();
             if let Some(definition) = self.core.heap.get_mut(table) {
                 definition.dropper = Some(xid);

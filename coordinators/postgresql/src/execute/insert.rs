@@ -9,6 +9,7 @@ use crate::bind::{Bound, Output};
 use crate::error::{About, SqlError};
 use crate::sql::ast::Policy;
 use crate::store::rows::Standing;
+use crate::store::serializable::Target;
 use crate::store::table::Definition;
 use crate::store::transaction::Undo;
 use crate::store::{TableId, VersionId, Xid};
@@ -62,6 +63,7 @@ impl Execution<'_> {
                 return Ok(());
             }
             if self.run.progress.entering.is_none() {
+                self.check_readers(&[Target::Table(table)])?;
                 let version = self.add_version(table, values);
                 self.run.progress.entering = Some(version);
             }
@@ -142,15 +144,20 @@ impl Execution<'_> {
             let Some(definition) = self.core.heap.get(table) else { return Ok(()) };
             let known = definition.versions.get(&version).map_or(0, |version| version.indexed);
             let Some(index) = definition.indexes.get(known) else { return Ok(()) };
+            let leaf = [Target::Leaf(table, known)];
             if index.is_unique {
                 match self.rival(definition, known, &values, Some(version)) {
                     Some(Rival::Running(xid)) => return Err(self.await_end(xid)),
                     Some(Rival::Live(_)) => {
-                        return Err(duplicate(definition, known, &values).into());
+                        let error = duplicate(definition, known, &values);
+                        // A conflict that the other key would hide is told first.
+                        self.check_readers(&leaf)?;
+                        return Err(error.into());
                     }
                     None => {}
                 }
             }
+            self.check_readers(&leaf)?;
             if let Some(version) = self.core.heap.version_mut(table, version) {
                 version.indexed = known + 1;
             }

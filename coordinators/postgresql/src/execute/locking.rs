@@ -97,6 +97,8 @@ impl Execution<'_> {
         self.core.locks.acquire(backend, tag, LockMode::Exclusive, Span::Transaction);
         if let Some(transaction) = &mut self.session.transaction {
             transaction.xid = Some(xid);
+            let tracked = transaction.tracked;
+            tracked.into_iter().for_each(|id| self.core.serializable.register(id, xid));
         }
         xid
     }

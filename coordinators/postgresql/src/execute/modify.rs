@@ -1,6 +1,7 @@
 //! UPDATE and DELETE. A row that another transaction changed meanwhile is looked at anew, in its
 //! latest version: the filter decides again.
 
+use super::access::Wish;
 use super::checks::check_not_null;
 use super::evaluate::Row;
 use super::insert::Entered;
@@ -24,7 +25,8 @@ impl Execution<'_> {
         outputs: Option<&[Output]>,
     ) -> Result<Done, Stop> {
         if self.run.progress.targets.is_none() {
-            self.run.progress.targets = Some(self.seen(plan.table));
+            let found = self.look_up(plan.table, plan.filter.as_ref(), Wish::default())?;
+            self.run.progress.targets = Some(found);
         }
         while let Some(target) = self.target() {
             self.modify_one(plan, target, outputs)?;
@@ -33,6 +35,7 @@ impl Execution<'_> {
             self.run.progress.is_later = false;
             self.end_part();
         }
+        self.touch_until(plan.table, None)?;
         let word = if plan.assignments.is_some() { "UPDATE" } else { "DELETE" };
         Ok(Done { tag: format!("{word} {}", self.run.progress.count) })
     }
@@ -65,6 +68,7 @@ impl Execution<'_> {
             let Some(version) = self.settle(plan, target)? else { return Ok(()) };
             let old = self.values(table, version);
             let Some(assignments) = &plan.assignments else {
+                self.check_change(table, version)?;
                 self.end_version(table, version, None, plan.strength);
                 self.run.progress.count += 1;
                 return self.give(outputs, Row::of(&old));
@@ -88,6 +92,7 @@ impl Execution<'_> {
                 if !self.passes(plan.filter.as_ref(), Row::of(&values))? {
                     return Ok(None);
                 }
+                self.touch_until(table, Some(target))?;
                 // What is wrong with the new row is found before anybody is waited for.
                 if let Some(assignments) = &plan.assignments {
                     self.assigned(table, assignments, Row::of(&values))?;
@@ -153,6 +158,7 @@ impl Execution<'_> {
         values: Vec<Value>,
         strength: Strength,
     ) -> Result<(), Stop> {
+        self.check_change(table, version)?;
         let old = self.values(table, version);
         let next = self.add_version(table, values);
         self.end_version(table, version, Some(next), strength);
@@ -160,11 +166,13 @@ impl Execution<'_> {
         let Some(definition) = self.core.heap.get(table) else {
             return Err(SqlError::new("XX000", "a table without a definition").into());
         };
+        let place = definition.versions.get(&version).map_or(version, |old| old.place);
         let is_same = |columns: &[usize]| columns.iter().all(|at| old[*at] == new[*at]);
         let all = definition.indexes.len();
         let knows = definition.indexes.iter().all(|index| is_same(&index.columns));
-        if knows && let Some(version) = self.core.heap.version_mut(table, next) {
-            version.indexed = all;
+        if knows && let Some(next) = self.core.heap.version_mut(table, next) {
+            next.indexed = all;
+            (next.follows, next.place) = (Some(version), place);
         }
         self.run.progress.entering = Some(next);
         Ok(())

@@ -15,20 +15,25 @@ use std::cmp::Ordering;
 impl Execution<'_> {
     pub(super) fn select(&mut self, plan: &SelectPlan, outputs: &[Output]) -> Result<Done, Stop> {
         let Some(table) = plan.table else { return self.select_nothing(plan, outputs) };
+        let offset = self.number(plan.offset.as_ref(), "OFFSET")?.unwrap_or(0);
+        let limit = self.number(plan.limit.as_ref(), "LIMIT")?.unwrap_or(u64::MAX);
         if self.run.progress.targets.is_none() {
-            let found = self.find(plan, table)?;
+            let is_empty = limit == 0 && plan.counts.is_empty();
+            let found = if is_empty { Vec::new() } else { self.find(plan, table)? };
             self.run.progress.targets = Some(found);
             self.end_part();
         }
         if !plan.counts.is_empty() {
+            self.touch_until(table, None)?;
             return self.select_counts(plan, table, outputs);
         }
-        let offset = self.number(plan.offset.as_ref(), "OFFSET")?.unwrap_or(0);
-        let limit = self.number(plan.limit.as_ref(), "LIMIT")?.unwrap_or(u64::MAX);
         let end = limit.saturating_add(offset);
         while self.run.progress.count < end
             && let Some(target) = self.target()
         {
+            if self.run.progress.current.is_none() {
+                self.touch_until(table, Some(target))?;
+            }
             let version = match plan.locking {
                 Some(locking) => self.lock_target(plan, table, locking, target)?,
                 None => Some(target),
@@ -44,6 +49,9 @@ impl Execution<'_> {
             self.run.progress.current = None;
             self.run.progress.is_later = false;
             self.end_part();
+        }
+        if self.run.progress.count < end {
+            self.touch_until(table, None)?;
         }
         let count = self.run.progress.count.saturating_sub(offset);
         Ok(Done { tag: format!("SELECT {count}") })
@@ -80,7 +88,7 @@ impl Execution<'_> {
     /// The rows that pass the filter, in the order that is asked for.
     fn find(&mut self, plan: &SelectPlan, table: TableId) -> Result<Vec<VersionId>, Stop> {
         let mut found = Vec::new();
-        for version in self.seen(table) {
+        for version in self.look_up(table, plan.filter.as_ref(), plan.wish())? {
             let values = self.values(table, version);
             let row = Row::of(&values);
             if !self.passes(plan.filter.as_ref(), row)? {
@@ -140,10 +148,8 @@ impl Execution<'_> {
             match self.have((table, version), locking.strength, locking.policy)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
-                Standing::Deleted if self.is_strict() => {
-                    return Err(serialization("delete").into());
-                }
-                Standing::Replaced(_) if self.is_strict() => {
+                // A row that is deleted is called updated here, other than by UPDATE and DELETE.
+                Standing::Deleted | Standing::Replaced(_) if self.is_strict() => {
                     return Err(serialization("update").into());
                 }
                 Standing::Deleted => return Ok(None),

@@ -3,6 +3,7 @@
 
 use super::Stop;
 use crate::core::Core;
+use crate::error::SqlError;
 use crate::session::Session;
 use crate::sql::ast::Modes;
 use crate::store::locks::Span;
@@ -30,6 +31,7 @@ pub(crate) fn ensure(core: &Core, session: &mut Session) {
         command: 0,
         has_looked: false,
         snapshot: None,
+        tracked: None,
         undo: Vec::new(),
         savepoints: Vec::new(),
         settings_after: None,
@@ -81,10 +83,17 @@ impl Transaction {
     }
 }
 
-/// Commits the transaction of a session, if there is one.
+/// Commits the transaction of a session, if there is one. Errors: 40001, after which it is rolled
+/// back.
 pub(crate) fn commit(core: &mut Core, session: &mut Session) -> Result<(), Stop> {
     let Some(transaction) = &mut session.transaction else { return Ok(()) };
     if transaction.flushing.is_none() {
+        if let Some(tracked) = transaction.tracked
+            && let Err(reason) = core.serializable.prepare(tracked)
+        {
+            rollback(core, session);
+            return Err(SqlError::from(reason).into());
+        }
         let records = transaction.records(core);
         let writes = transaction.xid.is_some() && !transaction.undo.is_empty();
         let sync = if writes { core.write(wal::group(&records)) } else { None };
@@ -110,6 +119,9 @@ fn finish(core: &mut Core, session: &mut Session) {
     let tables: BTreeSet<TableId> = transaction.undo.iter().filter_map(Undo::table).collect();
     if let Some(xid) = transaction.xid {
         core.transactions.end(xid);
+    }
+    if let Some(tracked) = transaction.tracked {
+        core.serializable.commit(tracked, core.transactions.next());
     }
     if !tables.is_empty() {
         core.committed_last = session.connection;
@@ -177,6 +189,9 @@ fn release(core: &mut Core, session: &mut Session) {
         core.transactions.end(xid);
     }
     transaction.snapshot = None;
+    if let Some(tracked) = transaction.tracked.take() {
+        core.serializable.abandon(tracked);
+    }
     core.transactions.forget(backend);
     core.locks.release_all(backend, Span::Transaction);
 }

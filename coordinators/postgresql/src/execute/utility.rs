@@ -13,6 +13,13 @@ fn done(tag: &str) -> Result<Done, Stop> {
 impl Execution<'_> {
     /// Carries out a statement that needs no plan; `None` for those that do.
     pub(super) fn utility(&mut self, statement: &Statement) -> Result<Option<Done>, Stop> {
+        if statement.takes_snapshot() {
+            self.refuse_serializable()?;
+            self.fix_snapshot();
+            if let Some(open) = &mut self.session.transaction {
+                open.has_looked = true;
+            }
+        }
         let outcome = match statement {
             Statement::Select(_)
             | Statement::Insert(_)
@@ -72,6 +79,7 @@ impl Execution<'_> {
                 self.demand_block("RELEASE SAVEPOINT")?;
                 let index = self.find_savepoint(name)?;
                 if let Some(open) = &mut self.session.transaction {
+                    open.read_only = open.savepoints[index].read_only;
                     open.savepoints.truncate(index);
                 }
                 done("RELEASE")
@@ -119,9 +127,16 @@ impl Execution<'_> {
         }
         let Some(open) = &mut self.session.transaction else { return Ok(()) };
         let has_looked = open.has_looked;
-        if has_looked && modes.isolation.is_some_and(|wanted| wanted != open.isolation) {
-            let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
-            return Err(SqlError::new("25001", message).into());
+        if modes.isolation.is_some_and(|wanted| wanted != open.isolation) {
+            let problem = match (has_looked, open.savepoints.is_empty()) {
+                (true, _) => Some("be called before any query"),
+                (false, false) => Some("not be called in a subtransaction"),
+                (false, true) => None,
+            };
+            if let Some(problem) = problem {
+                let message = format!("SET TRANSACTION ISOLATION LEVEL must {problem}");
+                return Err(SqlError::new("25001", message).into());
+            }
         }
         if has_looked && modes.read_only == Some(false) && open.read_only {
             let message = "transaction read-write mode must be set before any query";
@@ -153,7 +168,8 @@ impl Execution<'_> {
         let settings = self.session.settings.clone();
         if let Some(open) = &mut self.session.transaction {
             let mark = open.undo.len();
-            open.savepoints.push(Savepoint { name: name.to_owned(), mark, settings });
+            let (name, read_only) = (name.to_owned(), open.read_only);
+            open.savepoints.push(Savepoint { name, mark, settings, read_only });
         }
     }
 
@@ -175,6 +191,7 @@ impl Execution<'_> {
         open.take_back(mark, &mut self.core.heap, &mut self.core.locks, backend);
         open.xid.into_iter().for_each(|xid| self.core.locks.look_again(xid));
         open.has_failed = false;
+        open.read_only = open.savepoints[index].read_only;
         self.session.settings = open.savepoints[index].settings.clone();
         Ok(())
     }
@@ -231,6 +248,10 @@ impl Execution<'_> {
             return Err(SqlError::new("25006", message).into());
         }
         for table in tables {
+            if self.core.heap.named(&table.name, self.session.xid()).is_none() {
+                let message = format!("relation \"{}\" does not exist", table.name);
+                return Err(SqlError::new("42P01", message).into());
+            }
             self.lock_table(table, mode, nowait)?;
         }
         done("LOCK TABLE")

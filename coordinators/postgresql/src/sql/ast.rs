@@ -29,6 +29,19 @@ pub(crate) enum Statement {
     Deallocate(Option<String>),
 }
 
+impl Statement {
+    /// Whether it needs no plan and yet takes the snapshot of its transaction.
+    pub(crate) fn takes_snapshot(&self) -> bool {
+        matches!(
+            self,
+            Statement::CreateTable(_)
+                | Statement::CreateIndex(_)
+                | Statement::DropTable { .. }
+                | Statement::Deallocate(_)
+        )
+    }
+}
+
 /// A name, and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Named {

@@ -105,7 +105,8 @@ impl Heap {
     ) {
         self.next_version = self.next_version.max(id.0 + 1);
         let values = Rc::new(values);
-        let version = Version { values, made, ended: None, indexed, lockers: Vec::new() };
+        let (ended, lockers) = (None, Vec::new());
+        let version = Version { values, made, ended, indexed, lockers, follows: None, place: id };
         if let Some(table) = self.tables.get_mut(&table) {
             table.versions.insert(id, version);
         }
@@ -152,11 +153,8 @@ impl Heap {
     /// The versions that a snapshot sees, in the order in which they were made.
     pub(crate) fn visible(&self, table: TableId, snapshot: &Snapshot) -> Vec<VersionId> {
         let Some(table) = self.tables.get(&table) else { return Vec::new() };
-        let seen = |version: &Version| {
-            let is_made = snapshot.sees(version.made.0, version.made.1);
-            is_made && !version.ended.is_some_and(|ended| snapshot.sees(ended.by, ended.command))
-        };
-        table.versions.iter().filter(|(_, version)| seen(version)).map(|(id, _)| *id).collect()
+        let seen = |(_, version): &(&VersionId, &Version)| version.is_seen(snapshot);
+        table.versions.iter().filter(seen).map(|(id, _)| *id).collect()
     }
 
     /// Drops the versions of a table that nobody can see any more.

@@ -1,5 +1,6 @@
 //! What a table is made of.
 
+use super::transaction::Snapshot;
 use super::{TableId, VersionId, Xid};
 use crate::bind::Bound;
 use crate::sql::ast::Strength;
@@ -51,6 +52,10 @@ pub(crate) struct Version {
     /// How many of the indexes know it.
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
+    /// The version that it replaced, if no key changed: the indexes lead to it over that one.
+    pub(crate) follows: Option<VersionId>,
+    /// The first version of the same key, where the indexes lead to: decides the order of rows.
+    pub(crate) place: VersionId,
 }
 
 /// How a version came to its end.
@@ -62,6 +67,13 @@ pub(crate) struct Ended {
     pub(crate) next: Option<VersionId>,
     /// How strongly that locks the row while its transaction runs.
     pub(crate) strength: Strength,
+}
+
+impl Version {
+    pub(crate) fn is_seen(&self, snapshot: &Snapshot) -> bool {
+        let has_ended = self.ended.is_some_and(|ended| snapshot.sees(ended.by, ended.command));
+        snapshot.sees(self.made.0, self.made.1) && !has_ended
+    }
 }
 
 impl Definition {

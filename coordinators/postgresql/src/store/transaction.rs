@@ -2,6 +2,7 @@
 
 use super::heap::Heap;
 use super::locks::{Locks, Span, Tag};
+use super::serializable::Tracked;
 use super::{Backend, TableId, VersionId, Xid};
 use crate::settings::Settings;
 use crate::sql::ast::{Isolation, LockMode, Strength};
@@ -24,7 +25,17 @@ impl Snapshot {
         if self.own == Some(xid) {
             return command < self.command;
         }
+        self.includes(xid)
+    }
+
+    /// Whether a transaction was committed when the snapshot was taken.
+    pub(crate) fn includes(&self, xid: Xid) -> bool {
         xid < self.next && !self.running.contains(&xid)
+    }
+
+    /// The oldest transaction that was running then.
+    pub(crate) fn xmin(&self) -> Xid {
+        self.running.first().copied().unwrap_or(self.next)
     }
 }
 
@@ -61,6 +72,8 @@ pub(crate) struct Transaction {
     pub(crate) has_looked: bool,
     /// Of REPEATABLE READ and SERIALIZABLE.
     pub(crate) snapshot: Option<Snapshot>,
+    /// Of SERIALIZABLE, from its snapshot on.
+    pub(crate) tracked: Option<Tracked>,
     pub(crate) undo: Vec<Undo>,
     pub(crate) savepoints: Vec<Savepoint>,
     /// What the settings are once it has ended well, where `SET LOCAL` differs.
@@ -80,6 +93,7 @@ pub(crate) struct Savepoint {
     /// How much there was to take back then.
     pub(crate) mark: usize,
     pub(crate) settings: Settings,
+    pub(crate) read_only: bool,
 }
 
 /// Which transactions are running, and what they see.
@@ -104,6 +118,11 @@ impl Transactions {
         self.next = Xid(xid.0 + 1);
         self.running.insert(xid);
         xid
+    }
+
+    /// The id that the next transaction gets.
+    pub(crate) fn next(&self) -> Xid {
+        self.next
     }
 
     pub(crate) fn is_running(&self, xid: Xid) -> bool {

@@ -13,4 +13,5 @@ mod messages;
 mod real;
 mod replication;
 mod sequences;
+mod serializable;
 mod statements;

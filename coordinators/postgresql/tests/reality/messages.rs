@@ -63,7 +63,20 @@ fn error(body: &[u8]) -> String {
         .collect();
     let is_deadlock = fields.iter().any(|field| field == "C40P01");
     let kept = fields.into_iter().filter(|field| !is_deadlock || !field.starts_with('D'));
-    kept.collect::<Vec<_>>().join(" ")
+    without_pivot(&kept.collect::<Vec<_>>().join(" "))
+}
+
+/// The reason why a transaction is cancelled without the id of another.
+fn without_pivot(text: &str) -> String {
+    match text.split_once("out to pivot ") {
+        Some((before, after)) => {
+            format!(
+                "{before}out to pivot{}",
+                after.trim_start_matches(|c: char| c.is_ascii_digit())
+            )
+        }
+        None => text.to_owned(),
+    }
 }
 
 /// A description of rows without the ids of tables.

@@ -151,6 +151,16 @@ impl Real {
         session(self.port).unwrap()
     }
 
+    /// Waits until no session is left but the one that looks.
+    pub(crate) fn wait_alone(&mut self) {
+        let ask = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'";
+        let deadline = instant() + Duration::from_secs(10);
+        while self.observer.as_mut().unwrap().value(ask) != "1" {
+            assert!(instant() < deadline, "a session does not end");
+            rest(1);
+        }
+    }
+
     /// Waits until a session waits for a lock; `false` if it answers instead.
     pub(crate) fn waits(&mut self, connection: &mut Connection) -> bool {
         let pid = connection.pid;

@@ -1,12 +1,13 @@
 //! Sequences of statements over three sessions.
 
 use super::fake::Fake;
-use super::messages::{query, shown};
+use super::messages::{is_whole, query, shown};
 use super::real::{Connection, Real};
 use super::statements::{LAST, ODD, TABLES, statement};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use std::collections::BTreeMap;
 
 /// How many sequences are tried.
 const CASES: u32 = 1_000;
@@ -29,6 +30,8 @@ struct World<'r> {
     fake: Fake,
     pairs: Vec<Pair>,
     log: Vec<String>,
+    /// How often which reason was given for a serialization failure.
+    reasons: &'r mut BTreeMap<String, u32>,
 }
 
 impl World<'_> {
@@ -42,6 +45,10 @@ impl World<'_> {
         };
         let expected = shown(&pair.real.read());
         let own = shown(&own);
+        if let Some((_, reason)) = own.split_once("Reason code: ") {
+            let reason = reason.split(" H").next().unwrap_or_default();
+            *self.reasons.entry(reason.to_owned()).or_default() += 1;
+        }
         prop_assert_eq!(expected, own, "to {}, after\n{}", index, self.log.join("\n"));
         pair.waits = None;
         Ok(true)
@@ -57,7 +64,7 @@ impl World<'_> {
         self.pairs[index].real.send(&bytes);
         self.fake.send(self.pairs[index].fake, &bytes);
         let has_answer = |fake: &Fake, at: usize, pairs: &[Pair]| {
-            fake.said.get(&pairs[at].fake).is_some_and(|said| !said.is_empty())
+            fake.said.get(&pairs[at].fake).is_some_and(|said| is_whole(said))
         };
         let answered = waited.iter().filter(|at| has_answer(&self.fake, **at, &self.pairs)).count();
         if waited.len() > 1 && answered > 0 {
@@ -86,7 +93,12 @@ impl World<'_> {
     }
 }
 
-fn check(real: &mut Real, steps: &[(usize, String)]) -> Result<(), TestCaseError> {
+fn check(
+    real: &mut Real,
+    steps: &[(usize, String)],
+    reasons: &mut BTreeMap<String, u32>,
+) -> Result<(), TestCaseError> {
+    real.wait_alone();
     let mut fake = Fake::start();
     let mut pairs = Vec::new();
     for _ in 0..3 {
@@ -96,8 +108,8 @@ fn check(real: &mut Real, steps: &[(usize, String)]) -> Result<(), TestCaseError
         pairs.push(Pair { real: session, fake: id, waits: None });
     }
     // What the sequence before has left behind, once its sessions are gone.
-    pairs[0].real.ask(&query("DROP TABLE IF EXISTS t, lock"));
-    let mut world = World { real, fake, pairs, log: Vec::new() };
+    pairs[0].real.ask(&query("DROP TABLE IF EXISTS t, u, lock"));
+    let mut world = World { real, fake, pairs, log: Vec::new(), reasons };
     for sql in TABLES {
         world.say(0, sql)?;
     }
@@ -124,11 +136,15 @@ fn check(real: &mut Real, steps: &[(usize, String)]) -> Result<(), TestCaseError
     Ok(())
 }
 
-#[test]
-fn replies_and_waits_are_those_of_a_real_postgresql() {
-    let Some(mut real) = Real::start() else { return };
+/// Compares both on sequences of statements, as many as are asked for. How often which reason was
+/// given for a serialization failure; `None` without a real server.
+pub(crate) fn run(
+    cases: u32,
+    steps: impl Strategy<Value = Vec<(usize, String)>>,
+) -> Option<BTreeMap<String, u32>> {
+    let real = Real::start()?;
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
-    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(CASES);
+    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(cases);
     let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8;
     let config = proptest::test_runner::Config {
         cases,
@@ -138,12 +154,20 @@ fn replies_and_waits_are_those_of_a_real_postgresql() {
     };
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut runner = TestRunner::new_with_rng(config, rng);
-    let steps = prop::collection::vec((0..3_usize, statement()), 1..30);
-    let real = std::cell::RefCell::new(&mut real);
-    let outcome = runner.run(&steps, |steps| check(&mut real.borrow_mut(), &steps));
+    let world = std::cell::RefCell::new((real, BTreeMap::new()));
+    let outcome = runner.run(&steps, |steps| {
+        let (real, reasons) = &mut *world.borrow_mut();
+        check(real, &steps, reasons)
+    });
     if let Err(failure) = outcome {
         panic!("{failure}");
     }
+    Some(world.into_inner().1)
+}
+
+#[test]
+fn replies_and_waits_are_those_of_a_real_postgresql() {
+    run(CASES, prop::collection::vec((0..3_usize, statement()), 1..30));
 }
 
 /// Each statement alone, after the same tables: all that differs is told at once.
@@ -163,7 +187,7 @@ fn statements_alone_are_answered_as_by_a_real_postgresql() {
         let mut fake = Fake::start();
         let id = fake.session();
         fake.answer(id);
-        session.ask(&query("ROLLBACK; RESET ALL; DROP TABLE IF EXISTS t, lock"));
+        session.ask(&query("ROLLBACK; RESET ALL; DROP TABLE IF EXISTS t, u, lock"));
         for setup in TABLES {
             let expected = session.ask(&query(setup));
             fake.send(id, &query(setup));

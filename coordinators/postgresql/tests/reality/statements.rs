@@ -4,19 +4,20 @@ use proptest::prelude::*;
 
 /// Makes the tables anew.
 pub(crate) const TABLES: &[&str] = &[
-    "DROP TABLE IF EXISTS t, lock",
+    "DROP TABLE IF EXISTS t, u, lock",
     "CREATE TABLE t (k integer PRIMARY KEY, v bigint NOT NULL DEFAULT 7, o varchar(5))",
     "CREATE TABLE lock (lock_key char(6), region varchar(10) DEFAULT 'r', client char(4), \
      created timestamp NOT NULL, CONSTRAINT lock_pk PRIMARY KEY (lock_key, region))",
     "CREATE TABLE IF NOT EXISTS t (x int)",
     "INSERT INTO t VALUES (1, 1, 'a')",
+    "CREATE TABLE u (a int PRIMARY KEY, b int UNIQUE, c int)",
 ];
 
 /// What everybody can see in the end.
 pub(crate) const LAST: &[&str] =
     &["SELECT * FROM t ORDER BY k", "SELECT lock_key, region, client FROM lock ORDER BY 1, 2"];
 
-fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
+pub(crate) fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 

@@ -1,0 +1,225 @@
+//! What a serializable transaction touches when it looks for rows: it is remembered, and whoever
+//! has changed it without that being seen has to come after.
+
+use super::access::{Access, Search, Wish, access};
+use super::evaluate::Row;
+use super::{Execution, Stop};
+use crate::bind::Bound;
+use crate::error::SqlError;
+use crate::store::serializable::{Reason, Target, Tracked};
+use crate::store::table::Definition;
+use crate::store::transaction::Snapshot;
+use crate::store::{TableId, VersionId};
+use crate::types::compare;
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+/// Whether a version is seen, and who made or ended it without that being seen.
+struct Sight {
+    is_visible: bool,
+    writer: Option<(crate::store::Xid, bool)>,
+}
+
+impl Execution<'_> {
+    /// The transaction, if what it reads matters.
+    fn tracked(&mut self) -> Option<Tracked> {
+        let open = self.session.transaction.as_mut()?;
+        let id = open.tracked?;
+        if self.core.serializable.is_safe(id) {
+            open.tracked = None;
+            self.core.serializable.abandon(id);
+            return None;
+        }
+        Some(id)
+    }
+
+    /// The rows of a table that are seen and may pass a filter, in the order in which they are
+    /// found. A serializable transaction touches them, and what leads to them, as far as that is
+    /// done before the first of them is found.
+    pub(super) fn look_up(
+        &mut self,
+        table: TableId,
+        filter: Option<&Bound>,
+        wish: Wish<'_>,
+    ) -> Result<Vec<VersionId>, Stop> {
+        let Some(definition) = self.core.heap.get(table) else { return Ok(Vec::new()) };
+        let search = match access(definition, filter, wish) {
+            Access::Nothing => return Ok(Vec::new()),
+            Access::Sequential => {
+                self.touch_all(table)?;
+                return Ok(self.seen(table));
+            }
+            Access::Index(search) => search,
+        };
+        let roots = self.roots(table, &search)?;
+        let found = roots.iter().filter_map(|root| self.seen_from(table, *root)).collect();
+        if let Some(id) = self.tracked() {
+            self.core.serializable.read(id, Target::Leaf(table, search.index));
+            self.run.progress.roots = roots;
+            if !search.is_lazy {
+                self.touch_until(table, None)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn touch_all(&mut self, table: TableId) -> Result<(), Stop> {
+        let Some(id) = self.tracked() else { return Ok(()) };
+        let Some(definition) = self.core.heap.get(table) else { return Ok(()) };
+        let all: Vec<VersionId> = definition.versions.keys().copied().collect();
+        self.core.serializable.read(id, Target::Table(table));
+        for version in all {
+            self.touch_version(id, table, version)?;
+        }
+        Ok(())
+    }
+
+    /// The later version of the same key that an index leads to over a version.
+    fn follower(&self, table: TableId, version: VersionId) -> Option<VersionId> {
+        let heap = &self.core.heap;
+        let next = heap.version(table, version)?.ended?.next?;
+        (heap.version(table, next)?.follows == Some(version)).then_some(next)
+    }
+
+    /// The version that is seen, of one and the later ones of its key.
+    fn seen_from(&self, table: TableId, root: VersionId) -> Option<VersionId> {
+        let snapshot = self.run.snapshot.as_ref()?;
+        let is_seen = |id: &VersionId| {
+            let version = self.core.heap.version(table, *id);
+            version.is_some_and(|version| version.is_seen(snapshot))
+        };
+        std::iter::successors(Some(root), |id| self.follower(table, *id)).find(is_seen)
+    }
+
+    /// Goes on touching what an index leads to: up to a version that is seen, or all.
+    pub(super) fn touch_until(
+        &mut self,
+        table: TableId,
+        wanted: Option<VersionId>,
+    ) -> Result<(), Stop> {
+        while let Some(root) = self.run.progress.roots.pop_front() {
+            let Some(id) = self.tracked() else { return Ok(()) };
+            let found = self.touch_chain(id, table, root)?;
+            if wanted.is_some() && found == wanted {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The versions that an index has, in its order, of which each may have later ones.
+    fn roots(&mut self, table: TableId, search: &Search) -> Result<VecDeque<VersionId>, Stop> {
+        let Some(definition) = self.core.heap.get(table) else { return Ok(VecDeque::new()) };
+        let index = &definition.indexes[search.index];
+        let is_root = |version: &crate::store::table::Version| {
+            let follows = version.follows.is_some_and(|of| definition.versions.contains_key(&of));
+            version.indexed > search.index && !follows
+        };
+        let entries = definition.versions.iter().filter(|(_, version)| is_root(version));
+        let mut entries: Vec<_> = entries
+            .map(|(id, version)| {
+                let key = if search.is_lazy {
+                    Definition::key(index, &version.values)
+                } else {
+                    Vec::new()
+                };
+                ((key, version.place), *id, version.values.clone())
+            })
+            .collect();
+        entries.sort_by(|((left, first), ..), ((right, second), ..)| {
+            let pairs = left.iter().zip(right);
+            let orders = pairs.map(|(left, right)| compare(left, right));
+            orders.fold(Ordering::Equal, Ordering::then).then(first.cmp(second))
+        });
+        if search.is_backward {
+            entries.reverse();
+        }
+        let mut found = VecDeque::new();
+        for (_, id, values) in entries {
+            let mut is_found = true;
+            for condition in &search.conditions {
+                is_found &= self.passes(Some(condition), Row::of(&values))?;
+            }
+            if is_found {
+                found.push_back(id);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Touches a version and the later ones of the same key, up to one that is seen.
+    fn touch_chain(
+        &mut self,
+        id: Tracked,
+        table: TableId,
+        root: VersionId,
+    ) -> Result<Option<VersionId>, Stop> {
+        let mut next = Some(root);
+        while let Some(version) = next {
+            if self.touch_version(id, table, version)? {
+                let made = self.core.heap.version(table, version).map(|version| version.made.0);
+                if made.is_some() && made != self.session.xid() {
+                    self.core.serializable.read(id, Target::Row(table, version));
+                }
+                return Ok(Some(version));
+            }
+            next = self.follower(table, version);
+        }
+        Ok(None)
+    }
+
+    /// Whoever has changed a version without that being seen comes after. Whether the version is
+    /// seen.
+    fn touch_version(
+        &mut self,
+        id: Tracked,
+        table: TableId,
+        version: VersionId,
+    ) -> Result<bool, Stop> {
+        let refused = |reason: Reason| Stop::from(SqlError::from(reason));
+        self.core.serializable.check_doomed(id, Reason::DuringRead).map_err(refused)?;
+        let Some(sight) = self.sight(table, version) else { return Ok(false) };
+        if let Some((writer, is_concurrent)) = sight.writer {
+            let serializable = &mut self.core.serializable;
+            serializable.conflict_out(id, writer, is_concurrent).map_err(refused)?;
+        }
+        Ok(sight.is_visible)
+    }
+
+    fn sight(&self, table: TableId, version: VersionId) -> Option<Sight> {
+        let snapshot: &Snapshot = self.run.snapshot.as_ref()?;
+        let version = self.core.heap.version(table, version)?;
+        let is_visible = version.is_seen(snapshot);
+        let writer = match (is_visible, version.ended) {
+            (true, ended) => ended.map(|ended| ended.by),
+            (false, _) => Some(version.made.0),
+        };
+        let writer = writer.filter(|xid| Some(*xid) != self.session.xid());
+        Some(Sight { is_visible, writer: writer.map(|xid| (xid, !snapshot.includes(xid))) })
+    }
+
+    /// The transaction writes something: whoever has read it comes before. Errors: 40001.
+    pub(super) fn check_readers(&mut self, targets: &[Target]) -> Result<(), Stop> {
+        let Some(open) = &self.session.transaction else { return Ok(()) };
+        let (Some(id), forgets) = (open.tracked, open.savepoints.is_empty()) else {
+            return Ok(());
+        };
+        let checked = self.core.serializable.conflict_in(id, targets, forgets);
+        checked.map_err(|reason| SqlError::from(reason).into())
+    }
+
+    /// The transaction replaces or deletes a version. Errors: 40001.
+    pub(super) fn check_change(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
+        let all = [Target::Row(table, version), Target::Page(table), Target::Table(table)];
+        self.check_readers(&all)
+    }
+
+    /// The transaction drops a table. Errors: 40001.
+    pub(super) fn check_drop(&mut self, table: TableId) -> Result<(), Stop> {
+        let Some(id) = self.session.transaction.as_ref().and_then(|open| open.tracked) else {
+            return Ok(());
+        };
+        let checked = self.core.serializable.conflict_in_table(id, table);
+        checked.map_err(|reason| SqlError::from(reason).into())
+    }
+}

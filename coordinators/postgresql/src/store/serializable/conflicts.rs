@@ -1,0 +1,169 @@
+//! Conflicts from a reader to a writer, and whom a dangerous structure of two of them cancels.
+
+use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
+use crate::store::{TableId, Xid};
+
+impl Serializable {
+    /// A transaction reads a row that another has written without that being seen. `is_concurrent`
+    /// tells whether the other is not in the snapshot. Errors: the reason for which the reader is
+    /// cancelled.
+    pub(crate) fn conflict_out(
+        &mut self,
+        reader: Tracked,
+        writer: Xid,
+        is_concurrent: bool,
+    ) -> Result<(), Reason> {
+        let Some(writer) = self.by_xid.get(&writer).copied() else { return Ok(()) };
+        let (Some(own), Some(other)) = (self.get(reader), self.get(writer)) else { return Ok(()) };
+        if reader == writer || other.is_doomed {
+            return Ok(());
+        }
+        // A read-only transaction comes first if nobody was before the writer that it sees.
+        let comes_first = own.is_read_only
+            && other.committed.is_some()
+            && other.earliest_out.is_none_or(|earliest| own.began < earliest);
+        if comes_first || !is_concurrent || own.outs.contains(&writer) {
+            return Ok(());
+        }
+        self.flag(reader, writer, reader)
+    }
+
+    /// A transaction writes something: whoever has read it comes before. `forgets` tells whether
+    /// what it has read itself need not be remembered any more. Errors: the reason for which it is
+    /// cancelled.
+    pub(crate) fn conflict_in(
+        &mut self,
+        writer: Tracked,
+        targets: &[Target],
+        forgets: bool,
+    ) -> Result<(), Reason> {
+        self.check_doomed(writer, Reason::DuringWrite)?;
+        if let Some(entry) = self.all.get_mut(&writer) {
+            entry.has_written = true;
+        }
+        for target in targets {
+            for reader in self.readers_of(*target) {
+                if self.matters(reader, writer) {
+                    self.flag(reader, writer, writer)?;
+                }
+            }
+            if forgets && matches!(target, Target::Row(..)) {
+                self.forget_read(writer, *target);
+            }
+        }
+        Ok(())
+    }
+
+    /// A transaction drops a table. Errors: the reason for which it is cancelled.
+    pub(crate) fn conflict_in_table(
+        &mut self,
+        writer: Tracked,
+        table: TableId,
+    ) -> Result<(), Reason> {
+        if let Some(entry) = self.all.get_mut(&writer) {
+            entry.has_written = true;
+        }
+        for reader in self.readers_of_table(table) {
+            let is_known = self.get(reader).is_some_and(|entry| entry.outs.contains(&writer));
+            if reader != writer && !is_known {
+                self.flag(reader, writer, writer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what a transaction has read matters to one that writes it.
+    fn matters(&self, reader: Tracked, writer: Tracked) -> bool {
+        let (Some(other), Some(own)) = (self.get(reader), self.get(writer)) else { return false };
+        let overlaps = other.committed.is_none() || own.xmin < other.finished_before;
+        reader != writer && !other.is_doomed && overlaps && !other.outs.contains(&writer)
+    }
+
+    /// Notes a conflict, of which one side is the transaction that runs.
+    fn flag(&mut self, reader: Tracked, writer: Tracked, own: Tracked) -> Result<(), Reason> {
+        if self.is_dangerous(reader, writer) {
+            let Some(pivot) = self.all.get_mut(&writer) else { return Ok(()) };
+            if own == writer {
+                return Err(Reason::Write);
+            }
+            if pivot.prepared.is_some() {
+                return Err(Reason::Read(pivot.xid));
+            }
+            pivot.is_doomed = true;
+        }
+        if let Some(entry) = self.all.get_mut(&reader) {
+            entry.outs.push(writer);
+        }
+        if let Some(entry) = self.all.get_mut(&writer) {
+            entry.ins.push(reader);
+        }
+        Ok(())
+    }
+
+    /// Whether a conflict from a reader to a writer completes a structure that may be part of a
+    /// circle: two conflicts in a row, of which the last writer was committed first.
+    fn is_dangerous(&self, reader: Tracked, writer: Tracked) -> bool {
+        let (Some(first), Some(second)) = (self.get(reader), self.get(writer)) else {
+            return false;
+        };
+        if second.committed.is_some() && second.earliest_out.is_some() {
+            return true;
+        }
+        let entries = |ids: &[Tracked]| -> Vec<&Entry> {
+            ids.iter().filter_map(|id| self.get(*id)).collect()
+        };
+        // The writer is in the middle.
+        let is_out = |third: &&Entry| {
+            let by =
+                |moment: Option<Moment>| moment.is_none_or(|moment| third.prepared <= Some(moment));
+            third.prepared.is_some()
+                && by(first.committed)
+                && by(second.committed)
+                && (!first.is_read_only || by(Some(first.began)))
+        };
+        if entries(&second.outs).iter().any(is_out) {
+            return true;
+        }
+        // The reader is in the middle.
+        let Some(prepared) = second.prepared else { return false };
+        let is_in = |before: &&Entry| {
+            !before.is_doomed
+                && before.committed.is_none_or(|committed| committed >= prepared)
+                && (!before.is_read_only || before.began >= prepared)
+        };
+        !first.is_read_only && entries(&first.ins).iter().any(is_in)
+    }
+
+    /// A transaction is about to commit: no other can cancel it from now on. Errors: the reason for
+    /// which it is cancelled.
+    pub(crate) fn prepare(&mut self, id: Tracked) -> Result<(), Reason> {
+        self.check_doomed(id, Reason::DuringCommit)?;
+        let near: Vec<Tracked> = self.get(id).map(|entry| entry.ins.clone()).unwrap_or_default();
+        for pivot in near {
+            let Some(entry) = self.get(pivot) else { continue };
+            if entry.committed.is_some() || entry.is_doomed {
+                continue;
+            }
+            let is_far = |far: &Tracked| {
+                let is_running =
+                    |far: &Entry| far.committed.is_none() && !far.is_read_only && !far.is_doomed;
+                *far == id || self.get(*far).is_some_and(is_running)
+            };
+            if !entry.ins.iter().any(is_far) {
+                continue;
+            }
+            if entry.prepared.is_some() {
+                return Err(Reason::Commit);
+            }
+            if let Some(pivot) = self.all.get_mut(&pivot) {
+                pivot.is_doomed = true;
+            }
+        }
+        self.last += 1;
+        let now = self.last;
+        if let Some(entry) = self.all.get_mut(&id) {
+            entry.prepared = Some(now);
+        }
+        Ok(())
+    }
+}
