@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets and runs them, with nothing but the stable compiler, a C and a C++ compiler.
+#   fuzz/run.sh build              says where the programs are
 #   fuzz/run.sh replay             every input of the corpora once
 #   fuzz/run.sh fuzz SECONDS [TARGET...]   each target for so long, two at a time; what is new goes to fuzz/found
 #   fuzz/run.sh minimise [TARGET...]       the corpora and what was found, as few inputs as reach as much
 #   fuzz/run.sh beside COUNT [SEED]        generated scripts beside a real redis-server
 set -euo pipefail
 cd "$(dirname "$0")"
-mode=${1:?replay, fuzz, minimise or beside}
+mode=${1:?build, replay, fuzz, minimise or beside}
 shift
-all=(protocol commands scripts rdb aof psync hello memcached zookeeper postgresql etcd scenario plan history report)
+all=(protocol commands scripts rdb aof psync hello memcached zookeeper mysql postgresql etcd scenario plan history report)
 host=x86_64-unknown-linux-gnu
 out=${CARGO_TARGET_DIR:-target}/$host/debug
 
@@ -68,9 +69,10 @@ beside() {
 
 mkdir -p found least
 case $mode in
+  build) realpath "$out" ;;
   replay) targets=("${all[@]}"); each replay ;;
   fuzz) seconds=${1:?how many seconds}; shift; targets=("${@:-${all[@]}}"); each fuzz ;;
   minimise) targets=("${@:-${all[@]}}"); each minimise ;;
   beside) beside "$@" ;;
-  *) echo "unknown mode $mode: expected replay, fuzz, minimise or beside" >&2; exit 2 ;;
+  *) echo "unknown mode $mode: expected build, replay, fuzz, minimise or beside" >&2; exit 2 ;;
 esac

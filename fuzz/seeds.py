@@ -126,6 +126,19 @@ def of_hand():
     peer = lambda *body: frame(bytes(body))
     keep("zookeeper", "vote", b"\5\0" + piece(2, b"fpzk" + peer(0, 2) + peer(1, 0, *bytes(7), 1, *bytes(4), *bytes(8), 2)) + piece(3, b"\xff" * 9))
     keep("zookeeper", "leader", b"\5\0" + piece(6, peer(3, 0, 0, 0, 1) + peer(9, 0, 0, 0, 1) + peer(11) + peer(14)) + piece(3, b"\xff"))
+    packet = lambda number, body: len(body).to_bytes(3, "little") + bytes([number]) + body
+    asked = lambda sql: packet(0, b"\3" + sql.encode())
+    root = (0x8200).to_bytes(4, "little") + b"\0\0\0\1\x2d" + bytes(23) + b"root\0\0"
+    keep("mysql", "locks", piece(0, asked("SELECT GET_LOCK('a', 1)")) + piece(1, asked("SELECT GET_LOCK('a', 2), IS_USED_LOCK('a')"))
+         + piece(3, b"\xff" * 9) + piece(0, asked("DO RELEASE_LOCK('a')")) + piece(1, asked("SELECT RELEASE_ALL_LOCKS()")))
+    keep("mysql", "deadlock", piece(0, asked("SELECT GET_LOCK('a', 9)")) + piece(1, asked("SELECT GET_LOCK('b', 9)"))
+         + piece(0, asked("SELECT GET_LOCK('b', 9)")) + piece(1, asked("SELECT GET_LOCK('a', 9)")) + piece(0, packet(0, b"\1")))
+    table = "CREATE TABLE IF NOT EXISTS test.t (k VARCHAR(9) PRIMARY KEY, v INT) ENGINE=InnoDB"
+    keep("mysql", "rows", piece(0, asked(table)) + piece(0, asked("INSERT INTO test.t VALUES ('a', 1)")) + piece(0, asked("BEGIN"))
+         + piece(0, asked("SELECT v FROM test.t WHERE k = 'a' FOR UPDATE")) + piece(1, asked("UPDATE test.t SET v = 2 WHERE k = 'a'"))
+         + piece(3, b"\xff" * 9) + piece(0, asked("COMMIT")))
+    keep("mysql", "strangers", piece(2, packet(1, root)[:30]) + piece(2, packet(1, root)[30:] + asked("SHOW WARNINGS")) + piece(2, packet(0, b"\x0e"))
+         + piece(4, b"") + piece(2, packet(1, root)) + piece(0, asked("KILL 4")) + piece(1, asked("SET NAMES latin1")))
     startup = (17).to_bytes(4, "big") + b"\0\3\0\0user\0me\0\0"
     said = lambda kind, body: kind + (len(body) + 4).to_bytes(4, "big") + body
     query = lambda sql: said(b"Q", sql.encode() + b"\0")

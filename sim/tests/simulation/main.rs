@@ -29,3 +29,7 @@ mod remedies;
 mod threads;
 mod waiting;
 mod wrong_answers;
+
+/// As in the program: a run asks for memory often.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,0 +1,66 @@
+//! Any bytes, cut anywhere, of two clients with a session (pieces 0 and 1) and of a stranger (2) at
+//! a MariaDB server, while time passes (3) and the stranger hangs up (4). The server does not
+//! panic, clients are sent whole packets, and the next client is served.
+//!
+//! Twins in `cargo test`: coordinators/mysql/src/tests/anything.rs.
+
+#![no_main]
+
+use fencepost_fuzz::bench::Bench;
+use fencepost_fuzz::pieces;
+use fencepost_machine::{ConnectionId, Input};
+use fencepost_mysql::{Config, Mysql};
+use libfuzzer_sys::fuzz_target;
+
+/// What root says of itself, who has no password: protocol 4.1 and its way to log in.
+const LOGIN: &[u8] = b"\x26\0\0\x01\0\x82\0\0\0\0\0\x01\x2d\
+    \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0root\0\0";
+/// `SELECT 1`, as a query.
+const QUESTION: &[u8] = b"\x09\0\0\0\x03SELECT 1";
+/// How many packets answer it: the number of columns, a column, its end, a row, and its end.
+const PACKETS: usize = 5;
+
+/// Takes what clients were sent, and returns the first bytes of the packets to one of them; panics
+/// if those are not whole.
+fn look_at(server: &mut Bench<Mysql>, client: ConnectionId) -> Vec<Option<u8>> {
+    let mut firsts = Vec::new();
+    for (to, said) in server.sent.drain(..).filter(|(to, _)| *to == client) {
+        let mut rest = &said[..];
+        while let Some((head, body)) = rest.split_first_chunk::<4>() {
+            let length = u32::from_le_bytes([head[0], head[1], head[2], 0]);
+            firsts.push(body.first().copied().filter(|_| length > 0));
+            rest = body.get(length as usize..).expect("a whole packet");
+        }
+        assert!(rest.is_empty(), "half a packet to {to:?}: {rest:?}");
+    }
+    firsts
+}
+
+fn enter(server: &mut Bench<Mysql>) -> ConnectionId {
+    let client = server.accept();
+    server.receive(client, LOGIN);
+    client
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut server = Bench::of(Mysql::new(Config::default()));
+    let clients = [enter(&mut server), enter(&mut server)];
+    let mut stranger = server.accept();
+    for (kind, bytes) in pieces(input) {
+        match kind {
+            0 | 1 => server.receive(clients[usize::from(kind)], bytes),
+            2 => server.receive(stranger, bytes),
+            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
+            _ => {
+                server.input(Input::Closed { connection: stranger });
+                stranger = server.accept();
+            }
+        }
+        look_at(&mut server, clients[usize::from(kind == 1)]);
+    }
+    let last = enter(&mut server);
+    let greeting = look_at(&mut server, last);
+    assert_eq!(greeting, [Some(10), Some(0)], "a greeting, and that it is let in");
+    server.receive(last, QUESTION);
+    assert_eq!(look_at(&mut server, last).len(), PACKETS);
+});
