@@ -159,6 +159,40 @@ const checks = {
     }
   },
 
+  async "the pages of a boundary, of an experiment and of the site: axe-core finds nothing, light or dark, and nothing is wider than a phone"() {
+    const names = ["boundary.html", "load.html", ...["index.html", "search.html", "docs/fidelity.html", "docs/gallery/index.html",
+      "docs/gallery/overlap-by-pause.html", "docs/certificates/single-node-none.json.html", "docs/matrix.json.html", "schemas/index.html",
+      "recipes/index.html", "sim/examples/your_lock.rs.html"].map(name => "site/" + name)];
+    for (const name of names) {
+      for (const colorScheme of ["light", "dark"]) {
+        const { page, complaints, close } = await open(name, { colorScheme, viewport: { width: 375, height: 800 } });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert(wide <= 375, `${name} is ${wide} pixels wide on 375`);
+        await page.setViewportSize({ width: 1400, height: 900 });
+        await settled(page);
+        await accessible(page, `${name}, ${colorScheme}`);
+        if (shots) await page.screenshot({ path: resolve(shots, name.replaceAll("/", "-").replace(".html", `-${colorScheme}.png`)) });
+        assert.deepEqual(complaints, [], name);
+        await close();
+      }
+    }
+  },
+
+  async "the site is searched without a server, and a result leads to its place"() {
+    const { page, complaints, close } = await open("site/search.html");
+    await page.locator("#words").fill("watchdog lease");
+    const first = page.locator("#found a").first();
+    await first.waitFor();
+    assert.match(await page.locator("#count").innerText(), /^\d+ places/);
+    await page.locator("#words").fill("zzzz");
+    assert.equal(await page.locator("#count").innerText(), "0 places");
+    await page.locator("#words").fill("watchdog");
+    assert.deepEqual(complaints, []);
+    await first.click();
+    assert.match(await page.locator("main").innerText(), /watchdog/i);
+    await close();
+  },
+
   async "names that are markup stay names"() {
     for (const name of ["hostile-sweep.html", "hostile-matrix.html", "hostile-sweep.svg"]) {
       const { page, complaints, close } = await open(name);

@@ -22,5 +22,8 @@ sed -e '/"checksum": /d' \
 "$program" merge pages/hostile.json --format html > pages/hostile-sweep.html 2> pages/warning || [ $? -eq 1 ]
 "$program" merge pages/hostile.json --format svg > pages/hostile-sweep.svg 2> pages/warning || [ $? -eq 1 ]
 "$program" matrix --from pages/hostile.json --format html > pages/hostile-matrix.html 2> pages/warning || [ $? -eq 1 ]
+"$program" boundary --client single-node --fault pause --vary pause --between 1s..25s --parts 4 --step 2s --seeds 0..20 -q --format html > pages/boundary.html || [ $? -eq 1 ]
+"$program" load --requests 300 --processes 20 --format html > pages/load.html
+"$program" docs --from .. --out pages/site > pages/site.txt
 npm ci --no-audit --no-fund --silent
 exec node run.mjs pages ${SHOTS:+"$SHOTS"}

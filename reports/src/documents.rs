@@ -2,7 +2,7 @@
 //!
 //! In: results of studies (many runs added up for one question). Out: [`matrix`], [`boundary`],
 //! [`load`], [`certificate`] and the pages of the [`gallery`], the [`schema`] of every published
-//! format, and [`read`], which takes any of them back.
+//! format, [`read`], which takes any of them back, and the [`site`] of the documentation.
 
 pub mod boundary;
 pub mod certificate;
@@ -11,3 +11,4 @@ pub mod load;
 pub mod matrix;
 pub mod read;
 pub mod schema;
+pub mod site;

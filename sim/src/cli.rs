@@ -8,6 +8,7 @@ mod choice;
 mod compare;
 mod completions;
 mod counted;
+mod docs;
 mod expect;
 mod explain;
 mod explore;
@@ -64,6 +65,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Matrix(options)) => matrix::matrix(&options),
         Some(Command::Compare(options)) => compare::compare(&options),
         Some(Command::Gallery(options)) => gallery::gallery(&options),
+        Some(Command::Docs(options)) => docs::docs(&options),
         Some(Command::Load(options)) => load::load(&options),
         Some(Command::List(options)) => list::list(&options),
         Some(Command::Serve(options)) => serve::serve(&options),

@@ -5,6 +5,7 @@
 //! one is. The probes say whether they were.
 
 mod explain;
+mod html;
 mod plot;
 mod text;
 
@@ -24,8 +25,12 @@ pub const FORMAT: &str = "fencepost.boundary";
 /// The version of the format that this build writes.
 pub const VERSION: u32 = 1;
 /// The ways to write a boundary.
-pub const VIEWS: &[View<BoundaryReport>] =
-    &[View::new("text", text::text), View::JSON, View::new("svg", plot::plot)];
+pub const VIEWS: &[View<BoundaryReport>] = &[
+    View::new("text", text::text),
+    View::JSON,
+    View::new("svg", plot::plot),
+    View::new("html", html::html),
+];
 
 /// From which value on a lock breaks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -223,6 +228,45 @@ pub(crate) mod tests {
             violations_by_kind,
             first_seed: None,
         }
+    }
+
+    /// A boundary between 2 s and 3 s.
+    pub(crate) fn report() -> BoundaryReport {
+        let (quantity, probes) =
+            (quantity(Worse::More), vec![probe(2_000_000, 0), probe(3_000_000, 4)]);
+        BoundaryReport {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: crate::samples::tool(),
+            config: serde_json::json!({}),
+            client: "redlock".to_owned(),
+            fault: "restart".to_owned(),
+            kind: Some(Kind::Overlap),
+            seeds: SeedRange { from: Seed(0), to: Seed(10) },
+            step: 1_000,
+            found: found(&quantity, &probes),
+            monotone: is_monotone(&quantity, &probes),
+            quantity,
+            probes,
+            bounds: vec![Bound {
+                value: 2_500_000,
+                rule: "a lease of 10 s".to_owned(),
+                slack: "a pause is rare".to_owned(),
+            }],
+            explanation: "Seen 500 ms beyond the bound.".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_page_shows_every_value_the_bound_and_whether_the_search_was_right() {
+        let page = |report: &BoundaryReport| html::html(report);
+        let (right, wrong) = (report(), BoundaryReport { monotone: false, ..report() });
+        let shown = page(&right);
+        for words in ["0 of 10", "4 of 10", "bound 2.5s", "<svg", "bear it out"] {
+            assert!(shown.contains(words), "{words} is missing");
+        }
+        assert!(!shown.contains("do not bear it out"));
+        assert!(page(&wrong).contains("do not bear it out"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The `fencepost.certificate` format, version 1: every plan within some bounds was run, and none
 //! broke a rule.
 
+mod html;
 mod read;
 mod text;
 pub mod unfinished;
@@ -19,7 +20,8 @@ pub const FORMAT: &str = "fencepost.certificate";
 /// The version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
 /// The ways to write a certificate.
-pub const VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON];
+pub const VIEWS: &[View<Certificate>] =
+    &[View::new("text", text::text), View::JSON, View::new("html", html::html)];
 
 /// What was enumerated, and that nothing was found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -127,39 +129,41 @@ impl Certificate {
     }
 }
 
+/// A certificate of eight runs.
+#[cfg(test)]
+pub(crate) fn sample() -> Certificate {
+    let bounds = StatedBounds {
+        client: "single-node".to_owned(),
+        fault: "lost-reply".to_owned(),
+        faults: 1,
+        longest_us: Micros::from_secs(15),
+        grain: "fine".to_owned(),
+        rules: vec!["gap".to_owned(), "idle".to_owned()],
+        seed: Seed(0),
+        conditions: vec!["every message takes 200us; all start at once".to_owned()],
+        scenario: serde_json::json!({ "processes": 2 }),
+    };
+    let slice = |faults, runs| Slice { faults, from: 0, to: 1, runs, digest: "0".repeat(64) };
+    let certificate = Certificate {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        tool: Tool { name: "fencepost".to_owned(), version: "0.1.0".to_owned() },
+        checksum: None,
+        claim: "No plan breaks a rule.".to_owned(),
+        not_covered: "Not covered: the rest.".to_owned(),
+        bounds,
+        runs: Runs { all: 8, by_faults: [1, 7, 0], valid: 6, unknown: 2, ..Runs::default() },
+        left_out: LeftOut { gap_places: 3, idle_plans: 2, colliding_plans: 0 },
+        digest: "0".repeat(64),
+        slices: vec![slice(0, 1), slice(1, 7)],
+    };
+    certificate.sealed().unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::documents::schema::schema;
-
-    fn sample() -> Certificate {
-        let bounds = StatedBounds {
-            client: "single-node".to_owned(),
-            fault: "lost-reply".to_owned(),
-            faults: 1,
-            longest_us: Micros::from_secs(15),
-            grain: "fine".to_owned(),
-            rules: vec!["gap".to_owned(), "idle".to_owned()],
-            seed: Seed(0),
-            conditions: vec!["every message takes 200us; all start at once".to_owned()],
-            scenario: serde_json::json!({ "processes": 2 }),
-        };
-        let slice = |faults, runs| Slice { faults, from: 0, to: 1, runs, digest: "0".repeat(64) };
-        let certificate = Certificate {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            tool: Tool { name: "fencepost".to_owned(), version: "0.1.0".to_owned() },
-            checksum: None,
-            claim: "No plan breaks a rule.".to_owned(),
-            not_covered: "Not covered: the rest.".to_owned(),
-            bounds,
-            runs: Runs { all: 8, by_faults: [1, 7, 0], valid: 6, unknown: 2, ..Runs::default() },
-            left_out: LeftOut { gap_places: 3, idle_plans: 2, colliding_plans: 0 },
-            digest: "0".repeat(64),
-            slices: vec![slice(0, 1), slice(1, 7)],
-        };
-        certificate.sealed().unwrap()
-    }
 
     fn json(certificate: &Certificate) -> String {
         VIEWS.iter().find(|view| view.name == "json").unwrap().write(certificate).unwrap()

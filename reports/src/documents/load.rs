@@ -1,6 +1,7 @@
 //! The `fencepost.load` format, version 2: what waiting for a lock costs the server and those who
 //! wait, for several ways of waiting.
 
+mod html;
 mod plot;
 mod text;
 
@@ -15,8 +16,12 @@ pub const FORMAT: &str = "fencepost.load";
 /// The version of the format that this build writes.
 pub const VERSION: u32 = 2;
 /// The ways to write a load experiment.
-pub const VIEWS: &[View<LoadReport>] =
-    &[View::new("text", text::text), View::JSON, View::new("svg", plot::plot)];
+pub const VIEWS: &[View<LoadReport>] = &[
+    View::new("text", text::text),
+    View::JSON,
+    View::new("svg", plot::plot),
+    View::new("html", html::html),
+];
 
 /// What waiting for a lock costs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -94,7 +99,7 @@ pub struct LoadCase {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::summary::report::Latency;
 
@@ -121,7 +126,7 @@ mod tests {
         }
     }
 
-    fn report() -> LoadReport {
+    pub(crate) fn report() -> LoadReport {
         LoadReport {
             format: FORMAT.to_owned(),
             version: VERSION,

@@ -4,7 +4,8 @@ mod studies;
 mod values;
 
 pub(crate) use studies::{
-    BoundaryArguments, CompareArguments, ExploreArguments, GalleryArguments, MatrixArguments,
+    BoundaryArguments, CompareArguments, DocsArguments, ExploreArguments, GalleryArguments,
+    MatrixArguments,
 };
 
 use super::choice::choice;
@@ -68,6 +69,9 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Write the gallery of anomalies: a page for each, from pinned seeds.
     Gallery(GalleryArguments),
+    /// Write the documentation as a site that works from a folder, with a search. Exit status 2 if
+    /// a link leads nowhere.
+    Docs(DocsArguments),
     /// Measure what waiting for a lock costs its server and those who wait.
     Load(LoadArguments),
     /// Name what there is to choose from, with a line each.

@@ -15,6 +15,7 @@ mod names;
 mod readme;
 mod report_format;
 mod serve;
+mod site;
 mod sweeps;
 mod tools;
 mod words;

@@ -1,7 +1,7 @@
 //! A boundary as a picture: the rate of violations over the value, with the bounds.
 
 use super::{BoundaryReport, Unit};
-use crate::show::format::plot::{Axis, Mark, Plot, Point, Series};
+use crate::show::format::plot::{Axis, Mark, Plot, Point, Series, Span};
 
 /// The picture as SVG.
 pub(super) fn plot(report: &BoundaryReport) -> String {
@@ -37,7 +37,7 @@ pub(super) fn plot(report: &BoundaryReport) -> String {
         ),
         x: Axis { name: quantity.name.clone(), show },
         y: Axis { name: "violated".to_owned(), show: |share| format!("{:.0} %", share * 100.0) },
-        y_max: Some(1.0),
+        span: Span::Shares,
         series: vec![Series { name: String::new(), points: points.collect() }],
         marks,
     }

@@ -1,7 +1,7 @@
 //! The load on the server over time, a line for each way of waiting.
 
 use super::LoadReport;
-use crate::show::format::plot::{Axis, Plot, Point, Series};
+use crate::show::format::plot::{Axis, Plot, Point, Series, Span};
 
 /// The picture as SVG.
 pub(super) fn plot(report: &LoadReport) -> String {
@@ -29,7 +29,7 @@ pub(super) fn plot(report: &LoadReport) -> String {
         ),
         x: Axis { name: "virtual time".to_owned(), show: |at| format!("{at:.1} s") },
         y: Axis { name: "commands/s".to_owned(), show: |rate| format!("{rate:.0}") },
-        y_max: None,
+        span: Span::Decades,
         series: series.collect(),
         marks: Vec::new(),
     }

@@ -45,12 +45,7 @@ pub(super) fn text(report: &LoadReport) -> String {
 }
 
 fn line(name: &str, case: &LoadCase, alone: Option<Latency>, width: usize) -> String {
-    let times = match (case.latency_us.release, alone) {
-        (Some(release), Some(alone)) => {
-            format!("{:.1} x", release.p50 as f64 / alone.p50.max(1) as f64)
-        }
-        _ => "-".to_owned(),
-    };
+    let times = release_times(case, alone);
     let latency = &case.latency_us;
     format!(
         "{name:width$}  {:>6}  {:>5.0}  {:>12.1}  {:>12.1}  {:>10.0}  {:>3.0}%  {:>19}  {:>19}  {:>19}  {times}{}\n",
@@ -67,8 +62,18 @@ fn line(name: &str, case: &LoadCase, alone: Option<Latency>, width: usize) -> St
     )
 }
 
+/// How much longer the median release takes than that of one alone.
+pub(super) fn release_times(case: &LoadCase, alone: Option<Latency>) -> String {
+    match (case.latency_us.release, alone) {
+        (Some(release), Some(alone)) => {
+            format!("{:.1} x", release.p50 as f64 / alone.p50.max(1) as f64)
+        }
+        _ => "-".to_owned(),
+    }
+}
+
 /// Median and 99th percentile, in milliseconds.
-fn both(latency: Option<Latency>) -> String {
+pub(super) fn both(latency: Option<Latency>) -> String {
     let ms = |us: u64| format!("{:.1}ms", Micros(us).as_micros() as f64 / 1_000.0);
     latency.map_or("-".to_owned(), |latency| format!("{}, {}", ms(latency.p50), ms(latency.p99)))
 }

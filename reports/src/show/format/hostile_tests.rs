@@ -4,7 +4,9 @@
 use super::exporter_tests::full;
 use super::{FORMATS, Format, compare};
 use crate::documents::matrix::{self, Matrix};
+use crate::documents::{boundary, certificate, load};
 use crate::samples;
+use crate::show::view::View;
 use crate::summary::report::Report;
 use crate::summary::sweep::{Comparison, Sweep};
 use serde::Serialize;
@@ -197,4 +199,19 @@ fn no_comparison_lets_a_name_out_of_its_place() {
     for view in compare::VIEWS {
         check(view.name, &view.write(&plain).unwrap(), &view.write(&turned).unwrap());
     }
+}
+
+#[track_caller]
+fn check_views<T: Clone + Serialize + DeserializeOwned>(views: &[View<T>], plain: &T) {
+    let turned = hostile(plain);
+    for view in views {
+        check(view.name, &view.write(plain).unwrap(), &view.write(&turned).unwrap());
+    }
+}
+
+#[test]
+fn no_other_document_lets_a_name_out_of_its_place() {
+    check_views(boundary::VIEWS, &boundary::tests::report());
+    check_views(load::VIEWS, &load::tests::report());
+    check_views(certificate::VIEWS, &certificate::sample());
 }

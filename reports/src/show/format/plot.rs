@@ -20,14 +20,24 @@ pub(crate) struct Plot {
     pub(crate) subtitle: String,
     /// To the right.
     pub(crate) x: Axis,
-    /// Upwards, from 0.
+    /// Upwards.
     pub(crate) y: Axis,
-    /// Where the upward axis ends; above the greatest value if `None`.
-    pub(crate) y_max: Option<f64>,
+    /// What the upward axis spans.
+    pub(crate) span: Span,
     /// The lines.
     pub(crate) series: Vec<Series>,
     /// Upright lines.
     pub(crate) marks: Vec<Mark>,
+}
+
+/// What an upward axis spans.
+#[derive(Clone, Copy)]
+pub(crate) enum Span {
+    /// From 0 to 1, evenly.
+    Shares,
+    /// From 1 to above the greatest value, each power of ten as high as the next. What is below 1
+    /// stands at the bottom.
+    Decades,
 }
 
 /// What an axis counts.
@@ -102,9 +112,9 @@ impl Plot {
         let (from, to) =
             across.fold((f64::MAX, f64::MIN), |(least, most), x| (least.min(x), most.max(x)));
         let highest = points().map(|point| point.y).fold(0.0, f64::max);
-        let y_max = self.y_max.unwrap_or(if highest > 0.0 { highest * 1.05 } else { 1.0 });
         let (from, to) = if from > to { (0.0, 1.0) } else { (from, to) };
-        Scale { from, to: if to > from { to } else { from + 1.0 }, y_max }
+        let to = if to > from { to } else { from + 1.0 };
+        Scale { from, to, span: self.span, decades: highest.max(1.0).log10().max(0.1) * 1.02 }
     }
 
     fn axes(&self, scale: &Scale, svg: &mut String) {
@@ -116,8 +126,9 @@ impl Plot {
             ));
             svg.push_str(&format!("<text x=\"{at:.1}\" y=\"{}\">{words}</text>", BOTTOM + 16.0));
         }
-        for y in ticks(0.0, scale.y_max) {
-            let (at, words) = (scale.y(y), escaped(&(self.y.show)(y)));
+        for y in scale.ticks() {
+            let at_most = if matches!(self.span, Span::Decades) && y == 1.0 { "≤ " } else { "" };
+            let (at, words) = (scale.y(y), format!("{at_most}{}", escaped(&(self.y.show)(y))));
             svg.push_str(&format!(
                 "<line x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>"
             ));
@@ -165,7 +176,9 @@ impl Plot {
 struct Scale {
     from: f64,
     to: f64,
-    y_max: f64,
+    span: Span,
+    /// How many powers of ten the upward axis spans, if it does.
+    decades: f64,
 }
 
 impl Scale {
@@ -174,7 +187,19 @@ impl Scale {
     }
 
     fn y(&self, value: f64) -> f64 {
-        BOTTOM - (value / self.y_max).clamp(0.0, 1.0) * (BOTTOM - TOP)
+        let height = match self.span {
+            Span::Shares => value,
+            Span::Decades => value.max(1.0).log10() / self.decades,
+        };
+        BOTTOM - height.clamp(0.0, 1.0) * (BOTTOM - TOP)
+    }
+
+    /// Round values of the upward axis.
+    fn ticks(&self) -> Vec<f64> {
+        match self.span {
+            Span::Shares => ticks(0.0, 1.0),
+            Span::Decades => (0..=self.decades as i32).map(|power| 10_f64.powi(power)).collect(),
+        }
     }
 }
 
@@ -245,7 +270,7 @@ mod tests {
             subtitle: String::new(),
             x: Axis { name: "x".to_owned(), show: |value| format!("{value}") },
             y: Axis { name: "y".to_owned(), show: percent },
-            y_max: None,
+            span: Span::Shares,
             series: vec![Series { name: "one".to_owned(), points }],
             marks: vec![Mark { x: 5.0, words: "bound".to_owned() }],
         }
@@ -268,6 +293,18 @@ mod tests {
             assert_eq!(circles, points.len());
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         }
+    }
+
+    #[test]
+    fn powers_of_ten_are_equally_far_apart_and_what_is_below_one_stands_at_the_bottom() {
+        let scale = Scale { from: 0.0, to: 1.0, span: Span::Decades, decades: 3.0 };
+        let heights = [0.0, 1.0, 10.0, 100.0, 1_000.0].map(|value| BOTTOM - scale.y(value));
+        let step = (BOTTOM - TOP) / 3.0;
+        assert_eq!(
+            heights.map(f64::round),
+            [0.0, 0.0, step, 2.0 * step, BOTTOM - TOP].map(f64::round)
+        );
+        assert_eq!(scale.ticks(), [1.0, 10.0, 100.0, 1_000.0]);
     }
 
     #[test]

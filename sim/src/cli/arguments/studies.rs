@@ -98,6 +98,16 @@ pub(crate) struct GalleryArguments {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct DocsArguments {
+    /// The folder of the site.
+    #[arg(long, value_name = "DIR", default_value = "site")]
+    pub(crate) out: PathBuf,
+    /// The folder of fencepost's repository.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) from: PathBuf,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct CompareArguments {
     /// A lock (see `fencepost list clients`), or the JSON file of a sweep.
     pub(crate) a: String,

@@ -1,0 +1,85 @@
+//! A certificate as a self-contained page.
+
+use super::{Certificate, Slice};
+use crate::show::format::html::{heads, page};
+use maud::{Markup, html};
+
+/// The page.
+pub(super) fn html(certificate: &Certificate) -> String {
+    let json = serde_json::to_string(certificate).unwrap_or_default();
+    let bounds = &certificate.bounds;
+    let title = format!("fencepost: {} under {}, certified", bounds.client, bounds.fault);
+    page(&title, &body(certificate), &json)
+}
+
+fn body(certificate: &Certificate) -> Markup {
+    let (tool, bounds) = (&certificate.tool, &certificate.bounds);
+    let faults = if bounds.faults == 1 { " fault" } else { " faults" };
+    html! {
+        header.top {
+            p.muted { (tool.name) " " (tool.version) " · certificate" }
+            h1 { (bounds.client) " under " (bounds.fault) ", at most " (bounds.faults) (faults) }
+            p.lead { (certificate.claim) }
+            p { (certificate.not_covered) }
+        }
+        main {
+            (runs(certificate))
+            h2 { "Conditions" }
+            ul { @for condition in &bounds.conditions { li { (condition) } } }
+            (slices(certificate))
+        }
+        footer {
+            p { "The certificate is in this page as JSON, in the element " code { "#report" } "." }
+        }
+    }
+}
+
+fn runs(certificate: &Certificate) -> Markup {
+    let (runs, out) = (&certificate.runs, &certificate.left_out);
+    let [none, one, two] = runs.by_faults;
+    let counts = [
+        ("runs", runs.all),
+        ("without a fault", none),
+        ("with one fault", one),
+        ("with two faults", two),
+        ("valid", runs.valid),
+        ("unknown", runs.unknown),
+        ("violated", runs.violated),
+        ("a fault was fired", runs.fired),
+        ("at least two processes acquired the lock", runs.contended),
+        ("left out: places in gaps", out.gap_places),
+        ("left out: plans whose last fault meets nothing", out.idle_plans),
+        ("left out: plans that cannot be", out.colliding_plans),
+    ];
+    html! {
+        table {
+            caption { "What was run, and what was not" }
+            tbody { @for (name, count) in counts { tr { th scope="row" { (name) } td { (count) } } } }
+        }
+    }
+}
+
+/// The parts of the work, each of which can be done again.
+fn slices(certificate: &Certificate) -> Markup {
+    html! {
+        h2 { "Parts" }
+        p { "Digest of all: " code { (certificate.digest) } }
+        div.scroll tabindex="0" role="group" aria-label="Parts of the work" {
+            table {
+                (heads(&["faults", "units", "runs", "digest"]))
+                tbody { @for slice in &certificate.slices { (row(slice)) } }
+            }
+        }
+    }
+}
+
+fn row(slice: &Slice) -> Markup {
+    html! {
+        tr {
+            td { (slice.faults) }
+            td { (slice.from) ".." (slice.to) }
+            td { (slice.runs) }
+            td { code { (slice.digest) } }
+        }
+    }
+}

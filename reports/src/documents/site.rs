@@ -1,0 +1,218 @@
+//! The documentation as a site: every Markdown page of the repository, what they link to, the
+//! matrix and the certificates as the pages that `--format html` makes of them, the schemas, and a
+//! search.
+//!
+//! In: the repository's files. Out: files that work from a folder, without a server and without a
+//! network. A link that leads nowhere is an error.
+
+mod document;
+mod frame;
+mod markdown;
+mod path;
+mod search;
+
+use super::schema;
+use crate::record::visible::visible;
+use document::document;
+use frame::framed;
+use markdown::{Link, Page, markdown};
+use maud::{Markup, html};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What is at a path of the repository.
+pub enum Entry {
+    /// A file and its bytes.
+    File(Vec<u8>),
+    /// A folder and the names in it, sorted.
+    Folder(Vec<String>),
+}
+
+/// Why there is no site.
+#[derive(PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SiteError {
+    /// The folder is no repository of fencepost.
+    #[error("there is no '{0}' here: expected the folder of fencepost's repository")]
+    Missing(String),
+    /// Links that lead nowhere.
+    #[error("{}", told(.0))]
+    DeadLinks(Vec<DeadLink>),
+}
+
+/// A link that leads nowhere.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct DeadLink {
+    /// The page it is on, as a path of the repository.
+    pub page: String,
+    /// Where it leads, as written there.
+    pub target: String,
+}
+
+/// All of them on one line.
+fn told(links: &[DeadLink]) -> String {
+    let one = |link: &DeadLink| format!("{} links to '{}'", link.page, visible(&link.target));
+    let all: Vec<String> = links.iter().map(one).collect();
+    format!("links that lead nowhere: {}", all.join(", "))
+}
+
+/// Where the pages begin; what they link to follows.
+const STARTS: [&str; 6] =
+    ["README.md", "docs", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+/// The page of the search, which no page of the repository is named as.
+const SEARCH: &str = "search.html";
+const SCHEMAS: &str = "schemas/index.html";
+
+/// The files of the site by their paths. `repository` tells what is at a path, which has `/` between
+/// names and none before the first.
+///
+/// Errors: [`SiteError::Missing`] if there is no documentation, [`SiteError::DeadLinks`] with every
+/// link between pages that leads to no file or to no heading.
+pub fn site(
+    repository: impl Fn(&str) -> Option<Entry>,
+) -> Result<BTreeMap<String, Vec<u8>>, SiteError> {
+    let mut builder = Builder::new(&repository);
+    for start in STARTS {
+        if repository(start).is_none() {
+            return Err(SiteError::Missing(start.to_owned()));
+        }
+        builder.wanted.push_back(start.to_owned());
+    }
+    while let Some(path) = builder.wanted.pop_front() {
+        builder.add(&path);
+    }
+    let dead = builder.dead_links();
+    if dead.is_empty() { Ok(builder.files()) } else { Err(SiteError::DeadLinks(dead)) }
+}
+
+struct Builder<'r> {
+    repository: &'r dyn Fn(&str) -> Option<Entry>,
+    /// Paths of the repository that are still to be looked at.
+    wanted: VecDeque<String>,
+    seen: BTreeSet<String>,
+    /// By their paths in the repository.
+    pages: BTreeMap<String, Page>,
+    /// What is not framed, by its path in the site.
+    others: BTreeMap<String, Vec<u8>>,
+}
+
+impl Builder<'_> {
+    fn new(repository: &dyn Fn(&str) -> Option<Entry>) -> Builder<'_> {
+        let (pages, others) = (BTreeMap::new(), BTreeMap::new());
+        let (wanted, seen) = (VecDeque::new(), BTreeSet::new());
+        Builder { repository, wanted, seen, pages, others }
+    }
+
+    fn add(&mut self, path: &str) {
+        if !self.seen.insert(path.to_owned()) {
+            return;
+        }
+        let page = match (self.repository)(path) {
+            None => return,
+            Some(Entry::Folder(names)) => self.folder(path, &names),
+            Some(Entry::File(bytes)) => match String::from_utf8(bytes) {
+                Ok(text) if path.ends_with(".md") => markdown(path, &text, self.repository),
+                Ok(text) => match document(path, &text) {
+                    Some(page) => {
+                        self.others.insert(path::in_site(path, false), page.into_bytes());
+                        self.others.insert(path.to_owned(), text.into_bytes());
+                        return;
+                    }
+                    None => Page::of(path, html! { pre tabindex="0" { code { (text) } } }),
+                },
+                Err(bytes) => {
+                    self.others.insert(path.to_owned(), bytes.into_bytes());
+                    return;
+                }
+            },
+        };
+        self.wanted.extend(page.links.iter().filter_map(|link| link.path.clone()));
+        self.pages.insert(path.to_owned(), page);
+    }
+
+    /// A page with what is in a folder. Pages of `docs` are all wanted, whoever links to them.
+    fn folder(&mut self, path: &str, names: &[String]) -> Page {
+        let all: Vec<String> = names.iter().map(|name| format!("{path}/{name}")).collect();
+        let is_docs = path == "docs" || path.starts_with("docs/");
+        if is_docs {
+            let ends = [".md", ".json"];
+            let of_interest =
+                |path: &&String| !path.contains('.') || ends.iter().any(|end| path.ends_with(end));
+            self.wanted.extend(all.iter().filter(of_interest).cloned());
+        }
+        let from = path::in_site(path, true);
+        let links: Vec<Link> =
+            if is_docs { Vec::new() } else { all.iter().map(|path| Link::to(path)).collect() };
+        let listed = links.iter().zip(names).map(|(link, name)| {
+            (path::between(&from, &link.in_site(self.repository)), name.as_str())
+        });
+        let body = html! { ul { @for (href, name) in listed { li { a href=(href) { (name) } } } } };
+        Page { links, out: from, ..Page::of(path, body) }
+    }
+
+    /// Links to what is not there, or to a heading that a page does not have.
+    fn dead_links(&self) -> Vec<DeadLink> {
+        let mut dead = Vec::new();
+        for (path, page) in &self.pages {
+            let is_alive = |link: &&Link| match &link.path {
+                None => false,
+                Some(to) => (self.repository)(to).is_some() && self.has_heading(to, &link.heading),
+            };
+            let broken = page.links.iter().filter(|link| !is_alive(link));
+            dead.extend(
+                broken.map(|link| DeadLink { page: path.clone(), target: link.written.clone() }),
+            );
+        }
+        dead
+    }
+
+    fn has_heading(&self, path: &str, heading: &str) -> bool {
+        heading.is_empty()
+            || self.pages.get(path).is_some_and(|page| page.headings.contains(heading))
+    }
+
+    fn files(mut self) -> BTreeMap<String, Vec<u8>> {
+        let mut files = std::mem::take(&mut self.others);
+        // A folder of `docs` has a page of its own or none.
+        self.pages.retain(|path, _| path != "docs" && !is_folder_of_docs(path));
+        let pages: Vec<&Page> = self.pages.values().collect();
+        for page in &pages {
+            files.insert(page.out.clone(), framed(&page.out, &page.title, &page.body));
+        }
+        files.insert(SEARCH.to_owned(), search::page(SEARCH, &pages));
+        files.insert(SCHEMAS.to_owned(), framed(SCHEMAS, "Schemas", &schemas()));
+        for (name, text) in schema_texts() {
+            files.insert(format!("schemas/{name}.json"), text.clone().into_bytes());
+            let out = format!("schemas/{name}.html");
+            let body = html! {
+                h1 { "Schema of " (name) }
+                p { "As a file: " a href={ (name) ".json" } { (name) ".json" } "." }
+                pre tabindex="0" { code { (text) } }
+            };
+            files.insert(out.clone(), framed(&out, &format!("Schema of {name}"), &body));
+        }
+        files
+    }
+}
+
+fn is_folder_of_docs(path: &str) -> bool {
+    path.starts_with("docs/") && !path.contains('.')
+}
+
+fn schema_texts() -> impl Iterator<Item = (&'static str, String)> {
+    schema::NAMES.into_iter().filter_map(|name| {
+        Some((name, serde_json::to_string_pretty(&schema::schema(name)?).ok()? + "\n"))
+    })
+}
+
+fn schemas() -> Markup {
+    html! {
+        h1 { "Schemas" }
+        p { "The JSON Schemas (2020-12) of the published formats, as " code { "fencepost schema" }
+            " prints them." }
+        ul {
+            @for name in schema::NAMES { li { a href={ (name) ".html" } { (name) } } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! What is around every page: a way home, the search, and the pages by what they are for.
+
+use super::path::between;
+use super::{SCHEMAS, SEARCH};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("site.css");
+
+/// What a reader may look for, and the pages with it, by their paths in the site.
+const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
+    (
+        "Use it",
+        &[
+            ("Start here", "index.html"),
+            ("Sweeps in CI", "docs/sweeps.html"),
+            ("Your own lock", "docs/add-your-lock.html"),
+            ("Your own program", "docs/own-programs.html"),
+            ("Every plan within bounds", "docs/explore.html"),
+            ("How faults are aimed", "docs/search.html"),
+        ],
+    ),
+    (
+        "What it found",
+        &[
+            ("Gallery", "docs/gallery/index.html"),
+            ("Matrix", "docs/matrix.html"),
+            ("Matrix, every figure", "docs/matrix.json.html"),
+            ("Protocols", "docs/protocols.html"),
+            ("Anomalies", "docs/anomalies.html"),
+            ("Boundaries", "docs/boundaries.html"),
+            ("Certificates", "docs/certificates/index.html"),
+            ("Known bugs", "docs/known-bugs.html"),
+            ("Smallest plans", "docs/minimal-plans.html"),
+            ("Load", "docs/load.html"),
+        ],
+    ),
+    (
+        "How far to trust it",
+        &[
+            ("Fidelity", "docs/fidelity.html"),
+            ("Reliability", "docs/reliability.html"),
+            ("Speed", "docs/speed.html"),
+            ("Security", "SECURITY.html"),
+        ],
+    ),
+    (
+        "Work on it",
+        &[
+            ("Schemas", SCHEMAS),
+            ("Architecture", "ARCHITECTURE.html"),
+            ("Contributing", "CONTRIBUTING.html"),
+            ("Changes", "CHANGELOG.html"),
+        ],
+    ),
+];
+
+/// A page with its frame. `out` is its path in the site.
+pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
+    page(out, title, body, "", &html! {})
+}
+
+/// A page that may run scripts of these hashes (in the words of a content security policy), and has
+/// something behind its end.
+pub(super) fn page(
+    out: &str,
+    title: &str,
+    body: &Markup,
+    scripts: &str,
+    after: &Markup,
+) -> Vec<u8> {
+    let policy = format!(
+        "default-src 'none'; {scripts}style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
+         form-action 'none'"
+    );
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { (title) " · fencepost" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    a.home href=(between(out, "index.html")) { "fencepost" }
+                    a href=(between(out, SEARCH)) { "Search" }
+                    a.to-pages href="#pages" { "All pages" }
+                }
+                main { (body) }
+                (navigation(out))
+                (after)
+            }
+        }
+    };
+    (page.into_string() + "\n").into_bytes()
+}
+
+fn navigation(out: &str) -> Markup {
+    html! {
+        nav id="pages" aria-label="Pages" {
+            @for (group, pages) in NAVIGATION {
+                p { (group) }
+                ul {
+                    @for (name, page) in *pages {
+                        li {
+                            a href=(between(out, page)) aria-current=[(*page == out).then_some("page")] {
+                                (name)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The pages that every page leads to.
+#[cfg(test)]
+pub(super) fn leads_to() -> impl Iterator<Item = &'static str> {
+    NAVIGATION.iter().flat_map(|(_, pages)| pages.iter().map(|(_, page)| *page))
+}
