@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod attend;
+pub mod calendar;
 mod disk;
 mod input;
 mod machine;

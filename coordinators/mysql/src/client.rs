@@ -5,13 +5,13 @@ mod commands;
 mod login;
 mod statements;
 
-use crate::error::{Outcome, SqlError};
+use crate::error::SqlError;
 use crate::locks::{SessionId, UserLocks};
 use crate::packet::{self, Frame, Reply};
 use crate::session::Session;
-use crate::value::Value;
+use crate::store::{Store, log};
 use bytes::{Bytes, BytesMut};
-use fencepost_machine::Now;
+use fencepost_machine::{Now, Output};
 use login::Login;
 use statements::Job;
 use std::collections::BTreeSet;
@@ -26,6 +26,7 @@ const LOOK_EVERY_US: i64 = 1_000_000;
 pub(crate) struct Core {
     pub(crate) now: Now,
     pub(crate) locks: UserLocks,
+    pub(crate) store: Store,
     /// The sessions that there are.
     pub(crate) sessions: BTreeSet<SessionId>,
     /// Who is to be ended, and whether only its statement.
@@ -34,6 +35,35 @@ pub(crate) struct Core {
     pub(crate) questions: u64,
     /// When the server began, by its monotonic clock.
     pub(crate) started_at: u64,
+    /// What the server wants of its disk.
+    pub(crate) wants: Vec<Output>,
+    /// How many syncs have been asked for and are done.
+    pub(crate) asked_syncs: u64,
+    pub(crate) done_syncs: u64,
+}
+
+impl Core {
+    /// Appends to the log what was committed. The sync after which it is safe
+    /// (`innodb_flush_log_at_trx_commit` as it comes); `None` if there is nothing.
+    fn write_log(&mut self) -> Option<u64> {
+        let records = std::mem::take(&mut self.store.unlogged);
+        if records.is_empty() {
+            return None;
+        }
+        self.wants.push(Output::DiskAppend { bytes: log::group(&records) });
+        self.wants.push(Output::DiskSync);
+        self.asked_syncs += 1;
+        Some(self.asked_syncs)
+    }
+}
+
+/// How a wait for a lock ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wake {
+    Granted,
+    TooLate,
+    Killed,
+    Deadlock,
 }
 
 /// A connection and its session.
@@ -48,6 +78,8 @@ pub(crate) struct Client {
     stage: Stage,
     job: Option<Box<Job>>,
     wait: Option<Wait>,
+    /// The sync of the disk that its statement waits for.
+    flushing: Option<u64>,
     /// When it said or was told something last, by the monotonic clock.
     silent_since: u64,
     /// Whether the other side has gone.
@@ -72,24 +104,26 @@ struct Wait {
     until: i64,
     /// From when its client was gone.
     gone_at: Option<i64>,
+    /// Whether it is for a row: then nobody looks whether the client is still there.
+    is_for_row: bool,
 }
 
 impl Wait {
     /// A wait of so many microseconds; `None` if it is over when it begins. That is also so if its
     /// end is no number of nanoseconds in 64 bits: the real server takes it for an early one.
-    fn new(now: Now, micros: i128) -> Option<Wait> {
+    fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;
         }
         let from = now.wall.0;
         let end = i128::from(from).checked_add(micros)?;
         u64::try_from(end.checked_mul(1_000)?).ok()?;
-        Some(Wait { from, until: i64::try_from(end).ok()?, gone_at: None })
+        Some(Wait { from, until: i64::try_from(end).ok()?, gone_at: None, is_for_row })
     }
 
     /// When it ends if the lock does not come: too late, or noticed that nobody is there.
     fn end(self) -> i64 {
-        let Some(gone_at) = self.gone_at else { return self.until };
+        let Some(gone_at) = self.gone_at.filter(|_| !self.is_for_row) else { return self.until };
         let looks = (gone_at - self.from).div_euclid(LOOK_EVERY_US) + 1;
         self.until.min(self.from + looks.max(1) * LOOK_EVERY_US)
     }
@@ -108,6 +142,7 @@ impl Client {
             stage: Stage::Login(Login::new(salt)),
             job: None,
             wait: None,
+            flushing: None,
             silent_since: now.monotonic.0,
             is_gone: false,
             is_over: false,
@@ -115,10 +150,27 @@ impl Client {
         }
     }
 
+    /// A client of the server itself.
+    pub(crate) fn internal(now: Now) -> Client {
+        Client { stage: Stage::Ready, ..Client::new(0, "", [0; 20], now) }
+    }
+
+    /// Carries a text out, without waiting for the disk.
+    pub(crate) fn carry_out(&mut self, core: &mut Core, text: &str) {
+        self.query(core, text.as_bytes());
+        core.done_syncs = core.asked_syncs;
+        self.synced(core);
+    }
+
     /// Whether something is there that can be served now.
     pub(crate) fn has_more(&self) -> bool {
-        let can_serve = self.wait.is_none() && !self.is_over;
+        let can_serve = !self.is_busy() && !self.is_over;
         can_serve && packet::is_ready(&self.input, self.number)
+    }
+
+    /// Whether a statement waits for a lock or for the disk.
+    fn is_busy(&self) -> bool {
+        self.wait.is_some() || self.flushing.is_some()
     }
 
     /// Takes what has arrived, and serves it up to the end of one command.
@@ -128,9 +180,9 @@ impl Client {
         self.serve(core);
     }
 
-    /// Serves one packet, unless the session waits for a lock.
+    /// Serves one packet, unless the session waits for something.
     pub(crate) fn serve(&mut self, core: &mut Core) {
-        if self.wait.is_some() || self.is_over {
+        if self.is_busy() || self.is_over {
             return;
         }
         match packet::take(&mut self.input, &mut self.number) {
@@ -182,8 +234,9 @@ impl Client {
             return;
         }
         self.is_over = true;
-        (self.job, self.wait) = (None, None);
+        (self.job, self.wait, self.flushing) = (None, None, None);
         core.locks.forget(self.session.id);
+        core.store.roll_back(self.session.id);
         core.sessions.remove(&self.session.id);
     }
 
@@ -207,6 +260,9 @@ impl Client {
             let left = wait.end().saturating_sub(now.wall.0).clamp(0, LOOK_EVERY_US);
             return Some(left as u64);
         }
+        if self.flushing.is_some() {
+            return None;
+        }
         let until = self.silent_since.saturating_add(self.silence_max());
         Some(until.saturating_sub(now.monotonic.0))
     }
@@ -222,8 +278,7 @@ impl Client {
     pub(crate) fn look_at_clock(&mut self, core: &mut Core) {
         match self.wait {
             Some(wait) if wait.end() <= core.now.wall.0 => {
-                core.locks.give_up(self.session.id);
-                self.go_on(core, Ok(Value::truth(false)));
+                self.go_on(core, Wake::TooLate);
             }
             None if self.due_in(core.now) == Some(0) => self.leave(core),
             _ => {}
@@ -232,7 +287,7 @@ impl Client {
 
     /// Whether a wait of this client will end by itself, and be answered.
     pub(crate) fn will_be_answered(&self) -> bool {
-        self.wait.is_some() && !self.is_gone
+        self.is_busy() && !self.is_gone
     }
 
     /// Somebody ends the statement or the session. A statement that is between two operations has
@@ -245,17 +300,34 @@ impl Client {
             if let Some(job) = &mut self.job {
                 job.is_killed = true;
             }
-            core.locks.give_up(self.session.id);
-            self.go_on(core, Ok(Value::Null));
+            self.go_on(core, Wake::Killed);
         }
     }
 
     /// Goes on with a statement whose wait came to this.
-    pub(crate) fn go_on(&mut self, core: &mut Core, outcome: Outcome<Value>) {
-        self.wait = None;
-        self.answer_wait(core, outcome);
+    pub(crate) fn go_on(&mut self, core: &mut Core, wake: Wake) {
+        if self.wait.take().is_none() {
+            return;
+        }
+        if wake != Wake::Granted {
+            core.locks.give_up(self.session.id);
+            core.store.locks.give_up(self.session.id);
+            core.store.wake();
+        }
+        self.answer_wait(core, wake);
         if self.is_gone {
             self.serve(core);
+        }
+    }
+
+    /// The disk has done what it was asked for: whoever waited for that is answered.
+    pub(crate) fn synced(&mut self, core: &mut Core) {
+        if self.flushing.is_some_and(|sync| sync <= core.done_syncs) {
+            self.flushing = None;
+            self.conclude(core, &[]);
+            if self.is_gone {
+                self.serve(core);
+            }
         }
     }
 }

@@ -4,19 +4,31 @@ use crate::error::{Outcome, SqlError};
 use crate::packet::put_text;
 use crate::session::Session;
 use crate::sql::ast::{Comparison, Expression, Function};
+use crate::sql::table_ast::Kind;
+use crate::store::schema::{Column, Default, Definition};
 use crate::value::Value;
 use crate::variables::Held;
 use bytes::BufMut;
 
+const TINY: u8 = 1;
 const LONG: u8 = 3;
 const NULL: u8 = 6;
+const TIMESTAMP: u8 = 7;
 const LONGLONG: u8 = 8;
+const DATETIME: u8 = 12;
 const NEWDECIMAL: u8 = 0xf6;
 const VAR_STRING: u8 = 0xfd;
+const STRING: u8 = 0xfe;
 
 const NOT_NULL: u16 = 1;
+const PRIMARY: u16 = 2;
 const UNSIGNED: u16 = 32;
 const BINARY: u16 = 128;
+/// A `TIMESTAMP` whose default is the time.
+const DEFAULT_NOW: u16 = 1_024;
+const NO_DEFAULT: u16 = 4_096;
+/// A part of a key.
+const PART: u16 = 16_384;
 /// The number of the character set of what is no text.
 const NO_CHARSET: u16 = 63;
 /// What a text says of its places after the point.
@@ -37,13 +49,25 @@ pub(crate) struct Shape {
     places: u8,
     is_unsigned: bool,
     is_nullable: bool,
+    /// What is said of a column of a table besides its type.
+    flags: Option<u16>,
+}
+
+/// The column of a table that a column of a result is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Origin {
+    database: String,
+    /// The table as the statement calls it, and as it is called.
+    called: String,
+    table: String,
+    column: String,
 }
 
 impl Shape {
     fn number(name: &'static str, characters: u32) -> Shape {
         let kind = if characters > LONG_MAX && name.starts_with("big") { LONGLONG } else { LONG };
         let (is_unsigned, is_nullable) = (name.ends_with("unsigned"), true);
-        Shape { kind, name, characters, places: 0, is_unsigned, is_nullable }
+        Shape { kind, name, characters, places: 0, is_unsigned, is_nullable, flags: None }
     }
 
     fn text(characters: usize) -> Shape {
@@ -54,7 +78,14 @@ impl Shape {
             places: NO_PLACES,
             is_unsigned: false,
             is_nullable: true,
+            flags: None,
         }
+    }
+
+    /// A time with so many places.
+    fn time(kind: u8, places: u8) -> Shape {
+        let characters = 19 + u32::from(places) + u32::from(places > 0);
+        Shape { kind, places, characters, ..Shape::number("datetime", 0) }
     }
 
     fn never_null(self) -> Shape {
@@ -62,17 +93,30 @@ impl Shape {
     }
 
     fn is_text(self) -> bool {
-        self.kind == VAR_STRING
+        matches!(self.kind, VAR_STRING | STRING)
+    }
+
+    /// The definition of a column of that shape, which is of no table.
+    pub(crate) fn column(self, name: &[u8], session: &Session) -> Vec<u8> {
+        self.column_of(name, None, session)
     }
 
     /// The definition of a column of that shape.
-    pub(crate) fn column(self, name: &[u8], session: &Session) -> Vec<u8> {
+    pub(crate) fn column_of(
+        self,
+        name: &[u8],
+        origin: Option<&Origin>,
+        session: &Session,
+    ) -> Vec<u8> {
         let mut body = Vec::new();
         put_text(&mut body, b"def");
-        // No database, no table under either of its names.
-        body.put_slice(&[0, 0, 0]);
+        let told =
+            |text: fn(&Origin) -> &String| origin.map_or(&b""[..], |one| text(one).as_bytes());
+        put_text(&mut body, told(|one| &one.database));
+        put_text(&mut body, told(|one| &one.called));
+        put_text(&mut body, told(|one| &one.table));
         put_text(&mut body, short(name));
-        put_text(&mut body, b"");
+        put_text(&mut body, told(|one| &one.column));
         body.put_u8(12);
         let charset = session.charset;
         let (number, length, flags) = match self.is_text() {
@@ -84,7 +128,7 @@ impl Shape {
         body.put_u8(self.kind);
         let nullable = if self.is_nullable { 0 } else { NOT_NULL };
         let unsigned = if self.is_unsigned { UNSIGNED } else { 0 };
-        body.put_u16_le(flags | nullable | unsigned);
+        body.put_u16_le(self.flags.unwrap_or(flags | nullable | unsigned));
         body.put_u8(self.places);
         body.put_u16_le(0);
         body
@@ -118,9 +162,20 @@ pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape
         Expression::Variable(name, is_global) => {
             variable(&session.variables.get(name, *is_global)?, session)
         }
-        Expression::Column(name, clause) => {
-            let message = format!("Unknown column '{name}' in '{clause}'");
+        Expression::Column(named, clause) => {
+            if *clause == "VALUES" {
+                return Err(SqlError::unsupported("VALUES outside of an INSERT"));
+            }
+            let message = format!("Unknown column '{}' in '{clause}'", named.shown());
             return Err(SqlError::new(1054, "42S22", message));
+        }
+        Expression::Now(places, _) => Shape::time(DATETIME, *places).never_null(),
+        Expression::Later(from, count, unit) => {
+            let (from, count) = (shape(from, session)?, shape(count, session)?);
+            if from.kind != DATETIME || !matches!(count.kind, LONG | LONGLONG) {
+                return Err(SqlError::unsupported("such a time"));
+            }
+            Shape::time(DATETIME, if unit.abs() == 1 { 6 } else { from.places })
         }
         Expression::Call(function, arguments) => call(*function, arguments, session)?,
         Expression::Compare(comparison, left, right) => {
@@ -144,7 +199,88 @@ pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape
             }
             Shape { is_nullable: inner.is_nullable, ..Shape::number("boolean", 1) }
         }
+        _ => return Err(SqlError::unsupported("such an expression without a table")),
     })
+}
+
+/// The shape of an expression about a table, whose columns are places, and the column that it is.
+pub(crate) fn of_table(
+    expression: &Expression,
+    (definition, called): (&Definition, &str),
+    session: &Session,
+) -> Outcome<(Shape, Option<Origin>)> {
+    let nullable = |is_nullable| Shape { is_nullable, ..Shape::number("boolean", 1) };
+    let is_nullable =
+        |inner: &Expression| Ok(of_table(inner, (definition, called), session)?.0.is_nullable);
+    let either = |left, right| Ok(is_nullable(left)? | is_nullable(right)?);
+    let shape = match expression {
+        Expression::Field(place) => {
+            let column = &definition.columns[*place];
+            let (database, table) = definition.name.clone();
+            let (called, name) = (called.to_owned(), column.name.clone());
+            let origin = Origin { database, called, table, column: name };
+            return Ok((of_column(column, definition.key.contains(place)), Some(origin)));
+        }
+        Expression::Count => {
+            Shape { kind: LONGLONG, characters: 21, ..Shape::number("bigint", 21) }.never_null()
+        }
+        Expression::Compare(Comparison::Same, ..) | Expression::IsNull(..) => nullable(false),
+        Expression::Compare(_, left, right)
+        | Expression::And(left, right)
+        | Expression::Or(left, right) => nullable(either(left, right)?),
+        Expression::In(one, others) => {
+            let mut may_be = is_nullable(one)?;
+            for other in others {
+                may_be |= is_nullable(other)?;
+            }
+            nullable(may_be)
+        }
+        Expression::Not(inner) => nullable(is_nullable(inner)?),
+        Expression::Literal(_) | Expression::Now(..) | Expression::Call(..) => {
+            shape(expression, session)?
+        }
+        _ => return Err(SqlError::unsupported("such a column of a result")),
+    };
+    Ok((shape, None))
+}
+
+fn of_column(column: &Column, is_key: bool) -> Shape {
+    let shape = match column.kind {
+        Kind::Integer { bytes, width } => {
+            let kind = match bytes {
+                1 => TINY,
+                4 => LONG,
+                _ => LONGLONG,
+            };
+            Shape { kind, flags: Some(0), ..Shape::number("int", width) }
+        }
+        Kind::Text { characters, is_char } => Shape {
+            kind: if is_char { STRING } else { VAR_STRING },
+            places: 0,
+            flags: Some(0),
+            ..Shape::text(characters as usize)
+        },
+        Kind::Time { places, is_timestamp: true } => {
+            Shape { flags: Some(BINARY | UNSIGNED), ..Shape::time(TIMESTAMP, places) }
+        }
+        Kind::Time { places, is_timestamp: false } => {
+            Shape { flags: Some(BINARY), ..Shape::time(DATETIME, places) }
+        }
+    };
+    let mut flags = shape.flags.unwrap_or(0);
+    if !column.is_nullable {
+        flags |= NOT_NULL;
+        if column.default.is_none() {
+            flags |= NO_DEFAULT;
+        }
+    }
+    if column.default == Some(Default::Now) && shape.kind == TIMESTAMP {
+        flags |= DEFAULT_NOW;
+    }
+    if is_key {
+        flags |= PRIMARY | PART;
+    }
+    Shape { is_nullable: column.is_nullable, flags: Some(flags), ..shape }
 }
 
 /// Whether an expression is `TRUE` or `FALSE`, or as good as one of them.
@@ -175,6 +311,7 @@ fn literal(value: &Value, session: &Session) -> Shape {
             ..Shape::number("decimal", 0).never_null()
         },
         Value::Text(text) => Shape::text(session.charset.characters(text)).never_null(),
+        Value::Time(at) => Shape::time(DATETIME, at.places).never_null(),
     }
 }
 

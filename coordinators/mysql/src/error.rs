@@ -80,6 +80,17 @@ impl SqlError {
         SqlError::new(1213, "40001", message)
     }
 
+    pub(crate) fn waited_too_long() -> SqlError {
+        let message = "Lock wait timeout exceeded; try restarting transaction";
+        SqlError::new(1205, "HY000", message)
+    }
+
+    pub(crate) fn in_progress() -> SqlError {
+        let message = "Transaction characteristics can't be changed while a transaction is in \
+                       progress";
+        SqlError::new(1568, "25001", message)
+    }
+
     pub(crate) fn name_too_long(name: &[u8]) -> SqlError {
         let quoted = cut(name, NAME_MAX);
         let message = [b"Identifier name '", &quoted[..], b"' is too long"].concat();

@@ -1,22 +1,25 @@
-//! MariaDB 10.11 as a pure state machine, as far as its user locks go: the protocol of MySQL, and
-//! the statements around `GET_LOCK`.
+//! MariaDB 10.11 as a pure state machine, as far as locks go: the protocol of MySQL, the statements
+//! around `GET_LOCK`, and tables whose rows are locks.
 //!
 //! A packet goes from [`Mysql`] to the client of its connection (`client`), is parsed (`sql`) and
 //! carried out by a small stack machine (`run.rs`), which can stop in the middle of a statement and
 //! go on when the lock that it waits for (`locks.rs`) has come, the time for it is over, or
 //! somebody kills it. A lock belongs to its session: it ends with the connection, as soon as the
-//! server notices that end, or with the server. Nothing is on the disk.
+//! server notices that end, or with the server.
 //!
-//! There are no tables: every statement that needs one is refused with error 1235, and so are
-//! arithmetic, most functions and prepared statements. Only `root` is let in, without a password.
-//! docs/fidelity.md lists what else is not modelled, and where MySQL 8 differs from MariaDB.
+//! A statement about a table goes another way (`execute`): from row to row, whose versions and locks
+//! are in the `store`, as InnoDB has them. What was committed is on the disk.
+//!
+//! What is not modelled is refused with error 1235, and prepared statements with 1295. Only `root` is
+//! let in, without a password. docs/fidelity.md lists what that is, and where MySQL 8 differs from
+//! MariaDB.
 //!
 //! ```
-//! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
+//! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 //! use fencepost_mysql::{Config, Mysql};
 //!
 //! let (now, mut out) = (Now::default(), Outputs::default());
-//! let mut server = Mysql::new(Config::default());
+//! let mut server = Mysql::new(Config::default(), &DiskImage::default());
 //! let connection = ConnectionId(0);
 //! server.handle(Input::Accepted { connection, peer: "client-1:40000" }, now, &mut out);
 //! let Output::Send { bytes, .. } = &out.list[0] else { panic!("the server speaks first") };
@@ -29,6 +32,7 @@ mod charset;
 mod client;
 mod columns;
 mod error;
+mod execute;
 mod locks;
 mod number;
 mod packet;
@@ -36,8 +40,10 @@ mod run;
 mod server;
 mod session;
 mod sql;
+mod store;
 #[cfg(test)]
 mod tests;
+mod timestamp;
 mod value;
 mod variables;
 mod wording;

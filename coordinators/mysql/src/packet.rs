@@ -96,6 +96,7 @@ impl Status {
     pub(crate) const IN_TRANSACTION: u16 = 1;
     pub(crate) const AUTOCOMMIT: u16 = 2;
     pub(crate) const MORE_RESULTS: u16 = 8;
+    pub(crate) const NO_INDEX_USED: u16 = 32;
 }
 
 /// Packets on their way to a client.
@@ -136,9 +137,26 @@ impl Reply {
     }
 
     pub(crate) fn ok(&mut self, status: Status, warnings: u16) {
-        let mut body = vec![0, 0, 0];
+        self.changed(status, warnings, 0, None);
+    }
+
+    /// How many rows were affected, and what is to be said about them.
+    pub(crate) fn changed(
+        &mut self,
+        status: Status,
+        warnings: u16,
+        affected: usize,
+        info: Option<&str>,
+    ) {
+        let mut body = vec![0];
+        put_length(&mut body, affected);
+        // No column counts by itself.
+        body.put_u8(0);
         body.put_u16_le(status.0);
         body.put_u16_le(warnings);
+        if let Some(info) = info {
+            put_text(&mut body, info.as_bytes());
+        }
         self.packet(&body);
     }
 

@@ -2,10 +2,12 @@
 //! wait for a lock, and go on.
 
 use crate::error::{Outcome, SqlError};
+use crate::execute::later;
 use crate::locks::{Release, UserLocks};
 use crate::number::seconds;
 use crate::session::Session;
 use crate::sql::ast::{Comparison, Expression, Function};
+use crate::timestamp::Instant;
 use crate::value::Value;
 use crate::variables::Held;
 
@@ -23,6 +25,8 @@ enum Operation {
     Compare(Comparison),
     IsNull(bool),
     Not,
+    Now(u8),
+    Later(i64),
 }
 
 /// Expressions, and how far they have come.
@@ -31,6 +35,8 @@ pub(crate) struct Run {
     operations: Vec<Operation>,
     at: usize,
     stack: Vec<Value>,
+    /// When the statement began, in microseconds since the Unix epoch.
+    now: i64,
     /// Whether an error is a message only, and its call NULL, as for DO.
     forgives: bool,
 }
@@ -52,17 +58,17 @@ enum Came {
 
 impl Run {
     /// Expressions that nothing has been done about yet.
-    pub(crate) fn new(expressions: &[Expression]) -> Run {
+    pub(crate) fn new(expressions: &[Expression], now: i64) -> Run {
         let mut operations = Vec::new();
         for expression in expressions {
             compile(expression, &mut operations);
         }
-        Run { operations, at: 0, stack: Vec::new(), forgives: false }
+        Run { operations, at: 0, stack: Vec::new(), now, forgives: false }
     }
 
     /// The same for DO, which goes on after an error.
-    pub(crate) fn forgiving(expressions: &[Expression]) -> Run {
-        Run { forgives: true, ..Run::new(expressions) }
+    pub(crate) fn forgiving(expressions: &[Expression], now: i64) -> Run {
+        Run { forgives: true, ..Run::new(expressions, now) }
     }
 
     /// What the wait came to is what the call that waited comes to. Errors: 1213.
@@ -138,6 +144,13 @@ impl Run {
                 compare(comparison, &left, &right)
             }
             Operation::IsNull(wanted) => Value::truth((self.pop() == Value::Null) == wanted),
+            Operation::Now(places) => {
+                Value::Time(Instant { micros: self.now, places: 6 }.cut(places))
+            }
+            Operation::Later(unit) => {
+                let (count, from) = (self.pop(), self.pop());
+                later(&from, &count, unit)?
+            }
             Operation::Not => match self.pop() {
                 Value::Integer(number) => Value::truth(number == 0),
                 _ => Value::Null,
@@ -158,8 +171,22 @@ fn compile(expression: &Expression, out: &mut Vec<Operation>) {
         Expression::Variable(name, is_global) => {
             out.push(Operation::Variable(name.clone(), *is_global));
         }
+        Expression::Now(places, _) => out.push(Operation::Now(*places)),
+        Expression::Later(from, count, unit) => {
+            compile(from, out);
+            compile(count, out);
+            out.push(Operation::Later(*unit));
+        }
         // Whoever asks for the shape of one is refused.
-        Expression::Column(..) => out.push(Operation::Push(Value::Null)),
+        Expression::Column(..)
+        | Expression::Field(_)
+        | Expression::Inserted(_)
+        | Expression::Count
+        | Expression::And(..)
+        | Expression::Or(..)
+        | Expression::In(..)
+        | Expression::Add(..)
+        | Expression::Subtract(..) => out.push(Operation::Push(Value::Null)),
         Expression::Call(function, arguments) => {
             arguments.iter().for_each(|argument| compile(argument, out));
             out.push(Operation::Call(*function, arguments.len()));
@@ -187,6 +214,20 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
         _ if has_null => Value::Null,
         Comparison::Equal => Value::truth(left == right),
         Comparison::NotEqual => Value::truth(left != right),
+        _ => {
+            // Only integers come here.
+            let number = |value: &Value| match value {
+                Value::Integer(number) => *number,
+                _ => 0,
+            };
+            let (left, right) = (number(left), number(right));
+            Value::truth(match comparison {
+                Comparison::Less => left < right,
+                Comparison::LessOrEqual => left <= right,
+                Comparison::Greater => left > right,
+                _ => left >= right,
+            })
+        }
     }
 }
 

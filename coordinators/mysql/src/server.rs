@@ -1,18 +1,24 @@
 //! The server as a machine: connections and bytes in, replies out, and a timer for all that becomes
 //! too late.
 
-use crate::client::{Client, Core};
+use crate::client::{Client, Core, Wake};
 use crate::error::SqlError;
 use crate::locks::SessionId;
 use crate::packet::Reply;
-use crate::value::Value;
+use crate::store::log;
 use bytes::Bytes;
 use fencepost_machine::wording::Wording;
-use fencepost_machine::{ConnectionId, Input, KeyChange, Machine, Now, Output, Outputs, TapEvent};
+use fencepost_machine::{
+    ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs, TapEvent,
+};
 use std::collections::BTreeMap;
 
 /// As MariaDB comes (`max_connections`); one more is let in for an administrator.
 const CLIENTS_MAX: usize = 151;
+/// How often the real server looks for versions of rows that nobody can see any more.
+const PURGE_EVERY_US: u64 = 1_000_000;
+/// A log that is longer than this is written anew when a server starts.
+const LOG_MAX: usize = 1 << 20;
 /// The number of the first session; those before it are the server's own.
 const FIRST_SESSION: SessionId = 3;
 
@@ -23,17 +29,20 @@ pub struct Config {
     pub clients_max: usize,
     /// From which the salts of the sessions follow.
     pub seed: u64,
-    /// The name of the user lock that the judge is told of.
+    /// The name of the lock that the judge is told of: of a user lock, or of the row of a table
+    /// `locks` that a transaction has locked.
     pub watch: Option<String>,
+    /// Statements that make the tables of a server that has none.
+    pub schema: String,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { clients_max: CLIENTS_MAX, seed: 0, watch: None }
+        Config { clients_max: CLIENTS_MAX, seed: 0, watch: None, schema: String::new() }
     }
 }
 
-/// One MariaDB server. It has no disk: what outlives it are no locks.
+/// One MariaDB server. What outlives it is what was committed, and no locks.
 #[derive(Debug)]
 pub struct Mysql {
     core: Core,
@@ -45,20 +54,51 @@ pub struct Mysql {
     /// Who had the lock that is watched when that was last told.
     told: Option<SessionId>,
     has_booted: bool,
+    /// What the disk is to hold instead of what it holds.
+    checkpoint: Option<DiskImage>,
+    /// When old versions of rows were dropped last, by the monotonic clock.
+    purged_at: u64,
 }
 
 impl Mysql {
-    /// A server that nobody is connected to.
-    pub fn new(config: Config) -> Mysql {
-        Mysql {
-            core: Core::default(),
+    /// A server that boots from what its disk holds, and that nobody is connected to.
+    pub fn new(config: Config, image: &DiskImage) -> Mysql {
+        let store = log::replay(&image.append_only);
+        let is_new = store.tables.is_empty();
+        let mut server = Mysql {
+            core: Core { store, ..Core::default() },
             clients: BTreeMap::new(),
             refused: Vec::new(),
             next_session: FIRST_SESSION,
             config,
             told: None,
             has_booted: false,
+            checkpoint: None,
+            purged_at: 0,
+        };
+        if is_new && !server.config.schema.is_empty() {
+            server.prepare();
+        } else if image.append_only.len() > LOG_MAX {
+            server.rewrite();
         }
+        server
+    }
+
+    /// Carries out the statements that make the tables, and keeps them safely.
+    fn prepare(&mut self) {
+        let mut client = Client::internal(self.core.now);
+        for statement in self.config.schema.clone().split(';') {
+            client.carry_out(&mut self.core, statement.trim());
+        }
+        client.leave(&mut self.core);
+        self.core.wants.clear();
+        (self.core.asked_syncs, self.core.done_syncs) = (0, 0);
+        self.rewrite();
+    }
+
+    fn rewrite(&mut self) {
+        let append_only = log::checkpoint(&self.core.store);
+        self.checkpoint = Some(DiskImage { append_only, ..DiskImage::default() });
     }
 
     fn dispatch(&mut self, input: Input<'_>) {
@@ -84,8 +124,13 @@ impl Mysql {
                     client.hang_up(&mut self.core);
                 }
             }
-            Input::DiskSynced
-            | Input::Connected { .. }
+            Input::DiskSynced => {
+                self.core.done_syncs += 1;
+                for client in self.clients.values_mut() {
+                    client.synced(&mut self.core);
+                }
+            }
+            Input::Connected { .. }
             | Input::ConnectFailed { .. }
             | Input::Unsent { .. }
             | Input::Operator { .. } => {}
@@ -110,16 +155,27 @@ impl Mysql {
         loop {
             if let Some(id) = self.core.locks.woken.pop_front() {
                 if let Some(client) = find(&mut self.clients, id) {
-                    client.go_on(&mut self.core, Ok(Value::truth(true)));
+                    client.go_on(&mut self.core, Wake::Granted);
+                }
+            } else if let Some(id) = self.core.store.victims.pop_front() {
+                if let Some(client) = find(&mut self.clients, id) {
+                    client.go_on(&mut self.core, Wake::Deadlock);
+                }
+            } else if let Some(id) = self.core.store.woken.pop_front() {
+                if let Some(client) = find(&mut self.clients, id) {
+                    client.go_on(&mut self.core, Wake::Granted);
                 }
             } else if let Some(id) = self.core.locks.victims.pop_front() {
                 if let Some(client) = find(&mut self.clients, id) {
-                    client.go_on(&mut self.core, Err(SqlError::deadlock()));
+                    client.go_on(&mut self.core, Wake::Deadlock);
                 }
             } else if let Some((id, is_query)) = self.core.kills.pop() {
                 if let Some(client) = find(&mut self.clients, id) {
                     client.kill(&mut self.core, is_query);
                 }
+            } else if self.purged_at + PURGE_EVERY_US <= self.core.now.monotonic.0 {
+                self.purged_at = self.core.now.monotonic.0;
+                self.core.store.purge();
             } else {
                 return;
             }
@@ -129,7 +185,9 @@ impl Mysql {
     /// Tells the judge whose lock it is, if that has changed.
     fn tell(&mut self, out: &mut Outputs) {
         let Some(watch) = &self.config.watch else { return };
-        let now = self.core.locks.holder(watch.as_bytes());
+        let core = &self.core;
+        let of_row = || core.store.holder("locks", watch);
+        let now = core.locks.holder(watch.as_bytes()).or_else(of_row);
         if now == self.told {
             return;
         }
@@ -161,6 +219,10 @@ impl Mysql {
 
     /// Sends what was said, closes what is over, and asks to be woken.
     fn hand_over(&mut self, out: &mut Outputs) {
+        if let Some(image) = self.checkpoint.take() {
+            out.list.push(Output::DiskReplace { image });
+        }
+        out.list.append(&mut self.core.wants);
         for connection in self.refused.drain(..) {
             let mut reply = Reply::new(0);
             reply.plain_error(&SqlError::new(1040, "08004", "Too many connections"));

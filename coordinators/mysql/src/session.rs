@@ -1,9 +1,10 @@
 //! A session: what belongs to one client between its statements.
 
 use crate::charset::Charset;
-use crate::error::SqlError;
+use crate::error::{Outcome, SqlError};
 use crate::locks::SessionId;
 use crate::packet::Status;
+use crate::store::Store;
 use crate::variables::Variables;
 
 /// The databases that every server has. None of them has a table here.
@@ -21,6 +22,14 @@ pub(crate) struct Session {
     pub(crate) charset: Charset,
     pub(crate) variables: Variables,
     pub(crate) in_transaction: bool,
+    /// How the transaction that is open, or the next, is kept apart from others.
+    pub(crate) isolation: &'static str,
+    /// The time that the client wants it to be, in microseconds since the Unix epoch.
+    pub(crate) timestamp: Option<i64>,
+    /// Whether the client counts rows that it found, though they did not change.
+    pub(crate) counts_found: bool,
+    /// Whether the statement looks at rows without the help of an index.
+    pub(crate) no_index: bool,
     /// Whether one text may hold several statements.
     pub(crate) takes_several: bool,
     /// What `SHOW WARNINGS` shows.
@@ -47,6 +56,10 @@ impl Session {
             charset: crate::charset::DEFAULT,
             variables: Variables::default(),
             in_transaction: false,
+            isolation: Variables::default().isolation,
+            timestamp: None,
+            counts_found: false,
+            no_index: false,
             takes_several: false,
             messages: Vec::new(),
             warnings: 0,
@@ -57,7 +70,8 @@ impl Session {
     pub(crate) fn status(&self) -> Status {
         let transaction = u16::from(self.in_transaction) * Status::IN_TRANSACTION;
         let autocommit = u16::from(self.variables.autocommit) * Status::AUTOCOMMIT;
-        Status(transaction | autocommit)
+        let no_index = u16::from(self.no_index) * Status::NO_INDEX_USED;
+        Status(transaction | autocommit | no_index)
     }
 
     pub(crate) fn warn(&mut self, code: u16, text: impl Into<Vec<u8>>) {
@@ -84,8 +98,42 @@ impl Session {
         }
     }
 
+    /// A warning instead of an error, if that is what the statement says.
+    pub(crate) fn warn_or(&mut self, error: SqlError, is_warning: bool) -> Outcome<()> {
+        if !is_warning {
+            return Err(error);
+        }
+        self.warn(error.code, error.message);
+        Ok(())
+    }
+
+    /// A note instead of an error, if that is what the statement says.
+    pub(crate) fn note(&mut self, error: SqlError, is_note: bool) -> Outcome<()> {
+        if !is_note {
+            return Err(error);
+        }
+        self.tell(Message { level: "Note", code: error.code, text: error.message });
+        Ok(())
+    }
+
+    /// The time of a statement that begins at that instant.
+    pub(crate) fn instant(&self, wall: i64) -> i64 {
+        self.timestamp.unwrap_or(wall)
+    }
+
+    /// The transaction is over; what was said for it alone is forgotten.
+    pub(crate) fn end_transaction(&mut self) {
+        self.in_transaction = false;
+        self.isolation = self.variables.isolation;
+    }
+
+    /// Whether there is a database of that name.
+    pub(crate) fn knows(&self, name: &str, store: &Store) -> bool {
+        DATABASES.contains(&name) || store.databases.contains(name)
+    }
+
     /// Chooses a database. Errors: 1046, 1049.
-    pub(crate) fn choose(&mut self, name: &str) -> Result<(), SqlError> {
+    pub(crate) fn choose(&mut self, name: &str, store: &Store) -> Result<(), SqlError> {
         if name.is_empty() {
             return Err(SqlError::no_database());
         }
@@ -98,8 +146,9 @@ impl Session {
             // The names of the others are those of folders, and these tell large from small.
             **known == name || **known == "information_schema" && name.eq_ignore_ascii_case(known)
         };
-        let known = DATABASES.iter().find(is_known);
-        self.database = Some(known.ok_or_else(|| SqlError::unknown_database(name))?.to_string());
+        let known = DATABASES.iter().find(is_known).map(|known| (*known).to_owned());
+        let known = known.or_else(|| store.databases.get(name).cloned());
+        self.database = Some(known.ok_or_else(|| SqlError::unknown_database(name))?);
         Ok(())
     }
 
@@ -107,7 +156,8 @@ impl Session {
     pub(crate) fn reset(&mut self) {
         self.variables = Variables::default();
         self.charset = crate::charset::DEFAULT;
-        self.in_transaction = false;
+        self.end_transaction();
+        self.timestamp = None;
         self.messages.clear();
     }
 }

@@ -1,9 +1,12 @@
 //! The statements that are understood: from text to [`ast::Statement`].
 
 pub(crate) mod ast;
+mod changes;
+mod definitions;
 mod expressions;
 mod settings;
 mod statements;
+pub(crate) mod table_ast;
 mod token;
 
 pub(crate) use statements::{Parsed, parse};

@@ -1,6 +1,7 @@
 //! Tests that need to see inside, or to move the clocks.
 
 mod anything;
+mod tables;
 mod taps;
 mod time;
 mod world;

@@ -1,6 +1,7 @@
 //! Values: what expressions come to, and how they are sent.
 
 use crate::number::Decimal;
+use crate::timestamp::Instant;
 
 /// One value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,6 +13,7 @@ pub(crate) enum Value {
     Decimal(Decimal),
     /// In the character set of the connection.
     Text(Vec<u8>),
+    Time(Instant),
 }
 
 impl Value {
@@ -26,6 +28,7 @@ impl Value {
             Value::Integer(number) => Some(number.to_string().into_bytes()),
             Value::Decimal(decimal) => Some(decimal.text.clone().into_bytes()),
             Value::Text(text) => Some(text.clone()),
+            Value::Time(at) => Some(at.text().into_bytes()),
         }
     }
 }

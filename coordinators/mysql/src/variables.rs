@@ -2,6 +2,7 @@
 
 use crate::VERSION;
 use crate::error::{Outcome, SqlError};
+use crate::number::seconds;
 use crate::packet::BODY_MAX;
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -36,7 +37,13 @@ pub(crate) struct Variables {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     Autocommit(bool),
-    Integer { name: &'static str, value: u64, out_of_bounds: Option<String> },
+    /// The time that statements are to have, in microseconds since the Unix epoch.
+    Timestamp(Option<i64>),
+    Integer {
+        name: &'static str,
+        value: u64,
+        out_of_bounds: Option<String>,
+    },
 }
 
 /// What a variable holds.
@@ -69,6 +76,7 @@ impl Variables {
             "max_allowed_packet" => Ok(Held::Number(BODY_MAX as u64)),
             "version" => Ok(Held::Text(VERSION.to_owned())),
             "version_comment" => Ok(Held::Text("Debian 12".to_owned())),
+            "timestamp" => Err(SqlError::unsupported("@@timestamp")),
             _ => Err(SqlError::unknown_variable(name)),
         }
     }
@@ -88,6 +96,14 @@ impl Variables {
         }
     }
 
+    /// How many microseconds a statement waits for a row.
+    pub(crate) fn row_wait_us(&self) -> i128 {
+        match self.get("innodb_lock_wait_timeout", false) {
+            Ok(Held::Number(seconds)) => i128::from(seconds) * 1_000_000,
+            _ => 0,
+        }
+    }
+
     /// What an assignment comes to; `None` is the default. Errors: 1193, 1231, 1232, 1238.
     pub(crate) fn check(&self, name: &str, value: Option<&Value>) -> Outcome<Change> {
         if name == "autocommit" {
@@ -97,6 +113,7 @@ impl Variables {
             return integer.check(value);
         }
         match name {
+            "timestamp" => timestamp(value).map(Change::Timestamp),
             "max_allowed_packet" => {
                 let message = "SESSION variable 'max_allowed_packet' is read-only. Use SET \
                                GLOBAL to assign the value";
@@ -115,6 +132,8 @@ impl Variables {
     pub(crate) fn apply(&mut self, change: &Change) {
         match change {
             Change::Autocommit(is_on) => self.autocommit = *is_on,
+            // The session has it.
+            Change::Timestamp(_) => {}
             Change::Integer { name, value, .. } => {
                 self.integers.insert(name, *value);
             }
@@ -139,11 +158,26 @@ impl Integer {
     }
 }
 
+/// Seconds since the Unix epoch, perhaps with a fraction; zero and the default are the clock's.
+fn timestamp(value: Option<&Value>) -> Outcome<Option<i64>> {
+    let micros = match value {
+        None => 0,
+        Some(Value::Integer(number)) => number.saturating_mul(1_000_000),
+        Some(Value::Decimal(decimal)) => seconds(decimal.text.as_bytes()).micros,
+        Some(_) => return Err(SqlError::unsupported("such a timestamp")),
+    };
+    match i64::try_from(micros) {
+        Ok(0) => Ok(None),
+        Ok(micros @ 1_000_000..2_147_483_647_000_000) => Ok(Some(micros)),
+        _ => Err(SqlError::unsupported("such a timestamp")),
+    }
+}
+
 fn autocommit(value: Option<&Value>) -> Outcome<bool> {
     let shown = match value {
         None | Some(Value::Integer(1)) => return Ok(true),
         Some(Value::Integer(0)) => return Ok(false),
-        Some(Value::Decimal(_)) => {
+        Some(Value::Decimal(_) | Value::Time(_)) => {
             let message = "Incorrect argument type to variable 'autocommit'";
             return Err(SqlError::new(1232, "42000", message));
         }

@@ -35,7 +35,10 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
             let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
             postgresql::serve(arguments.bind, port, (dir, clients_max))
         }
-        Coordinator::MySql => mysql::serve(arguments.bind, port, arguments.max_clients),
+        Coordinator::MySql => {
+            let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
+            mysql::serve(arguments.bind, port, (dir, clients_max))
+        }
         Coordinator::Etcd => {
             let servers = arguments.servers.unwrap_or(1);
             let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
@@ -73,14 +76,14 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
 
 /// Refuses what only other coordinators have.
 fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
-    use Coordinator::{Etcd, Memcached, PostgreSql, Redis, ZooKeeper};
+    use Coordinator::{Etcd, Memcached, MySql, PostgreSql, Redis, ZooKeeper};
     let given: [(&str, bool, &[Coordinator]); 8] = [
         ("--nodes", arguments.nodes > 1, &[Redis, Memcached]),
         ("--servers", arguments.servers.is_some(), &[ZooKeeper, Etcd]),
         ("--replicas", arguments.replicas > 0, &[Redis]),
         ("--sentinels", arguments.sentinels > 0, &[Redis]),
         ("--persistence", arguments.persistence != Persistence::None, &[Redis]),
-        ("--dir", arguments.dir.is_some(), &[Redis, ZooKeeper, PostgreSql, Etcd]),
+        ("--dir", arguments.dir.is_some(), &[Redis, ZooKeeper, PostgreSql, MySql, Etcd]),
         ("--maxmemory", arguments.maxmemory > 0, &[Redis, Memcached]),
         ("--requirepass", arguments.requirepass.is_some(), &[Redis]),
     ];

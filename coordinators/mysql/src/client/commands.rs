@@ -39,9 +39,10 @@ impl Client {
             _ => {}
         }
         self.session.warnings = 0;
+        self.session.no_index = false;
         let mut reply = Reply::new(self.number);
         let outcome = match command {
-            INIT_DB => self.session.choose(&String::from_utf8_lossy(rest)),
+            INIT_DB => self.session.choose(&String::from_utf8_lossy(rest), &core.store),
             FIELD_LIST => Err(match self.session.database {
                 None => SqlError::no_database(),
                 Some(_) => SqlError::unsupported("COM_FIELD_LIST"),
@@ -69,6 +70,7 @@ impl Client {
             }
             RESET_CONNECTION => {
                 core.locks.release_all(self.session.id);
+                core.store.roll_back(self.session.id);
                 self.session.reset();
                 Ok(())
             }

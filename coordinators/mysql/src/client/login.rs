@@ -7,6 +7,7 @@ use crate::charset::{Charset, DEFAULT};
 use crate::error::{Outcome, SqlError};
 use crate::locks::SessionId;
 use crate::packet::Reply;
+use crate::store::Store;
 use bytes::{BufMut, Bytes, BytesMut};
 
 const USER: &str = "root";
@@ -14,6 +15,7 @@ const PLUGIN: &[u8] = b"mysql_native_password";
 /// How long an answer with a password is.
 const SCRAMBLE: usize = 20;
 
+const FOUND_ROWS: u32 = 1 << 1;
 const CONNECT_WITH_DB: u32 = 1 << 3;
 const PROTOCOL_41: u32 = 1 << 9;
 const INTERACTIVE: u32 = 1 << 10;
@@ -100,7 +102,7 @@ impl Client {
                 Err(error) => return self.end(core, &error),
             },
         };
-        match self.admit(&said, &password) {
+        match self.admit(&core.store, &said, &password) {
             Ok(()) => {
                 let mut reply = Reply::new(self.number);
                 reply.ok(self.session.status(), 0);
@@ -112,7 +114,7 @@ impl Client {
     }
 
     /// Lets a client in. Errors: 1043, 1045, 1049.
-    fn admit(&mut self, said: &Said, password: &[u8]) -> Outcome<()> {
+    fn admit(&mut self, store: &Store, said: &Said, password: &[u8]) -> Outcome<()> {
         if !matches!(password.len(), 0 | SCRAMBLE) {
             return Err(SqlError::bad_handshake());
         }
@@ -127,12 +129,13 @@ impl Client {
         session.user = said.user.clone();
         session.charset = Charset::numbered(u16::from(said.charset));
         session.takes_several = said.capabilities & MULTI_STATEMENTS != 0;
+        session.counts_found = said.capabilities & FOUND_ROWS != 0;
         if said.capabilities & INTERACTIVE != 0 {
             session.variables.make_interactive();
         }
         match said.database.as_deref() {
             None | Some("") => Ok(()),
-            Some(name) => session.choose(name),
+            Some(name) => session.choose(name, store),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Statements: one text may hold several, and each is answered by itself.
 
-use super::{Client, Core, Wait};
+use super::{Client, Core, Wait, Wake};
 use crate::columns::{Shape, shape};
 use crate::error::{Outcome, SqlError};
+use crate::execute::{self, Changed, Context, Prepared, is_definition};
 use crate::packet::{Reply, Status, put_length, put_text};
 use crate::run::{Run, Step};
 use crate::session::Session;
 use crate::sql::ast::{Assignment, Expression, Item, Statement};
+use crate::sql::table_ast::TableStatement;
 use crate::sql::{Parsed, parse, rest, wrong};
 use crate::value::Value;
 use crate::variables::Change;
@@ -18,18 +20,48 @@ pub(crate) struct Job {
     /// Where in the text the next statement begins; at its end there is none.
     next: usize,
     reply: Reply,
-    pub(super) run: Run,
+    doing: Doing,
     answer: Answer,
+    /// Columns of a result that are told with its rows.
+    later: Option<Vec<Vec<u8>>>,
     /// Whether somebody has ended the statement: then it waits for nothing any more.
     pub(super) is_killed: bool,
+}
+
+/// What is being carried out.
+#[derive(Debug)]
+enum Doing {
+    Values(Run),
+    Rows(Box<execute::Run>),
+}
+
+/// What came of going on.
+enum Came {
+    /// The values of a statement without a table.
+    Done(Vec<Value>),
+    /// It stands in a queue, for so many microseconds at most, and perhaps in that of a row.
+    Wait(i128, bool),
 }
 
 /// What a statement is answered with once it is carried out.
 #[derive(Debug)]
 enum Answer {
     Done,
+    Changed(Changed),
     /// Rows that are there already, and whether what is being worked out is one more.
     Rows(Vec<Vec<Value>>, bool),
+}
+
+/// A row as it is sent.
+fn row(values: &[Value]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for value in values {
+        match value.text() {
+            Some(text) => put_text(&mut body, &text),
+            None => body.push(0xfb),
+        }
+    }
+    body
 }
 
 impl Job {
@@ -47,20 +79,20 @@ impl Job {
     }
 
     fn row(&mut self, values: &[Value]) {
-        let mut body = Vec::new();
-        for value in values {
-            match value.text() {
-                Some(text) => put_text(&mut body, &text),
-                None => body.push(0xfb),
-            }
-        }
-        self.reply.packet(&body);
+        self.reply.packet(&row(values));
     }
 
     /// Says what the statement came to.
     fn conclude(&mut self, session: &Session, values: &[Value]) {
+        if let Some(columns) = self.later.take() {
+            self.columns(&columns, session);
+        }
         match std::mem::replace(&mut self.answer, Answer::Done) {
             Answer::Done => self.reply.ok(self.status(session), session.warnings),
+            Answer::Changed(Changed { affected, info }) => {
+                let status = self.status(session);
+                self.reply.changed(status, session.warnings, affected, info.as_deref());
+            }
             Answer::Rows(rows, has_values) => {
                 rows.iter().for_each(|row| self.row(row));
                 if has_values {
@@ -77,14 +109,17 @@ impl Client {
     pub(super) fn query(&mut self, core: &mut Core, text: &[u8]) {
         let last = text.iter().rposition(|byte| !matches!(byte, 0 | 9..=13 | b' ' | b';'));
         let text = text[..last.map_or(0, |last| last + 1)].trim_ascii_start().to_vec();
-        let (reply, run) = (Reply::new(self.number), Run::new(&[]));
-        let job = Job { text, next: 0, reply, run, answer: Answer::Done, is_killed: false };
+        let (reply, doing) = (Reply::new(self.number), Doing::Values(Run::new(&[], 0)));
+        let answer = Answer::Done;
+        let job = Job { text, next: 0, reply, doing, answer, later: None, is_killed: false };
         self.begin(core, Box::new(job));
     }
 
     /// Begins the next statement of a text.
     fn begin(&mut self, core: &mut Core, mut job: Box<Job>) {
         self.session.warnings = 0;
+        self.session.no_index = false;
+        core.store.mark(self.session.id);
         job.is_killed = false;
         match self.prepare(core, &mut job) {
             Ok(()) if self.is_over => {}
@@ -104,25 +139,36 @@ impl Client {
             return Err(wrong(&job.text, next));
         }
         job.next = next;
-        (job.run, job.answer) = (Run::new(&[]), Answer::Done);
+        job.later = None;
+        (job.doing, job.answer) = (Doing::Values(Run::new(&[], 0)), Answer::Done);
+        let now = self.session.instant(core.now.wall.0);
         match statement {
-            Statement::Select(items, has_row) => self.select(job, &items, has_row)?,
+            Statement::Tables(statement) => self.tables(core, job, &statement)?,
+            Statement::Select(items, has_row) => self.select(job, &items, has_row, now)?,
             Statement::Do(expressions) => {
                 for expression in &expressions {
                     shape(expression, &self.session)?;
                 }
-                job.run = Run::forgiving(&expressions);
+                job.doing = Doing::Values(Run::forgiving(&expressions, now));
             }
-            Statement::Set(assignments) => self.set(&assignments)?,
+            Statement::Set(assignments) => self.set(core, &assignments)?,
             Statement::Names(charset) => self.session.charset = charset,
-            Statement::Isolation { level, is_session } => {
-                if is_session {
-                    self.session.variables.isolation = level;
+            Statement::Isolation { level, is_session } => self.isolate(level, is_session)?,
+            Statement::Use(name) => self.session.choose(&name, &core.store)?,
+            Statement::Begin => {
+                let isolation = self.session.isolation;
+                let was_open = self.session.in_transaction;
+                self.commit(core);
+                if !was_open {
+                    self.session.isolation = isolation;
                 }
+                self.session.in_transaction = true;
             }
-            Statement::Use(name) => self.session.choose(&name)?,
-            Statement::Begin => self.session.in_transaction = true,
-            Statement::Commit | Statement::Rollback => self.session.in_transaction = false,
+            Statement::Commit => self.commit(core),
+            Statement::Rollback => {
+                core.store.roll_back(self.session.id);
+                self.session.end_transaction();
+            }
             Statement::ShowWarnings => self.show_warnings(job),
             Statement::Kill { id, is_query } => self.order_kill(core, id, is_query)?,
             Statement::Nothing => {}
@@ -130,7 +176,60 @@ impl Client {
         Ok(())
     }
 
-    fn select(&mut self, job: &mut Job, items: &[Item], has_row: bool) -> Outcome<()> {
+    /// Ends the transaction. What it did is in the log before the client is told of that.
+    fn commit(&mut self, core: &mut Core) {
+        core.store.commit(self.session.id);
+        self.session.end_transaction();
+        self.flushing = core.write_log();
+    }
+
+    /// Errors: 1568.
+    fn isolate(&mut self, level: &'static str, is_session: bool) -> Outcome<()> {
+        let session = &mut self.session;
+        match is_session {
+            true => session.variables.isolation = level,
+            false if session.in_transaction => return Err(SqlError::in_progress()),
+            false => {}
+        }
+        if !session.in_transaction {
+            session.isolation = level;
+        }
+        Ok(())
+    }
+
+    /// Begins a statement about tables.
+    fn tables(
+        &mut self,
+        core: &mut Core,
+        job: &mut Job,
+        statement: &TableStatement,
+    ) -> Outcome<()> {
+        if !matches!(statement, TableStatement::CreateDatabase { .. }) {
+            self.session.messages.clear();
+        }
+        if is_definition(statement) {
+            self.commit(core);
+        }
+        let mut context = Context { store: &mut core.store, session: &mut self.session };
+        match execute::prepare(statement, &mut context, core.now)? {
+            Prepared::Done { affected } => {
+                job.answer = Answer::Changed(Changed { affected, info: None });
+                self.flushing = core.write_log().or(self.flushing);
+            }
+            Prepared::Run(columns, run) => {
+                match columns {
+                    Some(columns) if run.tells_columns_first() => {
+                        job.columns(&columns, &self.session);
+                    }
+                    columns => job.later = columns,
+                }
+                job.doing = Doing::Rows(run);
+            }
+        }
+        Ok(())
+    }
+
+    fn select(&mut self, job: &mut Job, items: &[Item], has_row: bool, now: i64) -> Outcome<()> {
         let session = &self.session;
         let shapes: Outcome<Vec<Shape>> =
             items.iter().map(|item| shape(&item.expression, session)).collect();
@@ -141,13 +240,13 @@ impl Client {
         job.answer = Answer::Rows(Vec::new(), has_row);
         if has_row {
             let all: Vec<Expression> = items.iter().map(|item| item.expression.clone()).collect();
-            job.run = Run::new(&all);
+            job.doing = Doing::Values(Run::new(&all, now));
         }
         Ok(())
     }
 
     /// Sets all variables, or none.
-    fn set(&mut self, assignments: &[Assignment]) -> Outcome<()> {
+    fn set(&mut self, core: &mut Core, assignments: &[Assignment]) -> Outcome<()> {
         let variables = &self.session.variables;
         let changes: Outcome<Vec<Change>> = assignments
             .iter()
@@ -160,7 +259,10 @@ impl Client {
             }
             // Whoever turns it on commits what is open; to turn it on twice does nothing.
             if change == Change::Autocommit(true) && !self.session.variables.autocommit {
-                self.session.in_transaction = false;
+                self.commit(core);
+            }
+            if let Change::Timestamp(micros) = change {
+                self.session.timestamp = micros;
             }
             self.session.variables.apply(&change);
         }
@@ -197,35 +299,81 @@ impl Client {
     /// Goes on with what is being done, until it is done or has to wait.
     pub(super) fn advance(&mut self, core: &mut Core) {
         let Some(mut job) = self.job.take() else { return };
-        let is_killed = job.is_killed;
-        match job.run.go_on(&mut self.session, &mut core.locks, is_killed) {
-            Ok(Step::Wait(micros)) => match Wait::new(core.now, micros) {
-                Some(wait) => {
-                    let gone_at = self.is_gone.then_some(wait.from);
-                    self.wait = Some(Wait { gone_at, ..wait });
-                    self.job = Some(job);
+        let came = self.step(core, &mut job);
+        match came {
+            Ok(Came::Wait(micros, is_for_row)) => {
+                let wait = Wait::new(core.now, micros, is_for_row);
+                let is_over = wait.is_none();
+                let gone_at = self.is_gone.then_some(core.now.wall.0);
+                // What is over when it begins ends like any other.
+                let now = Wait { from: 0, until: 0, gone_at, is_for_row };
+                self.wait = Some(Wait { gone_at, ..wait.unwrap_or(now) });
+                self.job = Some(job);
+                if is_over {
+                    self.go_on(core, Wake::TooLate);
                 }
-                None => {
-                    core.locks.give_up(self.session.id);
-                    self.job = Some(job);
-                    self.answer_wait(core, Ok(Value::truth(false)));
-                }
-            },
-            Ok(Step::Done(values)) => {
-                job.conclude(&self.session, &values);
-                match job.next < job.text.len() {
-                    true => self.begin(core, job),
-                    false => self.finish(core, job.reply),
+            }
+            Ok(Came::Done(values)) => {
+                self.job = Some(job);
+                if self.flushing.is_none() {
+                    self.conclude(core, &values);
                 }
             }
             Err(error) => self.fail(core, *job, &error),
         }
     }
 
-    /// What a wait came to is what its call does.
-    pub(super) fn answer_wait(&mut self, core: &mut Core, outcome: Outcome<Value>) {
+    fn step(&mut self, core: &mut Core, job: &mut Job) -> Outcome<Came> {
+        let session = &mut self.session;
+        let run = match &mut job.doing {
+            Doing::Values(run) => {
+                return Ok(match run.go_on(session, &mut core.locks, job.is_killed)? {
+                    Step::Wait(micros) => Came::Wait(micros, false),
+                    Step::Done(values) => Came::Done(values),
+                });
+            }
+            Doing::Rows(run) => run,
+        };
+        match run.go_on(&mut Context { store: &mut core.store, session })? {
+            execute::Step::Wait(micros) => return Ok(Came::Wait(micros, true)),
+            execute::Step::Rows(rows) => job.answer = Answer::Rows(rows, false),
+            execute::Step::Changed(changed) => job.answer = Answer::Changed(changed),
+        }
+        if !self.session.in_transaction {
+            self.commit(core);
+        }
+        Ok(Came::Done(Vec::new()))
+    }
+
+    /// Answers a statement that is carried out, and goes on with the next of its text.
+    pub(super) fn conclude(&mut self, core: &mut Core, values: &[Value]) {
         let Some(mut job) = self.job.take() else { return };
-        match job.run.answer(outcome, &mut self.session) {
+        job.conclude(&self.session, values);
+        match job.next < job.text.len() {
+            true => self.begin(core, job),
+            false => self.finish(core, job.reply),
+        }
+    }
+
+    /// What a wait came to is what its call does, or its statement.
+    pub(super) fn answer_wait(&mut self, core: &mut Core, wake: Wake) {
+        let Some(mut job) = self.job.take() else { return };
+        let outcome = match (&mut job.doing, wake) {
+            (Doing::Values(run), wake) => {
+                let came = match wake {
+                    Wake::Granted => Ok(Value::truth(true)),
+                    Wake::TooLate => Ok(Value::truth(false)),
+                    Wake::Killed => Ok(Value::Null),
+                    Wake::Deadlock => Err(SqlError::deadlock()),
+                };
+                run.answer(came, &mut self.session)
+            }
+            (Doing::Rows(_), Wake::Granted) => Ok(()),
+            (Doing::Rows(_), Wake::TooLate) => Err(SqlError::waited_too_long()),
+            (Doing::Rows(_), Wake::Killed) => Err(SqlError::interrupted()),
+            (Doing::Rows(_), Wake::Deadlock) => Err(SqlError::deadlock()),
+        };
+        match outcome {
             Ok(()) => {
                 self.job = Some(job);
                 self.advance(core);
@@ -234,8 +382,27 @@ impl Client {
         }
     }
 
+    /// Takes back what a statement did that failed, or its whole transaction.
+    fn take_back(&mut self, core: &mut Core, loses_all: bool) {
+        if loses_all || !self.session.in_transaction {
+            if core.store.transactions.contains_key(&self.session.id) {
+                core.store.roll_back(self.session.id);
+                self.session.end_transaction();
+            }
+        } else {
+            core.store.undo_statement(self.session.id);
+        }
+    }
+
     /// Tells the client of an error; what stands after it in the text is not carried out.
     fn fail(&mut self, core: &mut Core, mut job: Job, error: &SqlError) {
+        let is_of_rows = matches!(job.doing, Doing::Rows(_));
+        // Rows are sent as they are found, whatever comes after them.
+        if let Doing::Rows(run) = &mut job.doing {
+            run.take_rows().iter().for_each(|values| job.reply.packet(&row(values)));
+        }
+        self.take_back(core, is_of_rows && error.code == SqlError::deadlock().code);
+        self.flushing = None;
         self.session.tell_error(error);
         job.reply.error(error);
         self.finish(core, job.reply);

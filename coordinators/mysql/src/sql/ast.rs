@@ -1,5 +1,6 @@
 //! What statements say.
 
+use super::table_ast::TableStatement;
 use crate::charset::Charset;
 use crate::value::Value;
 
@@ -26,6 +27,8 @@ pub(crate) enum Statement {
         /// Whether only the statement is ended, and not the session.
         is_query: bool,
     },
+    /// One that names tables.
+    Tables(Box<TableStatement>),
     /// Nothing but a comment.
     Nothing,
 }
@@ -35,6 +38,15 @@ pub(crate) enum Statement {
 pub(crate) struct Item {
     pub(crate) expression: Expression,
     pub(crate) name: Vec<u8>,
+}
+
+impl Item {
+    /// A column that `*` stands for.
+    pub(crate) fn column(name: &str) -> Item {
+        let named = Named { before: None, name: name.to_owned() };
+        let expression = Expression::Column(named, "SELECT");
+        Item { expression, name: name.as_bytes().to_vec() }
+    }
 }
 
 /// A variable that gets a value; `None` is its default.
@@ -53,18 +65,55 @@ pub(crate) enum Expression {
     /// A variable of the server, and whether its global value is meant.
     Variable(String, bool),
     Call(Function, Vec<Expression>),
-    /// A column, of which there is none, and the kind of statement that names it.
-    Column(String, &'static str),
+    /// A column as it is named, and the clause that names it. Where there is no table there is no
+    /// column.
+    Column(Named, &'static str),
+    /// A column of the row that is looked at, by its place.
+    Field(usize),
+    /// The value that the row would have had that could not be inserted.
+    Inserted(usize),
+    /// `COUNT(*)`.
+    Count,
+    /// The instant at which the statement began, with so many places, and whether it is told in
+    /// UTC.
+    Now(u8, bool),
+    /// A time, and a number of microseconds times a whole number after it.
+    Later(Box<Expression>, Box<Expression>, i64),
+    And(Box<Expression>, Box<Expression>),
+    Or(Box<Expression>, Box<Expression>),
+    /// Whether the first is one of the others.
+    In(Box<Expression>, Vec<Expression>),
+    Add(Box<Expression>, Box<Expression>),
+    Subtract(Box<Expression>, Box<Expression>),
     Compare(Comparison, Box<Expression>, Box<Expression>),
     /// Whether it is NULL, or with `false` is not.
     IsNull(Box<Expression>, bool),
     Not(Box<Expression>),
 }
 
+/// A column or a table, with what stands before its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Named {
+    pub(crate) before: Option<String>,
+    pub(crate) name: String,
+}
+
+impl Named {
+    /// As an error quotes it.
+    pub(crate) fn shown(&self) -> String {
+        let before = self.before.as_ref().map(|before| format!("{before}."));
+        format!("{}{}", before.unwrap_or_default(), self.name)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Comparison {
     Equal,
     NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
     /// `<=>`, for which NULL is a value like others.
     Same,
 }

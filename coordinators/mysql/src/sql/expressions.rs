@@ -1,6 +1,6 @@
 //! Expressions: literals, variables, calls, and what compares them.
 
-use super::ast::{Comparison, Expression, Function};
+use super::ast::{Comparison, Expression, Function, Named};
 use super::statements::Parser;
 use super::token::Kind;
 use crate::error::{Outcome, SqlError};
@@ -29,11 +29,16 @@ pub(super) const RESERVED: &[&str] = &[
     "kill",
     "insert",
     "update",
-    "delete",
     "group",
     "order",
     "by",
     "if",
+    "default",
+    "unique",
+    "primary",
+    "constraint",
+    "foreign",
+    "check",
     "having",
     "union",
     "for",
@@ -76,6 +81,11 @@ pub(super) const RESERVED: &[&str] = &[
     "replace",
     "release",
     "key",
+    "primary",
+    "unique",
+    "desc",
+    "asc",
+    "delete",
     "keys",
     "index",
     "left",
@@ -86,38 +96,56 @@ pub(super) const RESERVED: &[&str] = &[
 ];
 /// What can follow an expression in the real server's language, and not in this one's.
 const OPERATORS: &[&str] = &[
-    "and", "or", "xor", "like", "in", "between", "regexp", "rlike", "div", "mod", "collate", "not",
-    "<", ">", "<=", ">=", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "||", "&&",
+    "xor", "like", "between", "regexp", "rlike", "div", "mod", "collate", "not", "*", "/", "%",
+    "&", "|", "^", "<<", ">>", "||", "&&",
 ];
 
 impl Parser<'_> {
     /// An expression. Errors: 1064, 1235, and what is said of functions and columns.
     pub(super) fn expression(&mut self) -> Outcome<Expression> {
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return Err(SqlError::unsupported("expressions nested so deeply"));
+        self.deeper()?;
+        let mut left = self.conjunction()?;
+        while self.accepts_word("or") {
+            left = Expression::Or(Box::new(left), Box::new(self.conjunction()?));
         }
-        let expression = self.negation()?;
+        self.refuse_operator()?;
         self.depth -= 1;
-        Ok(expression)
+        Ok(left)
+    }
+
+    fn deeper(&mut self) -> Outcome<()> {
+        self.depth += 1;
+        match self.depth > DEPTH_MAX {
+            true => Err(SqlError::unsupported("expressions nested so deeply")),
+            false => Ok(()),
+        }
+    }
+
+    fn conjunction(&mut self) -> Outcome<Expression> {
+        let mut left = self.negation()?;
+        while self.accepts_word("and") {
+            left = Expression::And(Box::new(left), Box::new(self.negation()?));
+        }
+        Ok(left)
     }
 
     fn negation(&mut self) -> Outcome<Expression> {
         if self.accepts_word("not") {
-            self.depth += 1;
-            if self.depth > DEPTH_MAX {
-                return Err(SqlError::unsupported("expressions nested so deeply"));
-            }
+            self.deeper()?;
             let inner = self.negation()?;
             self.depth -= 1;
             return Ok(Expression::Not(Box::new(inner)));
         }
-        let mut left = self.operand()?;
+        let mut left = self.predicate()?;
         loop {
             let comparison = match self.symbol() {
                 Some("=") => Comparison::Equal,
                 Some("<>" | "!=") => Comparison::NotEqual,
                 Some("<=>") => Comparison::Same,
+                Some("<") => Comparison::Less,
+                Some("<=") => Comparison::LessOrEqual,
+                Some(">") => Comparison::Greater,
+                Some(">=") => Comparison::GreaterOrEqual,
                 _ if self.accepts_word("is") => {
                     let is_null = !self.accepts_word("not");
                     self.expect_word("null")?;
@@ -127,11 +155,72 @@ impl Parser<'_> {
                 _ => break,
             };
             self.next();
-            let right = self.operand()?;
+            let right = self.predicate()?;
             left = Expression::Compare(comparison, Box::new(left), Box::new(right));
         }
-        self.refuse_operator()?;
         Ok(left)
+    }
+
+    /// A sum, or whether it is in a list.
+    fn predicate(&mut self) -> Outcome<Expression> {
+        let left = self.sum()?;
+        let start = self.at;
+        let is_negated = self.accepts_word("not");
+        if !self.accepts_word("in") {
+            self.at = start;
+            return Ok(left);
+        }
+        self.expect("(")?;
+        if self.is_word("select") {
+            return Err(SqlError::unsupported("a query in an expression"));
+        }
+        let list = self.list(Parser::expression)?;
+        self.expect(")")?;
+        let found = Expression::In(Box::new(left), list);
+        Ok(if is_negated { Expression::Not(Box::new(found)) } else { found })
+    }
+
+    fn sum(&mut self) -> Outcome<Expression> {
+        let mut left = self.operand()?;
+        loop {
+            let is_plus = match self.symbol() {
+                Some("+") => true,
+                Some("-") => false,
+                _ => return Ok(left),
+            };
+            self.next();
+            if self.accepts_word("interval") {
+                left = self.interval(left, if is_plus { 1 } else { -1 })?;
+                continue;
+            }
+            let (left_side, right) = (Box::new(left), Box::new(self.operand()?));
+            left = match is_plus {
+                true => Expression::Add(left_side, right),
+                false => Expression::Subtract(left_side, right),
+            };
+        }
+    }
+
+    /// A time some units later; the word INTERVAL has been read.
+    fn interval(&mut self, from: Expression, sign: i64) -> Outcome<Expression> {
+        let count = self.sum()?;
+        let unit = self.unit()?;
+        Ok(Expression::Later(Box::new(from), Box::new(count), sign * unit))
+    }
+
+    /// The length of a unit of time in microseconds.
+    fn unit(&mut self) -> Outcome<i64> {
+        let Kind::Word(word) = self.peek().kind.clone() else { return Err(self.wrong()) };
+        let micros = match word.to_ascii_lowercase().as_str() {
+            "microsecond" => 1,
+            "second" => 1_000_000,
+            "minute" => 60_000_000,
+            "hour" => 3_600_000_000,
+            "day" => 86_400_000_000,
+            _ => return Err(SqlError::unsupported("such an interval")),
+        };
+        self.next();
+        Ok(micros)
     }
 
     fn refuse_operator(&self) -> Outcome<()> {
@@ -167,9 +256,9 @@ impl Parser<'_> {
             Kind::Symbol("@") => Err(SqlError::unsupported("user variables")),
             Kind::Symbol("!" | "~" | "?" | "{") => Err(SqlError::unsupported("this operator")),
             Kind::Word(word) => self.named(&word),
-            Kind::Name(name) => {
-                self.next();
-                Ok(Expression::Column(String::from_utf8_lossy(&name).into_owned(), self.clause))
+            Kind::Name(_) => {
+                let named = self.qualified()?;
+                Ok(Expression::Column(named, self.clause))
             }
             _ => Err(self.wrong()),
         }
@@ -227,6 +316,9 @@ impl Parser<'_> {
             self.next();
             return Ok(literal);
         }
+        if let Some(time) = self.time_function(&lower)? {
+            return Ok(time);
+        }
         // These are reserved, and still the names of functions.
         let is_database = matches!(lower.as_str(), "database" | "schema");
         if RESERVED.contains(&lower.as_str()) && !is_database {
@@ -242,7 +334,73 @@ impl Parser<'_> {
         if self.symbol() == Some("(") {
             return self.call(word, &lower);
         }
-        Ok(Expression::Column(word.to_owned(), self.clause))
+        self.at -= 1;
+        let named = self.qualified()?;
+        Ok(Expression::Column(named, self.clause))
+    }
+
+    /// A name, perhaps with another before it.
+    pub(super) fn qualified(&mut self) -> Outcome<Named> {
+        let name = self.word()?;
+        if !self.accepts(".") {
+            return Ok(Named { before: None, name });
+        }
+        let (before, name) = (Some(name), self.word()?);
+        if self.symbol() == Some(".") {
+            return Err(SqlError::unsupported("a name in three parts"));
+        }
+        Ok(Named { before, name })
+    }
+
+    /// What tells or moves a time, or counts rows; nothing is read if the word is none of these.
+    fn time_function(&mut self, lower: &str) -> Outcome<Option<Expression>> {
+        let has_bracket = self.is_called();
+        match lower {
+            "current_timestamp" | "localtime" | "localtimestamp" | "utc_timestamp" => {}
+            "now" | "timestampadd" | "date_add" | "date_sub" | "count" | "values"
+                if has_bracket => {}
+            _ => return Ok(None),
+        }
+        self.next();
+        let is_utc = lower == "utc_timestamp";
+        if !self.accepts("(") {
+            return Ok(Some(Expression::Now(0, is_utc)));
+        }
+        let value = match lower {
+            "timestampadd" => {
+                let unit = self.unit()?;
+                self.expect(",")?;
+                let count = self.expression()?;
+                self.expect(",")?;
+                let from = self.expression()?;
+                Expression::Later(Box::new(from), Box::new(count), unit)
+            }
+            "date_add" | "date_sub" => {
+                let from = self.expression()?;
+                self.expect(",")?;
+                self.expect_word("interval")?;
+                self.interval(from, if lower == "date_sub" { -1 } else { 1 })?
+            }
+            "count" if self.accepts("*") => Expression::Count,
+            "count" => return Err(SqlError::unsupported("COUNT of what is not *")),
+            "values" => {
+                let named = self.qualified()?;
+                Expression::Column(named, "VALUES")
+            }
+            _ => Expression::Now(self.places()?, is_utc),
+        };
+        self.expect(")")?;
+        Ok(Some(value))
+    }
+
+    /// The number of digits after the point, if it is told.
+    fn places(&mut self) -> Outcome<u8> {
+        let Kind::Number(text) = self.peek().kind.clone() else { return Ok(0) };
+        self.next();
+        match text.parse() {
+            Ok(places @ 0..=6) => Ok(places),
+            _ => Err(SqlError::unsupported("so many places")),
+        }
     }
 
     fn call(&mut self, word: &str, lower: &str) -> Outcome<Expression> {

@@ -8,12 +8,7 @@ use crate::value::Value;
 
 /// Words that begin a statement of the real server, and none of this one.
 const OTHERS: &[&str] = &[
-    "insert",
-    "update",
-    "delete",
     "replace",
-    "create",
-    "drop",
     "alter",
     "truncate",
     "lock",
@@ -48,8 +43,7 @@ const OTHERS: &[&str] = &[
     "help",
 ];
 /// What can follow the columns of a query in the real server's language, and not in this one's.
-const CLAUSES: &[&str] =
-    &["where", "group", "having", "order", "union", "into", "for", "procedure", "lock"];
+const CLAUSES: &[&str] = &["group", "having", "order", "union", "into", "procedure"];
 
 /// A statement, and where in the text it ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,6 +93,12 @@ impl Parser<'_> {
         self.at += 1;
     }
 
+    /// Whether a bracket stands after the next token.
+    pub(super) fn is_called(&self) -> bool {
+        let next = self.tokens.get(self.at + 1);
+        next.is_some_and(|token| token.kind == Kind::Symbol("("))
+    }
+
     pub(super) fn is_at_end(&self) -> bool {
         self.peek().kind == Kind::End
     }
@@ -120,7 +120,7 @@ impl Parser<'_> {
         if self.accepts(symbol) { Ok(()) } else { Err(self.wrong()) }
     }
 
-    fn is_word(&self, word: &str) -> bool {
+    pub(super) fn is_word(&self, word: &str) -> bool {
         matches!(&self.peek().kind, Kind::Word(found) if found.eq_ignore_ascii_case(word))
     }
 
@@ -180,6 +180,11 @@ impl Parser<'_> {
             "show" if !self.is_at_end() => Err(SqlError::unsupported("SHOW")),
             "show" => Err(self.wrong()),
             "kill" => self.kill(),
+            "create" => self.create(),
+            "drop" => self.drop_table(),
+            "insert" => self.insert(),
+            "update" => self.update(),
+            "delete" => self.delete(),
             _ if OTHERS.contains(&lower.as_str()) => {
                 Err(SqlError::unsupported(&word.to_ascii_uppercase()))
             }
@@ -211,34 +216,46 @@ impl Parser<'_> {
     }
 
     fn select(&mut self) -> Outcome<Statement> {
-        if self.symbol() == Some("*") {
-            return Err(SqlError::unsupported("SELECT *"));
+        if self.accepts("*") {
+            if !self.accepts_word("from") {
+                return Err(match self.is_at_end() {
+                    true => SqlError::new(1096, "HY000", "No tables used"),
+                    false => self.wrong(),
+                });
+            }
+            return self.select_from(None);
         }
         let items = self.list(Parser::item)?;
         if self.accepts_word("from") && !self.accepts_word("dual") {
-            return Err(match self.is_at_end() {
-                true => self.wrong(),
-                false => SqlError::unsupported("FROM"),
-            });
+            return self.select_from(Some(items));
         }
-        if let Some(clause) = CLAUSES.iter().find(|clause| self.is_word(clause)) {
-            return Err(SqlError::unsupported(&clause.to_ascii_uppercase()));
-        }
-        let has_row = !self.accepts_word("limit") || self.limit()?;
+        self.refuse_clauses(&["where", "for", "lock"])?;
+        let has_row = match self.accepts_word("limit") {
+            true => matches!(self.limit()?, (1.., 0)),
+            false => true,
+        };
         Ok(Statement::Select(items, has_row))
     }
 
-    /// Whether a limit lets the first row through.
-    fn limit(&mut self) -> Outcome<bool> {
-        let first = self.count()?;
-        if self.accepts(",") {
-            return Ok(first == 0 && self.count()? > 0);
+    /// What a query of this model does not have.
+    pub(super) fn refuse_clauses(&self, more: &[&str]) -> Outcome<()> {
+        match CLAUSES.iter().chain(more).find(|clause| self.is_word(clause)) {
+            Some(clause) => Err(SqlError::unsupported(&clause.to_ascii_uppercase())),
+            None => Ok(()),
         }
-        let offset = if self.accepts_word("offset") { self.count()? } else { 0 };
-        Ok(first > 0 && offset == 0)
     }
 
-    fn count(&mut self) -> Outcome<u64> {
+    /// How many rows a limit lets through, and how many it passes over before.
+    pub(super) fn limit(&mut self) -> Outcome<(u64, u64)> {
+        let first = self.count()?;
+        if self.accepts(",") {
+            return Ok((self.count()?, first));
+        }
+        let offset = if self.accepts_word("offset") { self.count()? } else { 0 };
+        Ok((first, offset))
+    }
+
+    pub(super) fn count(&mut self) -> Outcome<u64> {
         let count = match &self.peek().kind {
             Kind::Number(text) => text.parse().ok(),
             Kind::Word(_) => return Err(SqlError::unsupported("LIMIT with a name")),
@@ -288,7 +305,7 @@ impl Parser<'_> {
     }
 }
 
-fn is_reserved(word: &str) -> bool {
+pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word.to_ascii_lowercase().as_str())
 }
 
@@ -299,6 +316,7 @@ fn named(expression: &Expression, written: &[u8]) -> Vec<u8> {
         Expression::Truth(true) => b"TRUE".to_vec(),
         Expression::Truth(false) => b"FALSE".to_vec(),
         Expression::Literal(Value::Text(text)) => text.clone(),
+        Expression::Column(named, _) => named.name.clone().into_bytes(),
         // Brackets around a number are not part of its name, unless it has a sign.
         Expression::Literal(_) if !written.contains(&b'-') => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';

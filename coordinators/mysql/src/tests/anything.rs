@@ -1,11 +1,13 @@
 //! Whatever bytes arrive, in whatever pieces.
 
 use super::world::{World, login, packet, query};
+use crate::Config;
 use proptest::prelude::*;
 
 /// All that a new server sends in answer to these pieces.
 fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
-    let mut world = World::new();
+    let schema = "CREATE DATABASE d; USE d; CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(3))";
+    let mut world = World::of(Config { schema: schema.to_owned(), ..Config::default() });
     let id = world.connect();
     for bytes in pieces {
         world.send(id, bytes);
@@ -72,6 +74,33 @@ fn statement() -> impl Strategy<Value = String> {
         "READ",
         "COMMITTED",
         "COLLATE",
+        "INSERT IGNORE INTO t VALUES",
+        "(1, 'x')",
+        "ON DUPLICATE KEY UPDATE b = VALUES(b)",
+        "UPDATE t SET b = 'y'",
+        "DELETE FROM t",
+        "SELECT * FROM t",
+        "WHERE a = 1",
+        "WHERE",
+        "b IN (",
+        "OR",
+        "AND",
+        "FOR UPDATE",
+        "LOCK IN SHARE MODE",
+        "SKIP LOCKED",
+        "NOWAIT",
+        "COUNT(*)",
+        "NOW(3)",
+        "INTERVAL 1 SECOND",
+        "TIMESTAMPADD(SECOND,",
+        "+",
+        "CREATE TABLE u (a INT",
+        "VARCHAR(3)",
+        "TIMESTAMP(3) NOT NULL DEFAULT",
+        "PRIMARY KEY",
+        "DROP TABLE t",
+        "ENGINE=InnoDB",
+        ".",
     ];
     prop::collection::vec(prop::sample::select(words.to_vec()), 0..12)
         .prop_map(|words| words.join(" "))
@@ -90,7 +119,7 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
         1 => Just(packet(0, b"")),
     ];
     let first = prop_oneof![
-        8 => Just(login()),
+        8 => Just([login(), query("USE d")].concat()),
         1 => Just(Vec::new()),
         1 => prop::collection::vec(any::<u8>(), 0..60).prop_map(|body| packet(1, &body)),
     ];

@@ -3,7 +3,8 @@
 use crate::{Config, Mysql};
 use fencepost_machine::wording::Speaker;
 use fencepost_machine::{
-    ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, TapEvent, WallTime,
+    ConnectionId, Disk, DiskImage, Input, Machine, MonotonicTime, Now, Output, Outputs, TapEvent,
+    WallTime,
 };
 use std::collections::BTreeMap;
 
@@ -16,6 +17,10 @@ pub(super) struct World {
     next: u32,
     said: BTreeMap<u32, Vec<u8>>,
     pub(super) closed: Vec<u32>,
+    /// How many syncs of the disk are to be done, and whether they are not done yet.
+    syncs: u32,
+    pub(super) holds_syncs: bool,
+    disk: Disk,
     /// When the server wants to be woken.
     wakes: Option<u64>,
 }
@@ -44,17 +49,26 @@ impl World {
 
     pub(super) fn of(config: Config) -> World {
         let mut world = World {
-            server: Mysql::new(config),
+            server: Mysql::new(config, &DiskImage::default()),
             taps: Vec::new(),
             now: 0,
             wall: 1_700_000_000_000_000,
             next: 0,
             said: BTreeMap::new(),
             closed: Vec::new(),
+            syncs: 0,
+            holds_syncs: false,
+            disk: Disk::default(),
             wakes: None,
         };
         world.input(Input::Timer);
         world
+    }
+
+    /// Another process, which finds what is on the disk. Nobody is connected to it.
+    pub(super) fn start_again(&mut self, config: Config) {
+        self.server = Mysql::new(config, &self.disk.image());
+        self.input(Input::Timer);
     }
 
     pub(super) fn step_wall_clock(&mut self, micros: i64) {
@@ -70,17 +84,24 @@ impl World {
             self.server.handle(input, now, &mut out);
             self.wakes = None;
             for output in out.list.drain(..) {
+                self.disk.apply(&output);
                 match output {
                     Output::Send { connection, bytes } => {
                         self.said.entry(connection.0).or_default().extend_from_slice(&bytes);
                     }
                     Output::Close { connection } => self.closed.push(connection.0),
                     Output::Tap(tap) => self.taps.push(tap),
+                    Output::DiskSync => self.syncs += 1,
                     Output::WakeAfter { micros } => self.wakes = Some(self.now + micros),
                     _ => {}
                 }
             }
-            next = out.more.then_some(Input::Continue);
+            next = match self.syncs {
+                _ if self.holds_syncs => None,
+                0 => out.more.then_some(Input::Continue),
+                _ => Some(Input::DiskSynced),
+            };
+            self.syncs -= u32::from(self.syncs > 0 && !self.holds_syncs);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::packets::{is_whole, root};
 use fencepost_machine::{
-    ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
+    ConnectionId, DiskImage, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
 };
 use fencepost_mysql::{Config, Mysql};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub(crate) struct Fake {
 impl Fake {
     /// A server whose next session has that number.
     pub(crate) fn start(next_session: u32) -> Fake {
-        let server = Mysql::new(Config::default());
+        let server = Mysql::new(Config::default(), &DiskImage::default());
         let (said, closed) = (BTreeMap::new(), BTreeSet::new());
         let mut fake = Fake { server, now: 0, next: 0, said, closed };
         fake.input(Input::Timer);
@@ -76,6 +76,7 @@ impl Fake {
         let wall = WallTime(1_700_000_000_000_000 + self.now as i64);
         let now = Now { wall, monotonic: MonotonicTime(self.now) };
         self.server.handle(input, now, &mut out);
+        let mut syncs: u32 = 0;
         loop {
             for output in out.list.drain(..) {
                 match output {
@@ -83,14 +84,18 @@ impl Fake {
                         self.said.entry(connection.0).or_default().extend_from_slice(&bytes);
                     }
                     Output::Close { connection } => drop(self.closed.insert(connection.0)),
+                    Output::DiskSync => syncs += 1,
                     _ => {}
                 }
             }
-            if !out.more {
-                return;
-            }
+            let input = match (syncs, out.more) {
+                (1.., _) => Input::DiskSynced,
+                (0, true) => Input::Continue,
+                (0, false) => return,
+            };
+            syncs -= u32::from(syncs > 0);
             out.clear();
-            self.server.handle(Input::Continue, now, &mut out);
+            self.server.handle(input, now, &mut out);
         }
     }
 }

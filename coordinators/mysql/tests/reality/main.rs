@@ -12,3 +12,4 @@ mod packets;
 mod real;
 mod sequences;
 mod statements;
+mod tables;

@@ -80,7 +80,7 @@ fn prepare(install: &Path, folder: &Path) {
 fn connect(port: u16) -> Option<TcpStream> {
     let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     stream.set_nodelay(true).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+    stream.set_read_timeout(Some(patience())).ok()?;
     Some(stream)
 }
 
@@ -99,6 +99,11 @@ fn session(port: u16) -> Option<Connection> {
 impl Real {
     /// A server of its own, or nothing if there is no MariaDB and none is demanded.
     pub(crate) fn start() -> Option<Real> {
+        Real::start_with(&[])
+    }
+
+    /// The same, with more arguments.
+    pub(crate) fn start_with(more: &[&str]) -> Option<Real> {
         let Some((install, server)) = programs() else {
             skip("FENCEPOST_REAL_MYSQL", "MariaDB 10.11");
             return None;
@@ -115,6 +120,7 @@ impl Real {
             .arg(format!("--port={port}"))
             .args(["--bind-address=127.0.0.1", "--character-set-server=utf8mb4"])
             .args(["--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=8M"])
+            .args(more)
             .spawn()
             .unwrap();
         let mut real = Real { process, port, _folder: folder, observer: None };
@@ -134,10 +140,11 @@ impl Real {
     /// Asks which sessions there are, until somebody is content with them. (The table of the same
     /// in information_schema is a temporary one, over which MariaDB 10.11.19 can crash.)
     fn watch(&mut self, mut is_enough: impl FnMut(&[Seen]) -> bool) -> bool {
-        let deadline = instant() + Duration::from_secs(10);
+        let deadline = instant() + patience();
         while instant() < deadline {
-            let answer = self.observer.as_mut().unwrap().ask(&query("SHOW PROCESSLIST"));
+            let answer = self.say("SHOW PROCESSLIST");
             let rows = split(&answer).into_iter().filter_map(|(_, body)| seen(body));
+            let rows = rows.chain(self.wait_for_rows().into_iter().map(Seen::waiting));
             if is_enough(&rows.collect::<Vec<Seen>>()) {
                 return true;
             }
@@ -156,6 +163,24 @@ impl Real {
         }) && !has_answer
     }
 
+    /// Says something as somebody whom the test does not look at.
+    pub(crate) fn say(&mut self, sql: &str) -> Vec<u8> {
+        self.observer.as_mut().unwrap().ask(&query(sql))
+    }
+
+    /// The sessions that wait for a row.
+    fn wait_for_rows(&mut self) -> Vec<u32> {
+        let status = self.say("SHOW ENGINE INNODB STATUS");
+        let status = String::from_utf8_lossy(&status).into_owned();
+        let transactions = status.split("---TRANSACTION").skip(1);
+        let waiting = transactions.filter(|one| one.contains("LOCK WAIT"));
+        let id = |one: &str| {
+            let (_, after) = one.split_once("MariaDB thread id ")?;
+            after.split(',').next()?.parse().ok()
+        };
+        waiting.filter_map(id).collect()
+    }
+
     /// Waits until the server has noticed that a session is gone, and whose it was.
     pub(crate) fn is_gone(&mut self, id: u32) -> bool {
         self.watch(|all| all.iter().all(|one| one.id != id))
@@ -172,6 +197,12 @@ impl Real {
 struct Seen {
     id: u32,
     waits: bool,
+}
+
+impl Seen {
+    fn waiting(id: u32) -> Seen {
+        Seen { id, waits: true }
+    }
 }
 
 /// A row of the list of sessions; `None` for other packets, and for the server's own sessions.
@@ -237,6 +268,12 @@ impl Connection {
         self.stream.set_nonblocking(false).unwrap();
         !matches!(outcome, Err(error) if error.kind() == ErrorKind::WouldBlock)
     }
+}
+
+/// How long somebody waits for what is to come; less of it makes a failure small sooner.
+fn patience() -> Duration {
+    let ms = std::env::var("FENCEPOST_DIFFERENTIAL_PATIENCE_MS").ok();
+    Duration::from_millis(ms.and_then(|ms| ms.parse().ok()).unwrap_or(10_000))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]

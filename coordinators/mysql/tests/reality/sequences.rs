@@ -17,7 +17,7 @@ const SHORT_US: u64 = 30_000;
 
 /// What one session does next.
 #[derive(Clone, Debug)]
-enum Step {
+pub(crate) enum Step {
     Say(String),
     /// It closes its connection.
     Leave,
@@ -120,49 +120,105 @@ impl World<'_> {
             Step::Kill(other, is_query) => self.kill(index, *other, *is_query),
         }
     }
+
+    /// Ends the wait of a session, if another waits too.
+    fn thin_out(&mut self, index: usize) -> Result<(), TestCaseError> {
+        let waiting = self.pairs.iter().filter(|pair| pair.waits).count();
+        if waiting < 2 || !self.pairs[index].waits {
+            return Ok(());
+        }
+        let kill = format!("KILL QUERY {}", self.pairs[index].real.id);
+        self.log.push(kill.clone());
+        self.real.say(&kill);
+        let observer = self.fake.session();
+        self.fake.send(observer, &query(&kill));
+        self.fake.close(observer);
+        self.compare()
+    }
 }
 
-fn check(real: &mut Real, steps: &[(usize, Step)]) -> Result<(), TestCaseError> {
+/// What is said before and after a sequence.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    /// What makes the tables, said by a session of its own.
+    pub(crate) setup: Vec<String>,
+    /// What each session says first.
+    pub(crate) first: Vec<String>,
+    /// What gives back all that a session has.
+    pub(crate) last: &'static [&'static str],
+    /// Whether at most one waits at a time. Two who may go on at once do so in any order there.
+    pub(crate) one_waits: bool,
+}
+
+pub(crate) fn check(
+    real: &mut Real,
+    frame: &Frame,
+    steps: &[(usize, Step)],
+) -> Result<(), TestCaseError> {
     prop_assert!(real.is_alone(), "sessions of the sequence before are still there");
     let first = real.session();
-    let mut fake = Fake::start(first.id);
+    let mut fake = Fake::start(first.id - u32::from(!frame.setup.is_empty()));
+    if !frame.setup.is_empty() {
+        let id = fake.session();
+        for sql in &frame.setup {
+            real.say(sql);
+            fake.send(id, &query(sql));
+        }
+        fake.close(id);
+    }
     let mut pairs = Vec::new();
     for session in [first, real.session(), real.session()] {
         pairs.push(Pair { real: session, fake: fake.session(), waits: false, is_over: false });
     }
     let mut world = World { real, fake, pairs, log: Vec::new() };
+    for index in 0..world.pairs.len() {
+        for sql in &frame.first {
+            world.take(index, &Step::Say(sql.clone()))?;
+        }
+    }
     for (index, step) in steps {
         world.take(*index, step)?;
+        if frame.one_waits {
+            world.thin_out(*index)?;
+        }
     }
     // Whoever can gives back what it has, until nobody waits.
     for _ in 0..3 {
         for index in 0..world.pairs.len() {
-            world.take(index, &Step::Say("SELECT RELEASE_ALL_LOCKS()".to_owned()))?;
+            for sql in frame.last {
+                world.take(index, &Step::Say((*sql).to_owned()))?;
+            }
         }
     }
     prop_assert!(world.pairs.iter().all(|pair| !pair.waits), "{}", world.log.join("\n"));
     Ok(())
 }
 
-fn runner(cases: u32, seed: u8) -> TestRunner {
+pub(crate) fn runner(cases: u32, seed: u8) -> TestRunner {
     let config = proptest::test_runner::Config {
         cases,
         failure_persistence: None,
-        max_shrink_iters: 400,
+        max_shrink_iters: 200,
         ..Default::default()
     };
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]))
 }
 
+/// As many sequences as are wanted, or that many.
+pub(crate) fn wanted(cases: u32) -> TestRunner {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(cases);
+    runner(cases, number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8)
+}
+
 #[test]
 fn replies_and_waits_are_those_of_a_real_mariadb() {
     let Some(mut real) = Real::start() else { return };
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
-    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(CASES);
-    let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8;
     let steps = prop::collection::vec((0..3_usize, step()), 1..30);
     let real = std::cell::RefCell::new(&mut real);
-    let outcome = runner(cases, seed).run(&steps, |steps| check(&mut real.borrow_mut(), &steps));
+    let last = &["SELECT RELEASE_ALL_LOCKS()"];
+    let frame = Frame { setup: Vec::new(), first: Vec::new(), last, one_waits: false };
+    let outcome = wanted(CASES).run(&steps, |steps| check(&mut real.borrow_mut(), &frame, &steps));
     if let Err(failure) = outcome {
         panic!("{failure}");
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> + Clone {
+pub(crate) fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> + Clone {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 

@@ -6,10 +6,12 @@ use crate::world::server::Factory;
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
+use fencepost_machine::DiskImage;
 use fencepost_mysql::{Config, Mysql};
 use fencepost_serve::{Boot, Files, Member, ServeError, Serving, listen};
 use rand_core::Rng;
 use std::net::IpAddr;
+use std::path::Path;
 
 /// The port of the server.
 const PORT: u16 = 3_306;
@@ -38,7 +40,7 @@ fn machine(ground: &Ground<'_>, node: Node) -> Factory {
     let watch = ground.tap_prefix.as_deref();
     let watch = watch.map(|resource| String::from_utf8_lossy(resource).into_owned());
     let config = Config { seed, watch, ..Config::default() };
-    Box::new(move |_, _| Box::new(Mysql::new(config.clone())))
+    Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
 }
 
 fn servers(_: &Ground<'_>, _: Node) -> Servers {
@@ -50,11 +52,11 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }
 
-/// Starts a server behind real TCP. It keeps nothing.
+/// Starts a server behind real TCP. With a folder it keeps its tables there.
 pub(crate) fn serve(
     bind: IpAddr,
     port: u16,
-    clients_max: Option<u32>,
+    (dir, clients_max): (Option<&Path>, Option<u32>),
 ) -> Result<Serving, ServeError> {
     let mut config = Config::default();
     if let Some(bound) = clients_max {
@@ -62,9 +64,13 @@ pub(crate) fn serve(
     }
     let mut served = Vec::new();
     for listener in listen(bind, port, 1)? {
+        let (files, disk) = match dir {
+            None => (Files::none(), DiskImage::default()),
+            Some(dir) => Files::open(&dir.join("mysql"))?,
+        };
         let config = config.clone();
-        let boot: Boot = Box::new(move |_| Box::new(Mysql::new(config)));
-        served.push(Member { role: "mysql", boot, files: Files::none(), listener });
+        let boot: Boot = Box::new(move |_| Box::new(Mysql::new(config, &disk)));
+        served.push(Member { role: "mysql", boot, files, listener });
     }
     Serving::start(served)
 }

@@ -1,0 +1,219 @@
+//! Statements about tables: from what was written to what is done, row by row.
+//!
+//! [`prepare`] finds the table, binds the names of columns to their places (`bind`), and makes a
+//! [`Run`]. A run goes from row to row (`scan`, `insert`); where a row is locked by somebody else it
+//! stops, and looks at the same row again once it may go on: what it has locked until then it finds
+//! that it has. A statement that fails takes back what it did, and keeps its locks; one that is
+//! refused because of a deadlock loses its whole transaction.
+
+mod assign;
+mod bind;
+mod definitions;
+mod evaluate;
+mod insert;
+mod scan;
+
+use crate::columns::{Origin, Shape};
+use crate::error::{Outcome, SqlError};
+use crate::session::Session;
+use crate::sql::ast::Named;
+use crate::sql::table_ast::{Patience, TableStatement};
+use crate::store::locks::{Mode, Wanted};
+use crate::store::schema::Definition;
+use crate::store::transaction::{Answer, Isolation};
+use crate::store::{Store, TableId, TableName};
+use crate::timestamp::Instant;
+use crate::value::Value;
+use fencepost_machine::Now;
+use insert::Insertion;
+use scan::Scan;
+use std::rc::Rc;
+
+pub(crate) use definitions::is_definition;
+pub(crate) use evaluate::later;
+
+/// What comes of a statement about tables before its rows are looked at.
+pub(crate) enum Prepared {
+    /// It is carried out: so many databases were made.
+    Done { affected: usize },
+    /// The columns of its result, if it has one, and what is to be done.
+    Run(Option<Vec<Vec<u8>>>, Box<Run>),
+}
+
+/// A statement that is being carried out.
+#[derive(Debug)]
+pub(crate) struct Run {
+    target: Target,
+    work: Work,
+}
+
+/// The table of a statement, and what is the same for all its rows.
+#[derive(Debug)]
+struct Target {
+    id: TableId,
+    definition: Rc<Definition>,
+    now: Instant,
+    /// How long it waits for a row, in microseconds; `None` if it passes over it.
+    patience: Option<i128>,
+}
+
+#[derive(Debug)]
+enum Work {
+    Scan(Scan),
+    Insert(Insertion),
+}
+
+/// What a run works with.
+pub(crate) struct Context<'c> {
+    pub(crate) store: &'c mut Store,
+    pub(crate) session: &'c mut Session,
+}
+
+/// What came of going on.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Rows(Vec<Vec<Value>>),
+    Changed(Changed),
+    /// The session stands in the queue of a row, for so many microseconds at most.
+    Wait(i128),
+}
+
+/// What a statement without a result says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Changed {
+    pub(crate) affected: usize,
+    pub(crate) info: Option<String>,
+}
+
+/// What is told of a column of a result.
+type Told = (Shape, Option<Origin>);
+
+/// What came of asking for a row.
+enum Locked {
+    /// It has it, and perhaps did not have it before.
+    Had {
+        is_new: bool,
+    },
+    Wait(i128),
+    Passed,
+}
+
+impl Run {
+    /// Whether the columns of its result are told before a row is looked at.
+    pub(crate) fn tells_columns_first(&self) -> bool {
+        !matches!(&self.work, Work::Scan(scan) if scan.is_of_one_row())
+    }
+
+    /// The rows that it has read and nobody was told of.
+    pub(crate) fn take_rows(&mut self) -> Vec<Vec<Value>> {
+        match &mut self.work {
+            Work::Scan(scan) => scan.take_rows(),
+            Work::Insert(_) => Vec::new(),
+        }
+    }
+
+    /// Carries the statement out until it is done or has to wait.
+    pub(crate) fn go_on(&mut self, context: &mut Context<'_>) -> Outcome<Step> {
+        match &mut self.work {
+            Work::Scan(scan) => scan.go_on(&self.target, context),
+            Work::Insert(insertion) => insertion.go_on(&self.target, context),
+        }
+    }
+}
+
+impl Target {
+    /// Asks for a lock, and waits in its queue if another has it. Errors: 1205, 1213.
+    fn lock(&self, store: &mut Store, mut wanted: Wanted) -> Outcome<Locked> {
+        let other = match store.ask(&mut wanted) {
+            Answer::Had { is_new } => {
+                if is_new {
+                    store.locks.give(wanted);
+                }
+                return Ok(Locked::Had { is_new });
+            }
+            Answer::Hindered(other) => other,
+        };
+        self.wait(store, wanted, other)
+    }
+
+    /// Waits in the queue of what another has.
+    fn wait(&self, store: &mut Store, wanted: Wanted, other: u32) -> Outcome<Locked> {
+        match self.patience {
+            None => Ok(Locked::Passed),
+            Some(0) => Err(SqlError::waited_too_long()),
+            Some(micros) => match store.wait(wanted, other) {
+                true => Ok(Locked::Wait(micros)),
+                false => Err(SqlError::deadlock()),
+            },
+        }
+    }
+}
+
+/// The whole name of a table. Errors: 1046.
+fn whole(named: &Named, session: &Session) -> Outcome<TableName> {
+    let database = named.before.clone().or_else(|| session.database.clone());
+    Ok((database.ok_or_else(SqlError::no_database)?, named.name.clone()))
+}
+
+/// Finds out what a statement means, and carries it out as far as that needs no row.
+pub(crate) fn prepare(
+    statement: &TableStatement,
+    context: &mut Context<'_>,
+    now: Now,
+) -> Outcome<Prepared> {
+    let now = Instant { micros: context.session.instant(now.wall.0), places: 6 };
+    let named = match statement {
+        TableStatement::Select(select) => &select.from.table,
+        TableStatement::Insert(insert) => &insert.table,
+        TableStatement::Update(update) => &update.table.table,
+        TableStatement::Delete(delete) => &delete.from,
+        other => {
+            return definitions::define(other, context).map(|affected| Prepared::Done { affected });
+        }
+    };
+    let target = open(named, context, now)?;
+    match statement {
+        TableStatement::Insert(insert) => {
+            let insertion = insert::prepare(insert, &target, context.session)?;
+            Ok(Prepared::Run(None, Box::new(Run { target, work: Work::Insert(insertion) })))
+        }
+        other => {
+            let mut target = target;
+            let (shapes, scan) = scan::prepare(other, &mut target, context)?;
+            Ok(Prepared::Run(shapes, Box::new(Run { target, work: Work::Scan(scan) })))
+        }
+    }
+}
+
+/// Finds a table, and begins a statement about it. Errors: 1046, 1146.
+fn open(named: &Named, context: &mut Context<'_>, now: Instant) -> Outcome<Target> {
+    let Context { store, session } = context;
+    let id = store.find(&whole(named, session)?)?;
+    session.in_transaction |= !session.variables.autocommit;
+    store.begin(session.id, Isolation::named(session.isolation), id);
+    let definition = store.tables.get(&id).map(|table| Rc::clone(&table.definition));
+    let definition = definition.ok_or_else(|| SqlError::unsupported("a table that is gone"))?;
+    let patience = Some(session.variables.row_wait_us());
+    Ok(Target { id, definition, now, patience })
+}
+
+/// How long a statement waits: as it says, or as its session does.
+fn patience(patience: Patience, session: &Session) -> Option<i128> {
+    match patience {
+        Patience::Usual => Some(session.variables.row_wait_us()),
+        Patience::Seconds(seconds) => Some(i128::from(seconds) * 1_000_000),
+        Patience::Skip => None,
+    }
+}
+
+/// The columns of a result as they are told.
+fn told(shapes: &[(Vec<u8>, Told)], session: &Session) -> Vec<Vec<u8>> {
+    let one =
+        |(name, (shape, origin)): &(Vec<u8>, Told)| shape.column_of(name, origin.as_ref(), session);
+    shapes.iter().map(one).collect()
+}
+
+/// What a statement does with a table as a whole.
+fn intent(mode: Mode, target: &Target, context: &mut Context<'_>) {
+    context.store.intend(context.session.id, target.id, mode);
+}

@@ -1,0 +1,209 @@
+//! Names of columns become places, and what cannot be compared here is refused.
+
+use crate::error::{Outcome, SqlError};
+use crate::sql::ast::{Expression, Function, Named};
+use crate::sql::table_ast::Kind;
+use crate::store::schema::Definition;
+use crate::timestamp::read;
+use crate::value::Value;
+
+/// What an expression comes to, besides NULL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    Null,
+    Integer,
+    Text,
+    Time,
+}
+
+/// The table whose columns can be named.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope<'t> {
+    pub(super) definition: &'t Definition,
+    /// What stands before the name of a column.
+    pub(super) called: &'t str,
+    /// Whether `VALUES(column)` means something.
+    pub(super) has_inserted: bool,
+}
+
+impl Scope<'_> {
+    /// The place of a column. Errors: 1054.
+    pub(super) fn place(&self, named: &Named, clause: &str) -> Outcome<usize> {
+        let is_called = named.before.as_ref().is_none_or(|before| before == self.called);
+        let place = self.definition.column(&named.name).filter(|_| is_called);
+        place.ok_or_else(|| {
+            let message = format!("Unknown column '{}' in '{clause}'", named.shown());
+            SqlError::new(1054, "42S22", message)
+        })
+    }
+
+    fn class(&self, place: usize) -> Class {
+        match self.definition.columns[place].kind {
+            Kind::Integer { .. } => Class::Integer,
+            Kind::Text { .. } => Class::Text,
+            Kind::Time { .. } => Class::Time,
+        }
+    }
+
+    /// An expression whose columns are places. Errors: 1054, 1235.
+    pub(super) fn bind(&self, expression: &Expression) -> Outcome<(Expression, Class)> {
+        Ok(match expression {
+            Expression::Literal(value) => (expression.clone(), class_of(value)?),
+            Expression::Truth(is_true) => {
+                (Expression::Literal(Value::truth(*is_true)), Class::Integer)
+            }
+            Expression::Column(named, "VALUES") => {
+                if !self.has_inserted {
+                    return Err(SqlError::unsupported("VALUES outside of an INSERT"));
+                }
+                let place = self.place(named, "UPDATE")?;
+                (Expression::Inserted(place), self.class(place))
+            }
+            Expression::Column(named, clause) => {
+                let place = self.place(named, clause)?;
+                (Expression::Field(place), self.class(place))
+            }
+            Expression::Now(..) => (expression.clone(), Class::Time),
+            Expression::Later(from, count, unit) => {
+                let from = self.bind_as(from, Class::Time, "such a time")?;
+                let count = self.bind_as(count, Class::Integer, "such an interval")?;
+                (Expression::Later(Box::new(from), Box::new(count), *unit), Class::Time)
+            }
+            Expression::Compare(comparison, left, right) => {
+                let (left, right) = self.pair(left, right)?;
+                let compared = Expression::Compare(*comparison, Box::new(left), Box::new(right));
+                (compared, Class::Integer)
+            }
+            Expression::In(one, others) => {
+                let mut list = Vec::new();
+                let mut first = None;
+                for other in others {
+                    let (one, other) = self.pair(one, other)?;
+                    // A list of times and texts is compared in other ways.
+                    if matches!(one, Expression::Literal(_)) {
+                        return Err(SqlError::unsupported("IN of a value"));
+                    }
+                    first = Some(one);
+                    list.push(other);
+                }
+                let first = first.ok_or_else(|| SqlError::unsupported("IN of nothing"))?;
+                (Expression::In(Box::new(first), list), Class::Integer)
+            }
+            Expression::IsNull(inner, wanted) => {
+                let (inner, _) = self.bind(inner)?;
+                (Expression::IsNull(Box::new(inner), *wanted), Class::Integer)
+            }
+            Expression::Not(inner) => {
+                let inner = self.bind_as(inner, Class::Integer, "NOT of what is no integer")?;
+                (Expression::Not(Box::new(inner)), Class::Integer)
+            }
+            Expression::And(left, right) => {
+                let (left, right) = self.truths(left, right)?;
+                (Expression::And(left, right), Class::Integer)
+            }
+            Expression::Or(left, right) => {
+                let (left, right) = self.truths(left, right)?;
+                (Expression::Or(left, right), Class::Integer)
+            }
+            Expression::Add(left, right) => {
+                let (left, right) = self.truths(left, right)?;
+                (Expression::Add(left, right), Class::Integer)
+            }
+            Expression::Subtract(left, right) => {
+                let (left, right) = self.truths(left, right)?;
+                (Expression::Subtract(left, right), Class::Integer)
+            }
+            Expression::Call(Function::ConnectionId, _) => (expression.clone(), Class::Integer),
+            Expression::Count => return Err(SqlError::unsupported("COUNT in such a place")),
+            _ => return Err(SqlError::unsupported("such an expression with a table")),
+        })
+    }
+
+    fn bind_as(&self, expression: &Expression, wanted: Class, what: &str) -> Outcome<Expression> {
+        match self.bind(expression)? {
+            (bound, class) if class == wanted || class == Class::Null => Ok(bound),
+            _ => Err(SqlError::unsupported(what)),
+        }
+    }
+
+    fn truths(
+        &self,
+        left: &Expression,
+        right: &Expression,
+    ) -> Outcome<(Box<Expression>, Box<Expression>)> {
+        let what = "such a value of a condition or a sum";
+        let left = self.bind_as(left, Class::Integer, what)?;
+        Ok((Box::new(left), Box::new(self.bind_as(right, Class::Integer, what)?)))
+    }
+
+    /// Two sides that can be compared. A text beside a time is one.
+    fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
+        let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
+        match (one, other) {
+            (one, other) if one == other => Ok((left, right)),
+            (Class::Null, _) | (_, Class::Null) => Ok((left, right)),
+            (Class::Time, Class::Text) => Ok((left, time(right)?)),
+            (Class::Text, Class::Time) => Ok((time(left)?, right)),
+            _ => Err(SqlError::unsupported("comparing values of two kinds")),
+        }
+    }
+
+    /// A condition. Errors: 1054, 1235.
+    pub(super) fn condition(&self, condition: Option<&Expression>) -> Outcome<Option<Expression>> {
+        let Some(condition) = condition else { return Ok(None) };
+        self.bind_as(condition, Class::Integer, "a condition that is no integer").map(Some)
+    }
+}
+
+fn class_of(value: &Value) -> Outcome<Class> {
+    match value {
+        Value::Null => Ok(Class::Null),
+        Value::Integer(_) => Ok(Class::Integer),
+        Value::Text(_) => Ok(Class::Text),
+        Value::Time(_) => Ok(Class::Time),
+        Value::Decimal(_) => Err(SqlError::unsupported("a decimal with a table")),
+    }
+}
+
+fn time(text: Expression) -> Outcome<Expression> {
+    let Expression::Literal(Value::Text(text)) = &text else {
+        return Err(SqlError::unsupported("comparing a time with a text"));
+    };
+    match read(&String::from_utf8_lossy(text)) {
+        Ok(at) => Ok(Expression::Literal(Value::Time(at))),
+        Err(_) => Err(SqlError::unsupported("comparing a time with such a text")),
+    }
+}
+
+/// The parts of a condition that must all be so.
+pub(super) fn conjuncts<'e>(condition: &'e Expression, out: &mut Vec<&'e Expression>) {
+    match condition {
+        Expression::And(left, right) => {
+            conjuncts(left, out);
+            conjuncts(right, out);
+        }
+        other => out.push(other),
+    }
+}
+
+/// The places of the columns of an expression.
+pub(super) fn fields(expression: &Expression, out: &mut Vec<usize>) {
+    match expression {
+        Expression::Field(place) => out.push(*place),
+        Expression::IsNull(inner, _) | Expression::Not(inner) => fields(inner, out),
+        Expression::Compare(_, left, right)
+        | Expression::Later(left, right, _)
+        | Expression::And(left, right)
+        | Expression::Or(left, right)
+        | Expression::Add(left, right)
+        | Expression::Subtract(left, right) => {
+            fields(left, out);
+            fields(right, out);
+        }
+        Expression::In(one, others) => {
+            fields(one, out);
+            others.iter().for_each(|other| fields(other, out));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,292 @@
+//! The locks of rows and of the gaps before them.
+//!
+//! As InnoDB keeps them: a lock belongs to a transaction, is shared or exclusive, and is for a row,
+//! for the gap before it, or for both. One lock may be for several rows, since those of one kind
+//! are kept together; how many there are counts when somebody is chosen to be refused. A lock
+//! waits for those before it in the queue of its row that it conflicts with, whether these have
+//! been granted or not, and remembers one of them. Behind the last row there is a place whose gap
+//! can be locked.
+
+use super::TableId;
+use super::rows::Key;
+use crate::locks::SessionId;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Mode {
+    Shared,
+    Exclusive,
+}
+
+/// What of a place is locked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Extent {
+    /// The row and the gap before it.
+    Both,
+    Gap,
+    Row,
+    /// A wish to insert into the gap.
+    Insertion,
+}
+
+/// Where a lock is: at a row, or behind the last.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Place {
+    Row(Key),
+    End,
+}
+
+/// What somebody asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) by: SessionId,
+    pub(crate) table: TableId,
+    pub(crate) place: Place,
+    pub(crate) mode: Mode,
+    pub(crate) extent: Extent,
+}
+
+#[derive(Clone, Debug)]
+struct Lock {
+    by: SessionId,
+    table: TableId,
+    places: BTreeSet<Place>,
+    mode: Mode,
+    extent: Extent,
+    is_waiting: bool,
+}
+
+/// All locks, in the order in which they were made.
+#[derive(Debug, Default)]
+pub(crate) struct RowLocks {
+    locks: Vec<Lock>,
+    /// For whom each session waits.
+    waits: BTreeMap<SessionId, SessionId>,
+}
+
+/// What sessions mean to do with tables: they do not keep each other from it, but they count.
+pub(crate) type Intents = BTreeSet<(SessionId, TableId, Mode)>;
+
+impl Lock {
+    fn is_at(&self, table: TableId, place: &Place) -> bool {
+        self.table == table && self.places.contains(place)
+    }
+
+    /// Whether somebody who wants that has to wait for this.
+    fn hinders(&self, wanted: &Wanted) -> bool {
+        use Extent::{Both, Gap, Insertion, Row};
+        let is_end = wanted.place == Place::End;
+        if self.by == wanted.by || (self.mode, wanted.mode) == (Mode::Shared, Mode::Shared) {
+            return false;
+        }
+        match (wanted.extent, self.extent) {
+            (_, Insertion) | (Gap, _) | (Insertion, Row) => false,
+            (Insertion, Both | Gap) => true,
+            (Both | Row, Gap) => false,
+            (Both | Row, Both | Row) => !is_end,
+        }
+    }
+
+    /// Whether whoever has this has that too.
+    fn covers(&self, wanted: &Wanted) -> bool {
+        use Extent::{Both, Gap, Insertion, Row};
+        let is_wide = match self.extent {
+            Insertion => false,
+            Both => true,
+            Gap => wanted.extent == Gap || wanted.place == Place::End,
+            Row => wanted.extent == Row,
+        };
+        !self.is_waiting && self.by == wanted.by && self.mode >= wanted.mode && is_wide
+    }
+}
+
+impl Wanted {
+    /// Behind the last row there is only a gap.
+    fn normal(mut self) -> Wanted {
+        if self.place == Place::End && self.extent != Extent::Insertion {
+            self.extent = Extent::Both;
+        }
+        self
+    }
+}
+
+impl RowLocks {
+    /// Whether somebody has it already.
+    pub(crate) fn has(&self, wanted: &Wanted) -> bool {
+        let wanted = wanted.clone().normal();
+        let mut there = self.locks.iter().filter(|one| one.is_at(wanted.table, &wanted.place));
+        there.any(|one| one.covers(&wanted))
+    }
+
+    /// For whom somebody who wants that would wait.
+    pub(crate) fn hindrance(&self, wanted: &Wanted) -> Option<SessionId> {
+        let wanted = wanted.clone().normal();
+        let mut there = self.locks.iter().filter(|one| one.is_at(wanted.table, &wanted.place));
+        there.find(|one| one.hinders(&wanted)).map(|one| one.by)
+    }
+
+    /// Gives a lock that nothing hinders, or that a row inherits.
+    pub(crate) fn give(&mut self, wanted: Wanted) {
+        let wanted = wanted.normal();
+        let is_awaited = |one: &Lock| one.is_waiting && one.is_at(wanted.table, &wanted.place);
+        if !self.locks.iter().any(is_awaited) {
+            let similar = self.locks.iter_mut().find(|one| {
+                one.by == wanted.by
+                    && one.table == wanted.table
+                    && (one.mode, one.extent) == (wanted.mode, wanted.extent)
+                    && !one.is_waiting
+            });
+            if let Some(similar) = similar {
+                similar.places.insert(wanted.place);
+                return;
+            }
+        }
+        self.push(wanted, false);
+    }
+
+    fn push(&mut self, wanted: Wanted, is_waiting: bool) {
+        let Wanted { by, table, place, mode, extent } = wanted;
+        let places = BTreeSet::from([place]);
+        self.locks.push(Lock { by, table, places, mode, extent, is_waiting });
+    }
+
+    /// Puts somebody into the queue behind somebody else.
+    pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) {
+        self.waits.insert(wanted.by, behind);
+        self.push(wanted.normal(), true);
+    }
+
+    /// Those who wait for each other, from this one on; none if that is no circle.
+    pub(crate) fn circle(&self, session: SessionId) -> Vec<SessionId> {
+        let (mut at, mut circle) = (session, vec![session]);
+        while let Some(next) = self.waits.get(&at) {
+            if *next == session {
+                return circle;
+            }
+            if circle.contains(next) {
+                break;
+            }
+            circle.push(*next);
+            at = *next;
+        }
+        Vec::new()
+    }
+
+    /// How many locks a session has and waits for.
+    pub(crate) fn count(&self, session: SessionId) -> usize {
+        self.locks.iter().filter(|one| one.by == session).count()
+    }
+
+    /// Takes a session out of the queue in which it stands.
+    pub(crate) fn give_up(&mut self, session: SessionId) {
+        self.waits.remove(&session);
+        self.locks.retain(|one| one.by != session || !one.is_waiting);
+    }
+
+    pub(crate) fn release_all(&mut self, session: SessionId) {
+        self.waits.remove(&session);
+        self.locks.retain(|one| one.by != session);
+    }
+
+    /// Gives back what somebody has at a row: the first that it got in that mode. The lock stays,
+    /// even if it is for no row any more.
+    pub(crate) fn release(&mut self, wanted: &Wanted) {
+        let own = self.locks.iter_mut().find(|one| {
+            one.by == wanted.by && one.mode == wanted.mode && one.is_at(wanted.table, &wanted.place)
+        });
+        if let Some(own) = own {
+            own.places.remove(&wanted.place);
+        }
+    }
+
+    /// Lets everybody have what nothing hinders any more, in the order of the queues. Says who
+    /// got something, and who now waits for another than before.
+    pub(crate) fn grant(&mut self) -> (Vec<SessionId>, Vec<SessionId>) {
+        let (mut granted, mut turned) = (Vec::new(), Vec::new());
+        for at in 0..self.locks.len() {
+            let Some(wanted) = self.locks[at].waiting() else { continue };
+            let before = &self.locks[..at];
+            let hindrance = before
+                .iter()
+                .find(|one| one.is_at(wanted.table, &wanted.place) && one.hinders(&wanted))
+                .map(|one| one.by);
+            match hindrance {
+                Some(other) => {
+                    if self.waits.insert(wanted.by, other) != Some(other) {
+                        turned.push(wanted.by);
+                    }
+                }
+                None => {
+                    self.locks[at].is_waiting = false;
+                    self.waits.remove(&wanted.by);
+                    granted.push(wanted.by);
+                }
+            }
+        }
+        (granted, turned)
+    }
+
+    /// A row came into the gap before another: whoever has the gap has the new one too.
+    pub(crate) fn split(&mut self, table: TableId, new: &Place, next: &Place) {
+        let is_wide = |one: &&Lock| !matches!(one.extent, Extent::Insertion | Extent::Row);
+        self.inherit(table, next, new, |one| is_wide(&one));
+    }
+
+    /// A row is gone: whoever had or wanted it has the gap that is there now, and nobody waits for
+    /// it. `keeps` says of a session and a mode whether it leaves a gap.
+    pub(crate) fn merge(
+        &mut self,
+        table: TableId,
+        (gone, next): (&Place, &Place),
+        keeps: impl Fn(SessionId, Mode) -> bool,
+    ) -> Vec<SessionId> {
+        let is_kept = |one: &Lock| one.extent != Extent::Insertion && keeps(one.by, one.mode);
+        self.inherit(table, gone, next, is_kept);
+        let mut woken = Vec::new();
+        for one in &mut self.locks {
+            if one.table == table && one.places.remove(gone) && one.is_waiting {
+                woken.push(one.by);
+            }
+        }
+        for session in &woken {
+            self.give_up(*session);
+        }
+        woken
+    }
+
+    fn inherit(
+        &mut self,
+        table: TableId,
+        from: &Place,
+        to: &Place,
+        is_heir: impl Fn(&Lock) -> bool,
+    ) {
+        let there = self.locks.iter().filter(|one| one.is_at(table, from) && is_heir(one));
+        let inherited: Vec<(SessionId, Mode)> = there.map(|one| (one.by, one.mode)).collect();
+        for (by, mode) in inherited {
+            let wanted = Wanted { by, table, place: to.clone(), mode, extent: Extent::Gap };
+            self.give(wanted);
+        }
+    }
+
+    /// Who has locked a row against all others.
+    pub(crate) fn holder(&self, table: TableId, key: &Key) -> Option<SessionId> {
+        let place = Place::Row(key.clone());
+        let is_held = |one: &&Lock| {
+            !one.is_waiting
+                && one.mode == Mode::Exclusive
+                && matches!(one.extent, Extent::Row | Extent::Both)
+                && one.is_at(table, &place)
+        };
+        self.locks.iter().find(is_held).map(|one| one.by)
+    }
+}
+
+impl Lock {
+    /// What it waits for.
+    fn waiting(&self) -> Option<Wanted> {
+        let place = self.places.first().filter(|_| self.is_waiting)?.clone();
+        let Lock { by, table, mode, extent, .. } = *self;
+        Some(Wanted { by, table, place, mode, extent })
+    }
+}
