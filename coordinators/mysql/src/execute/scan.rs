@@ -262,7 +262,14 @@ impl Scan {
         let is_new = match target.lock(context.store, wanted.clone())? {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
-            Locked::Passed => return Ok(Read::Values(None)),
+            Locked::Passed => {
+                // Whoever looks for one row goes on to the next then, finds that it is another, and
+                // locks the gap before it.
+                if self.only.is_some() {
+                    self.end(target, context)?;
+                }
+                return Ok(Read::Values(None));
+            }
         };
         let rows = context.store.tables.get(&target.id).map(|table| &table.rows);
         let values = rows.and_then(|rows| rows.newest(key)).and_then(|one| one.values.clone());

@@ -29,6 +29,7 @@ impl Parser<'_> {
                 self.next();
                 String::from_utf8_lossy(&text).into_owned()
             }
+            _ if self.accepts_word("default") => "default".to_owned(),
             _ => self.word()?,
         };
         let charset = match name.eq_ignore_ascii_case("default") {

@@ -148,7 +148,7 @@ impl Real {
             if is_enough(&rows.collect::<Vec<Seen>>()) {
                 return true;
             }
-            rest(1);
+            rest(200);
         }
         false
     }
@@ -277,8 +277,8 @@ fn patience() -> Duration {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-fn rest(ms: u64) {
-    std::thread::sleep(Duration::from_millis(ms));
+fn rest(us: u64) {
+    std::thread::sleep(Duration::from_micros(us));
 }
 
 #[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
