@@ -8,7 +8,7 @@
 
 use fencepost_fuzz::bench::Bench;
 use fencepost_fuzz::pieces;
-use fencepost_machine::{ConnectionId, Input};
+use fencepost_machine::{ConnectionId, DiskImage, Input};
 use fencepost_mysql::{Config, Mysql};
 use libfuzzer_sys::fuzz_target;
 
@@ -43,7 +43,7 @@ fn enter(server: &mut Bench<Mysql>) -> ConnectionId {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let mut server = Bench::of(Mysql::new(Config::default()));
+    let mut server = Bench::of(Mysql::new(Config::default(), &DiskImage::default()));
     let clients = [enter(&mut server), enter(&mut server)];
     let mut stranger = server.accept();
     for (kind, bytes) in pieces(input) {
