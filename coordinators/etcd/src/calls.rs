@@ -348,6 +348,7 @@ impl Etcd {
             Task::Range(_) | Task::Look(_) => return Refusal::Timeout,
             Task::Lease(_) if leader == 0 => return Refusal::NoLeader,
             Task::Lease(_) => return Refusal::Timeout,
+            Task::Write { is_proposed: false, .. } => return Refusal::DeadlineExceeded,
             Task::Write { .. } | Task::Lock(_) => {}
         }
         let lost_ms = self.leader_since_ms.saturating_sub(2 * self.config.election_ms());

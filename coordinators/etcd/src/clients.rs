@@ -415,13 +415,21 @@ impl Etcd {
                 self.keep_next_alive(connection);
             }
             Err(refusal) => {
-                let Some(open) = self.connections.get(&connection) else { return };
-                let Doing::KeepingAlive(stream, _) = &open.doing else { return };
-                if stream.has_begun {
-                    self.hang_up(connection);
-                } else {
-                    self.answer(connection, refusal.status(), Payload::Json(refusal.body()));
-                }
+                let wall = self.now.wall;
+                let Some(open) = self.connections.get_mut(&connection) else { return };
+                let Doing::KeepingAlive(Stream { style, has_begun }, _) = open.doing else {
+                    return;
+                };
+                open.doing = Doing::Nothing;
+                let has_input = !open.input.is_empty();
+                let mut text = match has_begun {
+                    true => String::new(),
+                    false => http::failed_stream_head(style, refusal.status(), wall),
+                };
+                text.push_str(&http::stream_failure(style, &refusal.stream_item()));
+                text.push_str(http::stream_end(style));
+                self.send(connection, text.into());
+                self.rest(connection, style, has_input);
             }
         }
     }

@@ -342,7 +342,16 @@ fn chunked(mut text: String, date: &str, body: &str, style: Style) -> Bytes {
 
 /// The head of a stream of messages.
 pub(crate) fn stream_head(style: Style, is_served: bool, now: WallTime) -> String {
-    let mut text = begin(200, style);
+    head_of_stream(style, 200, is_served, now)
+}
+
+/// The head of a stream of which nothing came but an error.
+pub(crate) fn failed_stream_head(style: Style, status: u16, now: WallTime) -> String {
+    head_of_stream(style, status, false, now)
+}
+
+fn head_of_stream(style: Style, status: u16, is_served: bool, now: WallTime) -> String {
+    let mut text = begin(status, style);
     text.push_str("Content-Type: application/json\r\n");
     if is_served {
         text.push_str("Grpc-Metadata-Content-Type: application/grpc\r\n");
@@ -363,12 +372,20 @@ pub(crate) fn stream_item(style: Style, message: &str) -> String {
     format!("{:x}\r\n{message}\r\n1\r\n\n\r\n", message.len())
 }
 
+/// What a stream ends with that fails: no line of its own.
+pub(crate) fn stream_failure(style: Style, message: &str) -> String {
+    match style.chunks {
+        true => format!("{:x}\r\n{message}\r\n", message.len()),
+        false => message.to_owned(),
+    }
+}
+
 /// The end of a stream.
 pub(crate) fn stream_end(style: Style) -> &'static str {
     if style.chunks { "0\r\n\r\n" } else { "" }
 }
 
-fn reason(status: u16) -> &'static str {
+pub(crate) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
         400 => "Bad Request",

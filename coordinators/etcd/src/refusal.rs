@@ -26,6 +26,8 @@ pub(crate) enum Refusal {
     Timeout,
     TimeoutLeaderFailed,
     TimeoutConnectionLost,
+    /// Nobody led for as long as the call may take, so that it was never proposed.
+    DeadlineExceeded,
     SessionExpired,
     /// Of the server-side lock: the code of what its own client was told is lost on the way.
     Unknown(Box<Refusal>),
@@ -58,6 +60,7 @@ impl Refusal {
             Refusal::TimeoutConnectionLost => {
                 "etcdserver: request timed out, possibly due to connection lost"
             }
+            Refusal::DeadlineExceeded => "context deadline exceeded",
             Refusal::SessionExpired => "mutex: session is expired",
             Refusal::Unknown(inner) => return inner.text(),
         };
@@ -82,7 +85,7 @@ impl Refusal {
             | Refusal::Timeout
             | Refusal::TimeoutLeaderFailed
             | Refusal::TimeoutConnectionLost => 14,
-            Refusal::SessionExpired | Refusal::Unknown(_) => 2,
+            Refusal::DeadlineExceeded | Refusal::SessionExpired | Refusal::Unknown(_) => 2,
         }
     }
 
@@ -95,6 +98,16 @@ impl Refusal {
             14 => 503,
             _ => 500,
         }
+    }
+
+    /// What a stream ends with.
+    pub(crate) fn stream_item(&self) -> String {
+        let (code, status, text) = (self.code(), self.status(), quote(&self.text()));
+        let reason = crate::http::reason(status);
+        format!(
+            "{{\"error\":{{\"grpc_code\":{code},\"http_code\":{status},\"message\":{text},\
+             \"http_status\":\"{reason}\"}}}}"
+        )
     }
 
     /// The body of the answer.

@@ -232,6 +232,17 @@ impl Txn {
     pub(crate) fn is_serializable(&self) -> bool {
         self.ops().all(|op| matches!(op, Op::Range(range) if range.serializable))
     }
+
+    /// What a member carries out whose clients did not ask for it: without the reads, except those
+    /// of transactions within. So one that is refused for a revision that was compacted is refused
+    /// by the member that was asked, and the others make its changes (`removeNeedlessRangeReqs`).
+    pub(crate) fn without_reads(&self) -> Txn {
+        let changes = |ops: &[Op]| -> Vec<Op> {
+            ops.iter().filter(|op| !matches!(op, Op::Range(_))).cloned().collect()
+        };
+        let compare = self.compare.clone();
+        Txn { compare, success: changes(&self.success), failure: changes(&self.failure) }
+    }
 }
 
 /// `WatchCreateRequest`.

@@ -157,3 +157,38 @@ fn the_same_world_is_the_same_each_time() {
     };
     assert_eq!(run(), run());
 }
+
+#[test]
+fn a_refused_transaction_changes_the_members_that_were_not_asked() {
+    let (mut world, leader) = three();
+    let (first, second) = ((leader + 1) % 3, (leader + 2) % 3);
+    for _ in 0..4 {
+        assert!(is_done(&world.ask(first, PUT, 50)));
+    }
+    assert!(is_done(&world.ask(second, ("kv/compaction", "{\"revision\":4}"), 50)));
+    let read = "{\"request_range\":{\"key\":\"YQ==\",\"revision\":2}}";
+    let txn = format!("{{\"success\":[{read},{{\"request_put\":{{\"key\":\"YQ==\"}}}}]}}");
+    let said = world.ask(first, ("kv/txn", &txn), 50);
+    assert!(said.contains("required revision has been compacted"), "{said}");
+    world.run(300);
+    let revision = |at: usize| world.server(at).unwrap().state.store.revision();
+    assert_eq!([first, second, leader].map(revision), [5, 6, 6], "as with etcd 3.4.23");
+}
+
+#[test]
+fn a_call_that_finds_no_leader_for_its_whole_time_is_told_so() {
+    let (mut world, leader) = three();
+    let (other, lone) = ((leader + 1) % 3, (leader + 2) % 3);
+    world.ask(lone, ("lease/grant", "{\"TTL\":60,\"ID\":7}"), 50);
+    for at in [leader, other] {
+        world.crash(at, false);
+    }
+    world.run(3_000);
+    let told = |world: &mut World, call| world.ask(lone, call, 7_600);
+    let write = told(&mut world, PUT);
+    assert!(write.starts_with("HTTP/1.1 500") && write.contains("context deadline exceeded"));
+    let renewal = told(&mut world, ("lease/keepalive", "{\"ID\":7}"));
+    assert!(renewal.starts_with("HTTP/1.1 503"), "{renewal}");
+    assert!(renewal.contains("\"message\":\"etcdserver: no leader\",\"http_status\""), "{renewal}");
+    assert!(is_done(&told(&mut world, STALE_GET)));
+}

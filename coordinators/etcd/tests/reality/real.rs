@@ -25,14 +25,21 @@ fn is_healthy(port: u16) -> bool {
     String::from_utf8_lossy(&said[..length]).contains("\"true\"")
 }
 
+/// Whether there is an etcd; if not, none is demanded.
+pub(crate) fn is_there() -> bool {
+    let said = Command::new("etcd").arg("--version").output();
+    let is_there =
+        said.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).contains("Version: 3.4."));
+    if !is_there {
+        skip("FENCEPOST_REAL_ETCD", "etcd 3.4");
+    }
+    is_there
+}
+
 impl Real {
     /// A server of its own, or nothing if there is no etcd and none is demanded.
     pub(crate) fn start() -> Option<Real> {
-        let said = Command::new("etcd").arg("--version").output();
-        let is_there =
-            said.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).contains("Version: 3.4."));
-        if !is_there {
-            skip("FENCEPOST_REAL_ETCD", "etcd 3.4");
+        if !is_there() {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();

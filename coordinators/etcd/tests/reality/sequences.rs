@@ -6,10 +6,10 @@ use super::real::{Real, read};
 use std::io::Write;
 
 /// SplitMix64.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -128,7 +128,7 @@ fn txn(dice: &mut Dice, latest: u64, depth: u64) -> String {
 }
 
 /// A call that comes somewhere in a sequence.
-fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
+pub(crate) fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
     let lease = lease(dice);
     let (path, body) = match dice.roll(20) {
         0..=4 => ("/v3/kv/put", put(dice)),
@@ -153,26 +153,26 @@ fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
 }
 
 /// The latest revision that an answer speaks of.
-fn revision_of(answer: &str) -> Option<u64> {
+pub(crate) fn revision_of(answer: &str) -> Option<u64> {
     let (_, rest) = answer.split_once("\"revision\":\"")?;
     rest.split('"').next()?.parse().ok()
 }
 
 /// What begins a sequence: no keys, and none of its leases.
-fn clean() -> Vec<Vec<u8>> {
+pub(crate) fn clean() -> Vec<Vec<u8>> {
     let mut calls = vec![post("/v3/kv/deleterange", "{\"key\":\"AA==\",\"range_end\":\"AA==\"}")];
     calls
         .extend(["71", "72", "73"].map(|id| post("/v3/lease/revoke", &format!("{{\"ID\":{id}}}"))));
     calls
 }
 
-const WATCH: &str = "\
+pub(crate) const WATCH: &str = "\
     {\"create_request\":{\"key\":\"AA==\",\"range_end\":\"AA==\",\"prev_kv\":true}}\
     {\"create_request\":{\"key\":\"YQ==\",\"filters\":[\"NOPUT\"]}}";
 /// Put last: the watch has told of everything once it has told of this.
-const LAST: &str = "{\"key\":\"enp6\"}";
+pub(crate) const LAST: &str = "{\"key\":\"enp6\"}";
 
-fn number(name: &str, default: u64) -> u64 {
+pub(crate) fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 

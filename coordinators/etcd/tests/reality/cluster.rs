@@ -1,0 +1,396 @@
+//! Three real members beside three of ours: calls at any of them, a leader that stands still, a
+//! member that is left alone, and what is answered meanwhile.
+
+use super::http::{Plain, items, post, whole};
+use super::real_cluster::RealCluster;
+use super::sequences::{Dice, LAST, WATCH, call, clean, number, revision_of};
+use crate::world::World;
+use crate::{Config, Etcd};
+use fencepost_machine::ConnectionId;
+use std::collections::BTreeMap;
+
+/// How often a leader is heard of, and after how long it is given up at the earliest.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    pub(crate) heartbeat_ms: u64,
+    pub(crate) election_ms: u64,
+}
+
+/// For elections that are wanted.
+const FAST: Pace = Pace { heartbeat_ms: 50, election_ms: ELECTION_MS };
+/// For none, however busy the computer is.
+const CALM: Pace = Pace { heartbeat_ms: 100, election_ms: 3_000 };
+const ELECTION_MS: u64 = 500;
+/// How long a request may take: five seconds and two election timeouts.
+const REQUEST_MS: u64 = 5_000 + 2 * ELECTION_MS;
+/// Longer than anything takes that is answered at all.
+const PATIENCE_MS: u64 = 30_000;
+/// How many random sequences are tried.
+const CASES: u64 = 60;
+
+/// Three members.
+pub(crate) trait Cluster {
+    type Call;
+    /// Sends bytes to a member on a new connection.
+    fn send(&mut self, at: usize, bytes: &[u8]) -> Self::Call;
+    /// What has been answered once that is enough, or after so long.
+    fn hear(&mut self, call: &mut Self::Call, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8>;
+    fn now_ms(&self) -> u64;
+    fn pass(&mut self, ms: u64);
+    fn kill(&mut self, at: usize);
+    fn start_again(&mut self, at: usize);
+    /// A member stands still from now on.
+    fn stop(&mut self, at: usize);
+    fn go_on(&mut self, at: usize);
+
+    /// The answer to a call; empty if there is none for a long time.
+    fn ask(&mut self, at: usize, bytes: &[u8]) -> Vec<u8> {
+        let mut call = self.send(at, bytes);
+        self.hear(&mut call, is_whole, PATIENCE_MS)
+    }
+
+    /// The member that all of these follow, as soon as there is one among them.
+    fn leader(&mut self, of: &[usize]) -> usize {
+        for _ in 0..600 {
+            let status = |cluster: &mut Self, at: usize| {
+                let mut call = cluster.send(at, &post("/v3/maintenance/status", "{}"));
+                let said = cluster.hear(&mut call, is_whole, 1_000);
+                let said = String::from_utf8_lossy(&said).into_owned();
+                Some((field(&said, "member_id")?, field(&said, "leader")?))
+            };
+            let all: Vec<_> = of.iter().filter_map(|at| status(self, *at)).collect();
+            let leads = |leader: &String| all.iter().position(|(own, _)| own == leader);
+            if let [(_, first), rest @ ..] = &all[..]
+                && all.len() == of.len()
+                && rest.iter().all(|(_, leader)| leader == first)
+                && let Some(place) = leads(first)
+            {
+                return of[place];
+            }
+            self.pass(50);
+        }
+        panic!("nobody leads {of:?}")
+    }
+}
+
+fn field(text: &str, name: &str) -> Option<String> {
+    let (_, rest) = text.split_once(&format!("\"{name}\":\""))?;
+    rest.split('"').next().map(str::to_owned)
+}
+
+pub(crate) fn is_whole(said: &[u8]) -> bool {
+    whole(said).is_some()
+}
+
+/// Ours, and what its clients were told.
+struct Ours {
+    world: World,
+    heard: BTreeMap<ConnectionId, Vec<u8>>,
+}
+
+impl Ours {
+    fn new(Pace { heartbeat_ms, election_ms }: Pace) -> Ours {
+        let election_ticks = election_ms / heartbeat_ms;
+        let config = Config { heartbeat_ms, election_ticks, ..Config::default() };
+        let world = World::of(3, config);
+        let _: Option<&Etcd> = world.server(0);
+        Ours { world, heard: BTreeMap::new() }
+    }
+}
+
+impl Cluster for Ours {
+    type Call = ConnectionId;
+
+    fn send(&mut self, at: usize, bytes: &[u8]) -> ConnectionId {
+        let call = self.world.connect(at);
+        self.world.send(at, call, &bytes.to_vec().into());
+        call
+    }
+
+    fn hear(&mut self, call: &mut ConnectionId, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8> {
+        let until = self.now_ms() + ms;
+        loop {
+            let more = self.world.heard(*call);
+            let said = self.heard.entry(*call).or_default();
+            said.extend(more.into_bytes());
+            if enough(said) || self.world.now_us / 1_000 >= until {
+                return said.clone();
+            }
+            self.world.run(5);
+        }
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.world.now_us / 1_000
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.world.run(ms);
+    }
+
+    fn kill(&mut self, at: usize) {
+        self.world.crash(at, false);
+    }
+
+    fn start_again(&mut self, at: usize) {
+        self.world.start(at);
+    }
+
+    fn stop(&mut self, at: usize) {
+        self.world.pause(at);
+    }
+
+    fn go_on(&mut self, at: usize) {
+        self.world.resume(at);
+    }
+}
+
+/// Members by what they are: the leader, and the others.
+fn roles(leader: usize) -> [usize; 3] {
+    [leader, (leader + 1) % 3, (leader + 2) % 3]
+}
+
+const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
+/// A write that changes nothing: whether one is made whose answer never came is left to chance.
+const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
+    \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
+const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";
+const OLD_GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\",\"serializable\":true}";
+
+const LEADER_FAILED: &str = ", possibly due to previous leader failure";
+
+/// What is said, call by call, and how long that took where it took long.
+struct Script<'c, C: Cluster> {
+    cluster: &'c mut C,
+    plain: Plain,
+    log: Vec<String>,
+    /// What took as long as a request may take.
+    late: Vec<(String, u64)>,
+}
+
+impl<C: Cluster> Script<'_, C> {
+    fn note(&mut self, what: &str, said: &[u8]) {
+        // How long an election took decides whether this is added.
+        let shown = self.plain.show(said).replace(LEADER_FAILED, "");
+        let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
+        let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
+        self.log.push(format!("{what}: {shown}"));
+    }
+
+    fn ask(&mut self, what: &str, at: usize, path: &str, body: &str) {
+        let said = self.cluster.ask(at, &post(&format!("/v3/{path}"), body));
+        self.note(what, &said);
+    }
+
+    /// Calls that are under way at the same time: what each is answered, in this order.
+    fn ask_together(&mut self, calls: &[(&str, usize, &str, &str)]) {
+        let began = self.cluster.now_ms();
+        let mut open: Vec<C::Call> = Vec::new();
+        for (_, at, path, body) in calls {
+            open.push(self.cluster.send(*at, &post(&format!("/v3/{path}"), body)));
+        }
+        self.finish(calls, open, began);
+    }
+
+    fn finish(&mut self, calls: &[(&str, usize, &str, &str)], open: Vec<C::Call>, began: u64) {
+        for ((what, ..), mut call) in calls.iter().zip(open) {
+            let said = self.cluster.hear(&mut call, is_whole, PATIENCE_MS);
+            self.note(what, &said);
+            if String::from_utf8_lossy(&said).contains("timed out") {
+                self.late.push(((*what).to_owned(), self.cluster.now_ms() - began));
+            }
+        }
+    }
+}
+
+/// A leader that stands still and is replaced; then a member that is left alone.
+fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
+    let [leader, first, second] = roles(cluster.leader(&[0, 1, 2]));
+    let (plain, log, late) = (Plain::default(), Vec::new(), Vec::new());
+    let mut script = Script { cluster, plain, log, late };
+    script.ask("a write at a follower", first, "kv/put", PUT);
+    script.ask("a read at the other", second, "kv/range", GET);
+    script.ask("a lease from a follower", first, "lease/grant", "{\"TTL\":8,\"ID\":7}");
+    script.ask("kept alive at the other", second, "lease/keepalive", "{\"ID\":7}");
+    let bound = "{\"key\":\"Yw==\",\"lease\":7}";
+    script.ask("a key of the lease", second, "kv/put", bound);
+    script.ask("a read before", first, "kv/range", GET);
+    // The lease would end before the write below does, had its new leader not given it all its time
+    // again.
+    script.cluster.pass(2_500);
+    script.cluster.stop(leader);
+    let calls = [
+        ("a write without a leader", first, "kv/txn", WRITE),
+        ("a read without a leader", second, "kv/range", GET),
+        ("a serializable read without a leader", second, "kv/range", OLD_GET),
+    ];
+    script.ask_together(&calls);
+    let new = script.cluster.leader(&[first, second]);
+    let other = first + second - new;
+    script.ask("a read of the new leader", new, "kv/range", GET);
+    script.ask("the lease is given back", new, "lease/revoke", "{\"ID\":7}");
+    script.ask("a write at its follower", other, "kv/put", PUT);
+    script.cluster.go_on(leader);
+    script.cluster.leader(&[leader, first, second]);
+    script.ask("a read of the old leader", leader, "kv/range", GET);
+    script.ask("a write at the old leader", leader, "kv/put", PUT);
+    // Without a majority.
+    script.cluster.kill(leader);
+    let last = script.cluster.leader(&[first, second]);
+    let lone = first + second - last;
+    script.ask("a read before the end", lone, "kv/range", GET);
+    script.cluster.kill(last);
+    script.cluster.pass(2 * ELECTION_MS + 200);
+    let calls = [
+        ("a write without a majority", lone, "kv/txn", WRITE),
+        ("a read without a majority", lone, "kv/range", GET),
+        ("a transaction without a majority", lone, "kv/txn", "{}"),
+        ("a lease without a majority", lone, "lease/grant", "{\"TTL\":9,\"ID\":8}"),
+        ("a serializable read without a majority", lone, "kv/range", OLD_GET),
+        ("a lease's time without a majority", lone, "lease/timetolive", "{\"ID\":7}"),
+        ("a lease kept alive without a majority", lone, "lease/keepalive", "{\"ID\":7}"),
+    ];
+    script.ask_together(&calls);
+    script.cluster.start_again(leader);
+    script.cluster.leader(&[leader, lone]);
+    script.ask("a read of two", lone, "kv/range", OLD_GET);
+    script.ask("a write at the one that came back", leader, "kv/put", PUT);
+    (script.log, script.late)
+}
+
+#[test]
+fn a_cluster_in_trouble_answers_as_a_real_one() {
+    let Some(mut real) = RealCluster::start(FAST) else { return };
+    let (ours, our_times) = trouble(&mut Ours::new(FAST));
+    let (theirs, their_times) = trouble(&mut real);
+    let pairs = ours.iter().zip(&theirs);
+    let different: Vec<_> = pairs.filter(|(ours, theirs)| ours != theirs).collect();
+    assert!(different.is_empty(), "ours, theirs: {different:#?}");
+    assert_eq!(ours.len(), theirs.len());
+    // A real server may be late, and never early.
+    for ((what, ours), (_, theirs)) in our_times.iter().zip(&their_times) {
+        assert!((REQUEST_MS..REQUEST_MS + 200).contains(ours), "{what}: {ours} ms");
+        assert!(*theirs >= REQUEST_MS - 100, "{what}: {theirs} ms");
+    }
+}
+
+/// A real cluster and ours, whose members are known by their roles.
+struct Both {
+    real: RealCluster,
+    ours: Ours,
+    members: [[usize; 3]; 2],
+    of_real: Plain,
+    of_ours: Plain,
+    log: Vec<String>,
+}
+
+impl Both {
+    /// Waits until a member has everything.
+    fn level(&mut self, [theirs, own]: [usize; 2]) {
+        let bytes = post("/v3/kv/range", "{\"key\":\"YQ==\",\"count_only\":true}");
+        drop((self.real.ask(theirs, &bytes), self.ours.ask(own, &bytes)));
+    }
+
+    /// One call at each, at members of the same role; what both answered.
+    fn ask(&mut self, dice: &mut Dice, bytes: &[u8]) -> String {
+        let role = dice.roll(3) as usize;
+        let [theirs, own] = self.members.map(|members| members[role]);
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        // These have all that was there when they began; others may tell of an older revision.
+        let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
+            .iter()
+            .any(|path| text.contains(path) && !text.contains("serializable"));
+        if !is_sure {
+            self.level([theirs, own]);
+        }
+        self.log.push(format!("{role}: {}", text.replace("\r\n", " ")));
+        let theirs = self.of_real.show(&self.real.ask(theirs, bytes));
+        let own = self.of_ours.show(&self.ours.ask(own, bytes));
+        assert_eq!(own, theirs, "{}", self.log.join("\n"));
+        self.log.push(format!("   revision {:?}", revision_of(&own)));
+        own
+    }
+}
+
+/// A transaction that reads a compacted revision: the member that was asked refuses it, and the
+/// others, which leave its reads out, make its changes. From then on the members differ.
+fn compacted<C: Cluster>(cluster: &mut C) -> Vec<String> {
+    let members = roles(cluster.leader(&[0, 1, 2]));
+    let (plain, log, late) = (Plain::default(), Vec::new(), Vec::new());
+    let mut script = Script { cluster, plain, log, late };
+    for _ in 0..4 {
+        script.ask("a write", members[1], "kv/put", PUT);
+    }
+    script.ask("a compaction", members[2], "kv/compaction", "{\"revision\":4}");
+    for _ in 0..2 {
+        members.iter().for_each(|at| script.ask("a read", *at, "kv/range", GET));
+        let reads = "{\"request_range\":{\"key\":\"YQ==\",\"revision\":2}}";
+        let txn = format!("{{\"success\":[{reads},{{\"request_put\":{PUT}}}]}}");
+        script.ask("a transaction", members[1], "kv/txn", &txn);
+        script.ask("a write at another", members[2], "kv/put", PUT);
+        members.iter().for_each(|at| script.ask("a read", *at, "kv/range", GET));
+    }
+    let watch = "{\"create_request\":{\"key\":\"YQ==\",\"start_revision\":2}}";
+    for at in members {
+        let mut call = script.cluster.send(at, &post("/v3/watch", watch));
+        let is_told = |said: &[u8]| String::from_utf8_lossy(said).contains("compact_revision");
+        let said = script.cluster.hear(&mut call, is_told, PATIENCE_MS);
+        script.note("a watch from the past", &said);
+    }
+    script.log
+}
+
+#[test]
+fn members_differ_after_a_refused_transaction_as_those_of_a_real_cluster_do() {
+    let Some(mut real) = RealCluster::start(CALM) else { return };
+    for (ours, theirs) in compacted(&mut Ours::new(CALM)).iter().zip(&compacted(&mut real)) {
+        assert_eq!(ours, theirs);
+    }
+}
+
+#[test]
+fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
+    let Some(mut real) = RealCluster::start(CALM) else { return };
+    let mut ours = Ours::new(CALM);
+    let members = [roles(real.leader(&[0, 1, 2])), roles(ours.leader(&[0, 1, 2]))];
+    let (of_real, of_ours) = (Plain::default(), Plain::default());
+    let seed = number("FENCEPOST_DIFFERENTIAL_SEED", 1);
+    let mut pair = Both { real, ours, members, of_real, of_ours, log: Vec::new() };
+    let mut latest = 1;
+    let enough = |said: &[u8]| String::from_utf8_lossy(said).contains("enp6");
+    let are_watching = |said: &[u8]| items(said).len() >= 2;
+    for case in 0..number("FENCEPOST_DIFFERENTIAL_CASES", CASES) {
+        let mut dice = Dice(seed << 32 | case | 1 << 63);
+        pair.log = vec![format!("case {case}")];
+        for call in clean() {
+            pair.ask(&mut dice, &call);
+        }
+        // Of a follower that has everything.
+        let watcher = 1 + dice.roll(2) as usize;
+        let [theirs, own] = pair.members.map(|members| members[watcher]);
+        pair.level([theirs, own]);
+        let watch = post("/v3/watch", WATCH);
+        let mut watches = (pair.real.send(theirs, &watch), pair.ours.send(own, &watch));
+        pair.real.hear(&mut watches.0, are_watching, PATIENCE_MS);
+        pair.ours.hear(&mut watches.1, are_watching, PATIENCE_MS);
+        for _ in 0..dice.roll(14) {
+            let bytes = call(&mut dice, latest);
+            // After a transaction that one member refuses for a revision the members differ.
+            if String::from_utf8_lossy(&bytes).contains("\"revision\":\"") {
+                continue;
+            }
+            let said = pair.ask(&mut dice, &bytes);
+            latest = revision_of(&said).unwrap_or(latest).max(latest);
+        }
+        pair.ask(&mut dice, &post("/v3/kv/put", LAST));
+        let theirs = pair.real.hear(&mut watches.0, enough, PATIENCE_MS);
+        let own = pair.ours.hear(&mut watches.1, enough, PATIENCE_MS);
+        let show = |plain: &mut Plain, said: &[u8]| {
+            let items = items(said);
+            let items = items.iter().map(|item| plain.show(item.as_bytes()));
+            items.partition::<Vec<String>, _>(|item| item.contains("\"watch_id\""))
+        };
+        let own = show(&mut pair.of_ours, &own);
+        assert_eq!(own, show(&mut pair.of_real, &theirs), "case {case}: the watch");
+    }
+}

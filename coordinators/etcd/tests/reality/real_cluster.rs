@@ -1,0 +1,142 @@
+//! Three real members on the loopback.
+
+use super::cluster::{Cluster, Pace};
+use super::real::{is_there, read, rest};
+use fencepost_real_servers::free_port;
+use std::io::Write;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+struct Member {
+    process: Child,
+    name: String,
+    ports: [u16; 2],
+    folder: tempfile::TempDir,
+}
+
+pub(crate) struct RealCluster {
+    members: Vec<Member>,
+    cluster: String,
+    pace: Pace,
+    started: Instant,
+}
+
+fn url(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
+}
+
+fn run(
+    name: &str,
+    [client, peer]: [u16; 2],
+    (cluster, pace): (&str, Pace),
+    folder: &Path,
+) -> Child {
+    let (client, peer) = (url(client), url(peer));
+    Command::new("etcd")
+        .args(["--unsafe-no-fsync", "--name", name, "--data-dir"])
+        .arg(folder.join("data"))
+        .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
+        .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
+        .args(["--initial-cluster", cluster])
+        .args(["--heartbeat-interval", &pace.heartbeat_ms.to_string()])
+        .args(["--election-timeout", &pace.election_ms.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+impl RealCluster {
+    /// Three members, or nothing if there is no etcd and none is demanded.
+    #[expect(clippy::disallowed_methods, reason = "real servers live by the real clock")]
+    pub(crate) fn start(pace: Pace) -> Option<RealCluster> {
+        if !is_there() {
+            return None;
+        }
+        let ports: Vec<[u16; 2]> = (0..3).map(|_| [free_port(), free_port()]).collect();
+        let names: Vec<String> = (0..3).map(|at| format!("m{at}")).collect();
+        let each =
+            names.iter().zip(&ports).map(|(name, [_, peer])| format!("{name}={}", url(*peer)));
+        let cluster = each.collect::<Vec<_>>().join(",");
+        let member = |(name, ports): (String, [u16; 2])| {
+            let folder = tempfile::tempdir().unwrap();
+            let process = run(&name, ports, (&cluster, pace), folder.path());
+            Member { process, name, ports, folder }
+        };
+        let members = names.into_iter().zip(ports).map(member).collect();
+        Some(RealCluster { members, cluster, pace, started: Instant::now() })
+    }
+
+    fn signal(&self, at: usize, name: &str) {
+        let pid = self.members[at].process.id().to_string();
+        let sent = Command::new("kill").args([format!("-{name}"), pid]).status();
+        assert!(sent.unwrap().success(), "kill -{name}");
+    }
+}
+
+/// What was answered so far, and where more may come; `None` if nobody listens.
+pub(crate) struct Call {
+    stream: Option<TcpStream>,
+    said: Vec<u8>,
+}
+
+impl Cluster for RealCluster {
+    type Call = Call;
+
+    fn send(&mut self, at: usize, bytes: &[u8]) -> Call {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.members[at].ports[0])).ok();
+        if let Some(stream) = &mut stream {
+            stream.set_nodelay(true).unwrap();
+            let _ = stream.write_all(bytes);
+        }
+        Call { stream, said: Vec::new() }
+    }
+
+    fn hear(&mut self, call: &mut Call, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8> {
+        if let Some(stream) = &mut call.stream
+            && !enough(&call.said)
+        {
+            stream.set_read_timeout(Some(Duration::from_millis(ms))).unwrap();
+            let before = call.said.clone();
+            let more = read(stream, |more| enough(&[&before[..], more].concat()));
+            call.said.extend(more);
+        }
+        call.said.clone()
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.started.elapsed().as_millis() as u64
+    }
+
+    fn pass(&mut self, ms: u64) {
+        rest(ms);
+    }
+
+    fn kill(&mut self, at: usize) {
+        let _ = self.members[at].process.kill();
+        let _ = self.members[at].process.wait();
+    }
+
+    fn start_again(&mut self, at: usize) {
+        let Member { name, ports, folder, .. } = &self.members[at];
+        let process = run(name, *ports, (&self.cluster, self.pace), folder.path());
+        self.members[at].process = process;
+    }
+
+    fn stop(&mut self, at: usize) {
+        self.signal(at, "STOP");
+    }
+
+    fn go_on(&mut self, at: usize) {
+        self.signal(at, "CONT");
+    }
+}
+
+impl Drop for RealCluster {
+    fn drop(&mut self) {
+        (0..3).for_each(|at| self.kill(at));
+    }
+}
