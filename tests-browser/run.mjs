@@ -178,6 +178,31 @@ const checks = {
     }
   },
 
+  async "in the matrix arrow keys go from cell to cell, a cell leads to its figures, and filters leave out the rest"() {
+    const { page, complaints, close } = await open("site/docs/matrix.json.html");
+    const table = page.locator("table.matrix");
+    assert.equal(await table.locator("td a[tabindex='0']").count(), 1, "one stop for the tab key");
+    await table.locator("td a").first().focus();
+    const at = () => page.evaluate(() => [document.activeElement.closest("tr").rowIndex, document.activeElement.closest("td").cellIndex]);
+    assert.deepEqual(await at(), [1, 1]);
+    for (const key of ["ArrowRight", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft"]) await page.keyboard.press(key);
+    assert.deepEqual(await at(), [3, 1], "and no further than the edge");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator("tr:target").count(), 1);
+    const shown = () => page.evaluate(() => {
+      const seen = [...document.querySelectorAll("table.matrix tbody tr")].filter(row => !row.hidden);
+      return [seen.length, [...seen[0].cells].filter(cell => !cell.hidden).length, document.querySelectorAll("[data-lock]:not([hidden])").length];
+    });
+    await page.locator("[data-filter=lock]").fill("mysql");
+    await page.locator("[data-filter=fault]").fill("clock");
+    const [locks, columns, sections] = await shown();
+    assert(locks >= 2 && locks < 10 && columns === 3 && sections === locks, `${locks} ${columns} ${sections}`);
+    await page.locator("[data-filter=lock]").fill("");
+    assert((await shown())[0] > 40);
+    assert.deepEqual(complaints, []);
+    await close();
+  },
+
   async "the site is searched without a server, and a result leads to its place"() {
     const { page, complaints, close } = await open("site/search.html");
     await page.locator("#words").fill("watchdog lease");

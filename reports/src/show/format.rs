@@ -11,7 +11,7 @@ pub mod compare;
 mod edn;
 mod github;
 mod glyphs;
-mod heat_map;
+pub(crate) mod heat_map;
 pub(crate) mod html;
 mod html_picture;
 mod html_sweep;

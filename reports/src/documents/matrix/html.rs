@@ -1,6 +1,7 @@
 //! The matrix as a self-contained page.
 
 use super::{CellVerdict, Matrix, MatrixCell, kinds, literature};
+use crate::show::format::heat_map::heat;
 use crate::show::format::html::{heads, page};
 use crate::show::format::plot::percent;
 use maud::{Markup, html};
@@ -20,8 +21,14 @@ fn body(matrix: &Matrix) -> Markup {
             }
             h1 { "Every lock under every fault" }
             p.lead {
-                "The share of runs that broke a rule, among those that exercised the lock. Below, \
-                 each lock with what the literature says."
+                "The share of runs that broke a rule, among those that exercised the lock. Hatched: \
+                 no run did, but there were too few to rule out one in twenty. Choose a cell for \
+                 its figures and what the literature says; arrow keys go from one to the next."
+            }
+            fieldset.tools {
+                legend { "Show only" }
+                label { "locks with " input type="search" data-filter="lock" autocomplete="off"; }
+                label { "faults with " input type="search" data-filter="fault" autocomplete="off"; }
             }
         }
         main {
@@ -56,19 +63,35 @@ fn overview(matrix: &Matrix) -> Markup {
 
 fn short(cell: Option<&MatrixCell>) -> Markup {
     let Some(cell) = cell else { return html! { td {} } };
-    let (class, words) = match cell.verdict {
+    html! {
+        td {
+            a   class=(heat(cell.violated, cell.exercised))
+                href={ "#" (row_id(cell)) }
+                title=(cell.agreement.words()) {
+                (words(cell).1)
+            }
+        }
+    }
+}
+
+/// How a cell's verdict is coloured, and said.
+fn words(cell: &MatrixCell) -> (&'static str, String) {
+    match cell.verdict {
         CellVerdict::Unknown => ("unknown", "not exercised".to_owned()),
         CellVerdict::Quiet => ("valid", "none".to_owned()),
         CellVerdict::Violated => ("violated", percent(cell.rate.point)),
-    };
-    html! { td class=(class) title=(cell.agreement.words()) { (words) } }
+    }
+}
+
+fn row_id(cell: &MatrixCell) -> String {
+    format!("{}--{}", cell.client, cell.fault)
 }
 
 fn one(matrix: &Matrix, client: &str) -> Markup {
     let names = ["fault", "violated", "runs", "95 %", "kinds", "seeds to first", "literature", ""];
     let cells = matrix.cells.iter().filter(|cell| cell.client == client);
     html! {
-        section.cell id=(client) {
+        section.cell id=(client) data-lock=(client) {
             h2 { (client) }
             div.scroll {
                 table {
@@ -81,11 +104,11 @@ fn one(matrix: &Matrix, client: &str) -> Markup {
 }
 
 fn row(cell: &MatrixCell) -> Markup {
-    let rate = &cell.rate;
+    let (rate, (class, verdict)) = (&cell.rate, words(cell));
     html! {
-        tr {
+        tr id=(row_id(cell)) {
             th scope="row" { (cell.fault) }
-            (short(Some(cell)))
+            td class=(class) { (verdict) }
             td { (cell.violated) " of " (cell.exercised) }
             td { (percent(rate.low)) " to " (percent(rate.high)) }
             td { (kinds(cell)) }

@@ -3,7 +3,7 @@
 
 use super::canvas::escaped;
 use super::svg::STYLE;
-use crate::summary::sweep::{Cell, Sweep};
+use crate::summary::sweep::{Cell, Rate, Sweep};
 use std::io::{self, Write};
 
 const LEFT: usize = 150;
@@ -66,12 +66,16 @@ pub(super) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// How violated a cell is: `none`, `unknown`, or a step from 1 to 5 by fifths of the runs that
-/// exercised something.
-pub(super) fn heat(cell: &Cell) -> String {
-    let exercised = cell.valid + cell.violated;
-    match (cell.violated, exercised) {
+/// A quiet cell is as good as its runs are many: above this upper end of its 95 % interval it is
+/// shown as one of few.
+const QUIET_RATE_MAX: f64 = 0.05;
+
+/// How violated a cell is, of so many runs that exercised something: `unknown` without any, `none`
+/// or `few` without a violation, or a step from 1 to 5 by fifths.
+pub(crate) fn heat(violated: u64, exercised: u64) -> String {
+    match (violated, exercised) {
         (_, 0) => "unknown".to_owned(),
+        (0, _) if Rate::of(0, exercised).high > QUIET_RATE_MAX => "few".to_owned(),
         (0, _) => "none".to_owned(),
         (violated, exercised) => format!("heat-{}", (violated * 5).div_ceil(exercised).clamp(1, 5)),
     }
@@ -99,5 +103,17 @@ pub(super) fn words(cell: &Cell) -> String {
     match cell.valid + cell.violated {
         0 => "unknown".to_owned(),
         exercised => format!("{} of {exercised}", cell.violated),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quiet_in_ten_runs_is_not_quiet_in_ten_thousand() {
+        let of = [(0, 0), (0, 10), (0, 10_000), (1, 100), (20, 100), (21, 100), (100, 100)];
+        let expected = ["unknown", "few", "none", "heat-1", "heat-1", "heat-2", "heat-5"];
+        assert_eq!(of.map(|(violated, exercised)| heat(violated, exercised)), expected);
     }
 }

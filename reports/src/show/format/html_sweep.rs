@@ -72,7 +72,7 @@ fn link(cell: &Cell) -> Markup {
     let kinds: Vec<String> =
         cell.violations_by_kind.iter().map(|(kind, runs)| format!("{kind} {runs}")).collect();
     html! {
-        a class=(heat(cell)) href={ "#" (anchor(cell)) } {
+        a class=(heat(cell.violated, cell.valid + cell.violated)) href={ "#" (anchor(cell)) } {
             b { (words(cell)) }
             small { (kinds.join(", ")) }
         }

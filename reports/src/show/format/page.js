@@ -229,6 +229,42 @@
     }
   }
 
+  // In a matrix, arrow keys go from cell to cell; it is one stop for the tab key.
+  const matrices = [...document.querySelectorAll("table.matrix")];
+  for (const table of matrices) {
+    const links = [...table.querySelectorAll("td a")];
+    const stop = at => links.forEach(link => { link.tabIndex = link === at ? 0 : -1; });
+    stop(links[0]);
+    table.addEventListener("focusin", event => links.includes(event.target) && stop(event.target));
+    table.addEventListener("keydown", event => {
+      const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+      const from = event.target.closest("td");
+      if (!by || !from) return;
+      event.preventDefault();
+      let [row, column] = [from.parentNode.rowIndex + by[0], from.cellIndex + by[1]];
+      for (let next; (next = table.rows[row]?.cells[column]); row += by[0], column += by[1]) {
+        const link = !next.hidden && !next.parentNode.hidden && next.querySelector("td a");
+        if (link) return link.focus();
+      }
+    });
+  }
+
+  // Words of a filter leave out the locks and faults without them.
+  const filters = [...document.querySelectorAll("input[data-filter]")];
+  const filter = () => {
+    const asked = Object.fromEntries(filters.map(input => [input.dataset.filter, input.value.trim().toLowerCase()]));
+    const fits = (name, words) => name.toLowerCase().includes(words);
+    for (const table of matrices) {
+      const shown = [...table.tHead.rows[0].cells].map((cell, at) => at === 0 || fits(cell.textContent, asked.fault));
+      for (const row of table.rows) {
+        row.hidden = row.parentNode !== table.tHead && !fits(row.cells[0].textContent, asked.lock);
+        [...row.cells].forEach((cell, at) => { cell.hidden = !shown[at]; });
+      }
+    }
+    for (const section of document.querySelectorAll("[data-lock]")) section.hidden = !fits(section.dataset.lock, asked.lock);
+  };
+  for (const input of filters) input.addEventListener("input", filter);
+
   const pictures = [...document.querySelectorAll("[data-picture]")].map(root => new Picture(root));
   const follow = () => {
     const target = location.hash && document.getElementById(location.hash.slice(1));
