@@ -153,7 +153,41 @@ def around():
         check("and it is said why", cursor.fetchone()[1] == 1411)
 
 
-for part in (one_lock, lost_connection, counted, deadlock, around):
+def run(connection, sql, *arguments):
+    with connection.cursor() as cursor:
+        return cursor.execute(sql, arguments)
+
+
+def table():
+    """A row that is there is a lock, and so is one that a transaction has locked."""
+    one, other = connect(autocommit=True), connect(autocommit=True)
+    run(one, "CREATE DATABASE app")
+    for connection in (one, other):
+        connection.select_db("app")
+    run(one, "CREATE TABLE locks (name VARCHAR(64) NOT NULL PRIMARY KEY, owner VARCHAR(64))")
+    insert = "INSERT INTO locks VALUES (%s, %s)"
+    check("the row is new", run(one, insert, "job", "one") == 1)
+    refused(1062, lambda: run(other, insert, "job", "other"))
+    delete = "DELETE FROM locks WHERE name = %s AND owner = %s"
+    check("another's row stays", run(other, delete, "job", "other") == 0)
+    check("one's own goes", run(one, delete, "job", "one") == 1)
+    run(one, insert, "row", "nobody")
+    select = "SELECT owner FROM locks WHERE name = %s FOR UPDATE"
+    one.begin()
+    check("the row is locked", ask(one, select, "row") == "nobody")
+    run(other, "SET innodb_lock_wait_timeout = 1")
+    other.begin()
+    refused(1205, lambda: ask(other, select, "row"))
+    refused(1205, lambda: ask(other, select + " NOWAIT", "row"))
+    timer = threading.Timer(0.3, one.close)
+    timer.start()
+    run(other, "SET innodb_lock_wait_timeout = 15")
+    check("the end of a connection frees its row", ask(other, select, "row") == "nobody")
+    timer.join()
+    other.commit()
+
+
+for part in (one_lock, lost_connection, counted, deadlock, around, table):
     part()
     for connection in opened:
         with contextlib.suppress(pymysql.MySQLError):
