@@ -133,10 +133,11 @@ def of_hand():
          + piece(3, b"\xff" * 9) + piece(0, asked("DO RELEASE_LOCK('a')")) + piece(1, asked("SELECT RELEASE_ALL_LOCKS()")))
     keep("mysql", "deadlock", piece(0, asked("SELECT GET_LOCK('a', 9)")) + piece(1, asked("SELECT GET_LOCK('b', 9)"))
          + piece(0, asked("SELECT GET_LOCK('b', 9)")) + piece(1, asked("SELECT GET_LOCK('a', 9)")) + piece(0, packet(0, b"\1")))
-    table = "CREATE TABLE IF NOT EXISTS test.t (k VARCHAR(9) PRIMARY KEY, v INT) ENGINE=InnoDB"
-    keep("mysql", "rows", piece(0, asked(table)) + piece(0, asked("INSERT INTO test.t VALUES ('a', 1)")) + piece(0, asked("BEGIN"))
-         + piece(0, asked("SELECT v FROM test.t WHERE k = 'a' FOR UPDATE")) + piece(1, asked("UPDATE test.t SET v = 2 WHERE k = 'a'"))
-         + piece(3, b"\xff" * 9) + piece(0, asked("COMMIT")))
+    keep("mysql", "rows", piece(0, asked("BEGIN")) + piece(0, asked("SELECT v FROM d.t WHERE k = 1 FOR UPDATE"))
+         + piece(1, asked("UPDATE d.t SET v = v + 1 WHERE k = 1")) + piece(3, b"\xff" * 9) + piece(0, asked("COMMIT")))
+    keep("mysql", "gaps", piece(0, asked("BEGIN")) + piece(0, asked("SELECT * FROM d.t WHERE k > 1 FOR UPDATE")) + piece(1, asked("BEGIN"))
+         + piece(1, asked("SELECT * FROM d.t WHERE k = 2 FOR UPDATE")) + piece(0, asked("INSERT INTO d.t VALUES (2, 2)"))
+         + piece(1, asked("INSERT IGNORE INTO d.t VALUES (2, 3), (3, 3)")) + piece(0, asked("ROLLBACK")))
     keep("mysql", "strangers", piece(2, packet(1, root)[:30]) + piece(2, packet(1, root)[30:] + asked("SHOW WARNINGS")) + piece(2, packet(0, b"\x0e"))
          + piece(4, b"") + piece(2, packet(1, root)) + piece(0, asked("KILL 4")) + piece(1, asked("SET NAMES latin1")))
     startup = (17).to_bytes(4, "big") + b"\0\3\0\0user\0me\0\0"

@@ -15,6 +15,8 @@ use libfuzzer_sys::fuzz_target;
 /// What root says of itself, who has no password: protocol 4.1 and its way to log in.
 const LOGIN: &[u8] = b"\x26\0\0\x01\0\x82\0\0\0\0\0\x01\x2d\
     \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0root\0\0";
+const SCHEMA: &str = "CREATE DATABASE d; USE d; CREATE TABLE t (k INT PRIMARY KEY, v INT); \
+                      INSERT INTO t VALUES (1, 1)";
 /// `SELECT 1`, as a query.
 const QUESTION: &[u8] = b"\x09\0\0\0\x03SELECT 1";
 /// How many packets answer it: the number of columns, a column, its end, a row, and its end.
@@ -43,7 +45,8 @@ fn enter(server: &mut Bench<Mysql>) -> ConnectionId {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let mut server = Bench::of(Mysql::new(Config::default(), &DiskImage::default()));
+    let config = Config { schema: SCHEMA.to_owned(), ..Config::default() };
+    let mut server = Bench::of(Mysql::new(config, &DiskImage::default()));
     let clients = [enter(&mut server), enter(&mut server)];
     let mut stranger = server.accept();
     for (kind, bytes) in pieces(input) {
