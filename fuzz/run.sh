@@ -11,7 +11,10 @@ mode=${1:?build, replay, fuzz, minimise or beside}
 shift
 all=(protocol commands scripts rdb aof psync hello memcached zookeeper mysql postgresql etcd scenario plan history report)
 host=x86_64-unknown-linux-gnu
-out=${CARGO_TARGET_DIR:-target}/$host/debug
+# A folder of its own, so that nobody who builds in the other waits.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:+$CARGO_TARGET_DIR/fuzz}
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+out=$CARGO_TARGET_DIR/$host/debug
 
 # Coverage of Rust code is a matter of flags that every compiler takes. The address sanitizer is that of the C compiler: Lua's C code is
 # instrumented, and the heap is watched for all. For Rust code it is no stable flag: SANITIZE_RUST=1 has the compiler take it all the same.

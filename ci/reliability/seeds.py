@@ -10,16 +10,19 @@ sizes = arguments(
     __doc__,
     seeds=(1_000_000, "how many seeds"),
     slice=(10_000, "how many of them at a time"),
+    first=(0, "the first seed"),
+    cycles=(20, "how many cycles each process has"),
     jobs=(2, "how many threads the second time"),
     client=("single-node", "which locks"),
 )
 began = time.monotonic()
-failures, runs, violated, first = [], 0, 0, 0
+failures, runs, violated, first = [], 0, 0, sizes.first
+last = sizes.first + sizes.seeds
 
 
 def swept(seeds, jobs):
     status, out, err = run(
-        "sweep", "--seeds", seeds, "--fault", "all", "--client", sizes.client,
+        "sweep", "--seeds", seeds, "--fault", "all", "--client", sizes.client, "--cycles", sizes.cycles,
         "--jobs", jobs, "--no-shrink", "--quiet", "--format", "json",
     )
     if status not in (0, 1, 3):
@@ -28,8 +31,8 @@ def swept(seeds, jobs):
     return result(out)
 
 
-while first < sizes.seeds and len(failures) < 20 and is_time_left(sizes, began):
-    end = min(first + sizes.slice, sizes.seeds)
+while first < last and len(failures) < 20 and is_time_left(sizes, began):
+    end = min(first + sizes.slice, last)
     one, several = swept(f"{first}..{end}", 1), swept(f"{first}..{end}", sizes.jobs)
     if one and several:
         if one != several:
@@ -38,6 +41,6 @@ while first < sizes.seeds and len(failures) < 20 and is_time_left(sizes, began):
         violated += sum(cell["violated"] for cell in one["cells"])
     first = end
 tell(
-    "seeds", began, failures, seeds=f"{first} of {sizes.seeds}", jobs=f"1 and {sizes.jobs}",
+    "seeds", began, failures, seeds=f"{first - sizes.first} of {sizes.seeds}", jobs=f"1 and {sizes.jobs}",
     runs=runs, violated=violated,
 )
