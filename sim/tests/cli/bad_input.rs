@@ -79,8 +79,8 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
         &["--nodes", "redis or memcached", "postgresql"],
     );
     refuses(
-        &["serve", "--coordinator", "mysql", "--dir", "x"],
-        &["--dir", "redis or zookeeper or postgresql or etcd", "mysql"],
+        &["serve", "--coordinator", "memcached", "--dir", "x"],
+        &["--dir", "redis or zookeeper or postgresql or mysql or etcd", "memcached"],
     );
     refuses(
         &["--coordinator", "zookeeper", "--client", "redlock"],

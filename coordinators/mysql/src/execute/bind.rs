@@ -75,18 +75,7 @@ impl Scope<'_> {
                 (compared, Class::Integer)
             }
             Expression::In(one, others) => {
-                let mut list = Vec::new();
-                let mut first = None;
-                for other in others {
-                    let (one, other) = self.pair(one, other)?;
-                    // A list of times and texts is compared in other ways.
-                    if matches!(one, Expression::Literal(_)) {
-                        return Err(SqlError::unsupported("IN of a value"));
-                    }
-                    first = Some(one);
-                    list.push(other);
-                }
-                let first = first.ok_or_else(|| SqlError::unsupported("IN of nothing"))?;
+                let (first, list) = self.members(one, others)?;
                 (Expression::In(Box::new(first), list), Class::Integer)
             }
             Expression::IsNull(inner, wanted) => {
@@ -117,6 +106,27 @@ impl Scope<'_> {
             Expression::Count => return Err(SqlError::unsupported("COUNT in such a place")),
             _ => return Err(SqlError::unsupported("such an expression with a table")),
         })
+    }
+
+    /// What IN asks for, and its list. Error: 1235.
+    fn members(
+        &self,
+        one: &Expression,
+        others: &[Expression],
+    ) -> Outcome<(Expression, Vec<Expression>)> {
+        let mut list = Vec::new();
+        let mut first = None;
+        for other in others {
+            let (one, other) = self.pair(one, other)?;
+            // A list of times and texts is compared in other ways.
+            if matches!(one, Expression::Literal(_)) {
+                return Err(SqlError::unsupported("IN of a value"));
+            }
+            first = Some(one);
+            list.push(other);
+        }
+        let first = first.ok_or_else(|| SqlError::unsupported("IN of nothing"))?;
+        Ok((first, list))
     }
 
     fn bind_as(&self, expression: &Expression, wanted: Class, what: &str) -> Outcome<Expression> {

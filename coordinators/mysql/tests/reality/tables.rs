@@ -242,3 +242,26 @@ fn tables_and_their_locks_are_those_of_a_real_mariadb() {
         panic!("{failure}");
     }
 }
+
+/// Two who wait for each other, one for a row and one for a user lock, wait until somebody ends it.
+#[test]
+fn a_circle_of_a_row_and_a_user_lock_is_noticed_by_neither() {
+    let Some(mut real) = Real::start() else { return };
+    let say = |sql: &str| Step::Say(sql.to_owned());
+    let steps = [
+        (0, say("SELECT GET_LOCK('x', 60)")),
+        (1, say("BEGIN")),
+        (1, say("SELECT n FROM locks WHERE name = 'b' FOR UPDATE")),
+        (0, say("UPDATE locks SET n = 7 WHERE name = 'b'")),
+        (1, say("SELECT GET_LOCK('x', 60)")),
+        (2, Step::Kill(1, true)),
+        (1, say("COMMIT")),
+        (0, say("SELECT n FROM locks")),
+    ];
+    let setup = ["CREATE DATABASE d", "CREATE TABLE d.locks (name VARCHAR(20) PRIMARY KEY, n INT)"];
+    let setup = [setup[0], setup[1], "INSERT INTO d.locks VALUES ('b', 1)"].map(str::to_owned);
+    let first = vec!["USE d".to_owned()];
+    let last = &["ROLLBACK", "SELECT RELEASE_ALL_LOCKS()"];
+    let frame = Frame { setup: setup.to_vec(), first, last, one_waits: false };
+    check(&mut real, &frame, &steps).unwrap();
+}
