@@ -294,7 +294,7 @@ pub(crate) struct ScenarioArguments {
     pub(crate) persistence: Option<Persistence>,
     /// Also judge whether a free lock that is wanted is had within D, while enough servers run; D
     /// is the ttl unless it is given.
-    #[arg(long, value_name = "D", require_equals = true)]
+    #[arg(long, value_name = "D", num_args = 0..=1)]
     pub(crate) availability: Option<Option<Span>>,
     /// What is guarded [default: register].
     #[arg(long, value_name = "W", value_parser = choice::<Workload>())]

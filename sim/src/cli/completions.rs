@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use fencepost_clients::{CLIENTS, Coordinator};
 use fencepost_faults::FAMILIES;
 use fencepost_reports::Kind;
-use fencepost_reports::documents::{boundary, matrix};
+use fencepost_reports::documents::{boundary, certificate, matrix};
 use fencepost_reports::show::format::{FORMATS, compare};
 use fencepost_reports::show::view::View;
 
@@ -58,7 +58,8 @@ fn formats(command: &str) -> Vec<&'static str> {
         views.iter().map(|view| view.name).collect()
     }
     match command {
-        "list" | "check" | "explore" => vec!["text", "json"],
+        "list" | "check" => vec!["text", "json"],
+        "explore" => names(certificate::VIEWS),
         "boundary" => names(boundary::VIEWS),
         "load" => names(fencepost_reports::documents::load::VIEWS),
         "matrix" => names(matrix::VIEWS),
@@ -91,9 +92,9 @@ mod tests {
         for (command, formats) in [
             ("list", &["text", "json"][..]),
             ("check", &["text", "json"]),
-            ("explore", &["text", "json"]),
-            ("boundary", &["text", "svg", "json"]),
-            ("load", &["text", "svg", "json"]),
+            ("explore", &["text", "html", "json"]),
+            ("boundary", &["text", "svg", "html", "json"]),
+            ("load", &["text", "svg", "html", "json"]),
             ("matrix", &["text", "markdown", "html", "json"]),
         ] {
             let mut offered = values(command, "format");

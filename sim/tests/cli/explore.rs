@@ -152,7 +152,7 @@ fn what_cannot_be_enumerated_is_refused_in_one_line() {
         (&["--client", "redlok"], &["redlok", "redlock"]),
         (&["--set", "slow-link=client-1/redis-1"], &["client-1/redis-1", "in turn"]),
         (&["--set", "slow-link=client-1"], &["client-1", "client-1/redis-1"]),
-        (&["--format", "html"], &["html", "json"]),
+        (&["--format", "svg"], &["svg", "json"]),
         (&["--delays", "1"], &["--delays"]),
         (&["--fault", "client-crash", "--faults", "2"], &["runs", "--yes"]),
         (&["--check", "no-such.json"], &["no-such.json"]),
@@ -164,4 +164,19 @@ fn what_cannot_be_enumerated_is_refused_in_one_line() {
             assert!(refused.stderr.contains(part), "{asked:?}: {} lacks {part}", refused.stderr);
         }
     }
+}
+
+#[test]
+fn a_certificate_a_counterexample_and_an_exploration_without_either_are_pages() {
+    let page = |asked: &[&str]| {
+        let answer = explore(&[asked, &["--no-shrink", "--format", "html"]].concat());
+        assert!(answer.stdout.starts_with("<!DOCTYPE html>"), "{asked:?}: {}", answer.stderr);
+        (answer.status, answer.stdout)
+    };
+    let (status, certificate) = page(&["--fault", "lost-reply", "--faults", "1"]);
+    assert!(status == 0 && certificate.contains("certificate"));
+    let (status, counterexample) = page(&["--fault", "pause", "--faults", "1"]);
+    assert!(status == 1 && counterexample.contains("single-node under pause"));
+    let (status, neither) = page(&["--fault", "lost-reply", "--faults", "1", "--processes", "1"]);
+    assert!(status == 3 && neither.contains("No certificate: no run exercised the lock"));
 }

@@ -170,3 +170,16 @@ fn completions_are_printed() {
     assert_eq!(answer.status, 0);
     assert!(answer.stdout.contains("_fencepost"));
 }
+
+#[test]
+fn the_bound_of_availability_may_stand_behind_a_space() {
+    let run = |bound: &[&str]| {
+        let run = ["--seed", "0", "--fault", "none", "--client", "single-node", "--cycles", "1"];
+        let answer = fencepost(&[&run[..], &["--no-shrink", "--format", "json"], bound].concat());
+        assert_eq!(answer.status, 0, "{}", answer.stderr);
+        answer.stdout
+    };
+    let apart = run(&["--availability", "12s"]);
+    assert_eq!(apart, run(&["--availability=12s"]));
+    assert_ne!(apart, run(&["--availability"]), "the ttl is 10 s");
+}

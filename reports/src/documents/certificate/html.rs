@@ -1,6 +1,7 @@
 //! A certificate as a self-contained page.
 
-use super::{Certificate, Slice};
+use super::unfinished::Unfinished;
+use super::{Certificate, LeftOut, Runs, Slice, StatedBounds};
 use crate::show::format::html::{heads, page};
 use maud::{Markup, html};
 
@@ -10,6 +11,28 @@ pub(super) fn html(certificate: &Certificate) -> String {
     let bounds = &certificate.bounds;
     let title = format!("fencepost: {} under {}, certified", bounds.client, bounds.fault);
     page(&title, &body(certificate), &json)
+}
+
+/// The page of an exploration without a certificate.
+pub(super) fn unfinished(unfinished: &Unfinished) -> String {
+    let json = serde_json::to_string(unfinished).unwrap_or_default();
+    let (tool, bounds) = (&unfinished.tool, &unfinished.bounds);
+    let body = html! {
+        header.top {
+            p.muted { (tool.name) " " (tool.version) " · no certificate" }
+            h1 { (bounds.client) " under " (bounds.fault) }
+            p.lead { "No certificate: " (unfinished.reason) }
+        }
+        main {
+            (runs(&unfinished.runs, &unfinished.left_out))
+            (conditions(bounds))
+        }
+        footer {
+            p { "The exploration is in this page as JSON, in the element " code { "#report" } "." }
+        }
+    };
+    let title = format!("fencepost: {} under {}, not certified", bounds.client, bounds.fault);
+    page(&title, &body, &json)
 }
 
 fn body(certificate: &Certificate) -> Markup {
@@ -23,9 +46,8 @@ fn body(certificate: &Certificate) -> Markup {
             p { (certificate.not_covered) }
         }
         main {
-            (runs(certificate))
-            h2 { "Conditions" }
-            ul { @for condition in &bounds.conditions { li { (condition) } } }
+            (runs(&certificate.runs, &certificate.left_out))
+            (conditions(bounds))
             (slices(certificate))
         }
         footer {
@@ -34,8 +56,14 @@ fn body(certificate: &Certificate) -> Markup {
     }
 }
 
-fn runs(certificate: &Certificate) -> Markup {
-    let (runs, out) = (&certificate.runs, &certificate.left_out);
+fn conditions(bounds: &StatedBounds) -> Markup {
+    html! {
+        h2 { "Conditions" }
+        ul { @for condition in &bounds.conditions { li { (condition) } } }
+    }
+}
+
+fn runs(runs: &Runs, out: &LeftOut) -> Markup {
     let [none, one, two] = runs.by_faults;
     let counts = [
         ("runs", runs.all),

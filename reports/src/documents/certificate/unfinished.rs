@@ -1,6 +1,6 @@
 //! The `fencepost.exploration` format, version 1: what was run where no certificate can be given.
 
-use super::{LeftOut, Runs, StatedBounds};
+use super::{LeftOut, Runs, StatedBounds, html};
 use crate::show::view::View;
 use crate::summary::report::Tool;
 use schemars::JsonSchema;
@@ -11,7 +11,8 @@ pub const FORMAT: &str = "fencepost.exploration";
 /// The version of the format that this build writes.
 pub const VERSION: u32 = 1;
 /// The ways to write it.
-pub const VIEWS: &[View<Unfinished>] = &[View::new("text", text), View::JSON];
+pub const VIEWS: &[View<Unfinished>] =
+    &[View::new("text", text), View::JSON, View::new("html", html::unfinished)];
 
 /// What was run before it was stopped, or without exercising anything.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -10,7 +10,7 @@ use super::{Page, brief_remedies, plan_text, rerun};
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
 use crate::record::history::{Access, Change, What};
-use crate::summary::report::{RunReport, TimelineEntry, ViolationReport};
+use crate::summary::report::{Boundary, RunReport, TimelineEntry, ViolationReport};
 use fencepost_faults::{Node, SimTime, TimedFault};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -215,17 +215,22 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     let faults: Vec<String> =
         plan.faults.iter().map(|timed| plan_text::in_brief(&timed.fault)).collect();
     let faults = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
-    let tight = lead.boundary.as_ref().map_or(String::new(), |boundary| {
-        let less = rerun::amount(boundary, boundary.not_enough);
-        let (quantity, fault) = (&boundary.quantity, boundary.fault);
-        match plan.faults.len() {
-            1 => format!(" ({less} is not enough)"),
-            _ => format!(" ({quantity} {less} of fault {fault} is not enough)"),
-        }
-    });
+    let tight = lead.boundary.as_ref().map(|boundary| tight(boundary, plan.faults.len()));
+    let tight = tight.unwrap_or_default();
     let size =
         lead.minimal_run.as_ref().map_or(String::new(), |run| format!(", {}", rerun::size(run)));
     Some(format!("{faults}{tight}{size}"))
+}
+
+/// The nearest value that does not show it: of a delay that must be short, one that is too long.
+fn tight(boundary: &Boundary, faults: usize) -> String {
+    let value = rerun::amount(boundary, boundary.not_enough);
+    let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
+    let said = if is_less { "is not enough" } else { "is too much" };
+    match faults {
+        1 => format!(" ({value} {said})"),
+        _ => format!(" ({} {value} of fault {} {said})", boundary.quantity, boundary.fault),
+    }
 }
 
 /// A label and its value, wrapped behind the label; nothing if there is no value.
@@ -389,5 +394,28 @@ fn seconds(at: SimTime, digits: Digits) -> String {
         Digits::Millis => format!("{whole}.{:03}s", rest / 1_000),
         Digits::Tenths => format!("{whole}.{:04}s", rest / 100),
         Digits::Micros => format!("{whole}.{rest:06}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_not_enough_and_a_delay_is_too_much() {
+        let boundary = |quantity: &str, enough, not_enough| Boundary {
+            fault: 2,
+            quantity: quantity.to_owned(),
+            enough,
+            not_enough,
+            analytic: None,
+        };
+        let pause = boundary("duration_us", 4_317_000, 4_316_000);
+        assert_eq!(tight(&pause, 1), " (4.316s is not enough)");
+        let away = boundary("down_us", 0, 3_904_000);
+        assert_eq!(tight(&away, 1), " (3.904s is too much)");
+        assert_eq!(tight(&away, 2), " (down_us 3.904s of fault 2 is too much)");
+        let back = boundary("offset_us", -2_000_000, -1_999_000);
+        assert_eq!(tight(&back, 1), " (-1.999s is not enough)");
     }
 }
