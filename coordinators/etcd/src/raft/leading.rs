@@ -153,7 +153,7 @@ impl Raft {
         if index <= progress.matched {
             return;
         }
-        progress.next = index.min(hint + 1).max(progress.matched + 1).max(1);
+        progress.next = index.min(hint.saturating_add(1)).max(progress.matched + 1).max(1);
         self.send_entries(from);
     }
 

@@ -63,7 +63,8 @@ impl Election {
 
     /// Begins to look for a leader: everybody is to be told.
     pub(crate) fn begin(&mut self, own: Vote, now_ms: u64) {
-        self.round += 1;
+        // A member that says it is in the last of all rounds is believed; the first comes after it.
+        self.round = self.round.wrapping_add(1);
         (self.own, self.vote) = (own, own);
         self.votes.clear();
         self.settled.clear();
@@ -202,6 +203,15 @@ mod tests {
         assert_eq!(election.hear(2, looking(1, vote(9, 9, 2)), 0), Step::Tell(2));
         assert_eq!(election.hear(2, looking(3, vote(0, 0, 2)), 0), Step::TellAll);
         assert_eq!(election.notification(State::Looking).round, 3);
+    }
+
+    #[test]
+    fn the_round_after_the_last_is_the_first() {
+        let mut election = Election::new(1, 2);
+        election.begin(vote(0, 0, 1), 0);
+        assert_eq!(election.hear(2, looking(u64::MAX, vote(0, 0, 2)), 0), Step::TellAll);
+        election.begin(vote(0, 0, 1), 0);
+        assert_eq!(election.notification(State::Looking).round, 0);
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl ZooKeeper {
             return;
         }
         let own = self.store.epochs();
-        leader.epoch = own.accepted.max(leader.learners.accepted_max()) + 1;
+        leader.epoch = own.accepted.max(leader.learners.accepted_max()).saturating_add(1);
         leader.stage = Stage::Confirming;
         let epochs = Epochs { accepted: leader.epoch, ..own };
         self.store.set_epochs(epochs, &mut self.out.list);
@@ -208,7 +208,7 @@ impl ZooKeeper {
     pub(crate) fn take(&mut self, request: &Request, through: MemberId) {
         let (now_ms, time_ms) = (self.now_ms(), self.now.wall.as_millis());
         let Role::Leading(leader) = &mut self.role else { return };
-        let (session, zxid) = (request.session, leader.last_proposed + 1);
+        let (session, zxid) = (request.session, leader.last_proposed.saturating_add(1));
         let allowed = match request.kind {
             Kind::OpenSession { timeout_ms } => {
                 leader.sessions.track(session, timeout_ms, now_ms);
