@@ -105,47 +105,61 @@ impl Builder<'_> {
         if !self.seen.insert(path.to_owned()) {
             return;
         }
-        let page = match (self.repository)(path) {
-            None => return,
-            Some(Entry::Folder(names)) => self.folder(path, &names),
+        match (self.repository)(path) {
+            None => {}
+            Some(Entry::Folder(names)) if is_in_docs(path) => self.add_documentation(path, &names),
+            Some(Entry::Folder(names)) => {
+                let page = self.folder(path, &names);
+                self.add_page(path, page);
+            }
             Some(Entry::File(bytes)) => match String::from_utf8(bytes) {
-                Ok(text) if path.ends_with(".md") => markdown(path, &text, self.repository),
-                Ok(text) => match document(path, &text) {
-                    Some(page) => {
-                        self.others.insert(path::in_site(path, false), page.into_bytes());
-                        self.others.insert(path.to_owned(), text.into_bytes());
-                        return;
-                    }
-                    None => Page::of(path, html! { pre tabindex="0" { code { (text) } } }),
-                },
-                Err(bytes) => {
-                    self.others.insert(path.to_owned(), bytes.into_bytes());
-                    return;
-                }
+                Ok(text) => self.add_text(path, text),
+                Err(bytes) => drop(self.others.insert(path.to_owned(), bytes.into_bytes())),
             },
-        };
+        }
+    }
+
+    /// Pages of `docs` are all wanted, whoever links to them.
+    fn add_documentation(&mut self, folder: &str, names: &[String]) {
+        let all = names.iter().map(|name| format!("{folder}/{name}"));
+        let is_page = |path: &str| path.ends_with(".md") || path.ends_with(".json");
+        let is_folder = |path: &str| matches!((self.repository)(path), Some(Entry::Folder(_)));
+        let wanted: Vec<String> = all.filter(|path| is_page(path) || is_folder(path)).collect();
+        self.wanted.extend(wanted);
+    }
+
+    /// A matrix or a certificate is a page by itself; anything else is framed.
+    fn add_text(&mut self, path: &str, text: String) {
+        if path.ends_with(".md") {
+            return self.add_page(path, markdown(path, &text, self.repository));
+        }
+        match document(path, &text) {
+            Some(page) => {
+                self.others.insert(path::in_site(path, false), page.into_bytes());
+                self.others.insert(path.to_owned(), text.into_bytes());
+            }
+            None => {
+                let page = Page::of(path, html! { pre tabindex="0" { code { (text) } } });
+                self.add_page(path, page);
+            }
+        }
+    }
+
+    fn add_page(&mut self, path: &str, page: Page) {
         self.wanted.extend(page.links.iter().filter_map(|link| link.path.clone()));
         self.pages.insert(path.to_owned(), page);
     }
 
-    /// A page with what is in a folder. Pages of `docs` are all wanted, whoever links to them.
-    fn folder(&mut self, path: &str, names: &[String]) -> Page {
-        let all: Vec<String> = names.iter().map(|name| format!("{path}/{name}")).collect();
-        let is_docs = path == "docs" || path.starts_with("docs/");
-        if is_docs {
-            let ends = [".md", ".json"];
-            let of_interest =
-                |path: &&String| !path.contains('.') || ends.iter().any(|end| path.ends_with(end));
-            self.wanted.extend(all.iter().filter(of_interest).cloned());
-        }
-        let from = path::in_site(path, true);
+    /// A page with what is in a folder.
+    fn folder(&self, path: &str, names: &[String]) -> Page {
+        let out = path::in_site(path, true);
         let links: Vec<Link> =
-            if is_docs { Vec::new() } else { all.iter().map(|path| Link::to(path)).collect() };
+            names.iter().map(|name| Link::to(format!("{path}/{name}"))).collect();
         let listed = links.iter().zip(names).map(|(link, name)| {
-            (path::between(&from, &link.in_site(self.repository)), name.as_str())
+            (path::between(&out, &link.in_site(self.repository)), name.as_str())
         });
         let body = html! { ul { @for (href, name) in listed { li { a href=(href) { (name) } } } } };
-        Page { links, out: from, ..Page::of(path, body) }
+        Page { links, out, ..Page::of(path, body) }
     }
 
     /// Links to what is not there, or to a heading that a page does not have.
@@ -154,7 +168,7 @@ impl Builder<'_> {
         for (path, page) in &self.pages {
             let is_alive = |link: &&Link| match &link.path {
                 None => false,
-                Some(to) => (self.repository)(to).is_some() && self.has_heading(to, &link.heading),
+                Some(to) => self.is_there(to) && self.has_heading(to, &link.heading),
             };
             let broken = page.links.iter().filter(|link| !is_alive(link));
             dead.extend(
@@ -164,6 +178,16 @@ impl Builder<'_> {
         dead
     }
 
+    /// A folder of `docs` is its README.
+    fn is_there(&self, path: &str) -> bool {
+        match (self.repository)(path) {
+            Some(Entry::Folder(names)) if is_in_docs(path) => {
+                names.iter().any(|name| name == "README.md")
+            }
+            entry => entry.is_some(),
+        }
+    }
+
     fn has_heading(&self, path: &str, heading: &str) -> bool {
         heading.is_empty()
             || self.pages.get(path).is_some_and(|page| page.headings.contains(heading))
@@ -171,8 +195,6 @@ impl Builder<'_> {
 
     fn files(mut self) -> BTreeMap<String, Vec<u8>> {
         let mut files = std::mem::take(&mut self.others);
-        // A folder of `docs` has a page of its own or none.
-        self.pages.retain(|path, _| path != "docs" && !is_folder_of_docs(path));
         let pages: Vec<&Page> = self.pages.values().collect();
         for page in &pages {
             files.insert(page.out.clone(), framed(&page.out, &page.title, &page.body));
@@ -193,8 +215,8 @@ impl Builder<'_> {
     }
 }
 
-fn is_folder_of_docs(path: &str) -> bool {
-    path.starts_with("docs/") && !path.contains('.')
+fn is_in_docs(path: &str) -> bool {
+    path == "docs" || path.starts_with("docs/")
 }
 
 fn schema_texts() -> impl Iterator<Item = (&'static str, String)> {

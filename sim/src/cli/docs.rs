@@ -9,7 +9,9 @@ use std::path::Path;
 
 /// Writes the site.
 pub(crate) fn docs(arguments: &DocsArguments) -> Result<Outcome, Failure> {
-    let files = site(|path| entry(&arguments.from, path)).map_err(Failure::wrong)?;
+    let from = &arguments.from;
+    let files = site(|path| entry(from, path))
+        .map_err(|error| Failure::wrong(format!("{}: {error}", from.display())))?;
     for (path, content) in &files {
         write_file(&arguments.out.join(path), content)?;
     }

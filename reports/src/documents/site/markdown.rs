@@ -61,8 +61,8 @@ impl Page {
 
 impl Link {
     /// A link to a path of the repository.
-    pub(super) fn to(path: &str) -> Link {
-        Link { path: Some(path.to_owned()), heading: String::new(), written: path.to_owned() }
+    pub(super) fn to(path: String) -> Link {
+        Link { path: Some(path.clone()), heading: String::new(), written: path }
     }
 
     /// Where it leads in the site. Files that are no text stand where they are in the repository.

@@ -40,12 +40,13 @@ fn links_lead_to_pages_and_headings() {
 
 #[test]
 fn a_link_to_no_file_or_to_no_heading_is_named_with_its_page() {
-    let wrong = ("docs/wrong.md", "[a](none.md) [b](load.md#nothing) [c](../../x) ![d](no.png)\n");
+    let wrong =
+        ("docs/wrong.md", "[a](none.md) [b](load.md#nothing) [c](../../x) ![d](no.png) [e](.)\n");
     let error = built(&[README, LOAD, wrong]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "links that lead nowhere: docs/wrong.md links to 'none.md', docs/wrong.md links to \
-         'load.md#nothing', docs/wrong.md links to '../../x', docs/wrong.md links to 'no.png'"
+         'load.md#nothing', docs/wrong.md links to '../../x', docs/wrong.md links to 'no.png', docs/wrong.md links to '.'"
     );
 }
 
