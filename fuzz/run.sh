@@ -2,7 +2,8 @@
 # Builds the fuzz targets and runs them, with nothing but the stable compiler, a C and a C++ compiler.
 #   fuzz/run.sh build              says where the programs are
 #   fuzz/run.sh replay             every input of the corpora once
-#   fuzz/run.sh fuzz SECONDS [TARGET...]   each target for so long, two at a time; what is new goes to fuzz/found
+#   fuzz/run.sh fuzz SECONDS [TARGET...]   each target for so long, two at a time; what is new goes to fuzz/found;
+#                                  FUZZ_SEED=N draws as another run with N did, from the same inputs
 #   fuzz/run.sh minimise [TARGET...]       the corpora and what was found, as few inputs as reach as much
 #   fuzz/run.sh beside COUNT [SEED]        generated scripts beside a real redis-server
 set -euo pipefail
@@ -50,7 +51,7 @@ each() {
 replay() { run "$1" -runs=0 "corpus/$1" && echo "$1: $(find "corpus/$1" -type f | wc -l) inputs, no failure"; }
 fuzz() {
   mkdir -p "found/$1"
-  run "$1" -max_total_time="$seconds" -max_len="${MAX_LEN:-16384}" -len_control=20 "found/$1" "corpus/$1" \
+  run "$1" -seed="${FUZZ_SEED:-0}" -max_total_time="$seconds" -max_len="${MAX_LEN:-16384}" -len_control=20 "found/$1" "corpus/$1" \
     && echo "$1: $seconds s, no failure, $(find "found/$1" -type f | wc -l) inputs reach something new"
 }
 minimise() {
