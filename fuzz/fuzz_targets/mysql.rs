@@ -7,8 +7,7 @@
 #![no_main]
 
 use fencepost_fuzz::bench::Bench;
-use fencepost_fuzz::pieces;
-use fencepost_machine::{ConnectionId, DiskImage, Input};
+use fencepost_machine::{ConnectionId, DiskImage};
 use fencepost_mysql::{Config, Mysql};
 use libfuzzer_sys::fuzz_target;
 
@@ -48,19 +47,7 @@ fuzz_target!(|input: &[u8]| {
     let config = Config { schema: SCHEMA.to_owned(), ..Config::default() };
     let mut server = Bench::of(Mysql::new(config, &DiskImage::default()));
     let clients = [enter(&mut server), enter(&mut server)];
-    let mut stranger = server.accept();
-    for (kind, bytes) in pieces(input) {
-        match kind {
-            0 | 1 => server.receive(clients[usize::from(kind)], bytes),
-            2 => server.receive(stranger, bytes),
-            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
-            _ => {
-                server.input(Input::Closed { connection: stranger });
-                stranger = server.accept();
-            }
-        }
-        look_at(&mut server, clients[usize::from(kind == 1)]);
-    }
+    server.play(clients, input, |server, client| drop(look_at(server, client)));
     let last = enter(&mut server);
     let greeting = look_at(&mut server, last);
     assert_eq!(greeting, [Some(10), Some(0)], "a greeting, and that it is let in");

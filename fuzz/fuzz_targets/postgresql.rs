@@ -7,8 +7,7 @@
 #![no_main]
 
 use fencepost_fuzz::bench::{Bench, START};
-use fencepost_fuzz::pieces;
-use fencepost_machine::{ConnectionId, DiskImage, Input, Now};
+use fencepost_machine::{ConnectionId, DiskImage, Now};
 use fencepost_postgresql::{Config, Postgresql};
 use libfuzzer_sys::fuzz_target;
 
@@ -45,19 +44,7 @@ fuzz_target!(|input: &[u8]| {
     let machine = Postgresql::new(config, &DiskImage::default(), Now::unstepped(START));
     let mut server = Bench::of(machine);
     let clients = [enter(&mut server), enter(&mut server)];
-    let mut stranger = server.accept();
-    for (kind, bytes) in pieces(input) {
-        match kind {
-            0 | 1 => server.receive(clients[usize::from(kind)], bytes),
-            2 => server.receive(stranger, bytes),
-            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
-            _ => {
-                server.input(Input::Closed { connection: stranger });
-                stranger = server.accept();
-            }
-        }
-        look_at(&mut server, clients[usize::from(kind == 1)]);
-    }
+    server.play(clients, input, |server, client| drop(look_at(server, client)));
     let last = enter(&mut server);
     look_at(&mut server, last);
     server.receive(last, QUESTION);

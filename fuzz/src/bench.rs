@@ -1,5 +1,6 @@
 //! A machine with the clock and the network in the target's hand.
 
+use crate::pieces;
 use fake_redis::{Node, NodeConfig};
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs, WallTime};
 
@@ -58,6 +59,30 @@ impl<M: Machine> Bench<M> {
     pub fn pass(&mut self, millis: u64) {
         self.now.0 += i64::try_from(millis).unwrap_or(0) * 1_000;
         self.input(Input::Timer);
+    }
+
+    /// Plays pieces of an input: bytes of two clients (0 and 1) and of a stranger (2), time that
+    /// passes (3), and the stranger hanging up (4). After each, somebody looks at what the server
+    /// sent, and is told whom it concerns.
+    pub fn play(
+        &mut self,
+        clients: [ConnectionId; 2],
+        input: &[u8],
+        look: impl Fn(&mut Bench<M>, ConnectionId),
+    ) {
+        let mut stranger = self.accept();
+        for (kind, bytes) in pieces(input) {
+            match kind {
+                0 | 1 => self.receive(clients[usize::from(kind)], bytes),
+                2 => self.receive(stranger, bytes),
+                3 => self.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
+                _ => {
+                    self.input(Input::Closed { connection: stranger });
+                    stranger = self.accept();
+                }
+            }
+            look(self, clients[usize::from(kind == 1)]);
+        }
     }
 
     /// What a new client is answered.

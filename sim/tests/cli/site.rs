@@ -69,6 +69,12 @@ fn every_link_of_the_site_leads_to_a_file_and_a_heading_and_nothing_is_fetched()
     for name in ["docs/gallery", "docs/certificates", "recipes", "schemas"] {
         assert!(all.contains_key(&Path::new(name).join("index.html")), "{name}");
     }
+    let first = &all[Path::new("index.html")];
+    let guides = all.keys().filter(|path| path.parent() == Some(Path::new("docs")));
+    for guide in guides.filter(|path| path.extension().is_some_and(|end| end == "html")) {
+        let link = format!("href=\"{}\"", guide.display());
+        assert!(first.contains(&link), "{} is not in the navigation", guide.display());
+    }
     for page in ["docs/matrix.json.html", "search.html"] {
         assert!(all.contains_key(Path::new(page)), "{page}");
     }
