@@ -33,8 +33,9 @@ pub use record::history::{
 };
 pub use record::trace::{Trace, WireMessage};
 pub use record::validate::{InvalidHistory, validate};
+pub use summary::facts::{RunContext, RunFacts};
 pub use summary::report::{Report, RunReport, Tool, ViolationReport};
-pub use summary::run_report::RunFacts;
+pub use summary::stages::{Diagnosis, Recordings, Stages, ViolationDiagnosis};
 pub use summary::sweep::{Cell, RunSummary, Sweep};
 pub use summary::verdict::{Judgement, Verdict, judge};
 pub use summary::violation::Violation;

@@ -3,10 +3,10 @@
 use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;
 use crate::story::Story;
+use crate::summary::facts::{RunContext, RunFacts};
 use crate::summary::report::{self, Nearby, OnThisPlan, Remedy, Report, RunReport, Tool};
-use crate::summary::run_report::RunFacts;
+use crate::summary::stages::{Recordings, Stages};
 use crate::summary::sweep::{self, Cell, Measured, RunSummary, SeedRange, Shard, Sweep};
-use crate::summary::verdict::judge;
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
 use std::collections::BTreeMap;
 
@@ -107,18 +107,24 @@ pub(crate) fn lonely() -> Story {
 }
 
 pub(crate) fn run(story: Story) -> RunReport {
+    Stages::from(facts(story)).into()
+}
+
+pub(crate) fn facts(story: Story) -> RunFacts {
     let history = story.build();
     let header = &history.header;
     let conditions =
         Conditions { restart_loses: true, until_validity: false, storage: header.storage };
-    let facts = RunFacts {
+    let context = RunContext {
         plan: plan(&header.fault.to_string()),
         messages: 1_204,
         expected: expected(&header.client, &header.fault, conditions),
         lengths: BTreeMap::new(),
+        programs: Vec::new(),
+        failure: None,
         replay: format!("fencepost replay out/{}-{}-7.json", header.client, header.fault),
     };
-    RunReport::new(&history, judge(&history), facts)
+    RunFacts::new(&history, context)
 }
 
 fn plan(fault: &str) -> FaultPlan {
@@ -143,7 +149,16 @@ pub(crate) fn tool() -> Tool {
 }
 
 pub(crate) fn report(stories: Vec<Story>) -> Report {
-    let runs: Vec<RunReport> = stories.into_iter().map(run).collect();
+    report_of(stories.into_iter().map(run).collect())
+}
+
+/// A report of one run with its history.
+pub(crate) fn with_history(story: Story) -> Report {
+    let recordings = Recordings { history: Some(story.clone().build()), trace: None };
+    report_of(vec![Stages { recordings, ..facts(story).into() }.into()])
+}
+
+fn report_of(runs: Vec<RunReport>) -> Report {
     let mut faults: Vec<String> = runs.iter().map(|run| run.fault.clone()).collect();
     faults.dedup();
     Report {
@@ -161,14 +176,14 @@ pub(crate) fn report(stories: Vec<Story>) -> Report {
 /// A sweep of seeds `from..to` in which every third run of single-node is violated and redlock is
 /// quiet.
 pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
-    let (violated, valid, unknown) = (run(paused_holder()), run(quiet()), run(lonely()));
+    let (violated, valid, unknown) = (facts(paused_holder()), facts(quiet()), facts(lonely()));
     let mut cells = vec![
         Cell::new("single-node", "pause"),
         Cell::new("redlock", "pause"),
         Cell::new("fencing", "pause"),
     ];
     for seed in from..to {
-        let quiet_single = RunReport { client: "single-node".to_owned(), ..valid.clone() };
+        let quiet_single = RunFacts { client: "single-node".to_owned(), ..valid.clone() };
         let single = if seed % 3 == 2 { &violated } else { &quiet_single };
         for (cell, run) in cells.iter_mut().zip([single, &valid, &unknown]) {
             let phases = [("pause".to_owned(), "holding".to_owned())];

@@ -5,7 +5,9 @@
 //! violations are found. The table on stdout depends on N and the table of locks alone; how long it
 //! took goes to stderr, in time of this thread's processor, so that a busy machine does not show.
 
-use fencepost::diagnosis::{Extent, Memory, Minimal, Rates, Target, Trials, inquire_one, minimise};
+use fencepost::diagnosis::{
+    Extent, Memory, Minimal, Rates, Target, Trials, diagnose_one, minimise,
+};
 use fencepost::run::verdicts::Findings;
 use fencepost::studies::sweep::ThreadClock;
 use fencepost::{Engine, RunSpec, Scenario};
@@ -80,21 +82,21 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
                 let Ok(outcome) = spec.run(Engine::Fast) else { continue };
                 // The harms of one run mostly go with its first hazard: one violation of a run
                 // keeps the sample varied.
-                let Some(mut first) = Findings { spec: &spec, outcome: &outcome }
-                    .report()
+                let Some(first) = Findings { spec: &spec, outcome: &outcome }
+                    .facts()
                     .violations
                     .into_iter()
                     .next()
                 else {
                     continue;
                 };
-                let (kind, cause) = (first.violation.kind, first.violation.cause);
+                let (kind, cause) = (first.kind, first.cause);
                 let search = ThreadClock::start();
                 let Some(minimal) = minimise(&spec, Target { kind, cause }) else { continue };
                 let search = search.micros();
                 let whole = ThreadClock::start();
                 let trials = Trials::new(&spec, &Rates::default(), Extent::REPORTS);
-                inquire_one(&spec, &Memory::default(), &trials, &mut first);
+                diagnose_one(&spec, &Memory::default(), &trials, &first);
                 times.push((span(search), span(whole.micros())));
                 let row = Row {
                     faults_before: spec.plan.faults.len(),

@@ -72,7 +72,7 @@ fn scenario(seed: u64, client: &str, family: &str) -> (RunSpec, RunOutcome) {
 /// What a sweep does with one seed; returns the events of the run.
 fn judged(seed: u64, cell: &mut Cell) -> u64 {
     let (spec, outcome) = scenario(seed, "single-node", "failover");
-    let report = Findings { spec: &spec, outcome: &outcome }.report();
-    cell.add(&RunSummary { seed: spec.seed, run: &report, phases: &phases(&outcome.history) });
+    let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+    cell.add(&RunSummary { seed: spec.seed, run: &facts, phases: &phases(&outcome.history) });
     outcome.events
 }

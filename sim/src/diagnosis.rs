@@ -22,45 +22,52 @@ pub use target::{Memory, Target};
 use crate::engine::Engine;
 use crate::run::RunSpec;
 use fencepost_reports::summary::report::MinimalRun;
-use fencepost_reports::{RunReport, ViolationReport, digest};
+use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// Fills in, for every violation of a run, what running it again shows. The report must be that of
-/// the spec.
-pub fn inquire(spec: &RunSpec, run: &mut RunReport) {
-    inquire_with(&Rates::default(), spec, run);
+/// What running it again shows of every violation of a run. The facts must be those of the spec.
+pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
+    diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// The same, with the runs of other seeds that were made for an earlier run of the same lock,
-/// faults and scenario.
-pub fn inquire_with(rates: &Rates, spec: &RunSpec, run: &mut RunReport) {
-    if run.violations.is_empty() {
-        return;
+/// The same of some of its violations, with the runs of other seeds that were made for an earlier
+/// run of the same lock, faults and scenario.
+pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
+    if violations.is_empty() {
+        return Diagnosis::default();
     }
     let trials = Trials::new(spec, rates, Extent::REPORTS);
     let memory = Memory::default();
-    for violation in &mut run.violations {
-        inquire_one(spec, &memory, &trials, violation);
-    }
+    let diagnosed = violations.iter().filter_map(|violation| {
+        Some((violation.id.clone(), diagnose_one(spec, &memory, &trials, violation)?))
+    });
+    Diagnosis { violations: diagnosed.collect(), not_reproducible: None }
 }
 
-/// The same for one violation of the run that the trials were made of. Leaves it as it is if the
-/// fast engine does not show it.
-pub fn inquire_one(spec: &RunSpec, memory: &Memory, trials: &Trials, report: &mut ViolationReport) {
-    let target = Target { kind: report.violation.kind, cause: report.violation.cause };
-    let Some(minimal) = minimise_with(memory, spec, target) else { return };
-    let Ok(outcome) = minimal.spec.run(Engine::Fast) else { return };
+/// The same of one violation of the run that the trials were made of; `None` if the fast engine
+/// does not show it.
+pub fn diagnose_one(
+    spec: &RunSpec,
+    memory: &Memory,
+    trials: &Trials,
+    violation: &Violation,
+) -> Option<ViolationDiagnosis> {
+    let target = Target { kind: violation.kind, cause: violation.cause };
+    let minimal = minimise_with(memory, spec, target)?;
+    let outcome = minimal.spec.run(Engine::Fast).ok()?;
     let scenario = &minimal.spec.scenario;
-    report.minimal_run = Some(MinimalRun {
-        processes: scenario.processes,
-        cycles: scenario.cycles,
-        history_digest: digest(&outcome.history),
-        searched_runs: minimal.calls,
-        complete: minimal.complete,
-    });
-    report.boundary = boundary::boundary(&minimal, target, &outcome.history);
-    report.but_for = but_for::but_for(memory, &minimal.spec, target);
-    report.necessary_order = order::necessary_order(&minimal.spec, target);
-    report.remedies = trials.remedies(&report.violation);
-    report.minimal_plan = Some(minimal.spec.plan);
+    Some(ViolationDiagnosis {
+        minimal_run: MinimalRun {
+            processes: scenario.processes,
+            cycles: scenario.cycles,
+            history_digest: digest(&outcome.history),
+            searched_runs: minimal.calls,
+            complete: minimal.complete,
+        },
+        boundary: boundary::boundary(&minimal, target, &outcome.history),
+        but_for: but_for::but_for(memory, &minimal.spec, target),
+        necessary_order: order::necessary_order(&minimal.spec, target),
+        remedies: trials.remedies(violation),
+        minimal_plan: minimal.spec.plan,
+    })
 }

@@ -9,7 +9,7 @@ use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::Strategy;
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::Seed;
-use fencepost_reports::{RunReport, Verdict, What};
+use fencepost_reports::{RunFacts, Verdict, What};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -109,10 +109,10 @@ fn spec(program: &Program, fault: &str, seed: u64, cycles: u32) -> RunSpec {
     RunSpec::draw(Seed(seed), program.definition(), &fault.parse().unwrap(), scenario)
 }
 
-fn run(spec: &RunSpec) -> (RunOutcome, RunReport) {
+fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let outcome = spec.run(Engine::Fast).unwrap();
-    let report = Findings { spec, outcome: &outcome }.report();
-    (outcome, report)
+    let facts = Findings { spec, outcome: &outcome }.facts();
+    (outcome, facts)
 }
 
 /// Runs a worker twice under every fault: the same history and the same calls, and it worked.
@@ -124,14 +124,14 @@ fn repeats_itself(name: &str, make: fn(&Path) -> Option<Program>) {
     };
     for fault in faults_of(name) {
         let spec = spec(&program, fault, 3, 6);
-        let ((first, report), (second, again)) = (run(&spec), run(&spec));
-        assert_eq!(report.history_digest, again.history_digest, "{name} under {fault}");
+        let ((first, facts), (second, again)) = (run(&spec), run(&spec));
+        assert_eq!(facts.history_digest, again.history_digest, "{name} under {fault}");
         let same = first.programs.iter().zip(&second.programs).all(|(a, b)| a.calls == b.calls);
         assert!(same && first.programs.len() == second.programs.len(), "{name} under {fault}");
-        assert!(report.acquisitions >= 6, "{name} under {fault}: {:?}", report.programs);
+        assert!(facts.acquisitions >= 6, "{name} under {fault}: {:?}", facts.programs);
         if *fault == "none" {
-            assert_eq!(report.verdict, Verdict::Valid, "{:?}", report.programs);
-            assert!(report.programs.iter().all(|life| !life.failed), "{:?}", report.programs);
+            assert_eq!(facts.verdict, Verdict::Valid, "{:?}", facts.programs);
+            assert!(facts.programs.iter().all(|life| !life.failed), "{:?}", facts.programs);
         }
     }
 }
@@ -217,9 +217,9 @@ fn both_engines_tell_the_same_history() {
 #[test]
 fn a_worker_that_never_talks_to_the_judge_makes_the_run_unknown() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, report) = run(&spec(&script(folder.path(), "echo hello; sleep 2"), "none", 1, 2));
-    let Verdict::Unknown { .. } = &report.verdict else { panic!("{:?}", report.verdict) };
-    let life = &report.programs[0];
+    let (_, facts) = run(&spec(&script(folder.path(), "echo hello; sleep 2"), "none", 1, 2));
+    let Verdict::Unknown { .. } = &facts.verdict else { panic!("{:?}", facts.verdict) };
+    let life = &facts.programs[0];
     assert_eq!(life.output[0].text, "hello");
     assert_eq!(life.ending.as_deref(), Some("exited with status 0"));
     assert!(life.failed && life.ended_us.unwrap().0 >= 2_000_000);
@@ -229,11 +229,11 @@ fn a_worker_that_never_talks_to_the_judge_makes_the_run_unknown() {
 fn a_worker_that_fails_is_told_in_its_own_words() {
     let folder = tempfile::tempdir().unwrap();
     let worker = script(folder.path(), "echo it went wrong >&2; exit 3");
-    let (_, report) = run(&spec(&worker, "none", 1, 2));
-    let life = &report.programs[0];
+    let (_, facts) = run(&spec(&worker, "none", 1, 2));
+    let life = &facts.programs[0];
     assert_eq!(life.ending.as_deref(), Some("exited with status 3"));
     assert!(life.output[0].is_error && life.output[0].text == "it went wrong");
-    assert!(matches!(report.verdict, Verdict::Unknown { .. }));
+    assert!(matches!(facts.verdict, Verdict::Unknown { .. }));
 }
 
 #[test]
@@ -244,8 +244,8 @@ fn a_long_pause_in_the_middle_of_a_hold_loses_an_update() {
         return;
     };
     let found = (0..12).any(|seed| {
-        let (_, report) = run(&spec(&program, "pause", seed, 12));
-        report.verdict == Verdict::Violated
+        let (_, facts) = run(&spec(&program, "pause", seed, 12));
+        facts.verdict == Verdict::Violated
     });
     assert!(found, "a lock without fencing is broken by pauses within twelve seeds");
 }

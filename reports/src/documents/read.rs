@@ -9,7 +9,7 @@ use crate::record::checksum::{Damaged, Uncovered, verify};
 use crate::record::digest::digest;
 use crate::record::history::{self, History};
 use crate::summary::report::{self, Report, RunReport};
-use crate::summary::run_report::checksum_of;
+use crate::summary::stages::checksum_of;
 use crate::summary::sweep::{self, Impossible, Sweep};
 use fencepost_faults::FaultPlan;
 use serde::de::DeserializeOwned;
@@ -254,8 +254,7 @@ mod tests {
 
     #[test]
     fn a_history_in_a_report_must_be_the_one_that_was_written() {
-        let mut report = samples::report(vec![samples::failover()]);
-        report.runs[0].set_history(samples::failover().build());
+        let mut report = samples::with_history(samples::failover());
         let text = serde_json::to_string(&report).unwrap();
         assert_eq!(read_report(&text), Ok(report.clone()));
         let history = |edit: &dyn Fn(&mut History)| {

@@ -76,9 +76,8 @@ mod tests {
         {
             accepts("history", &story.clone().build());
             accepts("report", &samples::report(vec![story.clone()]));
-            let mut whole = samples::report(vec![story.clone()]);
+            let whole = samples::with_history(story);
             accepts("plan", &whole.runs[0].plan);
-            whole.runs[0].set_history(story.build());
             accepts("report", &whole);
         }
         accepts("sweep", &samples::sweep(0, 10));

@@ -97,8 +97,7 @@ pub struct RunReport {
     /// The whole history, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
-    /// The checksum of `history`, see `fencepost_reports::record::checksum`; set by
-    /// [`RunReport::set_history`].
+    /// The checksum of `history`, see `fencepost_reports::record::checksum`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history_checksum: Option<String>,
     /// The messages on the wire, if a format asked for them.
@@ -110,6 +109,13 @@ pub struct RunReport {
     /// The first system call in which two runs of the same programs differed, if they did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible: Option<String>,
+}
+
+impl RunReport {
+    /// Leaves the history out of a copy.
+    pub(crate) fn drop_history(&mut self) {
+        (self.history, self.history_checksum) = (None, None);
+    }
 }
 
 /// How long acquiring, holding and releasing took, in true microseconds; `null` where it never

@@ -52,11 +52,15 @@ pub struct Judgement {
 /// Runs every checker over a history. Whatever is found makes it violated; otherwise it is unknown
 /// unless it exercised the lock.
 pub fn judge(history: &History) -> Judgement {
-    let timeline = Timeline::new(history);
+    judge_timeline(&Timeline::new(history))
+}
+
+/// The same, of a history that was digested already.
+pub(crate) fn judge_timeline(timeline: &Timeline<'_>) -> Judgement {
     let findings: Vec<Finding> =
-        CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline)).collect();
-    let violations = grouped(&timeline, findings);
-    let verdict = match (violations.is_empty(), unexercised(&timeline)) {
+        CHECKERS.iter().flat_map(|checker| (checker.check)(timeline)).collect();
+    let violations = grouped(timeline, findings);
+    let verdict = match (violations.is_empty(), unexercised(timeline)) {
         (false, _) => Verdict::Violated,
         (true, None) => Verdict::Valid,
         (true, Some(reason)) => Verdict::Unknown { reason },

@@ -13,7 +13,7 @@ use crate::studies::sweep::{Listener, Stop};
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::documents::boundary::{Unit, VIEWS};
 use fencepost_reports::summary::sweep::SeedRange;
-use fencepost_reports::{RunReport, Verdict};
+use fencepost_reports::{RunFacts, Verdict};
 
 /// Unless told otherwise, the search is as fine as this share of the range.
 const FINENESS: u64 = 256;
@@ -114,8 +114,8 @@ fn value(text: &str, unit: Unit) -> Result<u64, Failure> {
 struct Watch(Progress);
 
 impl Listener for Watch {
-    fn run_done(&self, report: &RunReport, _: Seed) {
-        self.0.run_done(report.verdict == Verdict::Violated);
+    fn run_done(&self, facts: &RunFacts, _: Seed) {
+        self.0.run_done(facts.verdict == Verdict::Violated);
     }
 }
 

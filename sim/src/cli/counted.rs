@@ -10,7 +10,7 @@ use crate::studies::sweep::{Listener, Stop, SweepSpec, count};
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
-use fencepost_reports::{RunReport, Verdict};
+use fencepost_reports::{RunFacts, Verdict};
 
 /// Runs the seeds in every cell, on so many threads, and adds up. Errors: a lock that the scenario
 /// does not fit; a run that could not be made.
@@ -44,7 +44,7 @@ pub(super) fn counted(
 struct Watch(Progress);
 
 impl Listener for Watch {
-    fn run_done(&self, report: &RunReport, _: Seed) {
-        self.0.run_done(report.verdict == Verdict::Violated);
+    fn run_done(&self, facts: &RunFacts, _: Seed) {
+        self.0.run_done(facts.verdict == Verdict::Violated);
     }
 }

@@ -15,7 +15,7 @@ use super::output::{read_file, tell as tell_line};
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::expectation::Expectation;
 use fencepost_reports::summary::sweep::Wanted;
-use fencepost_reports::{Kind, Report, Sweep};
+use fencepost_reports::{Kind, RunFacts, Sweep};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -62,14 +62,10 @@ impl Expectations {
         }
     }
 
-    /// Holds every run of a report against what should come out.
-    pub(crate) fn hold_runs(&self, report: &mut Report) {
-        let seed: Seed = report.seed;
-        for run in &mut report.runs {
-            let wanted = self.0.get(&(run.client.clone(), run.fault.clone()));
-            run.expectation =
-                Some(wanted.map_or_else(Expectation::missing, |wanted| wanted.hold_run(run, seed)));
-        }
+    /// Holds a run against what should come out.
+    pub(crate) fn hold_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
+        let wanted = self.0.get(&(run.client.clone(), run.fault.clone()));
+        wanted.map_or_else(Expectation::missing, |wanted| wanted.hold_run(run, seed))
     }
 }
 

@@ -9,7 +9,7 @@ use super::options::{format, jobs, view};
 use super::output::{page, print, tell};
 use super::progress::{Progress, Talk, clock};
 use super::{Failure, Outcome};
-use crate::diagnosis::inquire;
+use crate::diagnosis::diagnose;
 use crate::engine::{Engine, EngineError};
 use crate::run::verdicts::{Findings, report};
 use crate::studies::explore::certificate::{certificate, unfinished};
@@ -17,6 +17,7 @@ use crate::studies::explore::{self, Answer, Bounds, Exploration, FailedPlan, Pla
 use crate::studies::sweep::Stop;
 use ask::{bounds, command};
 use fencepost_reports::documents::certificate::{self, unfinished as partial};
+use fencepost_reports::{Diagnosis, Stages};
 
 /// Asked for by Ctrl-C and SIGTERM.
 static STOP: Stop = Stop::new();
@@ -96,10 +97,11 @@ fn counterexample(
         return Err(failed(EngineError::Differ(first)).into());
     }
     let shown_by = command(bounds);
-    let mut run = Findings { spec: &spec, outcome: &outcome }.report_shown_by(shown_by);
-    if !arguments.no_shrink {
-        inquire(&spec, &mut run);
-    }
+    let facts = Findings { spec: &spec, outcome: &outcome }.facts_shown_by(shown_by);
+    let diagnosis = match arguments.no_shrink {
+        true => Diagnosis::default(),
+        false => diagnose(&spec, &facts),
+    };
     if !arguments.quiet {
         let faults = match planned.plan.faults.len() {
             0 => "without a fault",
@@ -109,7 +111,8 @@ fn counterexample(
         tell(format_args!("counterexample: a plan {faults}; {}", work.conditions()[planned.base]));
     }
     let format = format(&arguments.format)?;
-    let whole = report(bounds.seed, Engine::Turmoil, &spec.scenario, vec![run]);
+    let run = Stages { diagnosis, ..facts.into() };
+    let whole = report(bounds.seed, Engine::Turmoil, &spec.scenario, vec![run.into()]);
     let mut text = Vec::new();
     format.write_run_in(page(false), &whole, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;

@@ -3,7 +3,7 @@
 
 use super::output::tell;
 use crate::diagnosis::Extent;
-use fencepost_reports::RunReport;
+use fencepost_reports::RunFacts;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -160,7 +160,7 @@ impl Default for Minimising {
 
 impl Minimising {
     /// The violations of this run are about to be made minimal.
-    pub(crate) fn begins(&self, run: &RunReport) {
+    pub(crate) fn begins(&self, run: &RunFacts) {
         if run.violations.is_empty() {
             return;
         }

@@ -4,15 +4,15 @@ use super::arguments::ReplayArguments;
 use super::options::{client_of, format};
 use super::output::{page, print};
 use super::read::report_in;
-use super::run::{complete, run_for};
+use super::run::run_for;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::run::RunSpec;
-use crate::run::verdicts::{Findings, report};
+use crate::run::verdicts::{Findings, recordings, report};
 use crate::setup::lengths::with_stated;
 use crate::setup::scenario::Scenario;
 use fencepost_reports::show::format::Format;
-use fencepost_reports::{Report, RunReport};
+use fencepost_reports::{Report, RunFacts, RunReport, Stages};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -106,14 +106,13 @@ fn replay_spec(
     spec.validate().map_err(|error| Failure::content(path, error))?;
     let outcome = run_for(spec, Engine::Turmoil, format)?;
     let shown_by = shown_by.unwrap_or_else(|| Findings::command(spec));
-    let mut replayed = Findings { spec, outcome: &outcome }.report_shown_by(shown_by);
-    same_history(path, &replayed, digest)?;
-    complete(&mut replayed, outcome, format.needs());
-    Ok(replayed)
+    let facts = Findings { spec, outcome: &outcome }.facts_shown_by(shown_by);
+    same_history(path, &facts, digest)?;
+    Ok(Stages { recordings: recordings(outcome, format.needs()), ..facts.into() }.into())
 }
 
 /// Another history than the report's is a failure.
-pub(super) fn same_history(path: &Path, replayed: &RunReport, digest: &str) -> Result<(), Failure> {
+pub(super) fn same_history(path: &Path, replayed: &RunFacts, digest: &str) -> Result<(), Failure> {
     if replayed.history_digest == digest {
         return Ok(());
     }

@@ -7,14 +7,14 @@ use super::output::{page, print};
 use super::progress::Minimising;
 use super::{Failure, Outcome};
 use crate::Engine;
-use crate::diagnosis::inquire;
+use crate::diagnosis::diagnose;
 use crate::files::write_file;
 use crate::hosts::programs::record::first_difference;
-use crate::run::verdicts::{Findings, report};
+use crate::run::verdicts::{Findings, recordings, report};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use fencepost_faults::Seed;
 use fencepost_reports::show::format::{Format, Needs};
-use fencepost_reports::{Report, RunReport};
+use fencepost_reports::{Diagnosis, Report, RunReport, Stages};
 use std::path::Path;
 
 /// Runs one seed and reports what happened.
@@ -27,25 +27,24 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     for (client, families) in &options.cells {
         let spec = RunSpec::draw(Seed(arguments.seed), client, families, scenario.clone());
         let outcome = run_for(&spec, options.engine, options.format)?;
-        let mut report = Findings { spec: &spec, outcome: &outcome }.report();
-        let is_program = options.scenario.program(client).is_some();
-        if is_program {
+        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        let diagnosis = if options.scenario.program(client).is_some() {
             let again = run_for(&spec, options.engine, options.format)?;
-            report.not_reproducible = first_difference(&outcome.programs, &again.programs);
-        }
-        if !arguments.common.no_shrink && !is_program {
-            minimising.begins(&report);
-            inquire(&spec, &mut report);
-        }
+            let not_reproducible = first_difference(&outcome.programs, &again.programs);
+            Diagnosis { not_reproducible, ..Diagnosis::default() }
+        } else if arguments.common.no_shrink {
+            Diagnosis::default()
+        } else {
+            minimising.begins(&facts);
+            diagnose(&spec, &facts)
+        };
+        let expectation = expectations.as_ref().map(|known| known.hold_run(&facts, spec.seed));
         let asked = if arguments.with_history { Needs::History } else { Needs::Findings };
-        complete(&mut report, outcome, options.format.needs().max(asked));
-        runs.push(report);
+        let recordings = recordings(outcome, options.format.needs().max(asked));
+        runs.push(Stages { facts, diagnosis, expectation, recordings }.into());
     }
     minimising.finish();
-    let mut report = report(Seed(arguments.seed), options.engine, &options.scenario, runs);
-    if let Some(expectations) = &expectations {
-        expectations.hold_runs(&mut report);
-    }
+    let report = report(Seed(arguments.seed), options.engine, &options.scenario, runs);
     if let Some(folder) = &arguments.common.out {
         write_violations(folder, &report)?;
     }
@@ -92,16 +91,6 @@ fn record(spec: &RunSpec, engine: Engine, recording: Recording) -> Result<RunOut
         fault: spec.families.to_string(),
         error,
     })
-}
-
-/// Puts what is needed of a run's records into its report.
-pub(crate) fn complete(report: &mut RunReport, outcome: RunOutcome, needs: Needs) {
-    if needs >= Needs::History {
-        report.set_history(outcome.history);
-    }
-    if needs >= Needs::Wire {
-        report.trace = outcome.trace;
-    }
 }
 
 /// One file per violation: a report that holds only that run.

@@ -8,11 +8,13 @@ use super::replay::{same_history, scenario_of, spec_of};
 use super::run::run_spec;
 use super::{Failure, Outcome};
 use crate::Engine;
-use crate::diagnosis::inquire;
-use crate::run::verdicts::Findings;
+use crate::diagnosis::diagnose;
+use crate::run::verdicts::{Findings, recordings};
+use fencepost_reports::Stages;
+use fencepost_reports::show::format::Needs;
 use std::rc::Rc;
 
-/// Runs the plans of a report again and fills in what only that can show. The histories must be the
+/// Runs the plans of a report again and says what only that can show. The histories must be the
 /// report's.
 pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
@@ -24,13 +26,12 @@ pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
         let spec = spec_of(path, &recorded, run, &scenario)?;
         spec.validate().map_err(|error| Failure::content(path, error))?;
         let outcome = run_spec(&spec, Engine::Fast)?;
-        let mut again = Findings { spec: &spec, outcome: &outcome }.report();
-        same_history(path, &again, &run.history_digest)?;
-        inquire(&spec, &mut again);
-        if run.history.is_some() {
-            again.set_history(outcome.history);
-        }
-        runs.push(again);
+        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        same_history(path, &facts, &run.history_digest)?;
+        let diagnosis = diagnose(&spec, &facts);
+        let needs = if run.history.is_some() { Needs::History } else { Needs::Findings };
+        let recordings = recordings(outcome, needs);
+        runs.push(Stages { diagnosis, recordings, ..facts.into() }.into());
     }
     recorded.runs = runs;
     let mut text = Vec::new();

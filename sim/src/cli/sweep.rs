@@ -19,7 +19,7 @@ use crate::studies::sweep::{
 use fencepost_faults::Seed;
 use fencepost_reports::show::format::{FORMATS, Format};
 use fencepost_reports::summary::sweep::{Comparison, Measured, SeedRange, Sweep, runs_of};
-use fencepost_reports::{RunReport, Verdict};
+use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
 use std::time::Duration;
 
@@ -176,8 +176,8 @@ struct Watch<'s> {
 }
 
 impl Listener for Watch<'_> {
-    fn run_done(&self, report: &RunReport, _: Seed) {
-        self.progress.run_done(report.verdict == Verdict::Violated);
+    fn run_done(&self, facts: &RunFacts, _: Seed) {
+        self.progress.run_done(facts.verdict == Verdict::Violated);
         if self.budget.is_some_and(|budget| self.progress.elapsed() > budget) {
             STOP.ask();
         }

@@ -1,4 +1,4 @@
-//! From a run's outcome to its report: judged, digested, counted.
+//! From a run's outcome to the stages of its report, and to the report of a seed.
 
 use crate::engine::Engine;
 use crate::hosts::programs::record::Life;
@@ -7,8 +7,9 @@ use crate::setup::lengths::stated;
 use crate::setup::scenario::{Hold, Persistence, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::explain::literature::Conditions;
+use fencepost_reports::show::format::Needs;
 use fencepost_reports::summary::report::{FORMAT, Tool, VERSION};
-use fencepost_reports::{Report, RunFacts, RunReport, Verdict, expected, judge};
+use fencepost_reports::{Recordings, Report, RunContext, RunFacts, RunReport, expected};
 use std::collections::BTreeMap;
 
 /// A run and what came of it.
@@ -20,16 +21,15 @@ pub struct Findings<'r> {
 }
 
 impl Findings<'_> {
-    /// The report of the run.
-    pub fn report(&self) -> RunReport {
-        self.report_shown_by(Findings::command(self.spec))
+    /// What the run tells.
+    pub fn facts(&self) -> RunFacts {
+        self.facts_shown_by(Findings::command(self.spec))
     }
 
     /// The same, of a run that this command shows again.
-    pub fn report_shown_by(&self, replay: String) -> RunReport {
+    pub fn facts_shown_by(&self, replay: String) -> RunFacts {
         let (spec, outcome) = (self.spec, self.outcome);
-        let judgement = judge(&outcome.history);
-        let facts = RunFacts {
+        let context = RunContext {
             plan: spec.plan.clone(),
             messages: outcome.messages,
             expected: expected(spec.client.name, &spec.families, conditions(&spec.scenario)),
@@ -38,16 +38,11 @@ impl Findings<'_> {
             } else {
                 BTreeMap::new()
             },
+            programs: outcome.programs.iter().map(Life::report).collect(),
+            failure: outcome.programs.iter().find_map(Life::failure),
             replay,
         };
-        let mut report = RunReport::new(&outcome.history, judgement, facts);
-        report.programs = outcome.programs.iter().map(Life::report).collect();
-        if report.verdict == Verdict::Valid
-            && let Some(reason) = outcome.programs.iter().find_map(Life::failure)
-        {
-            report.verdict = Verdict::Unknown { reason };
-        }
-        report
+        RunFacts::new(&outcome.history, context)
     }
 
     /// The command that shows the run again.
@@ -58,6 +53,14 @@ impl Findings<'_> {
         };
         let flags = spec.scenario.flags();
         format!("fencepost --seed {} --fault {} {lock}{flags}", spec.seed, spec.families)
+    }
+}
+
+/// What was written down of a run, as far as it is needed.
+pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
+    Recordings {
+        history: (needs >= Needs::History).then_some(outcome.history),
+        trace: outcome.trace.filter(|_| needs >= Needs::Wire),
     }
 }
 

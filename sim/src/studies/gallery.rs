@@ -24,7 +24,7 @@ use fencepost_clients::find;
 use fencepost_faults::{Families, Micros, Seed};
 use fencepost_reports::documents::gallery::{Page, page};
 use fencepost_reports::summary::sweep::{SeedRange, Shard};
-use fencepost_reports::{Cell, RunReport};
+use fencepost_reports::{Cell, RunReport, Stages};
 use std::rc::Rc;
 
 /// How many seeds a remedy is tried on, from the one after the pinned one on; and how many if the
@@ -144,7 +144,7 @@ fn report(spec: &RunSpec) -> Result<RunReport, GalleryError> {
         GalleryError::Run(FailedRun { client, fault, seed, error })
     };
     let outcome = spec.run(Engine::Fast).map_err(failed)?;
-    Ok(Findings { spec, outcome: &outcome }.report())
+    Ok(Stages::from(Findings { spec, outcome: &outcome }.facts()).into())
 }
 
 fn workload(minimal: &Minimal) -> String {

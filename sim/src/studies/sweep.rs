@@ -22,7 +22,7 @@ use confirm::confirm;
 use explain::explain;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::RunReport;
+use fencepost_reports::RunFacts;
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use std::sync::atomic::{AtomicBool, Ordering};
 use work::Work;
@@ -67,7 +67,7 @@ pub struct FailedRun {
 /// Who hears of a sweep as it goes on. Called from any thread.
 pub trait Listener: Sync {
     /// A run is done.
-    fn run_done(&self, report: &RunReport, seed: Seed);
+    fn run_done(&self, facts: &RunFacts, seed: Seed);
 
     /// Some seeds were added up; `sum` makes the sum so far, for a checkpoint. Other threads wait
     /// meanwhile.
@@ -86,7 +86,7 @@ pub trait Listener: Sync {
 pub struct Silent;
 
 impl Listener for Silent {
-    fn run_done(&self, _: &RunReport, _: Seed) {}
+    fn run_done(&self, _: &RunFacts, _: Seed) {}
 }
 
 /// What is done with the smallest run of every anomaly once all seeds are done.

@@ -3,10 +3,10 @@
 use super::Expect;
 use super::failure::{Deviation, TestFailure, What};
 use super::outcome::{Unexpected, unexpected};
-use crate::diagnosis::{Extent, Memory, Rates, Trials, inquire_one};
+use crate::diagnosis::{Rates, diagnose_with};
 use crate::engine::{Engine, EngineError};
 use crate::files::write_file;
-use crate::run::verdicts::{Findings, config, report, tool};
+use crate::run::verdicts::{Findings, config, recordings, report, tool};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use crate::setup::scenario::Scenario;
 use crate::studies::parallel::in_parallel;
@@ -14,9 +14,9 @@ use crate::studies::sweep::{FailedRun, SweepSpec};
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, FaultPlan, Seed};
 use fencepost_reports::judge::phases::phases;
-use fencepost_reports::show::format::{Detail, Page, format_named};
+use fencepost_reports::show::format::{Detail, Needs, Page, format_named};
 use fencepost_reports::summary::sweep::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
-use fencepost_reports::{Cell, Kind, Report, RunReport, RunSummary};
+use fencepost_reports::{Cell, Diagnosis, Kind, Report, RunFacts, RunSummary, Stages, Violation};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -41,10 +41,11 @@ impl Again<'_> {
             Unexpected::OtherCause(kind, cause, seeds) => What::OtherCause(kind, cause, seeds),
             Unexpected::Unexercised => What::Unexercised,
             Unexpected::Violated { seed, kind, runs } => {
-                let (mut report, outcome) = self.run(seed, families)?;
-                let replay = replay_line(seed, families);
-                let summary = explain(&self.spec(seed, families), &mut report, kind, &replay);
-                let reports = self.write(seed, report, outcome)?;
+                let (facts, outcome) = self.run(seed, families)?;
+                let (replay, first) = (facts.replay.clone(), first(&facts, kind));
+                let diagnosis = diagnosis(&self.spec(seed, families), first);
+                let summary = first.map_or(String::new(), |first| first.summary.clone());
+                let reports = self.write(seed, Stages { diagnosis, ..facts.into() }, outcome)?;
                 What::Violated { seed: seed.0, kind, runs, summary, reports, replay }
             }
         };
@@ -62,10 +63,10 @@ impl Again<'_> {
         let mut told = Vec::new();
         let mut deviations = Vec::new();
         for (_, families) in cells {
-            let (report, outcome) = self.run(seed, families)?;
+            let (facts, outcome) = self.run(seed, families)?;
             let mut cell = Cell::new(self.lock.name, &families.to_string());
-            cell.add(&RunSummary { seed, run: &report, phases: &phases(&outcome.history) });
-            println!("{}", text(&self.report_of(seed, report)));
+            cell.add(&RunSummary { seed, run: &facts, phases: &phases(&outcome.history) });
+            println!("{}", text(&self.report_of(seed, facts.into())));
             // That one seed does not show what some seed should is no failure.
             if let Some(unexpected @ Unexpected::Violated { .. }) = unexpected(&cell, expect) {
                 deviations.push(self.show(unexpected, families)?);
@@ -99,8 +100,8 @@ impl Again<'_> {
                 let outcome = self.spec(*seed, families).run(Engine::Fast);
                 outcome.map_err(|error| (*seed, error)).map(|outcome| {
                     let spec = self.spec(*seed, families);
-                    let report = Findings { spec: &spec, outcome: &outcome }.report();
-                    (*seed, report, phases(&outcome.history))
+                    let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+                    (*seed, facts, phases(&outcome.history))
                 })
             };
             for told in in_parallel(sweep.jobs, &seeds, one) {
@@ -119,7 +120,7 @@ impl Again<'_> {
     }
 
     /// The run of a seed, which both engines must tell alike.
-    fn run(&self, seed: Seed, families: &Families) -> Result<(RunReport, RunOutcome), TestFailure> {
+    fn run(&self, seed: Seed, families: &Families) -> Result<(RunFacts, RunOutcome), TestFailure> {
         let spec = self.spec(seed, families);
         let failed = |error| self.failed(seed, families, error);
         let outcome = spec.run_recording(Engine::Fast, Recording::Wire).map_err(failed)?;
@@ -129,35 +130,30 @@ impl Again<'_> {
                 run: format!("seed {seed}, fault {families}"),
             });
         }
-        let mut report = Findings { spec: &spec, outcome: &outcome }.report();
-        for violation in &mut report.violations {
-            violation.replay = replay_line(seed, families);
-        }
-        Ok((report, outcome))
+        let replay = replay_line(seed, families);
+        let facts = Findings { spec: &spec, outcome: &outcome }.facts_shown_by(replay);
+        Ok((facts, outcome))
     }
 
-    fn report_of(&self, seed: Seed, run: RunReport) -> Report {
-        report(seed, Engine::Fast, self.scenario, vec![run])
+    fn report_of(&self, seed: Seed, run: Stages) -> Report {
+        report(seed, Engine::Fast, self.scenario, vec![run.into()])
     }
 
     /// Writes the report as JSON, with the history, and as a page.
     fn write(
         &self,
         seed: Seed,
-        mut run: RunReport,
+        run: Stages,
         outcome: RunOutcome,
     ) -> Result<Vec<PathBuf>, TestFailure> {
         let folder = self.folder.clone().unwrap_or_else(folder);
-        let stem = format!("{}-{}-{seed}", run.client, run.fault);
-        run.set_history(outcome.history);
-        let mut report = self.report_of(seed, run);
+        let stem = format!("{}-{}-{seed}", run.facts.client, run.facts.fault);
         let mut paths = Vec::new();
         for name in ["json", "html"] {
-            if name == "html" {
-                report.runs[0].trace = outcome.trace.clone();
-            }
-            let mut content = Vec::new();
             let format = format_named(name).expect("the format is in the table");
+            let recordings = recordings(outcome.clone(), format.needs().max(Needs::History));
+            let report = self.report_of(seed, Stages { recordings, ..run.clone() });
+            let mut content = Vec::new();
             format.write_run(&report, &mut content).expect("a growing buffer takes everything");
             let path = folder.join(format!("{stem}.{name}"));
             write_file(&path, &content).map_err(TestFailure::Report)?;
@@ -185,15 +181,14 @@ impl Again<'_> {
     }
 }
 
-/// Makes the violation of this kind minimal, and gives its summary.
-fn explain(spec: &RunSpec, report: &mut RunReport, kind: Kind, replay: &str) -> String {
-    let Some(first) = report.violations.iter_mut().find(|one| one.violation.kind == kind) else {
-        return String::new();
-    };
-    let trials = Trials::new(spec, &Rates::default(), Extent::REPORTS);
-    inquire_one(spec, &Memory::default(), &trials, first);
-    first.replay = replay.to_owned();
-    first.violation.summary.clone()
+/// The first violation of a kind.
+fn first(facts: &RunFacts, kind: Kind) -> Option<&Violation> {
+    facts.violations.iter().find(|one| one.kind == kind)
+}
+
+/// What only running again can tell of one violation.
+fn diagnosis(spec: &RunSpec, violation: Option<&Violation>) -> Diagnosis {
+    diagnose_with(&Rates::default(), spec, violation.map_or(&[], std::slice::from_ref))
 }
 
 fn text(report: &Report) -> String {

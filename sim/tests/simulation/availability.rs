@@ -20,10 +20,9 @@ fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
         let families = fault.parse().expect("a family");
         let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario));
         let outcome = spec.run(Engine::Fast).expect("a run");
-        let report = Findings { spec: &spec, outcome: &outcome }.report();
-        assert!(report.acquisitions > 0, "{fault} {seed}");
-        let found = report.violations.iter().map(|one| &one.violation);
-        let found = found.filter(|one| one.kind == Kind::Unavailable);
+        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        assert!(facts.acquisitions > 0, "{fault} {seed}");
+        let found = facts.violations.iter().filter(|one| one.kind == Kind::Unavailable);
         causes.extend(found.map(|one| one.cause));
     }
     causes

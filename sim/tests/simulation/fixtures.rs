@@ -22,13 +22,12 @@ fn check_one(pinned: &Pinned) {
     let Pinned { client, fault, seed, kind, .. } = *pinned;
     let spec = pinned.spec();
     let outcome = spec.run(Engine::Fast).unwrap();
-    let report = Findings { spec: &spec, outcome: &outcome }.report();
-    let found = report.violations.iter().find(|report| report.violation.kind == kind);
-    let violation =
-        &found.unwrap_or_else(|| panic!("{client} x {fault}, seed {seed}: no {kind}")).violation;
+    let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+    let found = facts.violations.iter().find(|found| found.kind == kind);
+    let violation = found.unwrap_or_else(|| panic!("{client} x {fault}, seed {seed}: no {kind}"));
     let fixture = serde_json::json!({
-        "digest": report.history_digest,
-        "plan": report.plan,
+        "digest": facts.history_digest,
+        "plan": facts.plan,
         "cause": violation.cause,
         "summary": violation.summary,
         "witness": violation.witness,

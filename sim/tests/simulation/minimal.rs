@@ -3,13 +3,13 @@
 
 use crate::answer::{fencepost, fencepost_in};
 use crate::pinned::PINNED;
-use fencepost::diagnosis::{Target, inquire, minimise};
+use fencepost::diagnosis::{Target, diagnose, minimise};
 use fencepost::run::verdicts::Findings;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::{FaultPlan, Node, Seed, SimTime, magnitudes, with_magnitude};
 use fencepost_reports::summary::report::OnThisPlan;
-use fencepost_reports::{History, Kind, RunReport, ViolationReport, What, judge};
+use fencepost_reports::{History, Kind, RunFacts, RunReport, Stages, Violation, What, judge};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::rc::Rc;
@@ -34,13 +34,13 @@ fn spec((client, fault, seed): Fixture) -> RunSpec {
     RunSpec::draw(Seed(seed), find(client).unwrap(), &fault.parse().unwrap(), scenario)
 }
 
-fn report(spec: &RunSpec) -> RunReport {
+fn facts(spec: &RunSpec) -> RunFacts {
     let outcome = spec.run(Engine::Fast).unwrap();
-    Findings { spec, outcome: &outcome }.report()
+    Findings { spec, outcome: &outcome }.facts()
 }
 
-fn target(report: &ViolationReport) -> Target {
-    Target { kind: report.violation.kind, cause: report.violation.cause }
+fn target(violation: &Violation) -> Target {
+    Target { kind: violation.kind, cause: violation.cause }
 }
 
 type Fixture = (&'static str, &'static str, u64);
@@ -55,12 +55,11 @@ fn diagnoses() -> &'static [(Fixture, RunReport)] {
 
 fn diagnosis(fixture: Fixture) -> RunReport {
     let spec = spec(fixture);
-    let mut run = report(&spec);
-    assert!(!run.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
+    let mut facts = facts(&spec);
+    assert!(!facts.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
     // The first hazard and the first harm; what comes after them mostly has the same minimal run.
-    run.violations.truncate(2);
-    inquire(&spec, &mut run);
-    run
+    facts.violations.truncate(2);
+    Stages { diagnosis: diagnose(&spec, &facts), ..facts.into() }.into()
 }
 
 /// A violation and the minimal run that shows it.
@@ -80,14 +79,18 @@ fn minimal_of((fixture, run): &(Fixture, RunReport)) -> impl Iterator<Item = Sho
         let whole = spec(*fixture);
         let scenario = Rc::new(Scenario { processes, cycles, ..(*whole.scenario).clone() });
         let name = format!("{fixture:?} {}", violation.violation.kind);
-        Shown { name, target: target(violation), spec: RunSpec { plan, scenario, ..whole } }
+        Shown {
+            name,
+            target: target(&violation.violation),
+            spec: RunSpec { plan, scenario, ..whole },
+        }
     })
 }
 
 /// The minimal run of what a pinned seed shows.
 fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     let (spec, name) = (pinned.spec(), format!("{pinned:?}"));
-    let run = report(&spec);
+    let run = facts(&spec);
     let target =
         run.violations.iter().map(target).find(|target| target.kind == pinned.kind).unwrap();
     let minimal = minimise(&spec, target).unwrap();

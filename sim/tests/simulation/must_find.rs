@@ -152,13 +152,9 @@ fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
         let partitioned =
             spec.plan.faults.iter().any(|timed| matches!(timed.fault, Fault::Partition { .. }));
         let outcome = spec.run(Engine::Fast).unwrap();
-        let report = Findings { spec: &spec, outcome: &outcome }.report();
+        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
         let lost = |kind, cause| kind == Kind::Overlap && cause == Cause::AsyncReplicationLoss;
-        !partitioned
-            && report
-                .violations
-                .iter()
-                .any(|found| lost(found.violation.kind, found.violation.cause))
+        !partitioned && facts.violations.iter().any(|found| lost(found.kind, found.cause))
     });
     assert!(found);
 }

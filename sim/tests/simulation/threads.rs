@@ -12,7 +12,7 @@ use fencepost::run::verdicts::Findings;
 use fencepost::testing::{Expect, Kind, LockTest};
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
-use fencepost_reports::{Action, Cause, RunReport, What};
+use fencepost_reports::{Action, Cause, RunFacts, What};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -100,11 +100,11 @@ fn threads(client: &'static Definition) -> LockTest {
 }
 
 /// The run of this seed with two threads in each process.
-fn run(client: &'static Definition, fault: &str, seed: u64) -> RunReport {
+fn run(client: &'static Definition, fault: &str, seed: u64) -> RunFacts {
     let scenario = Rc::new(Scenario { threads: 2, ..Scenario::default() });
     let spec = RunSpec::draw(Seed(seed), client, &fault.parse().unwrap(), scenario);
     let outcome = spec.run(Engine::Fast).unwrap();
-    Findings { spec: &spec, outcome: &outcome }.report()
+    Findings { spec: &spec, outcome: &outcome }.facts()
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_registry_without_it_lets_two_threads_in_under_one_owner() {
     let overlaps = Expect::Violates(vec![Kind::Overlap]);
     threads(&LEAKY).seeds(0..3).expect(overlaps).run();
     for seed in 0..3 {
-        let mut found = run(&LEAKY, "none", seed).violations.into_iter().map(|one| one.violation);
+        let mut found = run(&LEAKY, "none", seed).violations.into_iter();
         let overlap = found.find(|one| one.kind == Kind::Overlap).unwrap();
         assert_eq!(overlap.cause, Cause::SharedOwner, "seed {seed}: {}", overlap.summary);
         let machines: BTreeSet<Node> =
@@ -146,8 +146,7 @@ fn the_same_registry_is_safe_with_one_thread() {
 fn what_a_partition_does_to_threads_is_explained() {
     let spring = find("spring-registry").unwrap();
     let violations = (0..40).flat_map(|seed| run(spring, "partition", seed).violations);
-    let causes: Vec<(Kind, Cause)> =
-        violations.map(|one| (one.violation.kind, one.violation.cause)).collect();
+    let causes: Vec<(Kind, Cause)> = violations.map(|one| (one.kind, one.cause)).collect();
     assert!(causes.iter().any(|(kind, _)| *kind == Kind::Overlap), "{causes:?}");
     assert!(causes.iter().all(|(_, cause)| *cause != Cause::Unexplained), "{causes:?}");
 }

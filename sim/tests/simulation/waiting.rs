@@ -12,7 +12,7 @@ use fencepost::setup::scenario::{Hold, MastersOrder};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
-use fencepost_reports::{Cause, Kind, RunReport, Verdict, What};
+use fencepost_reports::{Cause, Kind, RunFacts, Verdict, What};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -367,11 +367,11 @@ fn in_step() -> Scenario {
     }
 }
 
-fn run(client: &'static Definition, fault: &str, seed: u64, scenario: Scenario) -> RunReport {
+fn run(client: &'static Definition, fault: &str, seed: u64, scenario: Scenario) -> RunFacts {
     let families = fault.parse().unwrap();
     let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario));
     let outcome = spec.run(Engine::Fast).unwrap();
-    Findings { spec: &spec, outcome: &outcome }.report()
+    Findings { spec: &spec, outcome: &outcome }.facts()
 }
 
 /// What the seeds from 0 show, each rule with its cause.
@@ -381,10 +381,8 @@ pub(super) fn shown(
     scenario: &Scenario,
 ) -> Vec<(Kind, Cause)> {
     let runs = (0..seeds).map(|seed| run(client, "none", seed, scenario.clone()));
-    let mut shown: Vec<(Kind, Cause)> = runs
-        .flat_map(|run| run.violations)
-        .map(|one| (one.violation.kind, one.violation.cause))
-        .collect();
+    let mut shown: Vec<(Kind, Cause)> =
+        runs.flat_map(|run| run.violations).map(|one| (one.kind, one.cause)).collect();
     shown.sort();
     shown.dedup();
     shown
@@ -454,8 +452,8 @@ fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
             continue;
         };
         assert!(!ahead, "seed {seed}");
-        let report = Findings { spec: &spec, outcome: &outcome }.report();
-        let mut kinds = report.violations.iter().map(|one| one.violation.kind);
+        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        let mut kinds = facts.violations.iter().map(|one| one.kind);
         assert!(kinds.any(|kind| kind == Kind::Deadlock), "seed {seed}");
         hung += 1;
     }
@@ -470,8 +468,8 @@ fn a_dead_holder_whose_lease_runs_out_is_not_what_keeps_waiters_asleep() {
     for client in [&MISSES, &SLEEPS] {
         for seed in 0..20 {
             for one in run(client, "client-crash", seed, Scenario::default()).violations {
-                let (kind, cause) = (one.violation.kind, one.violation.cause);
-                assert_ne!(cause, Cause::HolderCrash, "seed {seed}: {}", one.violation.summary);
+                let (kind, cause) = (one.kind, one.cause);
+                assert_ne!(cause, Cause::HolderCrash, "seed {seed}: {}", one.summary);
                 kinds.push(kind);
             }
         }

@@ -120,9 +120,9 @@ fn wrong_answers(client: &'static Definition, family: &str) -> (u64, BTreeSet<St
     for seed in 0..SEEDS {
         let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(Scenario::default()));
         let outcome = spec.run(Engine::Fast).unwrap();
-        let report = Findings { spec: &spec, outcome: &outcome }.report();
-        assert!(report.acquisitions > 0, "{family} {seed}");
-        let found = report.violations.iter().map(|one| &one.violation);
+        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        assert!(facts.acquisitions > 0, "{family} {seed}");
+        let found = facts.violations.iter();
         let wrong: Vec<_> = found.filter(|one| one.kind == Kind::WrongAnswer).collect();
         runs += u64::from(!wrong.is_empty());
         for one in wrong {

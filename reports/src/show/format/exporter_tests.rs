@@ -11,9 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A report with everything that a format may show, hostile names included.
 pub(super) fn full(story: fn() -> Story) -> Report {
-    let mut report = samples::report(vec![story()]);
+    let mut report = samples::with_history(story());
     let run = &mut report.runs[0];
-    run.set_history(story().build());
     let message = |from, to, sent: u64, arrived: Option<u64>, label: &str| WireMessage {
         from,
         to,

@@ -5,7 +5,8 @@ use super::interval::{Rate, quiet_bound};
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
 use crate::summary::expectation::Expectation;
-use crate::summary::report::{RunReport, ViolationReport};
+use crate::summary::facts::RunFacts;
+use crate::summary::report::ViolationReport;
 use crate::summary::verdict::Verdict;
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -125,7 +126,7 @@ pub struct RunSummary<'r> {
     /// The seed of the run.
     pub seed: Seed,
     /// What was found.
-    pub run: &'r RunReport,
+    pub run: &'r RunFacts,
     /// For every fault that began: its kind, and the phase of the protocol that it met.
     pub phases: &'r [(String, String)],
 }
@@ -177,12 +178,11 @@ impl Cell {
             Verdict::Violated => cell.violated = 1,
             Verdict::Unknown { .. } => cell.unknown = 1,
         }
-        for report in &run.violations {
-            let violation = &report.violation;
+        for violation in &run.violations {
             cell.violations_by_kind.insert(violation.kind, 1);
             cell.violations_by_cause.insert(violation.cause, 1);
             cell.first_seed.insert(violation.kind, summary.seed);
-            let faults = report.minimal_plan.as_ref().unwrap_or(&run.plan).faults.len() as u64;
+            let faults = run.plan.faults.len() as u64;
             let smallest = Smallest { faults, seed: summary.seed, confirmed_under_turmoil: false };
             let (id, kind, cause) = (violation.id.clone(), violation.kind, violation.cause);
             let (others, report) = (Vec::new(), None);

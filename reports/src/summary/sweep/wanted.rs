@@ -3,7 +3,7 @@
 use super::Cell;
 use crate::judge::finding::Kind;
 use crate::summary::expectation::Expectation;
-use crate::summary::report::RunReport;
+use crate::summary::facts::RunFacts;
 use crate::summary::verdict::Verdict;
 use fencepost_faults::Seed;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,15 +55,11 @@ impl Wanted {
     }
 
     /// Holds one run against it.
-    pub fn hold_run(&self, run: &RunReport, seed: Seed) -> Expectation {
+    pub fn hold_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
         let kinds =
-            run.violations.iter().map(|report| (report.violation.kind, (1, Some(seed)))).collect();
+            run.violations.iter().map(|violation| (violation.kind, (1, Some(seed)))).collect();
         let exercised = u64::from(!matches!(run.verdict, Verdict::Unknown { .. }));
-        let anomalies = run
-            .violations
-            .iter()
-            .map(|one| (one.violation.id.clone(), one.violation.kind))
-            .collect();
+        let anomalies = run.violations.iter().map(|one| (one.id.clone(), one.kind)).collect();
         self.against(&Found { kinds, anomalies, runs: 1, exercised })
     }
 
@@ -198,9 +194,9 @@ mod tests {
 
     #[test]
     fn a_single_run_is_held_to_the_same() {
-        let quiet = samples::run(samples::quiet());
+        let quiet = samples::facts(samples::quiet());
         assert!(Wanted::Safe.hold_run(&quiet, Seed(7)).is_met());
-        let violated = samples::run(samples::paused_holder());
+        let violated = samples::facts(samples::paused_holder());
         let said = Wanted::Safe.hold_run(&violated, Seed(7)).deviations;
         assert_eq!(said[0], "overlap in 1 of 1 run, first in seed 7");
     }

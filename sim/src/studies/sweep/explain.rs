@@ -2,11 +2,11 @@
 
 use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};
-use crate::diagnosis::{Rates, inquire_with};
+use crate::diagnosis::{Rates, diagnose_with};
 use crate::run::RunSpec;
 use crate::run::verdicts::Findings;
 use fencepost_faults::Seed;
-use fencepost_reports::{Cell, Sweep};
+use fencepost_reports::{Cell, RunReport, Stages, Sweep};
 
 /// Makes the smallest run of every anomaly minimal and explains it.
 pub(super) fn explain(
@@ -29,10 +29,10 @@ pub(super) fn explain(
             error,
         };
         let outcome = run.run(spec.engine).map_err(failed)?;
-        let mut report = Findings { spec: &run, outcome: &outcome }.report();
-        report.violations.retain(|one| smallest(&sum.cells[place], &one.violation.id, seed));
-        inquire_with(&rates, &run, &mut report);
-        Ok(report.violations)
+        let mut facts = Findings { spec: &run, outcome: &outcome }.facts();
+        facts.violations.retain(|one| smallest(&sum.cells[place], &one.id, seed));
+        let diagnosis = diagnose_with(&rates, &run, &facts.violations);
+        Ok(RunReport::from(Stages { diagnosis, ..facts.into() }).violations)
     });
     for (place, _, violations) in results {
         violations?.into_iter().for_each(|violation| sum.cells[place].explain(violation));

@@ -7,7 +7,7 @@ use crate::run::verdicts::{Findings, report};
 use crate::studies::parallel::in_parallel;
 use fencepost_faults::Seed;
 use fencepost_reports::summary::sweep::Cell;
-use fencepost_reports::{Report, Sweep};
+use fencepost_reports::{Report, RunReport, Stages, Sweep};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,10 +69,11 @@ fn show<E: From<FailedRun>>(
         error,
     };
     let outcome = run.run(spec.engine).map_err(failed)?;
-    let found = Findings { spec: &run, outcome: &outcome }.report();
+    let found = Findings { spec: &run, outcome: &outcome }.facts();
     for id in &showing.ids {
         let mut only = found.clone();
-        only.violations.retain(|other| other.violation.id == *id);
+        only.violations.retain(|other| other.id == *id);
+        let only = RunReport::from(Stages::from(only));
         hand_on(&report(seed, spec.engine, &spec.scenario, vec![only]))?;
     }
     Ok(())

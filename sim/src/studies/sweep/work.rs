@@ -117,13 +117,13 @@ impl<'s> Work<'s> {
                 error,
             };
             let outcome = spec.run(self.spec.engine).map_err(failed)?;
-            let report = Findings { spec: &spec, outcome: &outcome }.report();
+            let facts = Findings { spec: &spec, outcome: &outcome }.facts();
             let phases = phases(&outcome.history);
-            cell.add(&RunSummary { seed, run: &report, phases: &phases });
-            if self.spec.fail_fast && report.verdict == Verdict::Violated {
+            cell.add(&RunSummary { seed, run: &facts, phases: &phases });
+            if self.spec.fail_fast && facts.verdict == Verdict::Violated {
                 self.stop.ask();
             }
-            self.listener.run_done(&report, seed);
+            self.listener.run_done(&facts, seed);
             if let Some(cpu_us) = clock.micros() {
                 cell.took(cpu_us);
             }

@@ -1,22 +1,26 @@
-//! From a judged history to the report of one run.
+//! The first stage of a report: what one run of a plan tells.
+//!
+//! In: a history, and what it does not say about its run. Out: [`RunFacts`], complete: judged,
+//! digested and counted over one timeline. What only running again can tell, and what is recorded
+//! beside, are stages of their own ([`super::stages`]).
 
 mod shown;
 
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
 use crate::judge::timeline::{Outcome, Timeline};
-use crate::record::checksum::{Uncovered, checksum};
 use crate::record::digest::digest;
 use crate::record::history::{Action, History, What};
-use crate::summary::report::{Latencies, Latency, RunReport, StorageTally, ViolationReport};
-use crate::summary::verdict::Judgement;
+use crate::record::programs::ProgramReport;
+use crate::summary::report::{Latencies, Latency, StorageTally, TimelineEntry};
+use crate::summary::verdict::{Judgement, Verdict, judge_timeline};
 use crate::summary::violation::Violation;
 use fencepost_faults::{FaultPlan, SimTime};
 use std::collections::BTreeMap;
 
 /// What a history does not say about its run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RunFacts {
+pub struct RunContext {
     /// The plan that was fired.
     pub plan: FaultPlan,
     /// How many messages passed the network.
@@ -25,81 +29,74 @@ pub struct RunFacts {
     pub expected: Option<Expected>,
     /// How long leases, holds and waits were, if the seed drew that; by key of the scenario.
     pub lengths: BTreeMap<String, String>,
+    /// What the user's own programs printed and how they ended, if the lock is in such.
+    pub programs: Vec<ProgramReport>,
+    /// Why these programs did not do what they were to do, if so: then finding nothing means
+    /// nothing.
+    pub failure: Option<String>,
     /// The one command that shows the run again.
     pub replay: String,
 }
 
-impl RunReport {
-    /// The report of a judged history. What only re-running can show (minimal plans, remedies) is
-    /// left open, and the history is not included; set `history` to include it.
-    pub fn new(history: &History, judgement: Judgement, facts: RunFacts) -> RunReport {
+/// What one run tells. The fields that a report has too are described there
+/// ([`RunReport`](crate::RunReport)).
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the report describes them")]
+pub struct RunFacts {
+    pub client: String,
+    pub fault: String,
+    pub verdict: Verdict,
+    pub expected: Option<Expected>,
+    pub history_digest: String,
+    pub virtual_time_us: SimTime,
+    pub operations: u64,
+    pub acquisitions: u64,
+    pub messages: u64,
+    pub faults_fired: u32,
+    pub plan: FaultPlan,
+    pub lengths: BTreeMap<String, String>,
+    pub latency_us: Latencies,
+    pub storage: StorageTally,
+    /// What was broken, in the order of the first occurrences.
+    pub violations: Vec<Violation>,
+    pub timeline: Vec<TimelineEntry>,
+    pub programs: Vec<ProgramReport>,
+    /// The one command that shows the run again.
+    pub replay: String,
+}
+
+impl RunFacts {
+    /// Judges a history, and counts what it holds.
+    pub fn new(history: &History, context: RunContext) -> RunFacts {
         let timeline = Timeline::new(history);
-        let count = |wanted: fn(&What) -> bool| {
-            history.events.iter().filter(|event| wanted(&event.what)).count()
+        let Judgement { verdict, violations } = judge_timeline(&timeline);
+        let verdict = match (verdict, context.failure) {
+            (Verdict::Valid, Some(reason)) => Verdict::Unknown { reason },
+            (verdict, _) => verdict,
         };
-        RunReport {
+        let count = |wanted: fn(&What) -> bool| {
+            history.events.iter().filter(|event| wanted(&event.what)).count() as u64
+        };
+        let granted = timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted);
+        RunFacts {
             client: history.header.client.clone(),
             fault: history.header.fault.to_string(),
-            verdict: judgement.verdict,
-            expected: facts.expected,
+            verdict,
+            expected: context.expected,
             history_digest: digest(history),
             virtual_time_us: timeline.end,
-            operations: count(|what| matches!(what, What::Invoke { .. })) as u64,
-            acquisitions: timeline
-                .acquisitions
-                .iter()
-                .filter(|one| one.outcome == Outcome::Granted)
-                .count() as u64,
-            messages: facts.messages,
+            operations: count(|what| matches!(what, What::Invoke { .. })),
+            acquisitions: granted.count() as u64,
+            messages: context.messages,
             faults_fired: u32::try_from(timeline.faults.len()).unwrap_or(u32::MAX),
-            plan: facts.plan,
-            lengths: facts.lengths,
+            plan: context.plan,
+            lengths: context.lengths,
             latency_us: latencies(&timeline),
-            storage: tally(&timeline, &judgement.violations),
-            expectation: None,
-            timeline: shown::timeline(&timeline, &judgement.violations),
-            violations: judgement
-                .violations
-                .into_iter()
-                .map(|one| ViolationReport::new(one, &facts.replay))
-                .collect(),
-            history: None,
-            history_checksum: None,
-            trace: None,
-            programs: Vec::new(),
-            not_reproducible: None,
-        }
-    }
-
-    /// Includes the whole history, with its checksum.
-    pub fn set_history(&mut self, history: History) {
-        self.history_checksum = checksum_of(&history);
-        self.history = Some(history);
-    }
-
-    /// Leaves the history out.
-    pub fn drop_history(&mut self) {
-        (self.history, self.history_checksum) = (None, None);
-    }
-}
-
-/// The checksum of a history; `None` only of one that cannot be written as JSON.
-pub(crate) fn checksum_of(history: &History) -> Option<String> {
-    serde_json::to_value(history).ok().map(|value| checksum(&value, Uncovered::Nothing))
-}
-
-impl ViolationReport {
-    /// A violation of which nothing was re-run yet.
-    pub fn new(violation: Violation, replay: &str) -> ViolationReport {
-        ViolationReport {
-            violation,
-            minimal_plan: None,
-            minimal_run: None,
-            boundary: None,
-            but_for: Vec::new(),
-            necessary_order: Vec::new(),
-            remedies: Vec::new(),
-            replay: replay.to_owned(),
+            storage: tally(&timeline, &violations),
+            timeline: shown::timeline(&timeline, &violations),
+            violations,
+            programs: context.programs,
+            replay: context.replay,
         }
     }
 }
@@ -163,19 +160,35 @@ impl Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples;
     use crate::story::Story;
-    use crate::summary::verdict::judge;
 
-    fn report(story: Story) -> RunReport {
-        let history = story.build();
-        let facts = RunFacts {
+    fn context() -> RunContext {
+        RunContext {
             plan: FaultPlan::default(),
             messages: 5,
             expected: None,
             lengths: BTreeMap::new(),
+            programs: Vec::new(),
+            failure: None,
             replay: "fencepost replay report.json".to_owned(),
+        }
+    }
+
+    fn facts(story: Story) -> RunFacts {
+        RunFacts::new(&story.build(), context())
+    }
+
+    #[test]
+    fn programs_that_failed_leave_nothing_valid_but_what_is_violated_stays() {
+        let of = |story: Story| {
+            let failure = Some("client-1 exited with status 1".to_owned());
+            RunFacts::new(&story.build(), RunContext { failure, ..context() }).verdict
         };
-        RunReport::new(&history, judge(&history), facts)
+        let reason = "client-1 exited with status 1".to_owned();
+        assert_eq!(facts(samples::quiet()).verdict, Verdict::Valid);
+        assert_eq!(of(samples::quiet()), Verdict::Unknown { reason });
+        assert_eq!(of(samples::paused_holder()), Verdict::Violated);
     }
 
     #[test]
@@ -187,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn a_report_counts_what_the_history_holds() {
+    fn facts_count_what_the_history_holds() {
         let story = Story::new()
             .acquires(1, 1)
             .grants(2, 1, "a")
             .hears(3, 1, "a")
             .reads(4, 1, 0)
             .writes(5, 1, 0, 1);
-        let run = report(story.releases(9, 1).acquires(10, 2).fails(20, 2));
+        let run = facts(story.releases(9, 1).acquires(10, 2).fails(20, 2));
         assert_eq!((run.operations, run.acquisitions, run.messages), (5, 1, 5));
         assert_eq!(run.latency_us.acquire, Some(Latency { p50: 2_000, p99: 2_000, max: 2_000 }));
         assert_eq!(run.latency_us.hold, Some(Latency { p50: 6_000, p99: 6_000, max: 6_000 }));
@@ -212,7 +225,7 @@ mod tests {
             .expires(13, "a");
         let story =
             story.takes(14, 2, "b").acquires(14, 3).fails(15, 3).releases(16, 1).releases(17, 2);
-        let run = report(story);
+        let run = facts(story);
         let shown: Vec<String> =
             run.timeline.iter().map(|entry| format!("{} {}", entry.process, entry.text)).collect();
         assert_eq!(
@@ -237,7 +250,7 @@ mod tests {
             Story::new().under("pause").takes(0, 1, "a").acquires(100, 1).hears(101, 1, "a");
         let story = story.expires(10_000, "a").takes(10_010, 2, "b");
         let story = story.releases(10_020, 1).releases(10_030, 1).releases(10_040, 2);
-        let run = report(story);
+        let run = facts(story);
         let shown: Vec<String> =
             run.timeline.iter().map(|entry| format!("{} {}", entry.process, entry.text)).collect();
         assert_eq!(
