@@ -19,6 +19,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// end together. Chunks end at its multiples, as the blocks of `seeds_to_first` do.
 const CHUNK: u64 = 16;
 
+/// The greatest part of a chunk, halved and halved again, of which every thread gets one.
+fn chunk(seeds: u64, jobs: usize) -> u64 {
+    let share = seeds / u64::try_from(jobs.max(1)).unwrap_or(u64::MAX);
+    std::iter::successors(Some(CHUNK), |chunk| Some(chunk / 2))
+        .find(|chunk| *chunk <= share.max(1))
+        .unwrap_or(1)
+}
+
 /// What the threads share. Its size does not depend on how many seeds there are.
 pub(super) struct Work<'s> {
     pub(super) spec: &'s SweepSpec,
@@ -26,6 +34,8 @@ pub(super) struct Work<'s> {
     pub(super) stop: &'s Stop,
     /// The seeds that no thread has taken yet, the lowest last.
     left: Mutex<Vec<SeedRange>>,
+    /// How many of them a thread takes at a time.
+    chunk: u64,
     done: Mutex<Done>,
 }
 
@@ -54,7 +64,8 @@ impl<'s> Work<'s> {
         };
         let mut left = done.ranges.missing(spec.shard.slice(spec.seeds));
         left.reverse();
-        Work { spec, listener, stop, left: Mutex::new(left), done: Mutex::new(done) }
+        let chunk = chunk(left.iter().map(|range| range.len()).sum(), spec.jobs);
+        Work { spec, listener, stop, left: Mutex::new(left), chunk, done: Mutex::new(done) }
     }
 
     /// One thread: takes chunks until there are none.
@@ -92,7 +103,7 @@ impl<'s> Work<'s> {
         let mut left = lock(&self.left);
         let range = left.last_mut()?;
         let from = range.from;
-        let to = Seed((from.0 / CHUNK + 1).saturating_mul(CHUNK)).min(range.to);
+        let to = Seed((from.0 / self.chunk + 1).saturating_mul(self.chunk)).min(range.to);
         range.from = to;
         if range.is_empty() {
             left.pop();
@@ -186,4 +197,17 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
 /// have ended.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, chunk};
+
+    #[test]
+    fn few_seeds_are_shared_by_all_threads() {
+        assert_eq!(chunk(2, 2), 1);
+        assert_eq!(chunk(20, 2), 8);
+        assert_eq!([chunk(0, 4), chunk(3, 4), chunk(u64::MAX, 0)], [1, 1, CHUNK]);
+        assert_eq!(chunk(32, 2), CHUNK);
+    }
 }
