@@ -1,4 +1,8 @@
 //! The commands, one file for each family, and the table of them all.
+//!
+//! In: a `Call` of a server, with arguments whose number is right. Out: a reply, changes of keys
+//! through the room `keys`, and what is propagated of them. No room below names one of these: a
+//! server is given the [`table`].
 
 mod blocking;
 mod client;
@@ -36,11 +40,11 @@ mod string;
 mod tracking;
 mod transaction;
 
-use crate::command::Command;
-pub(crate) use set::Anchor;
+use crate::state::server::{Command, Table};
+use std::sync::LazyLock;
 
 /// Every family. A new one is a new file and a line here.
-pub(crate) static FAMILIES: &[&[Command]] = &[
+static FAMILIES: &[&[Command]] = &[
     connection::COMMANDS,
     client::COMMANDS,
     cluster::COMMANDS,
@@ -73,3 +77,11 @@ pub(crate) static FAMILIES: &[&[Command]] = &[
     debug::COMMANDS,
     shutdown::COMMANDS,
 ];
+
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| Table::new(FAMILIES.iter().flat_map(|family| family.iter())));
+
+/// All commands by their names, for servers to be given.
+pub(crate) fn table() -> &'static Table {
+    &TABLE
+}

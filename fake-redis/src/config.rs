@@ -1,5 +1,11 @@
 //! How one server is set up: the part of redis.conf that has a meaning here.
 
+pub(crate) mod events;
+pub(crate) mod file;
+pub(crate) mod kept;
+pub(crate) mod output_limits;
+pub(crate) mod parameters;
+
 use bytes::Bytes;
 
 /// Which Redis to be, where versions differ in what a lock can notice.

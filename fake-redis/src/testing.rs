@@ -1,7 +1,7 @@
 //! A server in a test: commands in, replies out, with the clock in the test's hand.
 
 use crate::config::NodeConfig;
-use crate::node::Node;
+use crate::front::node::Node;
 use bytes::Bytes;
 use fencepost_machine::{
     ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs, TapEvent, WallTime,

@@ -2,7 +2,7 @@
 //! crashes, cuts and stepped clocks.
 
 use crate::config::NodeConfig;
-use crate::node::Node;
+use crate::front::node::Node;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
     ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
@@ -223,7 +223,7 @@ impl World {
     pub(crate) fn send_command(&mut self, client: ClientId, words: &[&str]) {
         let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         let mut bytes = BytesMut::new();
-        crate::outgoing::encode_command(&words, &mut bytes);
+        crate::protocol::outgoing::encode_command(&words, &mut bytes);
         self.send_raw(client, &bytes);
     }
 

@@ -160,7 +160,7 @@ fn modules_have_one_layout() {
 
 /// The crates whose rooms (the modules beside lib.rs) use each other in one direction, and whose
 /// modules do so within each room.
-const LAYERED: &[&str] = &["faults", "reports", "sim"];
+const LAYERED: &[&str] = &["fake-redis", "faults", "reports", "sim"];
 
 #[test]
 fn modules_form_no_cycle() {
@@ -189,6 +189,74 @@ fn modules_of_a_room_form_no_cycle() {
     }
     assert!(rooms > 15, "the rooms were found");
     assert!(cycles.is_empty(), "{cycles:#?}");
+}
+
+/// A server's methods are written in many rooms, and no `use` line shows who calls which.
+#[test]
+fn no_room_of_fake_redis_calls_a_method_of_a_later_one() {
+    let source = root().join("fake-redis/src");
+    let library = std::fs::read_to_string(source.join("lib.rs")).unwrap();
+    let rooms = library
+        .lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'));
+    let texts: Vec<(&str, String)> = rooms
+        .flat_map(|room| {
+            let alone = source.join(room).with_extension("rs");
+            let folder = source.join(room);
+            let within = if folder.is_dir() { files(vec![folder]) } else { Vec::new() };
+            let all = within.into_iter().chain(alone.is_file().then_some(alone));
+            let code = all.filter(|path| !path.to_string_lossy().contains("tests"));
+            code.map(move |path| (room, std::fs::read_to_string(path).unwrap())).collect::<Vec<_>>()
+        })
+        .collect();
+    let texts: Vec<(&str, &str)> = texts.iter().map(|(room, text)| (*room, &**text)).collect();
+    assert!(texts.len() > 100, "the rooms were found");
+    assert_eq!(calls_of_later_methods(&texts), Vec::<String>::new());
+}
+
+#[test]
+fn a_call_of_a_later_method_is_found() {
+    let below = "impl Server {\n    fn low(&self) {\n        self.high();\n    }\n}\n";
+    let above = "impl Server {\n    fn high(&self) {\n        self.low();\n    }\n}\n";
+    let found = calls_of_later_methods(&[("keys", below), ("front", above)]);
+    assert_eq!(found, ["keys calls high of front"]);
+    assert_eq!(calls_of_later_methods(&[("keys", above), ("keys", below)]), Vec::<String>::new());
+}
+
+/// Which room calls a method of `Server` or `Call` that only later rooms have. Methods whose name
+/// another type has, too, are not looked at.
+fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
+    let code = |text: &str| text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned);
+    let mut servers: BTreeMap<String, &str> = BTreeMap::new();
+    let mut others: BTreeSet<String> = BTreeSet::new();
+    for (room, text) in texts {
+        let mut is_servers = false;
+        for line in code(text).unwrap_or_default().lines() {
+            if line.starts_with("impl") {
+                is_servers = line.starts_with("impl Server {") || line.starts_with("impl Call<");
+            }
+            let is_method = line.starts_with("    ") && !line.starts_with("     ");
+            let name = line.split("fn ").nth(1).filter(|_| is_method);
+            let name = name.and_then(|name| name.split(['(', '<']).next()).map(str::to_owned);
+            match name {
+                Some(name) if is_servers => drop(servers.entry(name).or_insert(room)),
+                Some(name) => drop(others.insert(name)),
+                None => {}
+            }
+        }
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    let mut found = Vec::new();
+    for (room, text) in texts {
+        if !seen.contains(room) {
+            seen.push(room);
+        }
+        let code = code(text).unwrap_or_default();
+        let called = servers.iter().filter(|(name, _)| code.contains(&format!(".{name}(")));
+        let later = called.filter(|(name, of)| !seen.contains(of) && !others.contains(*name));
+        found.extend(later.map(|(name, of)| format!("{room} calls {name} of {of}")));
+    }
+    found
 }
 
 #[test]

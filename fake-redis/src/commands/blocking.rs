@@ -1,16 +1,20 @@
 //! Commands that wait for an element: the blocking forms of those for lists and sorted sets.
 
 use super::collection::peek;
-use super::list::{self, Route, Several};
-use super::sorted_set;
-use crate::blocking::{Attempt, Wait, Wanted};
-use crate::command::{Call, Command, Flags, Keys};
+use super::list::{Route, Several};
+use super::{list, sorted_set};
 use crate::config::RedisVersion;
-use crate::error::{CommandError, CommandResult};
-use crate::extended::{self, Parsed};
-use crate::number::parse_double;
-use crate::reply::Reply;
-use crate::value::{End, List, SortedSet};
+use crate::data::extended;
+use crate::data::extended::Parsed;
+use crate::data::number::parse_double;
+use crate::data::value::End;
+use crate::data::value::List;
+use crate::data::value::SortedSet;
+use crate::protocol::error::{CommandError, CommandResult};
+use crate::protocol::reply::Reply;
+use crate::state::blocking::{Wait, Wanted};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Attempt, Call, Command};
 
 const BLOCKING: Flags = Flags::WRITE.and(Flags::BLOCKING).and(Flags::NOSCRIPT);
 const ALL_BUT_LAST: Keys = Keys { first: 1, last: -2, step: 1 };

@@ -2,15 +2,16 @@
 
 use super::connection::{BAD_NAME, is_valid_name};
 use super::{help, tracking};
-use crate::blocking::Unblocking;
-use crate::client::{Client, ClientKey, ReplyMode, Role};
-use crate::command::{Call, Command, Flags};
 use crate::config::RedisVersion;
-use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
-use crate::number::parse_integer;
-use crate::reply::Protocol;
-use crate::server::PauseScope;
-use crate::tracking::Mode;
+use crate::data::number::parse_integer;
+use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
+use crate::protocol::reply::Protocol;
+use crate::state::blocking::Unblocking;
+use crate::state::client::{Client, ReplyMode, Role};
+use crate::state::client_key::ClientKey;
+use crate::state::command_info::Flags;
+use crate::state::server::{Call, Command, PauseScope};
+use crate::state::tracking::Mode;
 use std::fmt::Write;
 
 const PLAIN: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE);
@@ -353,9 +354,9 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
         4 => return Err(CommandError::fixed("ERR CLIENT PAUSE mode must be WRITE or ALL")),
         _ => return Err(help::unknown_form(call)),
     };
-    let millis = parse_integer(call.arg(2)).ok_or(crate::error::BAD_TIMEOUT)?;
+    let millis = parse_integer(call.arg(2)).ok_or(crate::protocol::error::BAD_TIMEOUT)?;
     if millis < 0 {
-        return Err(crate::error::NOT_POSITIVE_TIMEOUT);
+        return Err(crate::protocol::error::NOT_POSITIVE_TIMEOUT);
     }
     // So far beyond all times the sum wraps around in a real server too: it is over already.
     let until_ms = call.server.now_ms().wrapping_add(millis);

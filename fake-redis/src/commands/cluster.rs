@@ -1,7 +1,8 @@
 //! What a server that is no member of a cluster says to those who ask for one.
 
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult};
+use crate::protocol::error::{CommandError, CommandResult};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const ANY: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE).and(Flags::LOADING);
 const MODE: Flags = Flags::FAST.and(Flags::LOADING).and(Flags::STALE);

@@ -1,11 +1,14 @@
 //! How commands reach a collection at a key: typed, made when first needed, and gone when it is
 //! empty.
 
-use crate::command::Call;
-use crate::error::{CommandError, WRONG_TYPE};
-use crate::notify::EventClass;
-use crate::reply::Reply;
-use crate::value::{List, Set, SortedSet, Value};
+use crate::config::events::EventClass;
+use crate::data::value::List;
+use crate::data::value::Set;
+use crate::data::value::SortedSet;
+use crate::data::value::Value;
+use crate::protocol::error::{CommandError, WRONG_TYPE};
+use crate::protocol::reply::Reply;
+use crate::state::server::Call;
 
 /// A type of value that is made of elements.
 pub(crate) trait Collection: Default {

@@ -2,29 +2,26 @@
 //! names only.
 
 use super::help;
-use crate::command::{self, Call, Command, Flags};
-use crate::error::{CommandError, CommandResult};
-use crate::reply::Reply;
+use crate::protocol::error::{CommandError, CommandResult};
+use crate::protocol::reply::Reply;
+use crate::state::command_info::{Flags, keys_of_script};
+use crate::state::server::{Call, Command, Table};
 
 const LOOK: Flags = Flags::LOADING.and(Flags::STALE);
 
 /// The rows of this family.
-pub(crate) static COMMANDS: &[Command] = &[Command {
-    arity: -1,
-    run: everything,
-    flags: LOOK,
-    ..Command::container(
-        "command",
-        &[
-            Command::sub("command|count", 2, LOOK, count),
-            Command::sub("command|docs", -2, LOOK, docs),
-            Command::sub("command|getkeys", -4, LOOK, getkeys),
-            Command::sub("command|help", 2, LOOK, show_help),
-            Command::sub("command|info", -2, LOOK, info),
-            Command::sub("command|list", 2, LOOK, list),
-        ],
-    )
-}];
+pub(crate) static COMMANDS: &[Command] = &[Command::container(
+    "command",
+    &[
+        Command::sub("command|count", 2, LOOK, count),
+        Command::sub("command|docs", -2, LOOK, docs),
+        Command::sub("command|getkeys", -4, LOOK, getkeys),
+        Command::sub("command|help", 2, LOOK, show_help),
+        Command::sub("command|info", -2, LOOK, info),
+        Command::sub("command|list", 2, LOOK, list),
+    ],
+)
+.runs(-1, LOOK, everything)];
 
 fn write_one(reply: &mut Reply, command: &Command) {
     reply.array(10);
@@ -47,16 +44,16 @@ fn write_one(reply: &mut Reply, command: &Command) {
 }
 
 fn everything(call: &mut Call<'_>) -> CommandResult {
-    let commands = command::all();
+    let commands = call.server.table.all();
     call.reply.array(commands.len());
     commands.for_each(|command| write_one(call.reply, command));
     Ok(())
 }
 
 /// A command by its name, or a subcommand by `container|name`.
-fn named(name: &[u8]) -> Option<&'static Command> {
+fn named(table: &Table, name: &[u8]) -> Option<&'static Command> {
     let mut parts = name.splitn(2, |byte| *byte == b'|');
-    let command = command::find(parts.next()?)?;
+    let command = table.find(parts.next()?)?;
     parts.next().map_or(Some(command), |subcommand| command.subcommand(subcommand))
 }
 
@@ -67,7 +64,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     let names = call.args.from(2).iter();
     call.reply.array(names.len());
     for name in names {
-        match named(name) {
+        match named(call.server.table, name) {
             Some(command) => write_one(call.reply, command),
             None => call.reply.null_array(),
         }
@@ -76,9 +73,10 @@ fn info(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn docs(call: &mut Call<'_>) -> CommandResult {
+    let table = call.server.table;
     let commands: Vec<&Command> = match call.args.len() {
-        2 => command::all().collect(),
-        _ => call.args.from(2).iter().filter_map(named).collect(),
+        2 => table.all().collect(),
+        _ => call.args.from(2).iter().filter_map(|name| named(table, name)).collect(),
     };
     call.reply.map(commands.len());
     for command in commands {
@@ -89,12 +87,12 @@ fn docs(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn count(call: &mut Call<'_>) -> CommandResult {
-    call.reply.count(command::all().len());
+    call.reply.count(call.server.table.all().len());
     Ok(())
 }
 
 fn list(call: &mut Call<'_>) -> CommandResult {
-    let commands = command::all();
+    let commands = call.server.table.all();
     call.reply.array(commands.len());
     commands.for_each(|command| call.reply.bulk(command.name.as_bytes()));
     Ok(())
@@ -107,7 +105,7 @@ fn getkeys(call: &mut Call<'_>) -> CommandResult {
         .resolve(args)
         .map_err(|_| CommandError::fixed("ERR Invalid command specified"))?;
     let keys: Vec<&[u8]> = if command.flags.any(Flags::MOVABLE_KEYS) {
-        crate::script::keys_of(args)
+        keys_of_script(args)
     } else {
         command.keys_in(args).collect()
     };

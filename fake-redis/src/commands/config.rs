@@ -1,16 +1,15 @@
 //! CONFIG: reading and changing how the server is set up.
 
 use super::help;
-use crate::command::{Call, Command, Flags};
-use crate::config::NodeConfig;
-use crate::config_file;
-use crate::error::{CommandError, CommandResult};
-use crate::glob;
-use crate::notify::EventClasses;
-use crate::number::c_string;
-use crate::parameters::{self, Refusal};
-use crate::server::Server;
-use crate::statistics::Statistics;
+use crate::config::events::EventClasses;
+use crate::config::parameters::Refusal;
+use crate::config::{NodeConfig, file, parameters};
+use crate::data::glob;
+use crate::data::number::c_string;
+use crate::protocol::error::{CommandError, CommandResult};
+use crate::state::command_info::Flags;
+use crate::state::server::{Call, Command, Server};
+use crate::state::statistics::Statistics;
 use fencepost_machine::Output;
 
 const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
@@ -114,7 +113,7 @@ fn rewrite(call: &mut Call<'_>) -> CommandResult {
     }
     let config =
         NodeConfig { replica_of: server.replication.primary.clone(), ..server.config.clone() };
-    server.outputs.list.push(Output::DiskConfig { config: config_file::write(&config) });
+    server.outputs.list.push(Output::DiskConfig { config: file::write(&config) });
     call.reply.ok();
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! Commands about the connection itself.
 
-use crate::client::{Client, ReplyMode};
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, DB_OUT_OF_RANGE, NOT_AN_INTEGER, SYNTAX};
-use crate::number::parse_integer;
-use crate::reply::Protocol;
+use crate::data::number::parse_integer;
+use crate::protocol::error::{
+    CommandError, CommandResult, DB_OUT_OF_RANGE, NOT_AN_INTEGER, SYNTAX,
+};
+use crate::protocol::reply::Protocol;
+use crate::state::client::{Client, ReplyMode};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const ALWAYS: Flags = Flags::LOADING.and(Flags::STALE).and(Flags::FAST);
 const BEFORE_AUTH: Flags = ALWAYS.and(Flags::NOSCRIPT).and(Flags::NO_AUTH).and(Flags::ALLOW_BUSY);

@@ -1,14 +1,16 @@
 //! Commands that count in a string.
 
 use super::string::string_at;
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{
+use crate::config::events::EventClass;
+use crate::data::extended;
+use crate::data::extended::{Extended, Parsed};
+use crate::data::number::{Decimal, parse_integer};
+use crate::protocol::error::{
     CommandError, CommandResult, DECREMENT_OVERFLOW, NAN_OR_INFINITY, NOT_A_FLOAT, NOT_AN_INTEGER,
     OVERFLOW,
 };
-use crate::extended::{self, Extended, Parsed};
-use crate::notify::EventClass;
-use crate::number::{Decimal, parse_integer};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const CHANGE: Flags = Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST);
 

@@ -4,10 +4,11 @@
 //! would, and answers how many.
 
 use super::help;
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, NOT_A_FLOAT};
-use crate::number::parse_double;
-use crate::timers::Timer;
+use crate::data::number::parse_double;
+use crate::protocol::error::{CommandError, CommandResult, NOT_A_FLOAT};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
+use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 const DEBUG: Flags =

@@ -1,12 +1,12 @@
 //! Commands for the time to live.
 
-use super::Anchor;
-use crate::args::Args;
-use crate::command::{Call, Command, Flags, Keys};
 use crate::config::RedisVersion;
-use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER};
-use crate::notify::EventClass;
-use crate::number::{Decimal, parse_integer};
+use crate::config::events::EventClass;
+use crate::data::number::{Decimal, parse_integer};
+use crate::protocol::args::Args;
+use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Anchor, Call, Command};
 
 const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);
 const LOOK: Flags = Flags::READONLY.and(Flags::FAST);

@@ -1,9 +1,11 @@
 //! FAILOVER: a primary hands its place to a replica.
 
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{self, CommandError, CommandResult};
-use crate::number::parse_integer;
-use crate::replication::FailoverOrder;
+use crate::data::number::parse_integer;
+use crate::protocol::error;
+use crate::protocol::error::{CommandError, CommandResult};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::replication::FailoverOrder;
+use crate::state::server::{Call, Command};
 
 /// The rows of this family.
 pub(super) static COMMANDS: &[Command] = &[Command::new(

@@ -1,8 +1,9 @@
 //! FUNCTION: there are no functions here, and these are the answers of a server that has none.
 
-use crate::command::{Call, Command, Flags, Keys};
 use crate::config::RedisVersion;
-use crate::error::{CommandResult, SYNTAX};
+use crate::protocol::error::{CommandResult, SYNTAX};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const LOOK: Flags = Flags::NOSCRIPT;
 

@@ -1,16 +1,18 @@
 //! Commands for hashes.
 
 use super::counter::float_sum;
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{
+use crate::config::events::EventClass;
+use crate::data::extended;
+use crate::data::extended::Parsed;
+use crate::data::number::{Decimal, parse_integer};
+use crate::data::value::{Hash, Value};
+use crate::protocol::error::{
     CommandError, CommandResult, HASH_NOT_A_FLOAT, HASH_NOT_AN_INTEGER, NOT_A_FLOAT,
     NOT_AN_INTEGER, OVERFLOW, WRONG_TYPE,
 };
-use crate::extended::{self, Parsed};
-use crate::notify::EventClass;
-use crate::number::{Decimal, parse_integer};
-use crate::reply::Reply;
-use crate::value::{Hash, Value};
+use crate::protocol::reply::Reply;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST);

@@ -1,10 +1,11 @@
 //! HRANDFIELD.
 
 use super::hash;
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, OUT_OF_RANGE, SYNTAX};
-use crate::number::parse_integer;
-use crate::reply::{Protocol, Reply};
+use crate::data::number::parse_integer;
+use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, OUT_OF_RANGE, SYNTAX};
+use crate::protocol::reply::{Protocol, Reply};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] =

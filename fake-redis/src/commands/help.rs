@@ -1,7 +1,7 @@
 //! What containers answer to HELP, and to what they do not understand.
 
-use crate::command::Call;
-use crate::error::CommandError;
+use crate::protocol::error::CommandError;
+use crate::state::server::Call;
 
 /// Writes help lines and those that every help ends with.
 pub(crate) fn write(call: &mut Call<'_>, lines: &[&str]) {

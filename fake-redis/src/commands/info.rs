@@ -1,8 +1,8 @@
 //! INFO: the server about itself. Must never change anything.
 
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::CommandResult;
-use crate::server::Server;
+use crate::protocol::error::CommandResult;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command, Server};
 use std::fmt::Write;
 
 /// The rows of this family.

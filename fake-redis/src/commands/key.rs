@@ -2,11 +2,12 @@
 
 use super::connection::database_number;
 use super::{help, set};
-use crate::command::{Call, Command, Flags, Keys};
 use crate::config::RedisVersion;
-use crate::error::{CommandError, CommandResult, NO_SUCH_KEY, SAME_OBJECT, SYNTAX};
-use crate::glob;
-use crate::notify::EventClass;
+use crate::config::events::EventClass;
+use crate::data::glob;
+use crate::protocol::error::{CommandError, CommandResult, NO_SUCH_KEY, SAME_OBJECT, SYNTAX};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);
@@ -168,7 +169,7 @@ fn renamenx(call: &mut Call<'_>) -> CommandResult {
 fn rename_unless_taken(
     call: &mut Call<'_>,
     may: fn(bool) -> bool,
-) -> Result<bool, crate::error::CommandError> {
+) -> Result<bool, crate::protocol::error::CommandError> {
     let (from, to, db) = (call.arg(1), call.arg(2), call.db);
     call.server.find(db, from).ok_or(NO_SUCH_KEY)?;
     let target = call.server.find(db, to);
@@ -286,7 +287,7 @@ fn freq(call: &mut Call<'_>) -> CommandResult {
             call.reply.integer(i64::from(entry.uses.min(255)));
         }
         Some(_) => {
-            return Err(crate::error::CommandError::fixed(
+            return Err(crate::protocol::error::CommandError::fixed(
                 "ERR An LFU maxmemory policy is not selected, access frequency not tracked. \
                  Please note that when \
                  switching between policies at runtime LRU and LFU data will take some time to \

@@ -1,14 +1,16 @@
 //! Commands for lists that never wait (t_list.c).
 
 use super::collection::{edit, edit_existing, peek, positions, read};
-use crate::command::{Call, Command, Flags, Keys};
 use crate::config::RedisVersion;
-use crate::error::{
+use crate::data::number::parse_integer;
+use crate::data::value::End;
+use crate::data::value::List;
+use crate::protocol::error::{
     CommandError, CommandResult, INDEX_OUT_OF_RANGE, NO_SUCH_KEY, NOT_A_POSITIVE, NOT_AN_INTEGER,
     SYNTAX,
 };
-use crate::number::parse_integer;
-use crate::value::{End, List};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const PUSH: Flags = Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST);
 const POP: Flags = Flags::WRITE.and(Flags::FAST);
@@ -347,7 +349,12 @@ fn rotate(
         }
         (element, true)
     })?;
-    call.server.notify(crate::notify::EventClass::List, pop_event(route.from), call.db, key);
+    call.server.notify(
+        crate::config::events::EventClass::List,
+        pop_event(route.from),
+        call.db,
+        key,
+    );
     Ok(element.flatten())
 }
 

@@ -2,11 +2,13 @@
 
 use super::collection::read;
 use super::scan::{Grammar, parse_cursor, parse_options, step};
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::CommandResult;
-use crate::glob;
-use crate::number::{Decimal, double_text};
-use crate::value::{Set, SortedSet};
+use crate::data::glob;
+use crate::data::number::{Decimal, double_text};
+use crate::data::value::Set;
+use crate::data::value::SortedSet;
+use crate::protocol::error::CommandResult;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[

@@ -1,8 +1,9 @@
 //! MEMORY: how many bytes a key takes, by the estimate that eviction uses.
 
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandResult, NOT_AN_INTEGER, SYNTAX};
-use crate::number::parse_integer;
+use crate::data::number::parse_integer;
+use crate::protocol::error::{CommandResult, NOT_AN_INTEGER, SYNTAX};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(

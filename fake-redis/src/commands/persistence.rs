@@ -1,7 +1,9 @@
 //! SAVE and its like.
 
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{self, CommandResult};
+use crate::protocol::error;
+use crate::protocol::error::CommandResult;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT);
 

@@ -1,13 +1,15 @@
 //! Commands about channels.
 
 use super::help;
-use crate::client::{ClientKey, Names};
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::CommandResult;
-use crate::glob;
-use crate::pubsub::Kind;
-use crate::reply::Reply;
-use crate::server::{Server, Targets};
+use crate::data::glob;
+use crate::protocol::error::CommandResult;
+use crate::protocol::reply::Reply;
+use crate::state::client::Names;
+use crate::state::client_key::ClientKey;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::effects::Targets;
+use crate::state::pubsub::Kind;
+use crate::state::server::{Call, Command, Server};
 
 const LISTEN: Flags = Flags::PUBSUB.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
 const SPEAK: Flags =

@@ -1,11 +1,13 @@
 //! REPLICAOF, PSYNC, REPLCONF, WAIT and WAITAOF: the commands of replication.
 
-use crate::client::ClientKey;
-use crate::command::{Call, Command, Flags, Keys};
 use crate::config::RedisVersion;
-use crate::error::{self, CommandError, CommandResult};
-use crate::number::parse_integer;
-use crate::replication::{Goal, SyncRequest};
+use crate::data::number::parse_integer;
+use crate::protocol::error;
+use crate::protocol::error::{CommandError, CommandResult};
+use crate::state::client_key::ClientKey;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::replication::{Goal, SyncRequest};
+use crate::state::server::{Call, Command};
 
 const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE);
 const SYNC: Flags = Flags::ADMIN.and(Flags::NO_MULTI).and(Flags::NOSCRIPT);

@@ -4,14 +4,15 @@
 //! removed element's place is taken by the last one, which was seen already, and new ones come
 //! last: so an element that stays is seen, as Redis promises.
 
-use crate::args::Args;
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{
+use crate::data::number::{Decimal, parse_integer};
+use crate::data::value::Value;
+use crate::data::{glob, number};
+use crate::protocol::args::Args;
+use crate::protocol::error::{
     CommandError, CommandResult, INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE,
 };
-use crate::glob;
-use crate::number::{self, Decimal, parse_integer};
-use crate::value::Value;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[

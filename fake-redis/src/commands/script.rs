@@ -1,10 +1,11 @@
 //! Commands about scripts.
 
 use super::help;
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, NO_SCRIPT, NOT_AN_INTEGER};
-use crate::number::parse_integer;
-use crate::script::Sha;
+use crate::data::number::parse_integer;
+use crate::protocol::error::{CommandError, CommandResult, NO_SCRIPT, NOT_AN_INTEGER};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::scripts::Sha;
+use crate::state::server::{Call, Command};
 
 const RUN: Flags = Flags::NOSCRIPT
     .and(Flags::SKIP_MONITOR)

@@ -1,9 +1,10 @@
 //! Commands about the whole server.
 
 use super::connection::database_number;
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, DB_OUT_OF_RANGE, SYNTAX};
-use crate::number::{Decimal, parse_integer};
+use crate::data::number::{Decimal, parse_integer};
+use crate::protocol::error::{CommandError, CommandResult, DB_OUT_OF_RANGE, SYNTAX};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 use fencepost_machine::KeyChange;
 
 const ALWAYS: Flags = Flags::LOADING.and(Flags::STALE);

@@ -1,12 +1,12 @@
 //! SET and GETEX with their options.
 
-use crate::args::Args;
-use crate::command::Call;
 use crate::config::RedisVersion;
-use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE};
-use crate::notify::EventClass;
-use crate::number::{Decimal, parse_integer};
-use crate::value::Value;
+use crate::config::events::EventClass;
+use crate::data::number::{Decimal, parse_integer};
+use crate::data::value::Value;
+use crate::protocol::args::Args;
+use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE};
+use crate::state::server::{Anchor, Call};
 
 /// What an option says about the time to live.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,15 +47,6 @@ pub(crate) enum Unit {
     Seconds,
     /// Milliseconds.
     Millis,
-}
-
-/// From when a time counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Anchor {
-    /// From now.
-    Now,
-    /// From the Unix epoch.
-    Epoch,
 }
 
 /// What must hold of a key for a command to act.

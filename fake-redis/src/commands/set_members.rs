@@ -3,10 +3,11 @@
 use super::collection::{edit, edit_existing, peek, read};
 use super::hash_random::{REPEATED_MAX, choose};
 use super::list::positive_count;
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandResult, NOT_AN_INTEGER, OUT_OF_RANGE, SYNTAX};
-use crate::number::parse_integer;
-use crate::value::Set;
+use crate::data::number::parse_integer;
+use crate::data::value::Set;
+use crate::protocol::error::{CommandResult, NOT_AN_INTEGER, OUT_OF_RANGE, SYNTAX};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);

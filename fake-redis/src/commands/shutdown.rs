@@ -1,8 +1,9 @@
 //! SHUTDOWN.
 
-use crate::command::{Call, Command, Flags, Keys};
 use crate::config::Persistence;
-use crate::error::{BUSY, CommandError, CommandResult, SYNTAX};
+use crate::protocol::error::{BUSY, CommandError, CommandResult, SYNTAX};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const END: Flags = Flags::ADMIN
     .and(Flags::NOSCRIPT)

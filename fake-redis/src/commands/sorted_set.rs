@@ -3,12 +3,14 @@
 
 use super::collection::{edit, edit_existing, peek, read};
 use super::list::{Several, parse_several, positive_count};
-use crate::command::{Call, Command, Flags, Keys};
 use crate::config::RedisVersion;
-use crate::error::{CommandError, CommandResult, NOT_A_FLOAT, SYNTAX};
-use crate::number::parse_double;
-use crate::reply::Protocol;
-use crate::value::{End, SortedSet};
+use crate::data::number::parse_double;
+use crate::data::value::End;
+use crate::data::value::SortedSet;
+use crate::protocol::error::{CommandError, CommandResult, NOT_A_FLOAT, SYNTAX};
+use crate::protocol::reply::Protocol;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 
 const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);

@@ -1,12 +1,14 @@
 //! Ranges of sorted sets, by rank, score or member (t_zset.c, `zrangeGenericCommand`).
 
 use super::collection::{edit_existing, positions, read};
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
-use crate::notify::EventClass;
-use crate::number::{parse_integer, parse_score_bound};
-use crate::reply::Protocol;
-use crate::value::{SortedSet, Value};
+use crate::config::events::EventClass;
+use crate::data::number::{parse_integer, parse_score_bound};
+use crate::data::value::SortedSet;
+use crate::data::value::Value;
+use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
+use crate::protocol::reply::Protocol;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command};
 use std::ops::Range;
 
 const LOOK: Flags = Flags::READONLY;

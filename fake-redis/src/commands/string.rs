@@ -1,14 +1,15 @@
 //! Commands for strings, but for SET's options and for counting.
 
-use super::set::{self, Anchor, Unit};
-use crate::command::{Call, Command, Flags, Keys};
-use crate::error::{
+use super::set;
+use super::set::Unit;
+use crate::config::events::EventClass;
+use crate::data::number::{Decimal, parse_integer};
+use crate::data::value::Value;
+use crate::protocol::error::{
     CommandError, CommandResult, NOT_AN_INTEGER, OFFSET_OUT_OF_RANGE, STRING_TOO_LONG, WRONG_TYPE,
 };
-use crate::notify::EventClass;
-use crate::number::{Decimal, parse_integer};
-use crate::server::Server;
-use crate::value::Value;
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Anchor, Call, Command, Server};
 
 const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.and(Flags::DENYOOM);

@@ -1,10 +1,10 @@
 //! CLIENT TRACKING and what belongs to it: `clientCommand` in networking.c.
 
-use crate::client::ClientKey;
-use crate::command::Call;
-use crate::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
-use crate::number::parse_integer;
-use crate::tracking::{Mode, Wishes};
+use crate::data::number::parse_integer;
+use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
+use crate::state::client_key::ClientKey;
+use crate::state::server::Call;
+use crate::state::tracking::{Mode, Wishes};
 
 const ONE_REDIRECTION: CommandError =
     CommandError::fixed("ERR A client can only redirect to a single other client");

@@ -1,7 +1,8 @@
 //! Transactions: commands queued by MULTI and executed by EXEC, all or none, without a way back.
 
-use crate::command::{Call, Command, Effect, Flags, Keys};
-use crate::error::{CommandError, CommandResult, EXEC_ABORT};
+use crate::protocol::error::{CommandError, CommandResult, EXEC_ABORT};
+use crate::state::command_info::{Flags, Keys};
+use crate::state::server::{Call, Command, Effect};
 
 const CONTROL: Flags =
     Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST).and(Flags::ALLOW_BUSY);
@@ -74,7 +75,11 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
         if call.server.stopped {
             break;
         }
-        call.server.execute(key, queued.command, queued.arguments.as_args(), call.reply);
+        let args = queued.as_args();
+        // It was known when it was queued, and the table is the same.
+        if let Some(command) = call.server.find_command(args) {
+            call.server.execute(key, command, args, call.reply);
+        }
     }
     Ok(())
 }

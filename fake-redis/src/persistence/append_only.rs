@@ -2,24 +2,12 @@
 //! `feedAppendOnlyFile`, `flushAppendOnlyFile`).
 
 use crate::config::{Fsync, Persistence};
-use crate::outgoing::encode_command;
-use crate::server::Server;
-use crate::timers::Timer;
+use crate::state::server::Server;
+use crate::state::timers::Timer;
 use bytes::Bytes;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Takes an effect for the append-only file, with a SELECT before it if its database is another
-    /// one.
-    pub(crate) fn feed_append_only(&mut self, db: usize, args: &[&[u8]]) {
-        let persistence = &mut self.persistence;
-        if persistence.append_only_db != Some(db) {
-            encode_command(&[b"SELECT", db.to_string().as_bytes()], &mut persistence.appended);
-            persistence.append_only_db = Some(db);
-        }
-        encode_command(args, &mut persistence.appended);
-    }
-
     /// Writes what the current input added to the append-only file, before any reply leaves.
     pub(crate) fn flush_append_only(&mut self) {
         if std::mem::take(&mut self.persistence.rewrite) {
@@ -97,7 +85,7 @@ impl Server {
     }
 
     /// Syncs what was appended since the last sync; the timer only runs if there is something.
-    pub(super) fn sync_in_time(&mut self) {
+    pub(crate) fn sync_in_time(&mut self) {
         match self.persistence.mode {
             Persistence::Aof { fsync: Fsync::EverySec } => self.begin_sync(),
             // What was appended before `appendfsync always` was set.

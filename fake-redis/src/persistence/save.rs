@@ -2,8 +2,8 @@
 //! `saveCommand`).
 
 use crate::config::{Persistence, SavePoint};
-use crate::server::Server;
-use crate::timers::Timer;
+use crate::state::server::Server;
+use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
@@ -25,7 +25,7 @@ impl Server {
 
     /// Asks to be woken when a save point that has enough changes has waited long enough: more than
     /// its seconds, as in `serverCron`.
-    pub(super) fn schedule_save(&mut self) {
+    pub(crate) fn schedule_save(&mut self) {
         if self.persistence.mode != Persistence::Rdb || self.dirty == 0 {
             return;
         }
@@ -37,7 +37,7 @@ impl Server {
     }
 
     /// Takes a snapshot if a save point is reached.
-    pub(super) fn save_in_time(&mut self) {
+    pub(crate) fn save_in_time(&mut self) {
         let waited = self.now.0.div_euclid(1_000_000) - self.persistence.last_save;
         let is_reached = |point: &SavePoint| self.dirty >= point.changes && waited > point.seconds;
         if self.persistence.mode == Persistence::Rdb

@@ -1,7 +1,7 @@
 //! What a restart finds, after the process died and after the power failed.
 
 use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
-use crate::node::Node;
+use crate::front::node::Node;
 use crate::world::World;
 use bytes::Bytes;
 use fencepost_machine::{

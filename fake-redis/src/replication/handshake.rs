@@ -1,29 +1,14 @@
 //! How a replica introduces itself to its primary and asks for the stream (`syncWithMaster`).
 
-use super::{follower::Stage, transfer::Transfer};
-use crate::outgoing::status_text;
-use crate::server::Server;
+use crate::protocol::outgoing::status_text;
+use crate::state::replication::{Stage, Step, Transfer};
+use crate::state::server::Server;
 use bytes::Buf;
 use redis_protocol::resp2::types::BytesFrame;
 
-/// Which reply is awaited.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
-    /// To PING: any status will do.
-    Pong,
-    /// To AUTH: a refusal ends the link.
-    Authenticated,
-    /// To REPLCONF: a refusal does no harm.
-    Introduced,
-    /// To the last REPLCONF: PSYNC follows.
-    IntroducedAll,
-    /// To PSYNC.
-    Synchronised,
-}
-
 impl Server {
     /// The connection is open: is anybody there?
-    pub(super) fn begin_handshake(&mut self) {
+    pub(crate) fn begin_handshake(&mut self) {
         let link = &mut self.replication.link;
         let Some(outgoing) = &mut link.outgoing else { return };
         outgoing.connected();
@@ -32,7 +17,7 @@ impl Server {
     }
 
     /// Takes the replies that have arrived, up to that to PSYNC: what follows it is no RESP.
-    pub(super) fn read_handshake(&mut self) {
+    pub(crate) fn read_handshake(&mut self) {
         while matches!(self.replication.link.stage, Stage::Handshake) {
             let Some(outgoing) = &mut self.replication.link.outgoing else { return };
             // A primary that is not ready yet keeps the connection alive with empty lines.

@@ -1,74 +1,12 @@
 //! A server towards those who follow it: PSYNC, the stream, their acknowledgements (`syncCommand`,
 //! `replicationFeedSlaves`).
 
-use super::{BACKLOG_TTL_SECONDS, Replication, seconds};
-use crate::client::{ClientKey, Role};
-use crate::outgoing::encode_command;
-use crate::rdb;
-use crate::server::Server;
+use crate::state::client::Role;
+use crate::state::client_key::ClientKey;
+use crate::state::replication::{BACKLOG_TTL_SECONDS, Introduction, Replica, SyncRequest, seconds};
+use crate::state::server::Server;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
-
-/// What a client said of itself by REPLCONF.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Introduction {
-    /// The port at which it listens.
-    pub(crate) port: u16,
-    /// The address at which others reach it, if not that of its connection.
-    pub(crate) address: Option<String>,
-    /// Whether it understands that the id of the history changes (`capa psync2`).
-    pub(crate) knows_second_ids: bool,
-}
-
-/// A server that follows this one. It is in step from the moment at which its snapshot was sent.
-#[derive(Debug)]
-pub(super) struct Replica {
-    /// Its client.
-    pub(super) client: ClientKey,
-    /// Its connection.
-    pub(super) connection: ConnectionId,
-    /// Where it is: what it said, or the host of its connection.
-    pub(super) host: String,
-    /// At which port.
-    pub(super) port: u16,
-    /// How much of the stream it has acknowledged.
-    pub(super) acknowledged: u64,
-    /// How much of it is safe on its disk; 0 if it never said, as without an append-only file and
-    /// before 7.2.
-    pub(super) synced: u64,
-    /// When it last acknowledged, in seconds of the wall clock.
-    pub(super) acknowledged_at: i64,
-    /// Whether it never acknowledges: it came with SYNC.
-    pub(super) silent: bool,
-}
-
-/// How a client asks to be a replica.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SyncRequest<'a> {
-    /// SYNC: a snapshot, and no acknowledgements.
-    Snapshot,
-    /// PSYNC: what comes from the byte with this offset on, in the history of this id.
-    Continue {
-        /// The id, or `?`.
-        id: &'a str,
-        /// The offset of the first byte that is missing; negative for a snapshot.
-        next: i64,
-    },
-}
-
-impl Replication {
-    /// How many replicas acknowledged within that many seconds.
-    pub(super) fn good_replicas(&self, lag_max: u32, now_seconds: i64) -> usize {
-        let is_good =
-            |replica: &&Replica| now_seconds - replica.acknowledged_at <= i64::from(lag_max);
-        self.replicas.iter().filter(is_good).count()
-    }
-
-    /// What a client said of itself, to be completed.
-    pub(crate) fn introduction_mut(&mut self, key: ClientKey) -> &mut Introduction {
-        self.introductions.entry(key).or_default()
-    }
-}
 
 impl Server {
     /// Why nobody can follow this server just now: it has no data of its own to be sure of.
@@ -160,52 +98,10 @@ impl Server {
         self.send(connection, message.freeze());
     }
 
-    /// All data as a snapshot, with its place in the replication history.
-    pub(crate) fn snapshot(&self) -> Bytes {
-        let origin = self.replication.origin(self.client(ClientKey::PRIMARY).db);
-        let version = self.config.version.text();
-        rdb::write(
-            &self.keyspace,
-            &rdb::About { version, seconds: seconds(self.now), origin: origin.as_ref() },
-        )
-    }
-
-    /// Takes an effect for the stream to the replicas, with a SELECT before it if its database is
-    /// another one.
-    pub(crate) fn feed_replicas(&mut self, db: usize, args: &[&[u8]]) {
-        if !self.replication.wants_stream() {
-            return;
-        }
-        let mut bytes = BytesMut::new();
-        if self.replication.stream_db != Some(db) {
-            encode_command(&[b"SELECT", db.to_string().as_bytes()], &mut bytes);
-            self.replication.stream_db = Some(db);
-        }
-        encode_command(args, &mut bytes);
-        self.append_to_stream(&bytes);
-    }
-
-    /// Appends to the stream; it leaves at the end of the input.
-    pub(super) fn append_to_stream(&mut self, bytes: &[u8]) {
-        self.replication.history.append(bytes);
-        if !self.replication.replicas.is_empty() {
-            self.replication.link.stream.extend_from_slice(bytes);
-        }
-    }
-
-    /// A command that belongs to no database.
-    fn feed_without_database(&mut self, args: &[&[u8]]) {
-        if self.replication.wants_stream() {
-            let mut bytes = BytesMut::new();
-            encode_command(args, &mut bytes);
-            self.append_to_stream(&bytes);
-        }
-    }
-
     /// Sends every replica what the stream has gained.
-    pub(super) fn flush_stream(&mut self) {
+    pub(crate) fn flush_stream(&mut self) {
         if std::mem::take(&mut self.replication.wants_acknowledgements) {
-            self.feed_without_database(&[b"REPLCONF", b"GETACK", b"*"]);
+            self.replication.feed_without_database(&[b"REPLCONF", b"GETACK", b"*"]);
         }
         if self.replication.link.stream.is_empty() {
             return;
@@ -238,13 +134,13 @@ impl Server {
 
     /// Once a second: pings the replicas, gives up those that are silent, and forgets a backlog
     /// that nobody needs (`replicationCron`).
-    pub(super) fn check_replicas(&mut self) {
+    pub(crate) fn check_replicas(&mut self) {
         let due = self
             .replication
             .cron_runs
             .is_multiple_of(u64::from(self.config.repl_ping_period.max(1)));
         if due && !self.replication.replicas.is_empty() && !self.replication.withholds_pings() {
-            self.feed_without_database(&[b"PING"]);
+            self.replication.feed_without_database(&[b"PING"]);
         }
         let (now, timeout) = (seconds(self.now), i64::from(self.config.repl_timeout));
         let is_lost =
@@ -268,7 +164,7 @@ impl Server {
     }
 
     /// Disconnects all replicas, which will come back and ask anew.
-    pub(super) fn disconnect_replicas(&mut self) {
+    pub(crate) fn disconnect_replicas(&mut self) {
         self.flush_stream();
         let all: Vec<ClientKey> =
             self.replication.replicas.iter().map(|replica| replica.client).collect();

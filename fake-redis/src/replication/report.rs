@@ -1,9 +1,9 @@
 //! What INFO and ROLE say of replication (`genRedisInfoString`, `roleCommand`). Must never change
 //! anything.
 
-use super::{follower::Stage, seconds};
-use crate::reply::Reply;
-use crate::server::Server;
+use crate::protocol::reply::Reply;
+use crate::state::replication::{Stage, seconds};
+use crate::state::server::Server;
 use std::fmt::Write;
 
 impl Server {

@@ -1,92 +1,13 @@
 //! The primary's snapshot on its way to a replica (`readSyncBulkPayload`).
 
-use super::follower::Stage;
-use crate::client::ClientKey;
-use crate::rdb;
-use crate::server::Server;
-use bytes::{Bytes, BytesMut};
-
-/// How long a delimiter is.
-const DELIMITER_LENGTH: usize = 40;
-/// The longest line that may announce a snapshot.
-const LINE_LENGTH_MAX: usize = 1_024;
-
-/// A snapshot of which not everything has come.
-#[derive(Debug)]
-pub(super) struct Transfer {
-    /// The history to which it belongs.
-    id: String,
-    /// How much of it the snapshot holds.
-    offset: u64,
-    /// How its end is found, once announced.
-    end: Option<End>,
-    /// How many bytes were searched for the delimiter.
-    searched: usize,
-}
-
-#[derive(Debug)]
-enum End {
-    Length(usize),
-    Delimiter(Bytes),
-}
-
-impl Transfer {
-    /// A snapshot that is about to come.
-    pub(super) fn of(id: &str, offset: u64) -> Self {
-        Transfer { id: id.to_owned(), offset, end: None, searched: 0 }
-    }
-
-    /// Takes the line that announces the snapshot, `$<length>` or `$EOF:<delimiter>`, after any
-    /// empty lines.
-    fn take_announcement(&mut self, buffer: &mut BytesMut) -> Result<(), NotASnapshot> {
-        let blank = buffer.iter().take_while(|byte| **byte == b'\n').count();
-        drop(buffer.split_to(blank));
-        let Some(length) = buffer.iter().position(|byte| *byte == b'\n') else {
-            return if buffer.len() > LINE_LENGTH_MAX { Err(NotASnapshot) } else { Ok(()) };
-        };
-        let line = buffer.split_to(length + 1);
-        let line = line.trim_ascii_end().strip_prefix(b"$").ok_or(NotASnapshot)?;
-        self.end = Some(match line.strip_prefix(b"EOF:") {
-            Some(delimiter) if delimiter.len() >= DELIMITER_LENGTH => {
-                End::Delimiter(Bytes::copy_from_slice(&delimiter[..DELIMITER_LENGTH]))
-            }
-            Some(_) => return Err(NotASnapshot),
-            None => End::Length(
-                std::str::from_utf8(line)
-                    .ok()
-                    .and_then(|text| text.parse().ok())
-                    .ok_or(NotASnapshot)?,
-            ),
-        });
-        Ok(())
-    }
-
-    /// Takes the snapshot if it is complete.
-    fn take_payload(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
-        match self.end.as_ref()? {
-            End::Length(length) => {
-                (buffer.len() >= *length).then(|| buffer.split_to(*length).freeze())
-            }
-            End::Delimiter(delimiter) => {
-                let from = self.searched.saturating_sub(DELIMITER_LENGTH);
-                let found =
-                    buffer[from..].windows(DELIMITER_LENGTH).position(|window| window == delimiter);
-                self.searched = buffer.len();
-                let payload = buffer.split_to(from + found?).freeze();
-                drop(buffer.split_to(DELIMITER_LENGTH));
-                Some(payload)
-            }
-        }
-    }
-}
-
-/// What the primary sent is none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct NotASnapshot;
+use crate::data::rdb;
+use crate::state::client_key::ClientKey;
+use crate::state::replication::{End, Stage};
+use crate::state::server::Server;
 
 impl Server {
     /// Takes what has come of the snapshot, and loads it once it is complete.
-    pub(super) fn read_transfer(&mut self) {
+    pub(crate) fn read_transfer(&mut self) {
         let link = &mut self.replication.link;
         let (Stage::Transfer(transfer), Some(outgoing)) = (&mut link.stage, &mut link.outgoing)
         else {
@@ -131,51 +52,6 @@ impl Server {
             snapshot.origin.filter(|origin| origin.stream_db < self.config.databases)
         {
             self.client_mut(ClientKey::PRIMARY).db = origin.stream_db;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn split(bytes: &[u8], part: usize) -> Option<(Bytes, BytesMut)> {
-        let (mut transfer, mut buffer) = (Transfer::of("id", 0), BytesMut::new());
-        for chunk in bytes.chunks(part) {
-            buffer.extend_from_slice(chunk);
-            if transfer.end.is_none() {
-                transfer.take_announcement(&mut buffer).unwrap();
-            }
-            if let Some(payload) = transfer.take_payload(&mut buffer) {
-                return Some((payload, buffer));
-            }
-        }
-        None
-    }
-
-    #[test]
-    fn a_snapshot_ends_at_its_length_or_delimiter_however_it_is_split() {
-        let delimiter = "d".repeat(40);
-        let marked = format!("\n\n$EOF:{delimiter}\r\nREDIS{delimiter}");
-        for part in 1..marked.len() {
-            let (payload, _) = split(marked.as_bytes(), part).unwrap();
-            assert_eq!(payload, "REDIS", "in parts of {part}");
-            let (payload, _) = split(b"\n$5\r\nREDIS", part).unwrap();
-            assert_eq!(payload, "REDIS");
-        }
-        let (_, rest) = split(b"$5\r\nREDIS*1\r\n", 100).unwrap();
-        assert_eq!(rest, "*1\r\n");
-    }
-
-    #[test]
-    fn rejects_an_announcement_that_is_none() {
-        for line in ["+OK\r\n", "$x\r\n", "$EOF:short\r\n", "-ERR no\r\n"] {
-            let mut buffer = BytesMut::from(line);
-            assert_eq!(
-                Transfer::of("id", 0).take_announcement(&mut buffer),
-                Err(NotASnapshot),
-                "{line}"
-            );
         }
     }
 }

@@ -4,8 +4,8 @@
 //! comes in was encoded by this crate a moment ago, so that it is walked over once, without a frame
 //! in between.
 
-use crate::number;
-use crate::reply::{Protocol, Reply};
+use crate::data::number;
+use crate::protocol::reply::{Protocol, Reply};
 use mlua::{Error, Lua, Result, Table, Value};
 
 /// How deep a script's result may nest: Lua's own stack ends before that in Redis ("reached lua
@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
     }
 
     fn length(&mut self) -> i64 {
-        crate::number::parse_integer(self.line()).unwrap_or(-1)
+        crate::data::number::parse_integer(self.line()).unwrap_or(-1)
     }
 
     fn content(&mut self, length: usize) -> &'a [u8] {
@@ -73,13 +73,13 @@ impl<'a> Reader<'a> {
     }
 
     fn length_exact(&mut self) -> i64 {
-        crate::number::parse_integer(self.line()).unwrap_or(0)
+        crate::data::number::parse_integer(self.line()).unwrap_or(0)
     }
 
     fn resp3_value(&mut self, kind: u8) -> Result<Value> {
         match kind {
             b',' => {
-                let number = crate::number::parse_double(self.line()).unwrap_or(f64::NAN);
+                let number = crate::data::number::parse_double(self.line()).unwrap_or(f64::NAN);
                 self.named("double", Value::Number(number))
             }
             b'(' => self.single("big_number"),

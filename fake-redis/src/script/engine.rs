@@ -9,13 +9,15 @@
 
 use super::enter::{Compiled, Scope};
 use super::functions;
-use super::library::json::Settings;
-use super::long::{Ending, MEMORY_MAX};
+use super::long::MEMORY_MAX;
 use super::lua_state;
+use super::problem;
 use super::random::ScriptRandom;
-use crate::args::Args;
+use super::shared::Shared;
 use crate::config::RedisVersion;
-use crate::reply::Reply;
+use crate::protocol::args::Args;
+use crate::protocol::reply::Reply;
+use crate::state::scripts::{Settings, Sha};
 use indexmap::IndexMap;
 use mlua::chunk::ChunkMode;
 use mlua::state::{GcIncParams, GcMode};
@@ -23,9 +25,6 @@ use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value
 use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-
-/// The SHA-1 of a script, in lower-case hexadecimal digits.
-pub(crate) type Sha = [u8; 40];
 
 /// Garbage is collected when memory has grown to so many percent of what was in use: the state is
 /// small, and going through it costs more than the memory is worth.
@@ -41,21 +40,6 @@ const KEPT_KILOBYTES: usize = 16 * 1_024;
 /// Garbage is collected in full whenever a run is looked at while so much memory is used, unless
 /// more than half of it was alive the last time.
 const COLLECTED_FROM: usize = MEMORY_MAX / 2;
-
-/// What the functions of a state share with its engine.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    /// Random numbers of scripts.
-    pub(crate) random: ScriptRandom,
-    /// How cjson reads and writes, which is the running server's.
-    pub(crate) json: Rc<Cell<Settings>>,
-    /// How often this run was looked at.
-    looks: Cell<u32>,
-    /// Why this run has to end, once it has to.
-    ending: Cell<Option<Ending>>,
-    /// How many bytes were left when garbage was last collected in full during this run.
-    alive: Cell<usize>,
-}
 
 /// How a run ended.
 pub(crate) enum Outcome {
@@ -200,7 +184,7 @@ fn look_at_run(lua: &Lua, raw: lua_state::Raw, shared: &Shared) -> Result<()> {
     let looks = shared.looks.get().saturating_add(1);
     shared.looks.set(looks);
     let ending = match shared.ending.get() {
-        None => functions::look(looks, memory_needed(lua, raw.wanted(), shared)),
+        None => problem::look(looks, memory_needed(lua, raw.wanted(), shared)),
         ending => ending,
     };
     shared.ending.set(ending);
@@ -208,7 +192,7 @@ fn look_at_run(lua: &Lua, raw: lua_state::Raw, shared: &Shared) -> Result<()> {
         None => Ok(()),
         Some(ending) => {
             raw.end_script();
-            Err(functions::stop(ending))
+            Err(problem::stop(ending))
         }
     }
 }

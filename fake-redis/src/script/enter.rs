@@ -7,9 +7,9 @@
 
 use super::lua_state;
 use super::raw::{resume_panic, string_at};
-use crate::args::Args;
-use crate::number;
-use crate::reply::Reply;
+use crate::data::number;
+use crate::protocol::args::Args;
+use crate::protocol::reply::Reply;
 use mlua::ffi::{self, lua_State};
 use mlua::{Error, Function, Lua, Result, Value};
 use std::cell::Cell;

@@ -1,80 +1,17 @@
 //! The functions of the host that prelude.lua builds the world of scripts on.
 
-use super::engine::Shared;
-use super::long::{Ending, MEMORY_MAX};
+use super::long::Ending;
+use super::problem::{Problem, complain, raise, stop};
 use super::run::Run;
+use super::shared::Shared;
 use super::{convert, lend, library, lua_state, raw};
-use crate::client::ClientKey;
-use crate::command;
-use crate::error::CommandError;
-use crate::number::{self, Decimal};
-use crate::reply::Protocol;
-use crate::server::Targets;
+use crate::data::number::{self, Decimal};
+use crate::protocol::error::CommandError;
+use crate::protocol::reply::Protocol;
+use crate::state::client_key::ClientKey;
+use crate::state::effects::Targets;
 use mlua::{Error, Lua, LuaString, MultiValue, Result, Table, Value};
-use std::fmt;
 use std::rc::Rc;
-
-/// What a function of the host fails with.
-#[derive(Debug)]
-enum Problem {
-    /// An error reply's text, which scripts meet as a table with `err`.
-    Reply(CommandError),
-    /// A text, which scripts meet as it is.
-    Text(String),
-    /// The script has to end, and cannot catch this.
-    Stop(Ending),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::Reply(error) => formatter.write_str(&String::from_utf8_lossy(&error.0)),
-            Problem::Text(text) => formatter.write_str(text),
-            Problem::Stop(ending) => ending.fmt(formatter),
-        }
-    }
-}
-
-impl std::error::Error for Problem {}
-
-/// The error that ends a script whatever it does.
-pub(super) fn stop(ending: Ending) -> Error {
-    Error::external(Problem::Stop(ending))
-}
-
-/// Looks at the run, which has lasted for so many looks and needs so many bytes of memory: why it
-/// has to end, if it has to.
-pub(crate) fn look(looks: u32, memory: usize) -> Option<Ending> {
-    if memory > MEMORY_MAX {
-        return Some(Ending::Memory);
-    }
-    let looked = raw::keep_panic(|| lend::borrow(|run| run.look(looks)));
-    looked.map_or(Some(Ending::Panicked), Option::flatten)
-}
-
-/// Ends the script if it needs more bytes of memory than scripts may have.
-pub(super) fn check_memory(bytes: usize) -> Result<()> {
-    if bytes > MEMORY_MAX { Err(stop(Ending::Memory)) } else { Ok(()) }
-}
-
-/// Fails as a function of the redis library.
-fn raise<T>(text: &'static str) -> Result<T> {
-    Err(Error::external(Problem::Reply(CommandError::fixed(text))))
-}
-
-/// Fails as Lua itself does within a function of C: with nothing in front.
-pub(super) fn complain_plainly<T>(text: &str) -> Result<T> {
-    Err(Error::external(Problem::Text(text.to_owned())))
-}
-
-/// Fails as a function of Lua's own libraries: with the place from which it was called in front.
-pub(super) fn complain<T>(lua: &Lua, text: &str) -> Result<T> {
-    let place = lua.inspect_stack(1, |debug| {
-        let line = debug.current_line()?;
-        Some(format!("{}:{line}: ", debug.source().short_src.as_deref()?))
-    });
-    Err(Error::external(Problem::Text(place.flatten().unwrap_or_default() + text)))
-}
 
 /// All functions, by name.
 pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
@@ -225,7 +162,7 @@ fn sha1hex(lua: &Lua, parts: MultiValue) -> Result<LuaString> {
     };
     let text = lua.coerce_string(text.clone())?;
     library::charge(lua, text.as_ref().map_or(0, |text| 4 * text.as_bytes().len()))?;
-    lua.create_string(super::sha_of(
+    lua.create_string(crate::state::scripts::sha_of(
         text.as_ref().map(LuaString::as_bytes).as_deref().unwrap_or_default(),
     ))
 }
@@ -278,7 +215,8 @@ fn acl_check_cmd(_: &Lua, parts: MultiValue) -> Result<bool> {
     let Some(name) = parts.front() else {
         return raise("ERR Please specify at least one argument for this redis lib call");
     };
-    if name.as_string().is_none_or(|name| command::find(&name.as_bytes()).is_none()) {
+    let is_command = |name: &[u8]| lend::borrow(|run| run.server.table.find(name).is_some());
+    if name.as_string().is_none_or(|name| is_command(&name.as_bytes()) != Some(true)) {
         return raise("ERR Invalid command passed to redis.acl_check_cmd()");
     }
     Ok(true)

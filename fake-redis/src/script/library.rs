@@ -15,8 +15,9 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
-use super::functions::{check_memory, complain, complain_plainly};
 use super::lua_state;
+use super::problem::{check_memory, complain, complain_plainly};
+use crate::state::scripts::Settings;
 use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Result, Table, Value};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -41,12 +42,7 @@ pub(super) fn charge(lua: &Lua, bytes: usize) -> Result<()> {
 }
 
 /// Puts what a library holds into `table`.
-pub(super) fn fill(
-    lua: &Lua,
-    json: &Rc<Cell<json::Settings>>,
-    name: &str,
-    table: &Table,
-) -> Result<()> {
+pub(super) fn fill(lua: &Lua, json: &Rc<Cell<Settings>>, name: &str, table: &Table) -> Result<()> {
     match name {
         "cjson" => json::fill(lua, table, json),
         "cmsgpack" => message_pack::fill(lua, table),

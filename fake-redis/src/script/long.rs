@@ -1,7 +1,8 @@
 //! A script that runs for long or needs much: when others are looked after, and when it has to end.
 
 use super::run::Run;
-use crate::interlude::Busy;
+use crate::state::busy::Busy;
+use crate::state::server::Attendance;
 use std::fmt;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ impl Run<'_> {
     /// Whether the script has to end, which was looked at so often. This is `scriptInterrupt` in
     /// script.c.
     pub(crate) fn look(&mut self, looks: u32) -> Option<Ending> {
-        let Some(attendant) = self.server.attendant.clone() else {
+        let Some(Attendance { attendant, attend }) = self.server.attendance.clone() else {
             return (looks > LOOKS_MAX).then_some(Ending::Bound);
         };
         let threshold = self.server.config.busy_reply_threshold;
@@ -55,7 +56,7 @@ impl Run<'_> {
             return None;
         }
         let busy = Busy { caller: self.caller, has_written: self.has_written, is_killed: false };
-        let busy = self.server.attend(&*attendant, busy);
+        let busy = attend(self.server, &*attendant, busy);
         if self.server.stopped {
             return Some(Ending::ServerStopped);
         }

@@ -1,9 +1,7 @@
 //! The random numbers of scripts: a function of nothing but what was drawn before.
 
+use crate::state::scripts::INITIAL_RANDOM_STATE;
 use std::cell::Cell;
-
-/// What rand.c of Redis starts with in every process.
-pub(crate) const INITIAL_STATE: u64 = 0x1234_ABCD_330E;
 
 /// The state after `srand48(0)`.
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
@@ -22,7 +20,7 @@ const MASK: u64 = (1 << 48) - 1;
 impl ScriptRandom {
     /// A generator in its initial state.
     pub(crate) fn new() -> Self {
-        ScriptRandom { state: Cell::new(INITIAL_STATE) }
+        ScriptRandom { state: Cell::new(INITIAL_RANDOM_STATE) }
     }
 
     /// Starts anew, as `srand48`.

@@ -10,7 +10,7 @@
 
 use super::lend;
 use super::run::Run;
-use crate::number::Decimal;
+use crate::data::number::Decimal;
 use mlua::ffi::{self, lua_State};
 use mlua::{Function, Lua, Result};
 use std::any::Any;

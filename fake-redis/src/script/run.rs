@@ -1,23 +1,15 @@
 //! One run of a script: what it may do, and the commands that it calls.
 
-use crate::args::ArgumentVector;
-use crate::client::ClientKey;
-use crate::command::{Command, Flags};
-use crate::error::{self, CommandError};
-use crate::reply::{Protocol, Reply};
-use crate::server::{Server, Targets};
+use crate::protocol::args::ArgumentVector;
+use crate::protocol::error;
+use crate::protocol::error::CommandError;
+use crate::protocol::reply::{Protocol, Reply};
+use crate::state::client_key::ClientKey;
+use crate::state::command_info::Flags;
+use crate::state::effects::Targets;
+use crate::state::scripts::Permissions;
+use crate::state::server::{Command, Server};
 use std::time::Duration;
-
-/// What a script's header (`#!lua flags=...`) and the command that runs it allow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Permissions {
-    /// No command may write: EVAL_RO, or the flag `no-writes`.
-    pub(crate) read_only: bool,
-    /// Commands that need memory may run although memory is full.
-    pub(crate) allow_oom: bool,
-    /// Commands may run on a replica that lost its primary.
-    pub(crate) allow_stale: bool,
-}
 
 /// One run of a script.
 pub(crate) struct Run<'a> {
@@ -50,7 +42,7 @@ impl<'a> Run<'a> {
         client.protocol = Protocol::Resp2;
         let (reply, arguments) =
             (server.spare_reply(), std::mem::take(&mut server.spare_arguments));
-        let began = server.attendant.as_ref().map(|attendant| attendant.now());
+        let began = server.attendance.as_ref().map(|attendance| attendance.attendant.now());
         Run { server, caller, began, permissions, has_written: false, arguments, reply }
     }
 
@@ -80,7 +72,7 @@ impl<'a> Run<'a> {
         self.server.statistics.count_error(error);
         self.server.statistics.begin_call();
         if let Some(command) = self.server.known_command(self.arguments.as_args()) {
-            self.server.statistics.reject_call(command);
+            self.server.statistics.reject_call(&command.info);
         }
     }
 

@@ -4,6 +4,7 @@ mod isolation;
 mod limits;
 
 use crate::config::{NodeConfig, RedisVersion};
+use crate::state::scripts::sha_of;
 use crate::testing::{Bench, check, check_on};
 use fencepost_machine::ConnectionId;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -77,7 +78,7 @@ fn values_are_converted_as_redis_does() {
 fn problems_are_told_in_the_words_of_redis() {
     let ends = |script: &str, start: &str| {
         let reply = eval(&mut Bench::new(), script);
-        let sha = String::from_utf8(super::sha_of(script.as_bytes()).to_vec()).unwrap();
+        let sha = String::from_utf8(sha_of(script.as_bytes()).to_vec()).unwrap();
         assert_eq!(reply, format!("-{start} script: {sha}, on @user_script:1."));
     };
     ends(
@@ -144,7 +145,7 @@ fn a_new_server_on_the_same_thread_knows_no_scripts_and_draws_the_same_numbers()
     let mut first = Bench::new();
     assert_eq!(eval(&mut first, draw), "*3|:40|:85|:353337");
     assert_eq!(eval(&mut first, draw), "*3|:45|:32|:886429");
-    let sha = String::from_utf8(super::sha_of(draw.as_bytes()).to_vec()).unwrap();
+    let sha = String::from_utf8(sha_of(draw.as_bytes()).to_vec()).unwrap();
     let mut second = Bench::new();
     assert_eq!(
         second.run(&format!("EVALSHA {sha} 0")),

@@ -1,10 +1,8 @@
 //! Those who ask Sentinel where the primary is, and those who wait to be told.
 
 use super::events::Event;
-use crate::{
-    reply::Reply,
-    request::{Limits, RequestReader},
-};
+use crate::protocol::reply::Reply;
+use crate::protocol::request::{Limits, RequestReader};
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -100,8 +98,10 @@ impl Clients {
                 client.reply.push(parts.len());
                 parts.iter().for_each(|part| client.reply.bulk(part));
             }
-            for pattern in
-                client.patterns.iter().filter(|pattern| crate::glob::matches(pattern, channel))
+            for pattern in client
+                .patterns
+                .iter()
+                .filter(|pattern| crate::data::glob::matches(pattern, channel))
             {
                 let parts: [&[u8]; 4] = [b"pmessage", pattern, channel, message];
                 client.reply.push(parts.len());

@@ -2,7 +2,8 @@
 //! and the commands flagged `CMD_SENTINEL`).
 
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
-use crate::{args::Args, reply::Protocol};
+use crate::protocol::args::Args;
+use crate::protocol::reply::Protocol;
 use bytes::Bytes;
 use fencepost_machine::Outputs;
 
@@ -21,7 +22,7 @@ impl Sentinel {
     #[cfg(test)]
     pub(crate) fn operate(&mut self, command: &[&[u8]], out: &mut Outputs) {
         if !command.is_empty() {
-            let words = crate::args::ArgumentVector::of(command.iter().copied());
+            let words = crate::protocol::args::ArgumentVector::of(command.iter().copied());
             self.execute(&mut Client::default(), words.as_args(), out);
         }
     }

@@ -2,7 +2,7 @@
 //! epoch, randomness, and where outputs and events go.
 
 use super::{SentinelConfig, events::Event};
-use crate::outgoing::OutgoingIds;
+use crate::protocol::outgoing::OutgoingIds;
 use fencepost_machine::Outputs;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};

@@ -8,7 +8,8 @@ use super::{
     instance::{Instance, Kind, Reconfigured},
     master::Master,
 };
-use crate::{args::Args, reply::Reply};
+use crate::protocol::args::Args;
+use crate::protocol::reply::Reply;
 
 type Fields = Vec<(&'static str, String)>;
 

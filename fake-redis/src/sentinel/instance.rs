@@ -8,7 +8,7 @@ use super::{
     link::{Expected, Link},
     period,
 };
-use crate::outgoing::Outgoing;
+use crate::protocol::outgoing::Outgoing;
 
 /// The channel on which Sentinels find each other.
 pub(crate) const HELLO_CHANNEL: &str = "__sentinel__:hello";

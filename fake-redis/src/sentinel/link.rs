@@ -1,7 +1,7 @@
 //! The two connections of Sentinel to an instance, and what their answers say about its being alive
 //! (`instanceLink`).
 
-use crate::outgoing::Outgoing;
+use crate::protocol::outgoing::Outgoing;
 use fencepost_machine::{ConnectionId, Outputs};
 
 /// What the reply to a command will be taken for.

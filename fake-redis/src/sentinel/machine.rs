@@ -15,7 +15,7 @@ use super::{
     master::Master,
     schedule::{Schedule, Touched},
 };
-use crate::outgoing::{bulk, status_text};
+use crate::protocol::outgoing::{bulk, status_text};
 use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, Input, Machine, Now, Outputs, WallTime};
 use redis_protocol::resp2::types::BytesFrame;

@@ -4,7 +4,9 @@ use super::{
     Address, Sentinel, SentinelConfig, clients::Client, core::Context, describe,
     events::name_master, instance::Instance, master::Master,
 };
-use crate::{args::Args, number::parse_integer, reply::Reply};
+use crate::data::number::parse_integer;
+use crate::protocol::args::Args;
+use crate::protocol::reply::Reply;
 use fencepost_machine::Outputs;
 
 impl Sentinel {
@@ -24,7 +26,7 @@ impl Sentinel {
             (b"get-master-addr-by-name", 3) => address_of(&self.masters, args.get(2), reply),
             (b"reset", 3) => {
                 let matching = |master: &&mut Master| {
-                    crate::glob::matches(args.get(2), master.node.name.as_bytes())
+                    crate::data::glob::matches(args.get(2), master.node.name.as_bytes())
                 };
                 let masters = self.masters.iter_mut().filter(matching);
                 reply.count(masters.map(|master| master.reset_with_sentinels(context)).count());

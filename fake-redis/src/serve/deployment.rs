@@ -1,7 +1,7 @@
 //! Which servers there are, where they listen and who follows whom.
 
 use crate::config::{NodeConfig, Persistence};
-use crate::node::Node;
+use crate::front::node::Node;
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
 use fencepost_machine::DiskImage;
 use fencepost_serve::{Boot, Files, Member, ServeError, Serving, announced, listen, wall_clock};

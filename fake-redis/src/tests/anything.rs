@@ -1,14 +1,14 @@
 //! No command takes a server down, whatever its arguments are.
 
-use crate::command;
+use crate::commands;
 use crate::testing::Bench;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Every command and subcommand, by the words that a client sends.
 fn names() -> Vec<Vec<&'static str>> {
-    let plain = command::all().map(|command| vec![command.name]);
-    let contained = command::all().flat_map(|container| {
+    let plain = commands::table().all().map(|command| vec![command.name]);
+    let contained = commands::table().all().flat_map(|container| {
         container.subcommands.iter().map(move |subcommand| vec![container.name, subcommand.name])
     });
     plain.chain(contained).collect()

@@ -1,8 +1,8 @@
 //! What a server refuses, delays or only answers later.
 
-use crate::client::ClientKey;
 use crate::config::NodeConfig;
-use crate::interlude::Busy;
+use crate::state::busy::Busy;
+use crate::state::client_key::ClientKey;
 use crate::testing::{Bench, check_on};
 use bytes::Bytes;
 

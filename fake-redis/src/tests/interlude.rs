@@ -61,7 +61,7 @@ fn describe(output: &Output) -> String {
 fn run(bench: &mut Bench, script: &str, lines: &[(u32, &'static str)]) -> (Vec<String>, String) {
     let typist = Rc::new(Typist::default());
     typist.lines.borrow_mut().extend(lines.iter().rev());
-    bench.node.server_mut().attendant = Some(Rc::<Typist>::clone(&typist));
+    bench.node.be_attended_by(Rc::<Typist>::clone(&typist));
     let answer = readable(&bench.words(0, &[b"EVAL", script.as_bytes(), b"1", b"k"]));
     (typist.seen.take(), answer)
 }
@@ -129,7 +129,7 @@ fn shutdown_ends_a_script_and_what_it_wrote_goes_nowhere() {
     bench.type_at(0, "SET after 1");
     let typist = Rc::new(Typist::default());
     typist.lines.borrow_mut().push((1, "SHUTDOWN NOSAVE"));
-    bench.node.server_mut().attendant = Some(Rc::<Typist>::clone(&typist));
+    bench.node.be_attended_by(Rc::<Typist>::clone(&typist));
     assert_eq!(bench.type_at(0, "EXEC"), "", "there is no answer but the end");
     assert_eq!(typist.seen.take(), ["2 is closed", "1 is closed"]);
     assert_eq!(bench.closed, [ConnectionId(0)]);

@@ -2,7 +2,7 @@
 //! those of redis-server 7.0.15.
 
 use crate::config::NodeConfig;
-use crate::request::{Limits, RequestReader};
+use crate::protocol::request::{Limits, RequestReader};
 use crate::testing::Bench;
 use proptest::collection::vec;
 use proptest::prelude::*;

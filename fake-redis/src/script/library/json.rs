@@ -5,50 +5,7 @@ use mlua::{Lua, Result, Table, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// How cjson reads and writes; a server keeps it from one script to the next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Settings {
-    /// Arrays with too many holes become objects; else they are an error.
-    pub(super) sparse_convert: bool,
-    /// An array has too many holes if it is longer than this many times its elements; 0 is never.
-    pub(super) sparse_ratio: i32,
-    /// An array no longer than this never has too many holes.
-    pub(super) sparse_safe: i32,
-    pub(super) encode_depth_max: i32,
-    pub(super) decode_depth_max: i32,
-    /// How infinities and NaN are written.
-    pub(super) invalid_out: Invalid,
-    /// Whether infinities, NaN and hexadecimal numbers are read.
-    pub(super) takes_invalid: bool,
-    /// Significant digits of numbers.
-    pub(super) precision: i32,
-    /// Without a meaning here.
-    pub(super) keep_buffer: bool,
-}
-
-/// How numbers that JSON does not know are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Invalid {
-    Refuse,
-    Write,
-    Null,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            sparse_convert: false,
-            sparse_ratio: 2,
-            sparse_safe: 10,
-            encode_depth_max: 1_000,
-            decode_depth_max: 1_000,
-            invalid_out: Invalid::Refuse,
-            takes_invalid: true,
-            precision: 14,
-            keep_buffer: true,
-        }
-    }
-}
+use crate::state::scripts::{Invalid, Settings};
 
 type Shared = Rc<Cell<Settings>>;
 

@@ -1,8 +1,8 @@
 //! cjson.decode: JSON as a value of Lua.
 
-use super::json::Settings;
 use super::{Arguments, DEPTH_MAX};
-use crate::number;
+use crate::data::number;
+use crate::state::scripts::Settings;
 use mlua::{Result, Value};
 
 pub(super) fn decode(call: &Arguments<'_>, settings: Settings) -> Result<Value> {

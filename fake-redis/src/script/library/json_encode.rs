@@ -1,8 +1,8 @@
 //! cjson.encode: a value of Lua as JSON.
 
-use super::json::{Invalid, Settings};
 use super::{Arguments, DEPTH_MAX, as_number, kind_of};
-use crate::number;
+use crate::data::number;
+use crate::state::scripts::{Invalid, Settings};
 use mlua::{LuaString, Result, Table, Value};
 
 pub(super) fn encode(call: &Arguments<'_>, settings: Settings) -> Result<LuaString> {

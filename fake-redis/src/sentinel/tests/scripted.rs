@@ -1,9 +1,7 @@
 //! Servers that play the part of Redis: they answer what Sentinel asks, and follow SLAVEOF at once.
 
-use crate::{
-    reply::Reply,
-    request::{Limits, RequestReader},
-};
+use crate::protocol::reply::Reply;
+use crate::protocol::request::{Limits, RequestReader};
 use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 use std::{
     cell::RefCell,

@@ -1,0 +1,35 @@
+//! One command that nothing forbids, executed and propagated.
+
+use crate::protocol::args::Args;
+use crate::protocol::reply::Reply;
+use crate::state::client_key::ClientKey;
+use crate::state::server::{Call, Command, Effect, Server};
+
+impl Server {
+    /// Executes a command that nothing forbids, and notes its effect. This is `call` in server.c.
+    pub(crate) fn execute(
+        &mut self,
+        key: ClientKey,
+        command: &'static Command,
+        args: Args<'_>,
+        reply: &mut Reply,
+    ) {
+        let dirty_before = self.dirty;
+        let db = self.client(key).db;
+        self.remember_script(command, args);
+        self.statistics.begin_call();
+        let mut call = Call { server: self, client: key, db, args, reply, effect: Effect::AsSent };
+        let result = (command.run)(&mut call);
+        let effect = call.effect;
+        if let Err(error) = result {
+            self.statistics.count_error(&error);
+            reply.error(&error.0);
+        }
+        self.statistics.end_call(&command.info);
+        self.remember_read(key, command, args);
+        self.show_to_monitors(key, command, args);
+        if self.dirty != dirty_before && effect == Effect::AsSent {
+            self.add_effect_of(db, self.effect_targets, args.iter());
+        }
+    }
+}

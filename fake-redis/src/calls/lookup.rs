@@ -1,0 +1,79 @@
+//! Which command the arguments name, and the errors if it is none.
+
+use crate::config::RedisVersion;
+use crate::protocol::args::Args;
+use crate::protocol::error::CommandError;
+use crate::state::server::{Command, Server};
+
+impl Server {
+    /// As [`Server::known_command`], and remembers it.
+    pub(crate) fn find_command(&mut self, args: Args<'_>) -> Option<&'static Command> {
+        self.recent.find(args.get(0)).or_else(|| {
+            let command = self.known_command(args)?;
+            self.recent.note(command);
+            Some(command)
+        })
+    }
+
+    /// The command that the arguments name, if there are as many as it wants.
+    pub(crate) fn resolve(&self, args: Args<'_>) -> Result<&'static Command, CommandError> {
+        let command =
+            self.known_command(args).ok_or_else(|| match self.table.find(args.get(0)) {
+                Some(container) if !container.subcommands.is_empty() => unknown_subcommand(args),
+                _ => self.unknown_command(args),
+            })?;
+        if command.accepts(args.len()) { Ok(command) } else { Err(wrong_arity(command)) }
+    }
+
+    /// The command that the arguments name, if this version knows it.
+    pub(crate) fn known_command(&self, args: Args<'_>) -> Option<&'static Command> {
+        let is_known = |command: &&'static Command| command.since <= self.config.version;
+        let command = self.table.find(args.get(0)).filter(is_known)?;
+        if command.subcommands.is_empty() || args.len() == 1 {
+            return Some(command);
+        }
+        command.subcommand(args.get(1)).filter(is_known)
+    }
+
+    fn unknown_command(&self, args: Args<'_>) -> CommandError {
+        const SHOWN_LENGTH_MAX: usize = 128;
+        let (quote, separator): (u8, &[u8]) =
+            if self.config.version >= RedisVersion::V7_0 { (b'\'', b" ") } else { (b'`', b", ") };
+        let open = if quote == b'`' { b'`' } else { b'\'' };
+        let mut shown = Vec::new();
+        for argument in args.from(1).iter() {
+            if shown.len() >= SHOWN_LENGTH_MAX {
+                break;
+            }
+            let part = c_string(argument, SHOWN_LENGTH_MAX - shown.len());
+            shown.extend_from_slice(&[open]);
+            shown.extend_from_slice(part);
+            shown.extend_from_slice(&[quote]);
+            shown.extend_from_slice(separator);
+        }
+        let name = c_string(args.get(0), SHOWN_LENGTH_MAX);
+        let quoted = [&[open], name, &[quote]].concat();
+        CommandError::text(
+            [b"ERR unknown command ", &*quoted, b", with args beginning with: ", &*shown].concat(),
+        )
+    }
+}
+
+/// What C prints of a string with `%.*s`: up to the first NUL byte, and no more than `length`.
+fn c_string(text: &[u8], length: usize) -> &[u8] {
+    let text = &text[..text.len().min(length)];
+    text.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+fn unknown_subcommand(args: Args<'_>) -> CommandError {
+    let container = args.get(0).to_ascii_uppercase();
+    let name = c_string(args.get(1), 128);
+    CommandError::text(
+        [b"ERR unknown subcommand '", name, b"'. Try ", &*container, b" HELP."].concat(),
+    )
+}
+
+/// The error for a command that got too few or too many arguments.
+pub(crate) fn wrong_arity(command: &Command) -> CommandError {
+    CommandError::text(format!("ERR wrong number of arguments for '{}' command", command.full_name))
+}

@@ -1,0 +1,26 @@
+//! What this server refuses whoever asks: writes, and reads of old data.
+
+use crate::protocol::error;
+use crate::protocol::error::CommandError;
+use crate::state::server::Server;
+
+impl Server {
+    /// Whether this server takes writes at all just now.
+    pub(crate) fn check_write(&self) -> Result<(), CommandError> {
+        if let Some(error) = self.persistence.denied_write() {
+            return Err(error);
+        }
+        if !self.is_replica() && !self.replication.has_enough_replicas(&self.config, self.now) {
+            return Err(error::NO_REPLICAS);
+        }
+        if self.is_replica() && self.config.replica_read_only {
+            return Err(error::READ_ONLY);
+        }
+        Ok(())
+    }
+
+    /// Whether this is a replica without its primary that shall not answer from old data.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.is_replica() && !self.replication.is_link_up() && !self.config.replica_serve_stale_data
+    }
+}

@@ -1,0 +1,161 @@
+//! Clients that wait for an element of a list or of a sorted set (blocked.c).
+//!
+//! Who came first is served first. A key is ready when it gains elements; those who wait for it are
+//! served when the command, script or transaction that did it has ended.
+
+use crate::data::value::Value;
+use crate::protocol::args::Args;
+use crate::protocol::error::CommandError;
+use crate::protocol::reply::Reply;
+use crate::state::blocking::{Unblocking, Wait, Waiting, Wanted};
+use crate::state::client_key::ClientKey;
+use crate::state::server::{Attempt, Call, Effect, Server};
+use crate::state::timers::Timer;
+use fencepost_machine::WallTime;
+
+impl Call<'_> {
+    /// Does what can be done at once, or has the client wait for it. Who must not wait is answered
+    /// as if the time were up: in a transaction, in a script.
+    pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
+        if (wait.attempt)(self)? {
+            return Ok(());
+        }
+        // A client that is in the middle of another command of its own is in EXEC.
+        let name = self.arg(0).to_ascii_lowercase();
+        let client = self.client();
+        let is_in_exec =
+            client.last_command.is_none_or(|command| command.name.as_bytes() != &*name);
+        if client.connection.is_none() || is_in_exec {
+            (wait.give_up)(self.reply);
+            return Ok(());
+        }
+        client.blocked = true;
+        self.server.blocking.waiting.push(Waiting { client: self.client, db: self.db, wait });
+        self.server.schedule_blocked();
+        Ok(())
+    }
+}
+
+impl Server {
+    /// Serves those who wait for keys that became ready: `handleClientsBlockedOnKeys`.
+    pub(crate) fn serve_blocked(&mut self) {
+        while let Some((db, key)) = self.blocking.ready.pop_front() {
+            let mut passed = 0;
+            while let Some(index) = self.next_blocked(db, &key, passed) {
+                passed = if self.attempt_blocked(index) { index } else { index + 1 };
+            }
+        }
+    }
+
+    /// The first who waits for this key, from `from` on, if the key holds what is wanted.
+    fn next_blocked(&self, db: usize, key: &[u8], from: usize) -> Option<usize> {
+        let held = match self.database(db).get(key).map(|entry| &entry.value)? {
+            Value::List(_) => Wanted::List,
+            Value::SortedSet(_) => Wanted::SortedSet,
+            _ => return None,
+        };
+        let mut waiting = self.blocking.waiting.iter().enumerate().skip(from);
+        let found = waiting.find(|(_, waiting)| {
+            waiting.db == db
+                && waiting.wait.wanted == held
+                && waiting.wait.keys.iter().any(|other| **other == *key)
+        });
+        found.map(|(index, _)| index)
+    }
+
+    /// Tries what a client waits for; whether it waits no longer.
+    fn attempt_blocked(&mut self, index: usize) -> bool {
+        let Waiting { client, db, wait } = self.blocking.waiting.remove(index);
+        let mut reply = self.reply_for(client);
+        let acting = self.acting.replace(client);
+        let mut call = Call {
+            server: self,
+            client,
+            db,
+            args: Args::new(&[], &[]),
+            reply: &mut reply,
+            effect: Effect::Stated,
+        };
+        let result = (wait.attempt)(&mut call);
+        self.acting = acting;
+        let is_done = !matches!(result, Ok(false));
+        if let Err(error) = result {
+            reply.error(&error.0);
+        }
+        self.flush_effects();
+        if is_done {
+            self.note_write_offset(client);
+            self.unblock(client, reply);
+        } else {
+            self.spare_replies.push(reply);
+            self.blocking.waiting.insert(index, Waiting { client, db, wait });
+        }
+        is_done
+    }
+
+    /// Answers those whose time is up; runs when [`Timer::BlockedClient`] is due.
+    pub(crate) fn end_blocked(&mut self) {
+        let now = self.now_ms();
+        while let Some(index) = self
+            .blocking
+            .waiting
+            .iter()
+            .position(|waiting| waiting.wait.until_ms.is_some_and(|until| until <= now))
+        {
+            self.give_up(index, Unblocking::Timeout);
+        }
+        self.schedule_blocked();
+    }
+
+    /// CLIENT UNBLOCK; false if the client does not wait.
+    pub(crate) fn unblock_client(&mut self, client: ClientKey, how: Unblocking) -> bool {
+        let index = self.blocking.waiting.iter().position(|waiting| waiting.client == client);
+        index.map(|index| self.give_up(index, how)).is_some()
+    }
+
+    fn give_up(&mut self, index: usize, how: Unblocking) {
+        let Waiting { client, wait, .. } = self.blocking.waiting.remove(index);
+        let mut reply = self.reply_for(client);
+        match how {
+            Unblocking::Timeout => (wait.give_up)(&mut reply),
+            Unblocking::Error => reply.error(b"UNBLOCKED client unblocked via CLIENT UNBLOCK"),
+        }
+        self.unblock(client, reply);
+    }
+
+    /// This server is no longer a primary: who waits is disconnected
+    /// (`disconnectAllBlockedClients`).
+    pub(crate) fn disconnect_blocked(&mut self) {
+        for Waiting { client, .. } in std::mem::take(&mut self.blocking.waiting) {
+            let mut reply = self.reply_for(client);
+            reply.error(
+                b"UNBLOCKED force unblock from blocking operation, instance state changed \
+                 (master -> replica?)",
+            );
+            self.send_reply(client, &mut reply);
+            self.spare_replies.push(reply);
+            self.disconnect(client);
+        }
+    }
+
+    fn reply_for(&mut self, client: ClientKey) -> Reply {
+        let mut reply = self.spare_reply();
+        reply.protocol = self.client(client).protocol;
+        reply
+    }
+
+    fn unblock(&mut self, client: ClientKey, mut reply: Reply) {
+        self.send_reply(client, &mut reply);
+        self.spare_replies.push(reply);
+        self.client_mut(client).blocked = false;
+        self.look_for_command(client);
+    }
+
+    fn schedule_blocked(&mut self) {
+        if let Some(first) =
+            self.blocking.waiting.iter().filter_map(|waiting| waiting.wait.until_ms).min()
+        {
+            self.timers.set_at_latest(Timer::BlockedClient, WallTime(first.saturating_mul(1_000)));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! How clients come and go.
+
+use crate::protocol::request::Limits;
+use crate::state::client::{Client, Role};
+use crate::state::client_key::ClientKey;
+use crate::state::effects::Effects;
+use crate::state::server::Server;
+use bytes::Bytes;
+use fencepost_machine::{ConnectionId, Output};
+
+impl Server {
+    /// A client connected.
+    pub(crate) fn accept(&mut self, connection: ConnectionId, peer: &str) {
+        self.statistics.connections_received += 1;
+        if self.connections.len() >= self.config.max_clients {
+            self.statistics.connections_rejected += 1;
+            self.send(connection, Bytes::from_static(b"-ERR max number of clients reached\r\n"));
+            self.sends.push(Output::Close { connection });
+            return;
+        }
+        let mut client = Client::new(self.next_client_id, Role::Normal, Some(connection), self.now);
+        client.peer.push_str(peer);
+        client.authenticated = self.config.requirepass.is_none();
+        self.next_client_id += 1;
+        let key = ClientKey(self.clients.insert(client));
+        self.connections.insert(connection, key);
+    }
+
+    /// Bytes arrived on a connection; those of connections that are closed already are nobody's.
+    pub(crate) fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
+        let Some(&key) = self.connections.get(&connection) else { return };
+        let client = self.client_mut(key);
+        client.reader.feed(bytes);
+        if client.reader.pending() > self.config.client_query_buffer_limit {
+            self.disconnect(key);
+            return;
+        }
+        let client = self.client(key);
+        if !client.queued && !client.postponed && !client.blocked && !client.closing {
+            self.look_for_command(key);
+        }
+    }
+
+    /// Reads on in what a client sent, and queues it if a complete command is there.
+    pub(crate) fn look_for_command(&mut self, key: ClientKey) {
+        let limits = self.limits_of(key);
+        let client = self.client_mut(key);
+        match client.reader.advance(limits) {
+            Ok(false) => {}
+            Ok(true) => {
+                client.queued = true;
+                self.ready.push_back(key);
+            }
+            Err(error) => {
+                let mut reply = self.spare_reply();
+                reply.error(&[b"ERR Protocol error: ", &*error.0].concat());
+                self.send_reply(key, &mut reply);
+                self.spare_replies.push(reply);
+                self.close_after_replies(key);
+            }
+        }
+    }
+
+    fn limits_of(&self, key: ClientKey) -> Limits {
+        let unauthenticated = self.config.requirepass.is_some() && !self.client(key).authenticated;
+        Limits { unauthenticated, ..Limits::of(self.config.proto_max_bulk_len) }
+    }
+
+    /// Closes a client's connection once what was sent before has left.
+    pub(crate) fn close_after_replies(&mut self, key: ClientKey) {
+        let client = self.client_mut(key);
+        client.closing = true;
+        if let Some(connection) = client.connection {
+            self.sends.push(Output::Close { connection });
+            self.forget_client(key);
+        }
+    }
+
+    /// Closes a client's connection at once. The client whose command is executed just now is
+    /// closed when that ends.
+    pub(crate) fn disconnect(&mut self, key: ClientKey) {
+        if self.acting == Some(key) {
+            self.client_mut(key).closing = true;
+        } else {
+            self.close_after_replies(key);
+        }
+    }
+
+    /// Ends this server: what was sent before still leaves, then every connection is closed. What a
+    /// script in the middle of which this happens has done so far goes nowhere, as if the process
+    /// had ended.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+        let served = [self.acting, self.busy.map(|busy| busy.caller)];
+        let mut all: Vec<ClientKey> = self.connections.values().copied().collect();
+        all.retain(|key| !served.contains(&Some(*key)));
+        all.into_iter().for_each(|key| self.close_after_replies(key));
+        served.into_iter().flatten().for_each(|key| self.client_mut(key).closing = true);
+        self.ready.clear();
+        if self.busy.is_some() {
+            self.effects = Effects::default();
+        }
+    }
+
+    /// The peer closed a connection.
+    pub(crate) fn closed_by_peer(&mut self, connection: ConnectionId) {
+        if let Some(&key) = self.connections.get(&connection) {
+            self.forget_client(key);
+        }
+    }
+
+    /// Removes every trace of a client.
+    pub(crate) fn forget_client(&mut self, key: ClientKey) {
+        let client = self.clients.remove(key.0);
+        if let Some(connection) = client.connection {
+            self.connections.swap_remove(&connection);
+        }
+        self.ready.retain(|ready| *ready != key);
+        self.watches.forget(key, &client.watching);
+        self.pubsub.forget(key, &client.subscriptions);
+        self.blocking.forget(key);
+        self.monitors.retain(|monitor| *monitor != key);
+        if let Some(wishes) = &client.tracking {
+            self.forget_tracking(key, client.id, wishes);
+        }
+        self.forget_replica(key);
+    }
+}

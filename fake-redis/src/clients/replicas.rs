@@ -1,0 +1,48 @@
+//! Clients that are replicas, and how far the stream was when others wrote.
+
+use crate::config::RedisVersion;
+use crate::state::client_key::ClientKey;
+use crate::state::replication::{BACKLOG_TTL_SECONDS, seconds};
+use crate::state::server::Server;
+use crate::state::timers::Timer;
+use fencepost_machine::WallTime;
+
+impl Server {
+    /// A client's connection is gone; it may have been a replica's.
+    pub(crate) fn forget_replica(&mut self, key: ClientKey) {
+        let replication = &mut self.replication;
+        replication.introductions.remove(&key);
+        replication.waiting.retain(|waiting| waiting.client != key);
+        let before = replication.replicas.len();
+        replication.replicas.retain(|replica| replica.client != key);
+        if before > 0 && replication.replicas.is_empty() {
+            replication.no_replicas_since = seconds(self.now);
+            self.schedule_replication();
+        }
+    }
+
+    /// Asks to be woken for the next run of the cron, if there is anything for it to do.
+    pub(crate) fn schedule_replication(&mut self) {
+        let replication = &self.replication;
+        let next = if replication.is_replica() || !replication.replicas.is_empty() {
+            Some(WallTime(self.now.0 + replication.period_micros()))
+        } else if replication.history.has_backlog() {
+            let last = replication.no_replicas_since + BACKLOG_TTL_SECONDS + 1;
+            Some(WallTime(last.max(seconds(self.now) + 1) * 1_000_000))
+        } else {
+            None
+        };
+        self.timers.set(Timer::Replication, next);
+    }
+
+    /// Notes, after a command, up to where a client's WAIT will wait: from 7.2 on for its own
+    /// writes only, before that for everybody's.
+    pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
+        let offset = self.replication.offset();
+        let client = self.client(key);
+        let wrote = offset != self.replication.offset_before;
+        if wrote || self.config.version < RedisVersion::V7_2 && !client.transaction.open {
+            self.client_mut(key).write_offset = offset;
+        }
+    }
+}

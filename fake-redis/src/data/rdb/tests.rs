@@ -1,0 +1,133 @@
+//! Snapshots there and back, and those of a real Redis 7.0.15.
+
+use super::{Origin, RdbError, Snapshot, read, writer::About};
+use crate::data::keyspace::{Entry, Keyspace};
+use crate::data::value::{End, Hash, List, Set, SortedSet, Value};
+
+fn text(text: &[u8]) -> Value {
+    Value::String(text.to_vec())
+}
+
+fn hash(pairs: &[(&str, &str)]) -> Value {
+    let mut hash = Hash::default();
+    pairs.iter().for_each(|(field, value)| _ = hash.set(field.as_bytes(), value.as_bytes()));
+    Value::Hash(hash)
+}
+
+fn list(elements: &[&str]) -> Value {
+    let mut list = List::default();
+    elements.iter().for_each(|element| list.push(End::Right, element.as_bytes()));
+    Value::List(list)
+}
+
+fn set(members: &[&str]) -> Value {
+    let mut set = Set::default();
+    members.iter().for_each(|member| _ = set.add(member.as_bytes()));
+    Value::Set(set)
+}
+
+fn sorted_set(members: &[(&str, f64)]) -> Value {
+    let mut set = SortedSet::default();
+    members.iter().for_each(|(member, score)| _ = set.set(member.as_bytes(), *score));
+    Value::SortedSet(set)
+}
+
+fn write(keyspace: &Keyspace, origin: Option<&Origin>) -> Vec<u8> {
+    super::write(keyspace, &About { version: "7.0.15", seconds: 1_700_000_000, origin }).to_vec()
+}
+
+#[test]
+fn all_that_is_written_is_read_back() {
+    let mut keyspace = Keyspace::new(16);
+    let long = "x".repeat(70_000);
+    let values = [
+        text(b""),
+        text(b"0"),
+        text(b"-128"),
+        text(b"127"),
+        text(b"128"),
+        text(b"-32769"),
+        text(b"2147483647"),
+        text(b"2147483648"),
+        text(b"007"),
+        text(b"\0\xff\r\n"),
+        text(&[b'a'; 63]),
+        text(&[b'a'; 64]),
+        text(long.as_bytes()),
+        hash(&[("field", "value"), ("count", "3")]),
+        hash(&[("big", &long)]),
+        list(&["a", "1", "", &long]),
+        set(&["3", "-1"]),
+        set(&["3", "x", ""]),
+        sorted_set(&[("a", 1.5), ("b", f64::INFINITY), ("c", -0.1)]),
+    ];
+    for (number, value) in values.iter().enumerate() {
+        let expires_at_ms = (number % 2 == 0).then_some(1_700_000_000_000 + number as i64);
+        let key = format!("key-{number}");
+        keyspace
+            .database_mut(number % 3)
+            .insert(key.as_bytes(), Entry::new(value.clone(), expires_at_ms));
+    }
+    let origin = Origin { id: "a".repeat(40), offset: 1_234, stream_db: 2 };
+    let snapshot = read(&write(&keyspace, Some(&origin))).unwrap();
+    assert_eq!(snapshot.origin, Some(origin));
+    assert_eq!(snapshot.keys.len(), values.len());
+    for saved in snapshot.keys {
+        let entry = keyspace.database(saved.db).get(&saved.key).unwrap();
+        assert_eq!(
+            (saved.value, saved.expires_at_ms),
+            (entry.value.clone(), entry.expires_at_ms())
+        );
+    }
+}
+
+#[test]
+fn an_empty_keyspace_is_a_snapshot_too() {
+    assert_eq!(read(&write(&Keyspace::new(16), None)), Ok(Snapshot::default()));
+}
+
+#[test]
+fn rejects_damage() {
+    let mut keyspace = Keyspace::new(1);
+    keyspace.database_mut(0).insert(b"key", Entry::new(text(b"value"), None));
+    let good = write(&keyspace, None);
+    assert!(read(&good).is_ok());
+    for length in 0..good.len() {
+        assert!(read(&good[..length]).is_err(), "cut to {length} bytes");
+    }
+    let mut flipped = good.clone();
+    let last = flipped.len() - 12;
+    flipped[last] ^= 1;
+    assert_eq!(read(&flipped), Err(RdbError::Checksum));
+    assert_eq!(read(b"REDIS0099\xff"), Err(RdbError::Version(99)));
+    assert_eq!(read(b"SIDER0010\xff"), Err(RdbError::Signature));
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_are_an_error_and_never_a_panic(mut bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+        bytes.splice(0..0, *b"REDIS0010");
+        let _ = read(&bytes);
+    }
+}
+
+/// Written by Redis 7.0.15 (SAVE) after `SET number 12345`, `SET text` of sixty letters, `HSET
+/// small f1 v1 f2 -7`, `PEXPIREAT text 4102444800000`: with a packed string and a listpack.
+const REAL: &str = include_str!("real.hex");
+
+#[test]
+fn a_snapshot_of_a_real_server_is_read() {
+    let digits: Vec<u8> = REAL.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    let bytes: Vec<u8> = digits.chunks_exact(2).map(byte).collect();
+    let mut keys = read(&bytes).unwrap().keys;
+    keys.sort_by(|one, other| one.key.cmp(&other.key));
+    let seen: Vec<_> =
+        keys.into_iter().map(|saved| (saved.key, saved.value, saved.expires_at_ms)).collect();
+    let expected = [
+        (b"number".to_vec(), text(b"12345"), None),
+        (b"small".to_vec(), hash(&[("f1", "v1"), ("f2", "-7")]), None),
+        (b"text".to_vec(), text(&[b'a'; 60]), Some(4_102_444_800_000)),
+    ];
+    assert_eq!(seen, expected);
+}

@@ -1,0 +1,155 @@
+//! Whether a command may be executed now, for this client, on this server.
+//!
+//! The order of the checks is that of `processCommand` in server.c of Redis 7.0, since the first
+//! that fails gives the error.
+
+use crate::protocol::args::Args;
+use crate::protocol::error;
+use crate::protocol::error::CommandError;
+use crate::state::client::Role;
+use crate::state::client_key::ClientKey;
+use crate::state::command_info::Flags;
+use crate::state::server::{Command, PauseScope, Server};
+
+/// What to do with a command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Admission {
+    /// Now.
+    Execute(&'static Command),
+    /// At EXEC.
+    Queue(&'static Command),
+    /// When CLIENT PAUSE ends.
+    Postpone,
+}
+
+/// What the checks need to know of a command in its context.
+struct Nature {
+    writes: bool,
+    may_replicate: bool,
+    denies_oom: bool,
+}
+
+impl Server {
+    /// Decides what to do with a command, or why it is refused.
+    pub(crate) fn admit(
+        &mut self,
+        key: ClientKey,
+        args: Args<'_>,
+    ) -> Result<Admission, CommandError> {
+        let command = match self.find_command(args) {
+            Some(command) if command.accepts(args.len()) => command,
+            _ => self.resolve(args)?,
+        };
+        let role = self.client(key).role;
+        if !role.must_be_obeyed() {
+            self.check_client(key, command)?;
+            self.check_server(key, command)?;
+        }
+        if !matches!(role, Role::Replica | Role::Operator)
+            && !role.must_be_obeyed()
+            && self.is_postponed(key, command)
+        {
+            return Ok(Admission::Postpone);
+        }
+        if self.client(key).transaction.open && !is_transaction_control(command) {
+            return Ok(Admission::Queue(command));
+        }
+        Ok(Admission::Execute(command))
+    }
+
+    fn check_client(&self, key: ClientKey, command: &Command) -> Result<(), CommandError> {
+        let client = self.client(key);
+        let needs_password = self.config.requirepass.is_some() && !client.authenticated;
+        if needs_password && !command.flags.any(Flags::NO_AUTH) {
+            return Err(error::NO_AUTH);
+        }
+        if client.transaction.open && command.flags.any(Flags::NO_MULTI) {
+            return Err(error::NOT_IN_TRANSACTION);
+        }
+        Ok(())
+    }
+
+    fn nature(&self, key: ClientKey, command: &Command) -> Nature {
+        let queued =
+            if command.name == "exec" { self.client(key).transaction.flags } else { Flags::NONE };
+        let flags = command.flags | queued;
+        Nature {
+            writes: flags.any(Flags::WRITE),
+            may_replicate: flags.any(Flags::WRITE | Flags::MAY_REPLICATE),
+            denies_oom: flags.any(Flags::DENYOOM),
+        }
+    }
+
+    fn check_server(
+        &mut self,
+        key: ClientKey,
+        command: &'static Command,
+    ) -> Result<(), CommandError> {
+        let nature = self.nature(key, command);
+        if self.config.maxmemory == 0 {
+            self.is_out_of_memory = false;
+        } else if self.busy.is_none() {
+            let is_queued = self.client(key).transaction.open && !is_control_or_reset(command);
+            self.is_out_of_memory = !self.free_memory();
+            if self.is_out_of_memory && (nature.denies_oom || is_queued) {
+                return Err(error::OUT_OF_MEMORY);
+            }
+        }
+        if nature.writes {
+            self.check_write()?;
+        }
+        if self.client(key).is_only_listening() && !is_allowed_while_listening(command) {
+            return Err(only_listening(command));
+        }
+        self.check_state(command)?;
+        let touches_keys = nature.may_replicate || command.flags.any(Flags::READONLY);
+        if self.client(key).role == Role::Replica && touches_keys {
+            return Err(error::REPLICA_KEYSPACE);
+        }
+        Ok(())
+    }
+
+    fn check_state(&self, command: &Command) -> Result<(), CommandError> {
+        if self.is_stale() && !command.flags.any(Flags::STALE) {
+            return Err(error::MASTER_DOWN);
+        }
+        if self.loading && !command.flags.any(Flags::LOADING) {
+            return Err(error::LOADING);
+        }
+        if self.busy.is_some() && !command.flags.any(Flags::ALLOW_BUSY) {
+            return Err(error::BUSY);
+        }
+        Ok(())
+    }
+
+    fn is_postponed(&self, key: ClientKey, command: &Command) -> bool {
+        let scope = self.pause.map(|pause| pause.scope);
+        match scope.max(self.replication.is_failing_over().then_some(PauseScope::Writes)) {
+            None => false,
+            Some(PauseScope::All) => true,
+            Some(PauseScope::Writes) => self.nature(key, command).may_replicate,
+        }
+    }
+}
+
+fn only_listening(command: &Command) -> CommandError {
+    CommandError::text(format!(
+        "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are \
+         allowed in this context",
+        command.full_name
+    ))
+}
+
+fn is_allowed_while_listening(command: &Command) -> bool {
+    let name = command.full_name;
+    name.ends_with("subscribe") || matches!(name, "ping" | "quit" | "reset")
+}
+
+/// Commands that act on a transaction rather than being queued by it.
+fn is_transaction_control(command: &Command) -> bool {
+    matches!(command.full_name, "exec" | "discard" | "multi" | "watch" | "quit" | "reset")
+}
+
+fn is_control_or_reset(command: &Command) -> bool {
+    matches!(command.full_name, "exec" | "discard" | "quit" | "reset")
+}

@@ -1,0 +1,55 @@
+//! What happens by itself when its time comes.
+
+use crate::state::server::Server;
+use crate::state::timers::Timer;
+
+impl Server {
+    /// The driver's wake-up came: the first one is the boot.
+    pub(crate) fn timer(&mut self) {
+        self.timers.woken();
+        if !self.booted {
+            self.booted = true;
+            self.load_found();
+            self.start_replication();
+        }
+        self.keep_replication_cron();
+        self.run_due_timers();
+    }
+
+    /// Does everything whose time has come.
+    pub(crate) fn run_due_timers(&mut self) {
+        if !self.timers.any_due(self.now) {
+            return;
+        }
+        if self.timers.take_if_due(Timer::SleepEnd, self.now) {
+            self.asleep_until = None;
+            self.read_link();
+        }
+        if self.timers.take_if_due(Timer::BlockedClient, self.now) {
+            self.end_waits();
+            self.end_blocked();
+        }
+        if self.timers.take_if_due(Timer::PauseEnd, self.now) {
+            self.end_pause();
+        }
+        if self.timers.take_if_due(Timer::ActiveExpiry, self.now) {
+            self.delete_expired();
+        }
+        if self.timers.take_if_due(Timer::Replication, self.now) {
+            self.replication_cron();
+        }
+        if self.timers.take_if_due(Timer::OutputLimit, self.now) {
+            self.check_output_limits();
+        }
+        if self.timers.take_if_due(Timer::Persistence, self.now) {
+            self.persistence_cron();
+        }
+    }
+
+    /// Whether the time of a client that is held back or blocked will run out.
+    pub(crate) fn answers_later(&self) -> bool {
+        [Timer::BlockedClient, Timer::PauseEnd, Timer::SleepEnd]
+            .into_iter()
+            .any(|timer| self.timers.is_set(timer))
+    }
+}

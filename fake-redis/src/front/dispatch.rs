@@ -1,0 +1,182 @@
+//! One command after the other: choosing the client, executing, propagating, replying.
+
+use crate::front::admission::Admission;
+use crate::protocol::args::{Args, ArgumentVector};
+use crate::protocol::error::{CommandError, EXEC_ABORT};
+use crate::protocol::reply::Reply;
+use crate::state::client::ReplyMode;
+use crate::state::client_key::ClientKey;
+use crate::state::server::{Command, Server};
+
+/// The words by which a browser's request is known that somebody wants to be taken for commands:
+/// `securityWarningCommand`.
+fn is_http(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
+}
+
+impl Server {
+    /// Serves the next client that has a complete command: at most one command.
+    pub(crate) fn serve_next(&mut self) {
+        while self.asleep_until.is_none() {
+            let Some(key) = self.ready.pop_front() else { return };
+            self.client_mut(key).queued = false;
+            if self.serve(key) {
+                return;
+            }
+        }
+    }
+
+    /// Serves the complete command of a client; false if it has to wait.
+    fn serve(&mut self, key: ClientKey) -> bool {
+        let client = self.client_mut(key);
+        let request = client.reader.take();
+        let protocol = client.protocol;
+        let mut reply = self.spare_reply();
+        reply.protocol = protocol;
+        self.acting = Some(key);
+        self.replication.offset_before = self.replication.offset();
+        let was_served = self.process(key, request.args(), &mut reply);
+        self.acting = None;
+        let client = self.client_mut(key);
+        if was_served {
+            client.reader.give_back(request);
+            self.finish_command(key, &mut reply);
+        } else {
+            client.reader.restore(request);
+            client.postponed = true;
+        }
+        self.spare_replies.push(reply);
+        was_served
+    }
+
+    fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
+        self.outputs.commands += 1;
+        self.statistics.commands += 1;
+        // In the middle of a script that is not over, nothing of it leaves, and nobody who waits
+        // for it is served.
+        if self.busy.is_none() {
+            self.flush_effects();
+            self.note_write_offset(key);
+            self.serve_blocked();
+        }
+        if self.client(key).aborting {
+            self.drop_pending();
+            return self.abort_client(key);
+        }
+        if self.stopped {
+            // A script that SHUTDOWN ended has no answer but the end of the connection.
+            reply.truncate(0);
+        }
+        self.send_reply(key, reply);
+        self.tell_pending(key);
+        self.forget_caching(key);
+        let client = self.client_mut(key);
+        client.reply_mode = match client.reply_mode {
+            ReplyMode::SkipNext => ReplyMode::Skip,
+            ReplyMode::Skip => ReplyMode::On,
+            mode => mode,
+        };
+        if client.closing {
+            self.close_after_replies(key);
+        } else {
+            self.look_for_command_first(key);
+        }
+    }
+
+    /// As Redis, which serves all that it read of one client before it turns to the next.
+    fn look_for_command_first(&mut self, key: ClientKey) {
+        if self.client(key).reader.pending() == 0 || self.client(key).blocked {
+            return;
+        }
+        let before = self.ready.len();
+        self.look_for_command(key);
+        if self.ready.len() > before {
+            self.ready.rotate_right(1);
+        }
+    }
+
+    /// Admits and executes, queues or refuses one command; false if it has to wait. This is
+    /// `processCommand` in server.c.
+    pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
+        let now = self.now;
+        self.client_mut(key).active_at = now;
+        if is_http(args.get(0)) {
+            self.client_mut(key).aborting = true;
+            return true;
+        }
+        match self.admit(key, args) {
+            Ok(Admission::Execute(command)) => {
+                self.client_mut(key).last_command = Some(&command.info);
+                self.execute(key, command, args, reply);
+            }
+            Ok(Admission::Queue(command)) => {
+                self.enqueue(key, command, args);
+                reply.status("QUEUED");
+            }
+            Ok(Admission::Postpone) => return false,
+            Err(error) => self.refuse(key, args, &error, reply),
+        }
+        true
+    }
+
+    fn enqueue(&mut self, key: ClientKey, command: &'static Command, args: Args<'_>) {
+        let transaction = &mut self.client_mut(key).transaction;
+        // A transaction that will fail anyhow need not keep what it is sent, as in
+        // `queueMultiCommand`.
+        if transaction.spoilt || transaction.overtaken {
+            return;
+        }
+        transaction.flags = transaction.flags | command.flags;
+        transaction.queue.push(ArgumentVector::of(args.iter()));
+    }
+
+    /// Writes why a command is not executed; a transaction that it was meant for is spoilt. This is
+    /// `rejectCommand` in server.c.
+    fn refuse(&mut self, key: ClientKey, args: Args<'_>, error: &CommandError, reply: &mut Reply) {
+        let is_exec = args.is(0, "exec");
+        let transaction = &mut self.client_mut(key).transaction;
+        if is_exec {
+            self.discard_transaction(key);
+            let why = error.0.strip_prefix(b"ERR ").unwrap_or(&error.0);
+            reply.error(&[b"EXECABORT Transaction discarded because of: ", why].concat());
+        } else {
+            transaction.spoilt |= transaction.open;
+            reply.error(&error.0);
+        }
+        let counted = if is_exec { EXEC_ABORT } else { error.clone() };
+        self.statistics.count_error(&counted);
+        if let Some(command) = self.known_command(args) {
+            self.statistics.reject_call(&command.info);
+        }
+    }
+
+    /// Applies one command of the primary's stream: nothing refuses it, and keys that are expired
+    /// here are alive to it.
+    pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
+        self.apply(ClientKey::PRIMARY, args);
+    }
+
+    /// Applies one command of the append-only file; set `loading` around it.
+    pub(crate) fn apply_from_disk(&mut self, args: &[&[u8]]) {
+        self.apply(ClientKey::DISK, args);
+    }
+
+    /// Executes a command typed at the server's console.
+    pub(crate) fn apply_from_operator(&mut self, args: &[&[u8]]) {
+        self.apply(ClientKey::OPERATOR, args);
+    }
+
+    fn apply(&mut self, key: ClientKey, args: &[&[u8]]) {
+        if args.is_empty() {
+            return;
+        }
+        let arguments = ArgumentVector::of(args.iter().copied());
+        let mut reply = self.spare_reply();
+        self.acting = Some(key);
+        self.process(key, arguments.as_args(), &mut reply);
+        self.acting = None;
+        self.flush_effects();
+        self.send_reply(key, &mut reply);
+        self.spare_replies.push(reply);
+    }
+}

@@ -1,0 +1,56 @@
+//! What happens in the middle of a long script: a driver with a real clock is asked from time to
+//! time to look at its sockets, and those who are there are answered `-BUSY` or, if that is what
+//! they want, end the script.
+//!
+//! This is `processEventsWhileBlocked` in networking.c. The script's commands are whole when the
+//! driver is asked: between two of them everything may be done that changes no data, and nothing
+//! else is.
+
+use crate::state::busy::Busy;
+use crate::state::server::Server;
+use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Outputs};
+
+/// A server in the middle of a long script.
+struct Interruption<'s> {
+    server: &'s mut Server,
+}
+
+impl Interlude for Interruption<'_> {
+    /// Bytes of the script's own client and of connections that the server opened itself have to
+    /// stay where they are.
+    fn takes(&self, connection: ConnectionId) -> bool {
+        let key = self.server.connections.get(&connection);
+        key.is_some_and(|key| self.server.busy.is_some_and(|busy| busy.caller != *key))
+    }
+
+    fn handle(&mut self, input: Input<'_>, out: &mut Outputs) {
+        let server = &mut *self.server;
+        let (acting, offset_before) = (server.acting, server.replication.offset_before);
+        std::mem::swap(&mut server.outputs, out);
+        match input {
+            _ if server.stopped => {}
+            Input::Accepted { connection, peer } => server.accept(connection, peer),
+            Input::Received { connection, bytes } => {
+                server.receive(connection, bytes);
+                server.serve_next();
+            }
+            Input::Continue => server.serve_next(),
+            Input::DiskSynced => server.disk_synced(),
+            _ => {}
+        }
+        server.finish_interlude();
+        std::mem::swap(&mut server.outputs, out);
+        (server.acting, server.replication.offset_before) = (acting, offset_before);
+    }
+}
+
+/// Has the attendant look after the others; what became of the script meanwhile.
+pub(crate) fn attend(server: &mut Server, attendant: &dyn Attendant, busy: Busy) -> Busy {
+    server.busy = Some(busy);
+    if attendant.is_leaving() {
+        server.stop();
+    } else {
+        attendant.attend(&mut Interruption { server: &mut *server });
+    }
+    server.busy.take().unwrap_or(busy)
+}

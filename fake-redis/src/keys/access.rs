@@ -1,0 +1,220 @@
+//! How commands reach keys: expiry is decided here, and every change is told to watchers and to the
+//! judge.
+
+use crate::config::events::EventClass;
+use crate::data::keyspace::Entry;
+use crate::data::value::Value;
+use crate::state::client_key::ClientKey;
+use crate::state::server::Server;
+use crate::state::timers::Timer;
+use fencepost_machine::{KeyChange, WallTime};
+
+/// Redis looks for expired keys ten times a second.
+const ACTIVE_EXPIRY_PERIOD_MICROS: i64 = 100_000;
+
+impl Server {
+    /// Whether a time of expiry that a command sets means to delete at once: not on a replica, nor
+    /// while data is loaded (`checkAlreadyExpired` in expire.c).
+    pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
+        at_ms <= self.now_ms() && !self.loading && !self.is_replica()
+    }
+
+    /// The position of a key that is alive. An expired one is deleted by a primary and masked by a
+    /// replica; the primary's stream meets it as if it were alive (`expireIfNeeded` in db.c).
+    pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
+        let database = self.keyspace.database(db);
+        let position = database.find(key)?;
+        let (_, entry) = database.at(position)?;
+        if !self.is_expired(entry) {
+            return Some(position);
+        }
+        if self.is_replica() {
+            return (self.acting == Some(ClientKey::PRIMARY)).then_some(position);
+        }
+        if !self.is_paused() {
+            self.expire(db, position);
+        }
+        None
+    }
+
+    /// The entry of a key that is alive, for reading: counts as a use, and as a hit or a miss.
+    pub(crate) fn read(&mut self, db: usize, key: &[u8]) -> Option<&Entry> {
+        match self.find(db, key) {
+            Some(position) => {
+                self.statistics.keyspace_hits += 1;
+                self.use_at(db, position)
+            }
+            None => {
+                self.statistics.keyspace_misses += 1;
+                None
+            }
+        }
+    }
+
+    /// The entry at a position, marked as used just now.
+    pub(crate) fn use_at(&mut self, db: usize, position: usize) -> Option<&Entry> {
+        let now_ms = self.now_ms();
+        let entry = self.keyspace.database_mut(db).at_mut(position)?;
+        entry.used_at_ms = now_ms;
+        entry.uses = entry.uses.saturating_add(1);
+        Some(entry)
+    }
+
+    /// The value at a position, to be changed in place; call [`Server::changed`] afterwards.
+    pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
+        let now_ms = self.now_ms();
+        let entry = self.keyspace.database_mut(db).at_mut(position)?;
+        entry.used_at_ms = now_ms;
+        Some(&mut entry.value)
+    }
+
+    /// Puts a value at a key, with a new time of expiry or none.
+    pub(crate) fn store(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        value: Value,
+        expires_at_ms: Option<i64>,
+    ) {
+        let mut entry = Entry::new(value, expires_at_ms);
+        entry.used_at_ms = self.now_ms();
+        let is_told = self.events.has(EventClass::New) && self.database(db).find(key).is_none();
+        let position = self.keyspace.database_mut(db).insert(key, entry);
+        self.note_expiry(expires_at_ms);
+        self.after_change(db, position, key, KeyChange::Granted);
+        if is_told {
+            self.notify(EventClass::New, "new", db, key);
+        }
+    }
+
+    /// Puts a string at a key, in the memory of the string that was there if there was one at
+    /// `position`.
+    pub(crate) fn store_string(
+        &mut self,
+        db: usize,
+        (position, key): (Option<usize>, &[u8]),
+        text: &[u8],
+        expires_at_ms: Option<i64>,
+    ) {
+        let Some(position) = position else {
+            return self.store(db, key, Value::String(text.to_vec()), expires_at_ms);
+        };
+        match self.value_mut(db, position) {
+            Some(Value::String(old)) => {
+                old.clear();
+                old.extend_from_slice(text);
+            }
+            Some(other) => *other = Value::String(text.to_vec()),
+            None => return,
+        }
+        self.keyspace.database_mut(db).set_expiry(position, expires_at_ms);
+        self.note_expiry(expires_at_ms);
+        self.changed(db, position, key);
+    }
+
+    /// Tells everybody that the value of a key was changed in place.
+    pub(crate) fn changed(&mut self, db: usize, position: usize, key: &[u8]) {
+        self.keyspace.database_mut(db).account(position);
+        self.after_change(db, position, key, KeyChange::Granted);
+    }
+
+    /// Sets or takes away a key's time of expiry, and nothing else.
+    pub(crate) fn set_expiry(
+        &mut self,
+        db: usize,
+        position: usize,
+        key: &[u8],
+        expires_at_ms: Option<i64>,
+    ) {
+        self.keyspace.database_mut(db).set_expiry(position, expires_at_ms);
+        self.note_expiry(expires_at_ms);
+        self.after_change(db, position, key, KeyChange::Extended);
+    }
+
+    fn after_change(&mut self, db: usize, position: usize, key: &[u8], change: KeyChange) {
+        self.dirty += 1;
+        self.touch_watched(db, key);
+        self.invalidate(key);
+        self.blocking.note_ready(db, key);
+        self.tap_entry(db, position, change);
+    }
+
+    /// Removes a key because a command said so.
+    pub(crate) fn remove(&mut self, db: usize, position: usize) -> Option<Entry> {
+        self.remove_as(db, position, KeyChange::Removed)
+    }
+
+    /// Removes a key for any reason; propagating that is the caller's.
+    pub(crate) fn remove_as(
+        &mut self,
+        db: usize,
+        position: usize,
+        change: KeyChange,
+    ) -> Option<Entry> {
+        let (key, entry) = self.keyspace.database_mut(db).remove_at(position)?;
+        self.dirty += 1;
+        self.touch_watched(db, &key);
+        self.invalidate(&key);
+        self.tap_gone(&key, &entry, change);
+        Some(entry)
+    }
+
+    /// Deletes a key whose time is up, as a primary does.
+    pub(crate) fn expire(&mut self, db: usize, position: usize) {
+        let Some((key, _)) = self.keyspace.database(db).at(position) else { return };
+        let key: Box<[u8]> = key.into();
+        let dirty_before = self.dirty;
+        self.remove_as(db, position, KeyChange::Expired);
+        // The expiry is not the running command's change: it propagates as a DEL of its own.
+        self.dirty = dirty_before;
+        self.statistics.expired_keys += 1;
+        self.add_effect(db, &[b"DEL", &key]);
+        self.notify(EventClass::Expired, "expired", db, &key);
+    }
+
+    /// Empties a database; returns how many keys it had.
+    pub(crate) fn empty_database(&mut self, db: usize, change: KeyChange) -> usize {
+        let keys = self.keyspace.database_mut(db).take_all();
+        let count = keys.len();
+        for (key, entry) in keys {
+            self.touch_watched(db, &key);
+            self.tap_gone(&key, &entry, change);
+        }
+        count
+    }
+
+    /// Throws all data away, as a full resynchronisation does before it loads the primary's.
+    pub(crate) fn discard_all(&mut self) {
+        for db in 0..self.keyspace.databases() {
+            self.empty_database(db, KeyChange::Discarded);
+        }
+        self.invalidate_all();
+    }
+
+    /// Puts back a key out of a snapshot.
+    pub(crate) fn restore(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        value: Value,
+        expires_at_ms: Option<i64>,
+    ) {
+        let position = self.keyspace.database_mut(db).insert(key, Entry::new(value, expires_at_ms));
+        self.note_expiry(expires_at_ms);
+        self.tap_entry(db, position, KeyChange::Restored);
+    }
+
+    /// Asks to be woken for the first look at which a key with this time of expiry will be gone.
+    pub(crate) fn note_expiry(&mut self, expires_at_ms: Option<i64>) {
+        let Some(expires_at_ms) = expires_at_ms else { return };
+        if !self.config.active_expire {
+            return;
+        }
+        let first_expired = expires_at_ms.saturating_add(1).saturating_mul(1_000);
+        let periods = first_expired
+            .saturating_add(ACTIVE_EXPIRY_PERIOD_MICROS - 1)
+            .div_euclid(ACTIVE_EXPIRY_PERIOD_MICROS);
+        let look = periods.saturating_mul(ACTIVE_EXPIRY_PERIOD_MICROS);
+        self.timers.set_at_latest(Timer::ActiveExpiry, WallTime(look));
+    }
+}

@@ -1,0 +1,114 @@
+//! What goes when memory is full.
+
+use crate::config::MaxmemoryPolicy;
+use crate::config::events::EventClass;
+use crate::data::keyspace::Entry;
+use crate::state::server::Server;
+use fencepost_machine::KeyChange;
+
+/// How many keys are looked at to find one that goes, as `maxmemory-samples`, and some more since
+/// there is no pool of candidates.
+const SAMPLES: usize = 16;
+
+/// What a server without keys uses: here as little as makes a bound of one byte mean that memory is
+/// full, by which Redis's own tests fill it.
+const BASE_MEMORY: usize = 2;
+
+impl Server {
+    /// About how many bytes are in use.
+    pub(crate) fn used_memory(&self) -> usize {
+        self.keyspace.memory()
+    }
+
+    /// Evicts keys until memory suffices; false if it still does not. This is `performEvictions` in
+    /// evict.c.
+    pub(crate) fn free_memory(&mut self) -> bool {
+        let maxmemory = usize::try_from(self.config.maxmemory).unwrap_or(usize::MAX);
+        if self.config.maxmemory == 0 || self.is_paused() || self.is_replica() {
+            return true;
+        }
+        while self.used_memory() + BASE_MEMORY > maxmemory {
+            let Some((db, position)) = self.choose_victim() else { return false };
+            self.evict(db, position);
+        }
+        self.flush_effects_ungrouped();
+        true
+    }
+
+    /// Evicts every key that has a time to live, whatever the policy: how an operator makes memory
+    /// pressure happen at will.
+    pub(crate) fn evict_all_volatile(&mut self) -> usize {
+        let mut evicted = 0;
+        for db in 0..self.keyspace.databases() {
+            for position in (0..self.database(db).len()).rev() {
+                if self
+                    .database(db)
+                    .at(position)
+                    .is_some_and(|(_, entry)| entry.expires_at_ms().is_some())
+                {
+                    self.evict(db, position);
+                    evicted += 1;
+                }
+            }
+        }
+        self.flush_effects_ungrouped();
+        evicted
+    }
+
+    fn evict(&mut self, db: usize, position: usize) {
+        let Some((key, _)) = self.database(db).at(position) else { return };
+        let key: Box<[u8]> = key.into();
+        let dirty_before = self.dirty;
+        self.remove_as(db, position, KeyChange::Evicted);
+        self.dirty = dirty_before;
+        self.statistics.evicted_keys += 1;
+        self.notify(EventClass::Evicted, "evicted", db, &key);
+        self.add_effect(db, &[b"DEL", &key]);
+    }
+
+    /// The best of a few keys of each database.
+    fn choose_victim(&mut self) -> Option<(usize, usize)> {
+        let policy = self.config.maxmemory_policy;
+        if policy == MaxmemoryPolicy::NoEviction {
+            return None;
+        }
+        let mut best: Option<(u64, usize, usize)> = None;
+        for db in 0..self.keyspace.databases() {
+            for position in self.sample(db, policy.volatile_only()) {
+                let Some((_, entry)) = self.database(db).at(position) else { continue };
+                let worth = worth(policy, entry);
+                if best.is_none_or(|(least, ..)| worth < least) {
+                    best = Some((worth, db, position));
+                }
+            }
+        }
+        best.map(|(_, db, position)| (db, position))
+    }
+
+    /// Positions of some keys that may go.
+    fn sample(&mut self, db: usize, volatile_only: bool) -> Vec<usize> {
+        let length = self.database(db).len();
+        if length == 0 {
+            return Vec::new();
+        }
+        let start = self.random.below(length);
+        let database = self.database(db);
+        let may_go = |position: &usize| {
+            let entry = database.at(*position);
+            entry.is_some_and(|(_, entry)| !volatile_only || entry.expires_at_ms().is_some())
+        };
+        (start..length).chain(0..start).filter(may_go).take(SAMPLES).collect()
+    }
+}
+
+/// What a key is worth under a policy: the least goes. The random policies take the first of the
+/// sample, which began anywhere.
+fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
+    use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
+    match policy {
+        AllKeysLru | VolatileLru => u64::try_from(entry.used_at_ms).unwrap_or(0),
+        AllKeysLfu | VolatileLfu => u64::from(entry.uses),
+        VolatileTtl => entry.expires_at_ms().and_then(|at| u64::try_from(at).ok()).unwrap_or(0),
+        _ => 0,
+    }
+}

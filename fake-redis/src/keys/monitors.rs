@@ -1,0 +1,55 @@
+//! MONITOR: clients that are shown every command as it is executed (`replicationFeedMonitors`).
+
+use crate::protocol::args::Args;
+use crate::state::client::Role;
+use crate::state::client_key::ClientKey;
+use crate::state::command_info::Flags;
+use crate::state::server::{Command, Server};
+use bytes::Bytes;
+
+impl Server {
+    /// Shows a command to those who watch. Commands of administrators are not shown, as in `call`
+    /// in server.c.
+    pub(crate) fn show_to_monitors(&mut self, key: ClientKey, command: &Command, args: Args<'_>) {
+        if self.monitors.is_empty()
+            || self.loading
+            || command.flags.any(Flags::SKIP_MONITOR | Flags::ADMIN)
+        {
+            return;
+        }
+        let line = Bytes::from(self.monitor_line(key, args));
+        for monitor in self.monitors.clone() {
+            self.push_to(monitor, line.clone());
+        }
+    }
+
+    fn monitor_line(&self, key: ClientKey, args: Args<'_>) -> Vec<u8> {
+        let client = self.client(key);
+        let from = if client.role == Role::Script { "lua" } else { client.peer.as_str() };
+        let (seconds, micros) =
+            (self.now.0.div_euclid(1_000_000), self.now.0.rem_euclid(1_000_000));
+        let mut line = format!("+{seconds}.{micros:06} [{} {from}]", client.db).into_bytes();
+        for argument in args.iter() {
+            line.extend_from_slice(b" \"");
+            argument.iter().for_each(|byte| push_escaped(&mut line, *byte));
+            line.push(b'"');
+        }
+        line.extend_from_slice(b"\r\n");
+        line
+    }
+}
+
+/// As `sdscatrepr` in sds.c.
+fn push_escaped(line: &mut Vec<u8>, byte: u8) {
+    let letter = match byte {
+        b'\\' | b'"' => byte,
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        7 => b'a',
+        8 => b'b',
+        b' '..=b'~' => return line.push(byte),
+        byte => return line.extend_from_slice(format!("\\x{byte:02x}").as_bytes()),
+    };
+    line.extend_from_slice(&[b'\\', letter]);
+}

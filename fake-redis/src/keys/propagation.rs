@@ -1,0 +1,147 @@
+//! Where effects go: the replicas and the append-only file.
+
+use crate::config::RedisVersion;
+use crate::data::number;
+use crate::data::number::Decimal;
+use crate::state::effects::{Effects, Item, Targets};
+use crate::state::server::{Anchor, Call, Effect, Server};
+
+impl Server {
+    /// Whether anybody wants to know of effects.
+    fn is_propagating(&self) -> bool {
+        !self.loading
+            && (cfg!(test) || self.replication.wants_stream() || self.persistence.wants_stream())
+    }
+
+    /// Notes a command that has the effect of what was just done in a database; it is propagated
+    /// when the current command ends.
+    pub(crate) fn add_effect(&mut self, db: usize, parts: &[&[u8]]) {
+        self.add_effect_of(db, self.effect_targets, parts.iter().copied());
+    }
+
+    /// As [`Server::add_effect`] of a command whose last part is an instant; replicas are told the
+    /// span from now on instead, which they add to their own clock (before 7.0).
+    pub(crate) fn add_relative_effect(&mut self, db: usize, parts: &[&[u8]]) {
+        let before = self.effects.items.len();
+        self.add_effect(db, parts);
+        self.effects.items[before..].iter_mut().for_each(|item| item.is_relative = true);
+    }
+
+    /// As [`Server::add_effect`], from any list of arguments.
+    pub(crate) fn add_effect_of<'p>(
+        &mut self,
+        db: usize,
+        targets: Targets,
+        parts: impl IntoIterator<Item = &'p [u8]>,
+    ) {
+        if self.is_propagating() && (targets.append_only || targets.replicas) {
+            self.effects.push(db, targets, parts);
+        }
+    }
+
+    /// Propagates what was noted, in a MULTI and EXEC of its own if it is more than one command, as
+    /// `propagatePendingCommands` does.
+    pub(crate) fn flush_effects(&mut self) {
+        if self.effects.items.is_empty() {
+            return;
+        }
+        let mut effects = std::mem::take(&mut self.effects);
+        let is_group = effects.items.len() > 1;
+        let (first, last) = (effects.items[0], effects.items[effects.items.len() - 1]);
+        if is_group {
+            self.propagate(first.db, &[b"MULTI"]);
+        }
+        self.propagate_each(&effects);
+        if is_group {
+            self.propagate(last.db, &[b"EXEC"]);
+        }
+        effects.clear();
+        self.effects = effects;
+    }
+
+    /// Propagates what was noted, each command on its own: what happens by itself is not a
+    /// transaction.
+    pub(crate) fn flush_effects_ungrouped(&mut self) {
+        let mut effects = std::mem::take(&mut self.effects);
+        self.propagate_each(&effects);
+        effects.clear();
+        self.effects = effects;
+    }
+
+    fn propagate_each(&mut self, effects: &Effects) {
+        let mut parts: Vec<&[u8]> = Vec::with_capacity(8);
+        for item in &effects.items {
+            parts.clear();
+            let spans = &effects.spans[item.first_span..item.first_span + item.spans];
+            parts.extend(
+                spans.iter().map(|span| &effects.bytes[span.start as usize..span.end as usize]),
+            );
+            if item.is_relative {
+                self.propagate_relative(*item, &parts);
+            } else {
+                self.propagate_to(item.targets, item.db, &parts);
+            }
+        }
+    }
+
+    /// The one place through which every change of the data leaves: `args` is a complete command
+    /// that repeats it in database `db`, with every time made absolute. Consumers put the SELECT in
+    /// front themselves when the database changes.
+    pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
+        self.propagate_to(Targets::ALL, db, args);
+    }
+
+    /// Tells the append-only file the instant, and replicas the span.
+    fn propagate_relative(&mut self, item: Item, args: &[&[u8]]) {
+        let at = args.last().and_then(|at| number::parse_integer(at)).unwrap_or(0);
+        let span = Decimal::of(at.saturating_sub(self.now_ms()));
+        let mut relative: Vec<&[u8]> = args.to_vec();
+        match relative.as_mut_slice() {
+            [_, _, _, word, time] => (*word, *time) = (b"PX", span.as_bytes()),
+            [word, _, time] => (*word, *time) = (b"PEXPIRE", span.as_bytes()),
+            _ => {}
+        }
+        if item.targets.append_only && self.persistence.wants_stream() {
+            self.persistence.feed(item.db, args);
+        }
+        if item.targets.replicas {
+            self.propagate_to(Targets::REPLICAS, item.db, &relative);
+        }
+    }
+
+    fn propagate_to(&mut self, targets: Targets, db: usize, args: &[&[u8]]) {
+        #[cfg(test)]
+        self.statistics.propagated.push((db, args.iter().map(|part| part.to_vec()).collect()));
+        if targets.append_only && self.persistence.wants_stream() {
+            self.persistence.feed(db, args);
+        }
+        if targets.replicas && self.replication.wants_stream() {
+            self.replication.feed(db, args);
+        } else if targets.replicas
+            && self.persistence.wants_stream()
+            && self.config.version >= RedisVersion::V7_2
+        {
+            self.replication.count_unfollowed();
+        }
+    }
+}
+
+impl Call<'_> {
+    /// Propagates this instead of the command as it was sent; may be called more than once.
+    pub(crate) fn state_effect(&mut self, parts: &[&[u8]]) {
+        self.effect = Effect::Stated;
+        self.server.add_effect(self.db, parts);
+    }
+
+    /// As [`Call::state_effect`] of a command whose last part is an instant. Before 7.0, replicas
+    /// are told the span from now on if that is what the client said.
+    pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, parts: &[&[u8]]) {
+        self.effect = Effect::Stated;
+        let is_relative = anchor == Anchor::Now && self.server.config.version < RedisVersion::V7_0;
+        if is_relative {
+            self.server.add_relative_effect(self.db, parts);
+        } else {
+            self.server.add_effect(self.db, parts);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! How messages of channels reach those who listen.
+
+use crate::data::glob;
+use crate::protocol::reply::{Protocol, Reply};
+use crate::state::client_key::ClientKey;
+use crate::state::server::Server;
+
+impl Server {
+    /// Sends a message to everybody who listens to a channel; returns to how many. This is
+    /// `pubsubPublishMessage` in pubsub.c.
+    pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> usize {
+        let listeners = self.pubsub.channels.get(channel).cloned().unwrap_or_default();
+        self.deliver(&listeners, &[b"message", channel, message]);
+        let mut receivers = listeners.len();
+        if self.pubsub.patterns.is_empty() {
+            return receivers;
+        }
+        let matching =
+            self.pubsub.patterns.iter().filter(|(pattern, _)| glob::matches(pattern, channel));
+        let matching: Vec<_> =
+            matching.map(|(pattern, clients)| (pattern.clone(), clients.clone())).collect();
+        for (pattern, clients) in matching {
+            self.deliver(&clients, &[b"pmessage", &pattern, channel, message]);
+            receivers += clients.len();
+        }
+        receivers
+    }
+
+    /// Sends a message to everybody who listens to a shard channel; returns to how many.
+    pub(crate) fn publish_to_shard(&mut self, channel: &[u8], message: &[u8]) -> usize {
+        let listeners = self.pubsub.shard_channels.get(channel).cloned().unwrap_or_default();
+        self.deliver(&listeners, &[b"smessage", channel, message]);
+        listeners.len()
+    }
+
+    /// Encodes a message once for each protocol in use and sends it.
+    fn deliver(&mut self, listeners: &[ClientKey], parts: &[&[u8]]) {
+        for protocol in [Protocol::Resp2, Protocol::Resp3] {
+            let speaks = |key: &&ClientKey| self.client(**key).protocol == protocol;
+            let clients: Vec<ClientKey> = listeners.iter().filter(speaks).copied().collect();
+            if clients.is_empty() {
+                continue;
+            }
+            let mut reply = Reply::default();
+            reply.protocol = protocol;
+            reply.push(parts.len());
+            parts.iter().for_each(|part| reply.bulk(part));
+            let bytes = reply.take();
+            clients.into_iter().for_each(|key| self.push_to(key, bytes.clone()));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What is sent to clients; it leaves at the end of the input.
+
+use crate::protocol::reply::Reply;
+use crate::state::client::ReplyMode;
+use crate::state::client_key::ClientKey;
+use crate::state::server::Server;
+use bytes::Bytes;
+use fencepost_machine::{ConnectionId, Output};
+
+impl Server {
+    /// Queues a message for a connection. It leaves at the end of the input, after the append-only
+    /// file was written.
+    pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
+        if !bytes.is_empty() {
+            self.sends.push(Output::Send { connection, bytes });
+        }
+    }
+
+    /// Sends what a command wrote to its client, unless CLIENT REPLY silenced it.
+    pub(crate) fn send_reply(&mut self, key: ClientKey, reply: &mut Reply) {
+        let client = self.client(key);
+        match client.connection {
+            Some(connection)
+                if matches!(client.reply_mode, ReplyMode::On) || client.was_subscribing() =>
+            {
+                let bytes = reply.take();
+                self.send(connection, bytes);
+            }
+            _ => reply.truncate(0),
+        }
+    }
+
+    /// Sends a message that is no reply, such as one of a channel, to a client. CLIENT REPLY does
+    /// not silence those (`CLIENT_PUSHING`).
+    pub(crate) fn push_to(&mut self, key: ClientKey, bytes: Bytes) {
+        let client = self.client(key);
+        if let Some(connection) = client.connection {
+            self.send(connection, bytes);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! CLIENT TRACKING: clients that cache what they read are told when it changes (tracking.c). Which
+//! command turns it on and how is in `commands::tracking`.
+//!
+//! A client either has every key that it reads remembered, and is told once of each that changes;
+//! or (BCAST) it names prefixes and is told of every key below them. Messages go to the client
+//! itself, if it speaks RESP3, or to another one that it names (REDIRECT).
+
+use crate::config::RedisVersion;
+use crate::protocol::args::Args;
+use crate::protocol::reply::{Protocol, Reply};
+use crate::state::client::Client;
+use crate::state::client_key::ClientKey;
+use crate::state::command_info::{Flags, keys_of_script};
+use crate::state::server::{Command, Server};
+use crate::state::tracking::{Mode, Pending, Prefix, Wishes};
+use bytes::Bytes;
+
+/// The channel by which clients that speak RESP2 hear of changes.
+const CHANNEL: &[u8] = b"__redis__:invalidate";
+
+impl Server {
+    /// Turns tracking on for a client, or changes how it tracks. Prefixes are added to those that
+    /// it has.
+    pub(crate) fn track(&mut self, key: ClientKey, mut wishes: Wishes) {
+        let client = self.client_mut(key);
+        let id = client.id;
+        if wishes.mode == Mode::Broadcast {
+            if wishes.prefixes.is_empty() {
+                wishes.prefixes.insert(Box::default());
+            }
+            let old = client.tracking.take().map(|old| old.prefixes).unwrap_or_default();
+            wishes.prefixes.extend(old);
+        }
+        for prefix in &wishes.prefixes {
+            let listeners =
+                &mut self.tracking.prefixes.entry(prefix.clone()).or_default().listeners;
+            if !listeners.contains(&key) {
+                listeners.push(key);
+            }
+        }
+        self.client_mut(key).tracking = Some(Box::new(wishes));
+        self.tracking.clients.insert(id, key);
+    }
+
+    /// Turns tracking off for a client.
+    pub(crate) fn untrack(&mut self, key: ClientKey) {
+        let client = self.client_mut(key);
+        let id = client.id;
+        let Some(wishes) = client.tracking.take() else { return };
+        self.forget_tracking(key, id, &wishes);
+    }
+
+    /// Removes a client that is gone.
+    pub(crate) fn forget_tracking(&mut self, key: ClientKey, id: u64, wishes: &Wishes) {
+        self.tracking.clients.swap_remove(&id);
+        for prefix in &wishes.prefixes {
+            let Some(known) = self.tracking.prefixes.get_mut(prefix) else { continue };
+            known.listeners.retain(|listener| *listener != key);
+            if known.listeners.is_empty() {
+                self.tracking.prefixes.remove(prefix);
+            }
+        }
+    }
+
+    /// Remembers the keys of a command that only reads, for the client that sent it or whose script
+    /// did.
+    pub(crate) fn remember_read(
+        &mut self,
+        key: ClientKey,
+        command: &'static Command,
+        args: Args<'_>,
+    ) {
+        let is_scripts = key == ClientKey::SCRIPT;
+        if self.tracking.clients.is_empty() || !command.flags.any(Flags::READONLY) {
+            return;
+        }
+        let Some(client) = self.acting.map(|key| self.client(key)) else { return };
+        let wants = client.tracking.as_ref().is_some_and(|wishes| match wishes.mode {
+            Mode::Read => true,
+            Mode::OptIn => wishes.caching,
+            Mode::OptOut => !wishes.caching,
+            Mode::Broadcast => false,
+        });
+        if !wants {
+            return;
+        }
+        let id = client.id;
+        // Before 7.2 a command that a script calls has all keys of the script remembered.
+        if is_scripts && self.config.version < RedisVersion::V7_2 {
+            for key in self.tracking.script_keys.clone() {
+                self.tracking.remember(&key, id);
+            }
+        } else {
+            command.keys_in(args).for_each(|key| self.tracking.remember(key, id));
+        }
+    }
+
+    /// A script is about to be executed.
+    pub(crate) fn remember_script(&mut self, command: &'static Command, args: Args<'_>) {
+        if !self.tracking.clients.is_empty() && command.flags.any(Flags::MOVABLE_KEYS) {
+            self.tracking.script_keys = keys_of_script(args).into_iter().map(Box::from).collect();
+        }
+    }
+
+    /// CLIENT CACHING holds for one command: for a transaction until its end.
+    pub(crate) fn forget_caching(&mut self, key: ClientKey) {
+        let client = self.client_mut(key);
+        let is_about_clients =
+            client.last_command.is_some_and(|command| command.full_name.starts_with("client|"));
+        if let Some(wishes) = &mut client.tracking
+            && !client.transaction.open
+            && !is_about_clients
+        {
+            wishes.caching = false;
+        }
+    }
+
+    /// A key was changed: all who have read it are told, and forgotten.
+    pub(crate) fn invalidate(&mut self, key: &[u8]) {
+        if self.tracking.readers.is_empty() && self.tracking.prefixes.is_empty() {
+            return;
+        }
+        let acting = self.acting;
+        for (prefix, below) in &mut self.tracking.prefixes {
+            if key.starts_with(prefix) {
+                below.changed.insert(key.into(), acting);
+            }
+        }
+        let Some(readers) = self.tracking.readers.swap_remove(key) else { return };
+        for id in readers {
+            let Some(&reader) = self.tracking.clients.get(&id) else { continue };
+            let wishes = self.client(reader).tracking.as_deref();
+            let Some(wishes) = wishes.filter(|wishes| wishes.mode != Mode::Broadcast) else {
+                continue;
+            };
+            match (acting == Some(reader), wishes.no_loop) {
+                (true, true) => {}
+                (true, false) => self.tracking.pending.push(Pending::Key(key.into())),
+                (false, _) => self.tell_changed(reader, &array(&[key])),
+            }
+        }
+    }
+
+    /// All keys are gone: all who track are told.
+    pub(crate) fn invalidate_all(&mut self) {
+        let all: Vec<ClientKey> = self.tracking.clients.values().copied().collect();
+        for key in all {
+            if self.acting == Some(key) {
+                self.tracking.pending.push(Pending::All);
+            } else {
+                self.tell_all_gone(key);
+            }
+        }
+        self.tracking.readers.clear();
+    }
+
+    /// Nobody is left to be told of what the command of a client has changed.
+    pub(crate) fn drop_pending(&mut self) {
+        self.tracking.pending.clear();
+    }
+
+    /// Sends what the command of a client has made known to that client itself, once it has its
+    /// reply.
+    pub(crate) fn tell_pending(&mut self, key: ClientKey) {
+        for pending in std::mem::take(&mut self.tracking.pending) {
+            match pending {
+                Pending::Key(changed) => self.tell_changed(key, &array(&[&*changed])),
+                Pending::All => self.tell_all_gone(key),
+            }
+        }
+    }
+
+    /// Tells those who listen to prefixes what has changed below them: at the end of a turn, all
+    /// changes in one message.
+    pub(crate) fn broadcast_changes(&mut self) {
+        if self.tracking.prefixes.is_empty() {
+            return;
+        }
+        let due: Vec<Prefix> = self
+            .tracking
+            .prefixes
+            .values_mut()
+            .filter(|prefix| !prefix.changed.is_empty())
+            .map(|prefix| Prefix {
+                listeners: prefix.listeners.clone(),
+                changed: std::mem::take(&mut prefix.changed),
+            })
+            .collect();
+        for Prefix { listeners, changed } in due {
+            for listener in listeners {
+                let no_loop = self.client(listener).tracking.as_ref().is_some_and(|it| it.no_loop);
+                let keys: Vec<&[u8]> = changed
+                    .iter()
+                    .filter(|(_, by)| !(no_loop && **by == Some(listener)))
+                    .map(|(key, _)| &**key)
+                    .collect();
+                if !keys.is_empty() {
+                    self.tell_changed(listener, &array(&keys));
+                }
+            }
+        }
+    }
+
+    fn tell_all_gone(&mut self, key: ClientKey) {
+        let mut nothing = Reply::default();
+        nothing.protocol = self.client(key).protocol;
+        nothing.null();
+        self.tell_changed(key, &nothing.take());
+    }
+
+    /// Sends a message to a client that tracks, or to the one that it names: `sendTrackingMessage`.
+    fn tell_changed(&mut self, key: ClientKey, what: &Bytes) {
+        let client = self.client(key);
+        let redirect = client.tracking.as_ref().map_or(0, |wishes| wishes.redirect);
+        let listener = match redirect {
+            0 => key,
+            id => match self.client_of_id(id) {
+                Some(listener) => listener,
+                None => return self.tell_broken(key, id),
+            },
+        };
+        let Client { protocol, subscriptions, .. } = self.client(listener);
+        let mut message = Reply::default();
+        message.protocol = *protocol;
+        match protocol {
+            Protocol::Resp3 => {
+                message.push(2);
+                message.bulk(b"invalidate");
+            }
+            Protocol::Resp2 if redirect != 0 && subscriptions.any() => {
+                message.push(3);
+                message.bulk(b"message");
+                message.bulk(CHANNEL);
+            }
+            Protocol::Resp2 => return,
+        }
+        let message = [message.take(), what.clone()].concat();
+        self.push_to(listener, message.into());
+    }
+
+    /// The client that is told instead is gone.
+    fn tell_broken(&mut self, key: ClientKey, id: u64) {
+        let client = self.client_mut(key);
+        if let Some(wishes) = &mut client.tracking {
+            wishes.is_broken = true;
+        }
+        if client.protocol == Protocol::Resp3 {
+            let mut message = Reply::default();
+            message.protocol = Protocol::Resp3;
+            message.push(2);
+            message.bulk(b"tracking-redir-broken");
+            message.integer(id as i64);
+            self.push_to(key, message.take());
+        }
+    }
+
+    /// The connected client of a number.
+    pub(crate) fn client_of_id(&self, id: u64) -> Option<ClientKey> {
+        self.connections.values().copied().find(|key| self.client(*key).id == id)
+    }
+}
+
+/// Keys as an array.
+fn array(keys: &[&[u8]]) -> Bytes {
+    let mut reply = Reply::default();
+    reply.array(keys.len());
+    keys.iter().for_each(|key| reply.bulk(key));
+    reply.take()
+}

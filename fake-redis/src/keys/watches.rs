@@ -1,0 +1,67 @@
+//! WATCH: which clients are overtaken by a change.
+
+use crate::state::client::{Transaction, Watch};
+use crate::state::client_key::ClientKey;
+use crate::state::server::Server;
+
+impl Server {
+    /// Watches a key for a client that does not yet.
+    pub(crate) fn watch(&mut self, client: ClientKey, db: usize, key: &[u8]) {
+        let place = (db, key.into());
+        if self.watches.by_key.get(&place).is_some_and(|clients| clients.contains(&client)) {
+            return;
+        }
+        let was_expired = self.database(db).get(key).is_some_and(|entry| self.is_expired(entry));
+        self.client_mut(client).watching.push(Watch { db, key: key.into(), was_expired });
+        self.watches.by_key.entry(place).or_default().push(client);
+    }
+
+    /// Forgets all that a client watches.
+    pub(crate) fn unwatch(&mut self, client: ClientKey) {
+        let watching = std::mem::take(&mut self.client_mut(client).watching);
+        self.watches.forget(client, &watching);
+        self.client_mut(client).transaction.overtaken = false;
+    }
+
+    /// A key was changed: the transactions of those who watch it will not happen.
+    pub(crate) fn touch_watched(&mut self, db: usize, key: &[u8]) {
+        if self.watches.by_key.is_empty() {
+            return;
+        }
+        let Some(clients) = self.watches.by_key.get(&(db, key.into())) else { return };
+        for client in clients.clone() {
+            self.client_mut(client).transaction.overtaken = true;
+        }
+    }
+
+    /// Exchanges two databases; keys that are watched in either and exist in either count as
+    /// changed.
+    pub(crate) fn swap_databases(&mut self, one: usize, other: usize) {
+        if one == other {
+            return;
+        }
+        let places = self.watches.by_key.keys().filter(|(db, _)| *db == one || *db == other);
+        let exists = |key: &[u8]| {
+            self.database(one).get(key).is_some() || self.database(other).get(key).is_some()
+        };
+        let touched: Vec<_> = places.filter(|(_, key)| exists(key)).cloned().collect();
+        touched.iter().for_each(|(db, key)| self.touch_watched(*db, key));
+        self.keyspace.swap(one, other);
+        self.blocking.note_all_ready();
+    }
+
+    /// Whether a key that a client watches has expired since, though nobody noticed. This is
+    /// `isWatchedKeyExpired` in multi.c.
+    pub(crate) fn has_expired_watch(&self, client: ClientKey) -> bool {
+        self.client(client).watching.iter().any(|watch| {
+            let entry = self.database(watch.db).get(&watch.key);
+            !watch.was_expired && entry.is_some_and(|entry| self.is_expired(entry))
+        })
+    }
+
+    /// Ends a client's transaction, and its watches with it.
+    pub(crate) fn discard_transaction(&mut self, client: ClientKey) {
+        self.client_mut(client).transaction = Transaction::default();
+        self.unwatch(client);
+    }
+}

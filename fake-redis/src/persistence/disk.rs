@@ -1,0 +1,63 @@
+//! What the disk is told at the end of an input, and what it says.
+
+use crate::state::server::Server;
+use fencepost_machine::DiskImage;
+use std::fmt::Write;
+
+impl Server {
+    /// Takes what the disk held. It is loaded when the server boots.
+    pub(crate) fn load_disk(&mut self, image: DiskImage) {
+        self.persistence.found = Some(image);
+    }
+
+    /// Lets the messages of this input go: with `appendfsync always` not before the disk has synced
+    /// what they promise.
+    pub(crate) fn release_sends(&mut self) {
+        let persistence = &mut self.persistence;
+        if persistence.awaits_sync() {
+            let sends = std::mem::take(&mut self.sends);
+            if !sends.is_empty() {
+                persistence.held.push_back((persistence.syncs_begun, sends));
+            }
+        } else {
+            self.outputs.list.append(&mut self.sends);
+        }
+    }
+
+    /// Whether an answer waits until the disk has synced.
+    pub(crate) fn answers_after_sync(&self) -> bool {
+        !self.persistence.held.is_empty()
+    }
+
+    /// The disk has synced what was appended.
+    pub(crate) fn disk_synced(&mut self) {
+        let persistence = &mut self.persistence;
+        persistence.syncs_done += 1;
+        persistence.progress.finish_sync();
+        while persistence.held.front().is_some_and(|(sync, _)| *sync <= persistence.syncs_done) {
+            self.outputs
+                .list
+                .extend(persistence.held.pop_front().into_iter().flat_map(|(_, sends)| sends));
+        }
+    }
+
+    /// Runs when [`crate::state::timers::Timer::Persistence`] is due.
+    pub(crate) fn persistence_cron(&mut self) {
+        self.sync_in_time();
+        self.save_in_time();
+    }
+
+    /// The section `# Persistence` of INFO, without its title.
+    pub(crate) fn write_persistence_info(&self, text: &mut String) {
+        let appends = u8::from(self.persistence.wants_stream());
+        let _ = write!(
+            text,
+            "loading:{}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\nrdb_bgsave_in_progress:0\r\n\
+             rdb_last_save_time:{}\r\nrdb_last_bgsave_status:ok\r\naof_enabled:{appends}\r\naof_rewrite_in_progress:0\r\n\
+             aof_last_write_status:ok\r\n",
+            u8::from(self.loading),
+            self.dirty,
+            self.persistence.last_save,
+        );
+    }
+}

@@ -1,0 +1,19 @@
+//! All data as a snapshot.
+
+use crate::data::rdb;
+use crate::state::client_key::ClientKey;
+use crate::state::replication::seconds;
+use crate::state::server::Server;
+use bytes::Bytes;
+
+impl Server {
+    /// All data as a snapshot, with its place in the replication history.
+    pub(crate) fn snapshot(&self) -> Bytes {
+        let origin = self.replication.origin(self.client(ClientKey::PRIMARY).db);
+        let version = self.config.version.text();
+        rdb::write(
+            &self.keyspace,
+            &rdb::About { version, seconds: seconds(self.now), origin: origin.as_ref() },
+        )
+    }
+}

@@ -1,0 +1,309 @@
+//! A connection that a server opens to another one: pipelined commands, each with what its reply is
+//! expected to be.
+//!
+//! Used by Sentinel for its links and by a replica for the handshake with its primary.
+
+use crate::protocol::reply::put_header;
+use crate::protocol::request::short_header;
+use bytes::{Bytes, BytesMut};
+use fencepost_machine::{ConnectionId, Output, Outputs};
+use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Hands out the ids of outgoing connections, counting down from `u32::MAX` as [`Output::Connect`]
+/// demands.
+#[derive(Debug)]
+pub(crate) struct OutgoingIds {
+    next: u32,
+}
+
+impl OutgoingIds {
+    /// Ids that nobody has used yet.
+    pub(crate) fn new() -> Self {
+        Self { next: u32::MAX }
+    }
+
+    /// The next id. It never comes again.
+    pub(crate) fn draw(&mut self) -> ConnectionId {
+        let id = ConnectionId(self.next);
+        self.next -= 1;
+        id
+    }
+}
+
+/// A connection to another server, from the attempt to open it until it breaks. Commands may be
+/// sent from the start: they leave once it is open, as hiredis does it.
+#[derive(Debug)]
+pub(crate) struct Outgoing<Expected> {
+    /// Its id towards the driver.
+    pub(crate) id: ConnectionId,
+    open: bool,
+    unsent: BytesMut,
+    received: BytesMut,
+    expected: VecDeque<Expected>,
+}
+
+/// The peer sent something that is not RESP: the connection is of no more use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the peer's answer is not resp")]
+pub(crate) struct NotResp;
+
+impl<Expected> Outgoing<Expected> {
+    /// Asks the driver for a connection.
+    pub(crate) fn connect(ids: &mut OutgoingIds, host: &str, port: u16, out: &mut Outputs) -> Self {
+        let id = ids.draw();
+        out.list.push(Output::Connect { connection: id, host: host.to_owned(), port });
+        Self {
+            id,
+            open: false,
+            unsent: BytesMut::new(),
+            received: BytesMut::new(),
+            expected: VecDeque::new(),
+        }
+    }
+
+    /// The driver says that the connection is open.
+    pub(crate) fn connected(&mut self) {
+        self.open = true;
+    }
+
+    /// Queues a command whose reply will be handed back with `expected`. It leaves at the next
+    /// [`Outgoing::flush`].
+    pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) {
+        self.command_without_reply(words);
+        self.expected.push_back(expected);
+    }
+
+    /// Queues a command that the peer answers with nothing, such as `REPLCONF ACK`.
+    pub(crate) fn command_without_reply(&mut self, words: &[&[u8]]) {
+        encode_command(words, &mut self.unsent);
+    }
+
+    /// How many commands still wait for their reply.
+    pub(crate) fn pending(&self) -> usize {
+        self.expected.len()
+    }
+
+    /// What has gathered, as one message, if the connection is open.
+    pub(crate) fn take_message(&mut self) -> Option<Output> {
+        let ready = self.open && !self.unsent.is_empty();
+        ready.then(|| Output::Send { connection: self.id, bytes: self.unsent.split().freeze() })
+    }
+
+    /// Sends what has gathered, as one message, if the connection is open.
+    pub(crate) fn flush(&mut self, out: &mut Outputs) {
+        if !self.unsent.is_empty() {
+            out.list.extend(self.take_message());
+        }
+    }
+
+    /// Takes bytes from the peer.
+    pub(crate) fn receive(&mut self, bytes: &[u8]) {
+        self.received.extend_from_slice(bytes);
+    }
+
+    /// The next frame if it is complete, with what was expected: `None` for a frame that answers no
+    /// command (a published message).
+    pub(crate) fn next_reply(&mut self) -> Result<Option<(Option<Expected>, BytesFrame)>, NotResp> {
+        if self.received.is_empty() {
+            return Ok(None);
+        }
+        if let Some(frame) = take_plain(&mut self.received) {
+            return Ok(Some((self.expected.pop_front(), frame)));
+        }
+        match decode_bytes_mut(&mut self.received) {
+            Ok(Some((frame, _, _))) => Ok(Some((self.expected.pop_front(), frame))),
+            Ok(None) => Ok(None),
+            Err(_) => Err(NotResp),
+        }
+    }
+
+    /// The bytes that were received and not yet decoded, for a stream that stops being RESP (the
+    /// payload that follows `PSYNC`).
+    pub(crate) fn undecoded(&mut self) -> &mut BytesMut {
+        &mut self.received
+    }
+
+    /// Closes the connection from this side.
+    pub(crate) fn close(self, out: &mut Outputs) {
+        out.list.push(Output::Close { connection: self.id });
+    }
+}
+
+/// Appends a command in the form in which clients send it, an array of bulk strings.
+///
+/// Of our own because every command of a Sentinel, a stream or a file is written here;
+/// redis-protocol's encoder is what the tests hold it to.
+pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
+    const HEADER_LENGTH_MAX: usize = 26;
+    buffer.reserve(
+        words.iter().map(|word| word.len() + HEADER_LENGTH_MAX).sum::<usize>() + HEADER_LENGTH_MAX,
+    );
+    put_header(buffer, b'*', words.len());
+    for word in words {
+        put_header(buffer, b'$', word.len());
+        buffer.extend_from_slice(word);
+        buffer.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Takes off a whole reply of a kind that is nearly every one: a status line, or an array of a few
+/// bulk strings, as messages of a channel are. `None` leaves it to the decoder.
+fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
+    match received.first()? {
+        b'+' => {
+            let end = memchr::memchr(b'\r', received)
+                .filter(|end| received.get(end + 1) == Some(&b'\n'))?;
+            let line = received.split_to(end + 2).freeze();
+            Some(BytesFrame::SimpleString(line.slice(1..end)))
+        }
+        b'*' => {
+            let (spans, length) = bulk_spans(received)?;
+            let bytes = received.split_to(length).freeze();
+            let element = |span| BytesFrame::BulkString(bytes.slice(span));
+            Some(BytesFrame::Array(spans.into_iter().flatten().map(element).collect()))
+        }
+        _ => None,
+    }
+}
+
+/// Where the elements of an array of at most four bulk strings are, and how long the array is, if
+/// it is there from end to end.
+fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
+    let (mut spans, mut at) = ([const { None }; 4], 0);
+    let count = exact_header(bytes, &mut at, b'*')?;
+    for span in spans.get_mut(..count).filter(|spans| !spans.is_empty())? {
+        let length = exact_header(bytes, &mut at, b'$')?;
+        let (start, end) = (at, at + length);
+        if bytes.get(end..end + 2)? != b"\r\n" {
+            return None;
+        }
+        (*span, at) = (Some(start..end), end + 2);
+    }
+    Some((spans, at))
+}
+
+/// As [`short_header`], but the line must end as it should.
+fn exact_header(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
+    let (number, length) = short_header(bytes.get(*at..)?, kind)?;
+    *at += length;
+    (bytes[*at - 1] == b'\n').then_some(number)
+}
+
+/// The text of a status or an error reply, nothing for any other.
+pub(crate) fn status_text(frame: &BytesFrame) -> Option<&[u8]> {
+    match frame {
+        BytesFrame::SimpleString(text) => Some(text),
+        BytesFrame::Error(text) => Some(text.as_bytes()),
+        _ => None,
+    }
+}
+
+/// The bytes of a bulk string, nothing for any other reply.
+pub(crate) fn bulk(frame: &BytesFrame) -> Option<&Bytes> {
+    match frame {
+        BytesFrame::BulkString(bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use redis_protocol::resp2::{encode::extend_encode_borrowed, types::BorrowedFrame};
+
+    /// Replies as servers send them, and pieces of them.
+    fn reply() -> impl Strategy<Value = Vec<u8>> {
+        let text = proptest::collection::vec(
+            prop_oneof![any::<u8>(), Just(b'\r'), Just(b'\n'), Just(b'$')],
+            0..40,
+        );
+        let bulk = text.prop_map(|text| {
+            [format!("${}\r\n", text.len()).into_bytes(), text, b"\r\n".to_vec()].concat()
+        });
+        let array = proptest::collection::vec(bulk.clone(), 0..6).prop_map(|elements| {
+            [format!("*{}\r\n", elements.len()).into_bytes(), elements.concat()].concat()
+        });
+        let line = "[+:-][A-Z\r0-9 ]{0,12}".prop_map(|line| format!("{line}\r\n").into_bytes());
+        let others = prop_oneof![
+            Just(b"$-1\r\n".to_vec()),
+            Just(b"*2\r\n:1\r\n+a\r\n".to_vec()),
+            Just(b"*-1\r\n".to_vec())
+        ];
+        let whole = prop_oneof![line, bulk, array, others];
+        (whole, 0..200_usize).prop_map(|(bytes, cut)| bytes[..bytes.len().min(cut + 1)].to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn commands_are_written_as_redis_protocol_writes_them(
+            words in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 1..12),
+        ) {
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            let (mut ours, mut theirs) = (BytesMut::new(), BytesMut::new());
+            encode_command(&words, &mut ours);
+            let frames: Vec<BorrowedFrame<'_>> = words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
+            extend_encode_borrowed(&mut theirs, &BorrowedFrame::Array(&frames), false).unwrap();
+            prop_assert_eq!(ours, theirs);
+        }
+
+        #[test]
+        fn what_is_taken_off_plainly_is_what_redis_protocol_takes_off(first in reply(), second in reply()) {
+            let mut ours = BytesMut::from([first, second].concat().as_slice());
+            let mut theirs = ours.clone();
+            if let Some(frame) = take_plain(&mut ours) {
+                let decoded = decode_bytes_mut(&mut theirs).unwrap().map(|(frame, _, _)| frame);
+                prop_assert_eq!(Some(frame), decoded);
+                prop_assert_eq!(ours, theirs);
+            }
+        }
+    }
+
+    #[test]
+    fn commands_wait_for_the_connection_and_leave_as_one_message() {
+        let (mut ids, mut out) = (OutgoingIds::new(), Outputs::default());
+        let mut outgoing = Outgoing::connect(&mut ids, "redis-1", 6379, &mut out);
+        outgoing.command(&[b"PING"], 1);
+        outgoing.command(&[b"INFO"], 2);
+        outgoing.flush(&mut out);
+        assert_eq!(out.list.len(), 1, "nothing is sent before the connection is open");
+        outgoing.connected();
+        outgoing.flush(&mut out);
+        outgoing.flush(&mut out);
+        let bytes = Bytes::from_static(b"*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nINFO\r\n");
+        assert_eq!(out.list[1..], [Output::Send { connection: ConnectionId(u32::MAX), bytes }]);
+    }
+
+    #[test]
+    fn replies_meet_their_commands_in_order_however_the_bytes_are_split() {
+        let (mut ids, mut out) = (OutgoingIds::new(), Outputs::default());
+        let mut outgoing = Outgoing::connect(&mut ids, "redis-1", 6379, &mut out);
+        outgoing.command(&[b"PING"], 1);
+        outgoing.command(&[b"GET", b"k"], 2);
+        let mut seen = Vec::new();
+        for byte in b"+PONG\r\n$3\r\nabc\r\n:7\r\n" {
+            outgoing.receive(&[*byte]);
+            while let Some(reply) = outgoing.next_reply().unwrap() {
+                seen.push(reply);
+            }
+        }
+        assert_eq!(
+            seen,
+            [
+                (Some(1), BytesFrame::SimpleString(Bytes::from_static(b"PONG"))),
+                (Some(2), BytesFrame::BulkString(Bytes::from_static(b"abc"))),
+                (None, BytesFrame::Integer(7)),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_answer_that_is_not_resp_is_an_error() {
+        let (mut ids, mut out) = (OutgoingIds::new(), Outputs::default());
+        let mut outgoing = Outgoing::<()>::connect(&mut ids, "redis-1", 6379, &mut out);
+        outgoing.receive(b"HTTP/1.1 400\r\n");
+        assert_eq!(outgoing.next_reply(), Err(NotResp));
+    }
+}

@@ -1,0 +1,49 @@
+//! What replication does by itself, and at the end of every input.
+
+use crate::state::replication::seconds;
+use crate::state::server::Server;
+use crate::state::timers::Timer;
+use fencepost_machine::WallTime;
+
+impl Server {
+    /// Starts replication when the server is up.
+    pub(crate) fn start_replication(&mut self) {
+        self.replication.no_replicas_since = seconds(self.now);
+        self.connect_to_primary();
+        self.schedule_replication();
+    }
+
+    /// Runs when [`Timer::Replication`] is due (`replicationCron`).
+    pub(crate) fn replication_cron(&mut self) {
+        if self.asleep_until.is_some() {
+            return self.schedule_replication();
+        }
+        self.advance_failover();
+        self.check_link();
+        self.acknowledge();
+        self.check_replicas();
+        self.replication.cron_runs += 1;
+        self.schedule_replication();
+    }
+
+    /// Sees to it that the cron goes on after a step back of the wall clock, by which its deadline
+    /// now lies far ahead: Redis runs it by the monotonic clock.
+    pub(crate) fn keep_replication_cron(&mut self) {
+        if self.is_replica() || !self.replication.replicas.is_empty() {
+            self.timers.limit(
+                Timer::Replication,
+                WallTime(self.now.0 + self.replication.period_micros()),
+                self.now,
+            );
+        }
+    }
+
+    /// Ends an input: what the stream has gained leaves for the replicas, and acknowledgements for
+    /// the primary.
+    pub(crate) fn flush_replication(&mut self) {
+        self.flush_stream();
+        if let Some(message) = self.replication.link.take_message() {
+            self.sends.push(message);
+        }
+    }
+}

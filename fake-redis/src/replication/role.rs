@@ -1,0 +1,71 @@
+//! Which side of replication a server is on: following a primary, or being one.
+
+use crate::data::rdb::Origin;
+use crate::state::client::Role;
+use crate::state::client_key::ClientKey;
+use crate::state::replication::seconds;
+use crate::state::server::Server;
+
+impl Server {
+    /// Takes up the place in the replication history that a loaded snapshot states
+    /// (`loadDataFromDisk`): a replica may go on from there, a primary may serve those who were
+    /// with it at that time.
+    pub(crate) fn resume_history(&mut self, origin: &Origin) {
+        if self.is_replica() {
+            self.replication.history.adopt(&origin.id, origin.offset);
+            self.replication.may_continue = true;
+            self.client_mut(ClientKey::PRIMARY).db = origin.stream_db;
+        } else {
+            self.replication.history.continue_from(
+                &origin.id,
+                origin.offset,
+                self.config.backlog_size,
+            );
+        }
+    }
+
+    /// Follows another primary (`replicationSetMaster`).
+    pub(crate) fn follow(&mut self, host: &str, port: u16) {
+        let was_primary = !self.is_replica();
+        self.drop_link();
+        self.replication.primary = Some((host.to_owned(), port));
+        self.disconnect_waiting();
+        self.disconnect_blocked();
+        // A former primary offers its own history: the new primary may be its former replica and
+        // know it.
+        self.replication.may_continue |= was_primary;
+        self.connect_to_primary();
+        self.schedule_replication();
+    }
+
+    /// Whether it follows this primary already.
+    pub(crate) fn follows(&self, host: &str, port: u16) -> bool {
+        let primary = self.replication.primary.as_ref();
+        primary.is_some_and(|(known, at)| known.eq_ignore_ascii_case(host) && *at == port)
+    }
+
+    /// Whether a client is a replica.
+    pub(crate) fn is_followed_by(&self, key: ClientKey) -> bool {
+        self.client(key).role == Role::Replica
+    }
+
+    /// Becomes a primary (`replicationUnsetMaster`): the old history stays valid up to this point,
+    /// under its own id.
+    pub(crate) fn promote(&mut self) {
+        if !self.is_replica() {
+            return;
+        }
+        self.drop_link();
+        self.replication.primary = None;
+        self.replication.may_continue = false;
+        let id = self.random.hexadecimal(40);
+        self.replication.history.branch_off(id);
+        self.disconnect_replicas();
+        self.replication.stream_db = None;
+        self.replication.no_replicas_since = seconds(self.now);
+        self.replication.down_since = None;
+        // As a replica it masked expired keys, and now it has to delete them.
+        self.schedule_expiry();
+        self.schedule_replication();
+    }
+}

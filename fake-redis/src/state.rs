@@ -1,0 +1,21 @@
+//! What a server remembers, each part by itself and then the server that has them all.
+//!
+//! The parts know nothing of the server; [`server`] has the rest of a recursive type with it: a
+//! server is given a table of commands, whose code takes a call of a server.
+
+pub(crate) mod blocking;
+pub(crate) mod busy;
+pub(crate) mod client;
+pub(crate) mod client_key;
+pub(crate) mod command_info;
+pub(crate) mod effects;
+pub(crate) mod persistence;
+pub(crate) mod pubsub;
+pub(crate) mod replication;
+pub(crate) mod scripts;
+pub(crate) mod server;
+pub(crate) mod statistics;
+pub(crate) mod timers;
+pub(crate) mod tracking;
+pub(crate) mod unread;
+pub(crate) mod watches;

@@ -1,0 +1,102 @@
+//! How much of the replication stream is safe from power loss: `fsynced_reploff` in aof.c of Redis
+//! 7.2, which WAITAOF and the acknowledgements of replicas speak of.
+
+use std::collections::VecDeque;
+
+/// Offsets of the replication stream, as far as the disk has come.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Progress {
+    /// Up to where effects were given to the file.
+    written: u64,
+    /// Whether some of that was given since the last sync began.
+    unsynced: bool,
+    /// Up to where the syncs reach that have begun and are not done.
+    under_way: VecDeque<u64>,
+    /// Up to where everything is safe.
+    pub(crate) synced: u64,
+}
+
+impl Progress {
+    /// Up to where everything is safe.
+    pub(crate) fn synced(&self) -> u64 {
+        self.synced
+    }
+
+    /// Whether anything was given to the file that no sync covers.
+    pub(crate) fn has_unsynced(&self) -> bool {
+        self.unsynced
+    }
+
+    /// Something was given to the file; the stream is at `offset` now.
+    pub(crate) fn append(&mut self, offset: u64) {
+        self.written = offset;
+        self.unsynced = true;
+    }
+
+    /// A sync begins.
+    pub(crate) fn begin_sync(&mut self) {
+        self.under_way.push_back(self.written);
+        self.unsynced = false;
+    }
+
+    /// The oldest sync is done.
+    pub(crate) fn finish_sync(&mut self) {
+        if let Some(offset) = self.under_way.pop_front() {
+            self.synced = self.synced.max(offset);
+        }
+    }
+
+    /// The files were replaced by all data, synced; the stream is at `offset`, which may be another
+    /// history's.
+    pub(crate) fn replace(&mut self, offset: u64) {
+        self.written = offset;
+        self.unsynced = false;
+        self.synced = offset;
+        self.under_way.iter_mut().for_each(|reach| *reach = offset);
+    }
+
+    /// An input ends with the stream at `offset`: if nothing waits for the disk, what the stream
+    /// gained is not for the disk.
+    pub(crate) fn rest(&mut self, offset: u64) {
+        if !self.unsynced && self.under_way.is_empty() {
+            self.written = offset;
+            self.synced = offset;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sync_covers_what_was_written_before_it_began_and_nothing_else() {
+        let mut progress = Progress::default();
+        progress.append(10);
+        progress.begin_sync();
+        progress.append(20);
+        progress.rest(20);
+        assert_eq!(progress.synced(), 0, "the first sync is not done");
+        progress.finish_sync();
+        assert_eq!((progress.synced(), progress.has_unsynced()), (10, true));
+        progress.rest(25);
+        assert_eq!(progress.synced(), 10, "what came later is not covered");
+    }
+
+    #[test]
+    fn what_is_not_for_the_disk_holds_nobody_up() {
+        let mut progress = Progress::default();
+        progress.rest(37);
+        assert_eq!(progress.synced(), 37);
+    }
+
+    #[test]
+    fn a_new_history_begins_with_its_snapshot() {
+        let mut progress = Progress::default();
+        progress.append(500);
+        progress.begin_sync();
+        progress.replace(40);
+        progress.finish_sync();
+        assert_eq!(progress.synced(), 40, "a sync of the old file says nothing of the new history");
+    }
+}

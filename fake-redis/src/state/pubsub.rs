@@ -1,0 +1,68 @@
+//! Channels: who listens.
+
+use crate::state::client::Subscriptions;
+use crate::state::client_key::ClientKey;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+/// Listeners of each name, in the order in which they came. The names have no order: each is
+/// removed in constant time, since one client may bring and take thousands.
+pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
+
+/// Three kinds of subscription.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// SUBSCRIBE.
+    Channel,
+    /// PSUBSCRIBE.
+    Pattern,
+    /// SSUBSCRIBE.
+    ShardChannel,
+}
+
+/// Who listens to what.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PubSub {
+    /// By channel.
+    pub(crate) channels: Listeners,
+    /// By pattern.
+    pub(crate) patterns: Listeners,
+    /// By shard channel.
+    pub(crate) shard_channels: Listeners,
+}
+
+impl PubSub {
+    /// The listeners of one kind.
+    pub(crate) fn of(&mut self, kind: Kind) -> &mut Listeners {
+        match kind {
+            Kind::Channel => &mut self.channels,
+            Kind::Pattern => &mut self.patterns,
+            Kind::ShardChannel => &mut self.shard_channels,
+        }
+    }
+
+    /// Adds a listener that is not one yet.
+    pub(crate) fn add(&mut self, kind: Kind, name: &[u8], client: ClientKey) {
+        self.of(kind).entry(name.into()).or_default().push(client);
+    }
+
+    /// Removes a listener.
+    pub(crate) fn remove(&mut self, kind: Kind, name: &[u8], client: ClientKey) {
+        let listeners = self.of(kind);
+        let Some(clients) = listeners.get_mut(name) else { return };
+        clients.retain(|listener| *listener != client);
+        if clients.is_empty() {
+            listeners.swap_remove(name);
+        }
+    }
+
+    /// Removes a client that is gone.
+    pub(crate) fn forget(&mut self, client: ClientKey, subscriptions: &Subscriptions) {
+        subscriptions.channels.iter().for_each(|name| self.remove(Kind::Channel, name, client));
+        subscriptions.patterns.iter().for_each(|name| self.remove(Kind::Pattern, name, client));
+        subscriptions
+            .shard_channels
+            .iter()
+            .for_each(|name| self.remove(Kind::ShardChannel, name, client));
+    }
+}

@@ -1,0 +1,46 @@
+//! Clients that wait until their writes are elsewhere, or on disk.
+
+use super::Replication;
+use crate::state::client_key::ClientKey;
+
+/// What is to become of a write before its client is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Goal {
+    /// WAIT: so many replicas have applied it.
+    Applied {
+        /// How many.
+        replicas: usize,
+    },
+    /// WAITAOF: it is synced to the append-only files of so many replicas, and to our own.
+    Synced {
+        /// Whether our own counts.
+        local: bool,
+        /// How many.
+        replicas: usize,
+    },
+}
+
+/// A client in WAIT or WAITAOF.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Waiting {
+    /// Who waits.
+    pub(crate) client: ClientKey,
+    /// Until that much of the stream has got there.
+    pub(crate) offset: u64,
+    /// Where it is to be.
+    pub(crate) goal: Goal,
+    /// When it is answered at the latest, in wall-clock milliseconds; `None` is never.
+    pub(crate) until_ms: Option<i64>,
+}
+
+impl Replication {
+    /// How many replicas have acknowledged that much of the stream.
+    pub(crate) fn acknowledged(&self, offset: u64) -> usize {
+        self.replicas.iter().filter(|replica| replica.acknowledged >= offset).count()
+    }
+
+    /// How many replicas have that much of the stream safe on disk.
+    pub(crate) fn synced(&self, offset: u64) -> usize {
+        self.replicas.iter().filter(|replica| replica.synced >= offset).count()
+    }
+}

@@ -1,0 +1,114 @@
+//! A row of the table of commands.
+
+use super::Call;
+use crate::config::RedisVersion;
+use crate::protocol::error::CommandResult;
+use crate::state::command_info::{CommandInfo, Flags, Keys};
+use std::fmt;
+use std::ops::Deref;
+
+/// The code of a command.
+pub(crate) type Run = fn(&mut Call<'_>) -> CommandResult;
+
+/// A row of the table.
+pub(crate) struct Command {
+    /// What is known of it.
+    pub(crate) info: CommandInfo,
+    /// Its code. That of most containers is never reached.
+    pub(crate) run: Run,
+    /// If it is a container, what it contains.
+    pub(crate) subcommands: &'static [Command],
+}
+
+impl Deref for Command {
+    type Target = CommandInfo;
+
+    fn deref(&self) -> &CommandInfo {
+        &self.info
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.full_name)
+    }
+}
+
+impl PartialEq for Command {
+    fn eq(&self, other: &Command) -> bool {
+        self.full_name == other.full_name
+    }
+}
+
+impl Command {
+    /// A row for a command.
+    pub(crate) const fn new(
+        name: &'static str,
+        arity: i32,
+        flags: Flags,
+        keys: Keys,
+        run: Run,
+    ) -> Command {
+        let since = RedisVersion::V6_2;
+        let info = CommandInfo { name, full_name: name, arity, flags, keys, since };
+        Command { info, run, subcommands: &[] }
+    }
+
+    /// A row for a subcommand; its name is what follows the bar.
+    pub(crate) const fn sub(
+        full_name: &'static str,
+        arity: i32,
+        flags: Flags,
+        run: Run,
+    ) -> Command {
+        let name = name_after_bar(full_name);
+        let (keys, since) = (Keys::NONE, RedisVersion::V6_2);
+        Command {
+            info: CommandInfo { name, full_name, arity, flags, keys, since },
+            run,
+            subcommands: &[],
+        }
+    }
+
+    /// A row for a container.
+    pub(crate) const fn container(name: &'static str, subcommands: &'static [Command]) -> Command {
+        let row = Command::new(name, -2, Flags::NONE, Keys::NONE, unreachable_container);
+        Command { subcommands, ..row }
+    }
+
+    /// Gives a container code of its own, for when its name comes alone.
+    pub(crate) const fn runs(mut self, arity: i32, flags: Flags, run: Run) -> Command {
+        (self.info.arity, self.info.flags, self.run) = (arity, flags, run);
+        self
+    }
+
+    /// Makes older versions not know it.
+    pub(crate) const fn since(mut self, version: RedisVersion) -> Command {
+        self.info.since = version;
+        self
+    }
+
+    /// Gives a subcommand keys.
+    pub(crate) const fn with_keys(mut self, keys: Keys) -> Command {
+        self.info.keys = keys;
+        self
+    }
+
+    /// The subcommand of this name, in any case.
+    pub(crate) fn subcommand(&self, name: &[u8]) -> Option<&'static Command> {
+        self.subcommands.iter().find(|sub| sub.name.as_bytes().eq_ignore_ascii_case(name))
+    }
+}
+
+fn unreachable_container(_: &mut Call<'_>) -> CommandResult {
+    Err(crate::protocol::error::SYNTAX)
+}
+
+const fn name_after_bar(full_name: &'static str) -> &'static str {
+    let bytes = full_name.as_bytes();
+    let mut index = 0;
+    while bytes[index] != b'|' {
+        index += 1;
+    }
+    full_name.split_at(index + 1).1
+}
