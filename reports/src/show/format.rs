@@ -13,6 +13,7 @@ mod github;
 mod glyphs;
 pub(crate) mod heat_map;
 pub(crate) mod html;
+mod html_measures;
 mod html_picture;
 mod html_sweep;
 mod html_tables;

@@ -38,8 +38,9 @@ pub(super) fn plot(report: &BoundaryReport) -> String {
         x: Axis { name: quantity.name.clone(), show },
         y: Axis { name: "violated".to_owned(), show: |share| format!("{:.0} %", share * 100.0) },
         span: Span::Shares,
-        series: vec![Series { name: String::new(), points: points.collect() }],
+        series: vec![Series { name: String::new(), points: points.collect(), is_joined: true }],
         marks,
+        bands: Vec::new(),
     }
     .svg()
 }

@@ -16,6 +16,7 @@ pub(super) fn plot(report: &LoadReport) -> String {
         Series {
             name: case.waiting.clone(),
             points: case.commands_over_time.iter().enumerate().map(point).collect(),
+            is_joined: true,
         }
     });
     Plot {
@@ -32,6 +33,7 @@ pub(super) fn plot(report: &LoadReport) -> String {
         span: Span::Decades,
         series: series.collect(),
         marks: Vec::new(),
+        bands: Vec::new(),
     }
     .svg()
 }

@@ -3,7 +3,7 @@
 //! escapes what it is given.
 
 use super::canvas::Extent;
-use super::{Format, Needs, html_picture, html_sweep, html_tables};
+use super::{Format, Needs, html_measures, html_picture, html_sweep, html_tables};
 use crate::record::visible::visible_json;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
@@ -196,6 +196,7 @@ fn section(run: &RunReport, index: usize, fill: Fill) -> Markup {
             (html_picture::of(run, index, fill))
             (html_tables::violations(run, index))
             (html_tables::plans(run))
+            (html_measures::of(run))
             (html_tables::facts(run))
             (html_tables::events(run, index))
         }

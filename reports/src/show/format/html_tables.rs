@@ -266,7 +266,7 @@ fn event(entry: &TimelineEntry, prefix: &str) -> Markup {
 }
 
 /// A table with a caption; nothing if it would be empty.
-fn table(caption: &str, names: &[&str], rows: &[Vec<String>]) -> Markup {
+pub(super) fn table(caption: &str, names: &[&str], rows: &[Vec<String>]) -> Markup {
     if rows.is_empty() {
         return Markup::default();
     }

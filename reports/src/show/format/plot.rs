@@ -28,6 +28,8 @@ pub(crate) struct Plot {
     pub(crate) series: Vec<Series>,
     /// Upright lines.
     pub(crate) marks: Vec<Mark>,
+    /// Spans behind the lines.
+    pub(crate) bands: Vec<Band>,
 }
 
 /// What an upward axis spans.
@@ -54,6 +56,8 @@ pub(crate) struct Series {
     pub(crate) name: String,
     /// From left to right.
     pub(crate) points: Vec<Point>,
+    /// Whether a line joins them; else each stands for itself.
+    pub(crate) is_joined: bool,
 }
 
 /// One value.
@@ -70,6 +74,16 @@ pub(crate) struct Point {
 pub(crate) struct Mark {
     /// Where it stands.
     pub(crate) x: f64,
+    /// What it is.
+    pub(crate) words: String,
+}
+
+/// A span of the axis to the right, with words that are shown when it is pointed at.
+pub(crate) struct Band {
+    /// Where it begins.
+    pub(crate) from: f64,
+    /// Where it ends.
+    pub(crate) to: f64,
     /// What it is.
     pub(crate) words: String,
 }
@@ -94,6 +108,9 @@ impl Plot {
             escaped(STYLE),
             escaped(&self.subtitle)
         );
+        for band in &self.bands {
+            svg.push_str(&background(&scale, band));
+        }
         self.axes(&scale, &mut svg);
         for (row, mark) in self.marks.iter().enumerate() {
             svg.push_str(&upright(&scale, mark, row));
@@ -109,6 +126,7 @@ impl Plot {
     fn scale(&self) -> Scale {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let across = points().map(|point| point.x).chain(self.marks.iter().map(|mark| mark.x));
+        let across = across.chain(self.bands.iter().flat_map(|band| [band.from, band.to]));
         let (from, to) =
             across.fold((f64::MAX, f64::MIN), |(least, most), x| (least.min(x), most.max(x)));
         let highest = points().map(|point| point.y).fold(0.0, f64::max);
@@ -216,18 +234,32 @@ fn upright(scale: &Scale, mark: &Mark, row: usize) -> String {
     )
 }
 
+/// At least as wide as can be seen.
+fn background(scale: &Scale, band: &Band) -> String {
+    let (from, to) = (scale.x(band.from), scale.x(band.to));
+    format!(
+        "<rect x=\"{from:.1}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{}\" \
+         fill=\"var(--fault)\" fill-opacity=\".14\"><title>{}</title></rect>\n",
+        (to - from).max(2.0),
+        BOTTOM - TOP,
+        escaped(&band.words)
+    )
+}
+
 fn line(scale: &Scale, series: &Series, number: usize) -> String {
     let class = (number - 1) % 8 + 1;
-    let points: Vec<String> = series
-        .points
-        .iter()
-        .map(|point| format!("{:.1},{:.1}", scale.x(point.x), scale.y(point.y)))
-        .collect();
-    let mut svg = format!(
-        "<g class=\"c{class}\"><polyline fill=\"none\" stroke=\"var(--own)\" stroke-width=\"2\" \
-         points=\"{}\"/>",
-        points.join(" ")
-    );
+    let mut svg = format!("<g class=\"c{class}\">");
+    if series.is_joined {
+        let points: Vec<String> = series
+            .points
+            .iter()
+            .map(|point| format!("{:.1},{:.1}", scale.x(point.x), scale.y(point.y)))
+            .collect();
+        svg.push_str(&format!(
+            "<polyline fill=\"none\" stroke=\"var(--own)\" stroke-width=\"2\" points=\"{}\"/>",
+            points.join(" ")
+        ));
+    }
     for point in &series.points {
         let (x, y) = (scale.x(point.x), scale.y(point.y));
         if let Some((low, high)) = point.between {
@@ -271,8 +303,9 @@ mod tests {
             x: Axis { name: "x".to_owned(), show: |value| format!("{value}") },
             y: Axis { name: "y".to_owned(), show: percent },
             span: Span::Shares,
-            series: vec![Series { name: "one".to_owned(), points }],
+            series: vec![Series { name: "one".to_owned(), points, is_joined: true }],
             marks: vec![Mark { x: 5.0, words: "bound".to_owned() }],
+            bands: vec![Band { from: 1.0, to: 2.0, words: "c & d".to_owned() }],
         }
         .svg()
     }
