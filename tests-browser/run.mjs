@@ -118,6 +118,21 @@ const checks = {
     await close();
   },
 
+  async "waits and holds are dots before the spans of the faults, and a table says where the faults struck"() {
+    for (const colorScheme of ["light", "dark"]) {
+      const { page, complaints, close } = await open("run.html", { colorScheme });
+      const details = page.locator("details", { hasText: "Waits, holds and faults" }).first();
+      await details.locator("summary").click();
+      assert(await details.locator("circle").count() > 20, "dots");
+      assert(await details.locator("rect[fill-opacity] title").count() > 0, "a span that says what it is");
+      await details.getByText("95th percentile").waitFor();
+      await details.getByText("Where in the protocol the faults struck").waitFor();
+      await accessible(page, `run.html, waits and holds, ${colorScheme}`);
+      assert.deepEqual(complaints, []);
+      await close();
+    }
+  },
+
   async "dark mode is dark"() {
     const { page, complaints, close } = await open("run.html", { colorScheme: "dark" });
     const colour = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);

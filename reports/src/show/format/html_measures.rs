@@ -84,7 +84,7 @@ fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[Sort]) -> Plot {
         Band { from: seconds(fault.from.time), to: seconds(to), words }
     });
     Plot {
-        title: format!("How long {} took", run.client),
+        title: format!("Waits and holds of {}", run.client),
         subtitle: "A dot for each acquire and each critical section, where it began; spans of \
                    faults are shaded"
             .to_owned(),
@@ -126,7 +126,7 @@ fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
     });
     table(
         "How long they took",
-        &["", "during", "how many", "half at most", "95 % at most", "longest"],
+        &["", "during", "how many", "median", "95th percentile", "longest"],
         &rows.collect::<Vec<_>>(),
     )
 }
