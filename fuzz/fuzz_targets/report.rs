@@ -4,7 +4,7 @@
 
 use fencepost_reports::documents::matrix::VIEWS;
 use fencepost_reports::documents::read::{Document, read_any, read_matrix};
-use fencepost_reports::show::format::FORMATS;
+use fencepost_reports::show::format::{FORMATS, Format};
 use fencepost_reports::summary::sweep::{Gaps, Sweep, merge};
 use fencepost_reports::{Report, judge, validate};
 use libfuzzer_sys::fuzz_target;
@@ -31,8 +31,8 @@ fn write(report: &Report) {
 
 fn write_sweep(sweep: &Sweep) {
     let Ok(sum) = merge(std::slice::from_ref(sweep), Gaps::Allowed) else { return };
-    for format in FORMATS.iter().filter(|format| format.tells_of_sweeps()) {
-        format.write_sweep(&sum, &mut Vec::new()).expect("memory takes everything");
+    for format in FORMATS.iter().filter_map(Format::of_sweeps) {
+        format.write(&sum, &mut Vec::new()).expect("memory takes everything");
     }
 }
 

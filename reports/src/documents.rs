@@ -1,12 +1,14 @@
 //! The other published documents: each is a type, its views, and how it is read back.
 //!
 //! In: results of studies (many runs added up for one question). Out: [`matrix`], [`boundary`],
-//! [`load`], [`certificate`] and the pages of the [`gallery`], the [`schema`] of every published
-//! format, [`read`], which takes any of them back, and the [`site`] of the documentation.
+//! [`load`], [`certificate`], histories that were [`judged`] again, the pages of the [`gallery`],
+//! the [`schema`] of every published format, [`read`], which takes any of them back, and the
+//! [`site`] of the documentation.
 
 pub mod boundary;
 pub mod certificate;
 pub mod gallery;
+pub mod judged;
 pub mod load;
 pub mod matrix;
 pub mod read;

@@ -20,8 +20,10 @@ pub const FORMAT: &str = "fencepost.certificate";
 /// The version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
 /// The ways to write a certificate.
-pub const VIEWS: &[View<Certificate>] =
-    &[View::new("text", text::text), View::JSON, View::new("html", html::html)];
+pub const VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
+
+/// The certificate as a page for a browser.
+pub const HTML: View<Certificate> = View::new("html", html::html);
 
 /// What was enumerated, and that nothing was found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -166,7 +168,7 @@ mod tests {
     use crate::documents::schema::schema;
 
     fn json(certificate: &Certificate) -> String {
-        VIEWS.iter().find(|view| view.name == "json").unwrap().write(certificate).unwrap()
+        View::JSON.write(certificate).unwrap()
     }
 
     #[test]

@@ -50,8 +50,20 @@ use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
 
-/// A way to write reports and sweep summaries.
-pub trait Format: Sync {
+/// A way to write reports, and of most also a way to write sweep summaries. An entry of
+/// [`FORMATS`].
+pub struct Format {
+    runs: &'static dyn RunFormat,
+    /// A trace of one run has no way to write many.
+    sweeps: Option<&'static dyn SweepFormat>,
+    /// Whether it has escapes of its own for whatever a name may hold. Those for people and for
+    /// tools that read lines have not, and are given visible text only: no name in a report can
+    /// begin a line or reach the terminal as an escape sequence.
+    escapes: bool,
+}
+
+/// How a format writes reports.
+trait RunFormat: Sync {
     /// What `--format` takes.
     fn name(&self) -> &'static str;
 
@@ -72,19 +84,91 @@ pub trait Format: Sync {
         let _ = page;
         self.write_run(report, out)
     }
+}
 
-    /// Whether it has a way to write sweeps: a trace of one run has not.
-    fn tells_of_sweeps(&self) -> bool {
-        true
-    }
-
+/// How a format writes sweep summaries.
+trait SweepFormat: Sync {
     /// Whether a sweep is written with how it compares with its baseline.
     fn tells_of_baselines(&self) -> bool {
         false
     }
 
-    /// Writes what many seeds showed; an error of a format that does not tell of sweeps.
+    /// Writes what many seeds showed.
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()>;
+}
+
+impl Format {
+    /// A format that writes reports only.
+    const fn of_runs<F: RunFormat>(format: &'static F) -> Format {
+        Format { runs: format, sweeps: None, escapes: false }
+    }
+
+    /// A format that writes reports and sweeps.
+    const fn of_both<F: RunFormat + SweepFormat>(format: &'static F) -> Format {
+        Format { runs: format, sweeps: Some(format), escapes: false }
+    }
+
+    /// What `--format` takes.
+    pub fn name(&self) -> &'static str {
+        self.runs.name()
+    }
+
+    /// One line for people.
+    pub fn about(&self) -> &'static str {
+        self.runs.about()
+    }
+
+    /// What a report must hold to be written in full.
+    pub fn needs(&self) -> Needs {
+        self.runs.needs()
+    }
+
+    /// Writes what one seed showed. Colour is written as ANSI sequences; whoever owns the terminal
+    /// strips them where they are not wanted.
+    pub fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        match self.escapes {
+            true => self.runs.write_run(report, out),
+            false => self.runs.write_run(&*visible_in(report)?, out),
+        }
+    }
+
+    /// The same, for a reader who sees it in a page of this shape.
+    pub fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        match self.escapes {
+            true => self.runs.write_run_in(page, report, out),
+            false => self.runs.write_run_in(page, &*visible_in(report)?, out),
+        }
+    }
+
+    /// The format as a way to write sweeps; `None` if it has none.
+    pub fn of_sweeps(&self) -> Option<OfSweeps> {
+        let (name, escapes) = (self.name(), self.escapes);
+        self.sweeps.map(|format| OfSweeps { name, format, escapes })
+    }
+}
+
+/// A format as a way to write sweep summaries.
+#[derive(Clone, Copy)]
+pub struct OfSweeps {
+    /// What `--format` takes.
+    pub name: &'static str,
+    format: &'static dyn SweepFormat,
+    escapes: bool,
+}
+
+impl OfSweeps {
+    /// Whether a sweep is written with how it compares with its baseline.
+    pub fn tells_of_baselines(&self) -> bool {
+        self.format.tells_of_baselines()
+    }
+
+    /// Writes what many seeds showed.
+    pub fn write(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+        match self.escapes {
+            true => self.format.write_sweep(sweep, out),
+            false => self.format.write_sweep(&*visible_in(sweep)?, out),
+        }
+    }
 }
 
 /// The shape of what a reader sees.
@@ -134,62 +218,30 @@ pub enum Needs {
     Wire,
 }
 
-/// Every format, in the order in which they are listed. Those for people and for tools that read
-/// lines are [`Shown`]; JSON has escapes of its own.
-pub const FORMATS: &[&dyn Format] = &[
-    &Shown(text::Text),
-    &json::Json,
-    &Shown(html::Html),
-    &Shown(svg::Svg),
-    &Shown(markdown::Markdown),
-    &Shown(mermaid::Mermaid),
-    &Shown(perfetto::Perfetto),
-    &Shown(edn::Edn),
-    &Shown(porcupine::Porcupine),
-    &Shown(shiviz::Shiviz),
-    &Shown(junit::Junit),
-    &Shown(github::Github),
+/// Lines for people.
+pub const TEXT: Format = Format::of_both(&text::Text);
+/// The published JSON, which has escapes of its own.
+pub const JSON: Format = Format { escapes: true, ..Format::of_both(&json::Json) };
+/// One self-contained page.
+pub const HTML: Format = Format::of_both(&html::Html);
+
+/// Every format, in the order in which they are listed.
+pub const FORMATS: &[Format] = &[
+    TEXT,
+    JSON,
+    HTML,
+    Format::of_both(&svg::Svg),
+    Format::of_both(&markdown::Markdown),
+    Format::of_both(&mermaid::Mermaid),
+    Format::of_runs(&perfetto::Perfetto),
+    Format::of_runs(&edn::Edn),
+    Format::of_runs(&porcupine::Porcupine),
+    Format::of_runs(&shiviz::Shiviz),
+    Format::of_both(&junit::Junit),
+    Format::of_both(&github::Github),
 ];
 
-/// A format that is given visible text only: no name in a report can begin a line or reach the
-/// terminal as an escape sequence.
-struct Shown<F>(F);
-
-impl<F: Format> Format for Shown<F> {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn about(&self) -> &'static str {
-        self.0.about()
-    }
-
-    fn needs(&self) -> Needs {
-        self.0.needs()
-    }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        self.0.write_run(&*visible_in(report)?, out)
-    }
-
-    fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        self.0.write_run_in(page, &*visible_in(report)?, out)
-    }
-
-    fn tells_of_sweeps(&self) -> bool {
-        self.0.tells_of_sweeps()
-    }
-
-    fn tells_of_baselines(&self) -> bool {
-        self.0.tells_of_baselines()
-    }
-
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        self.0.write_sweep(&*visible_in(sweep)?, out)
-    }
-}
-
 /// The format of a name.
-pub fn format_named(name: &str) -> Option<&'static dyn Format> {
-    FORMATS.iter().copied().find(|format| format.name() == name)
+pub fn format_named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name() == name)
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::output::print;
-use super::{Failure, Outcome, explain, load};
+use super::{Failure, Outcome, explain, list, load};
 use crate::studies::boundary::quantity::QUANTITIES;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory};
@@ -10,8 +10,8 @@ use clap_complete::Shell;
 use fencepost_clients::{CLIENTS, Coordinator};
 use fencepost_faults::FAMILIES;
 use fencepost_reports::Kind;
-use fencepost_reports::documents::{boundary, certificate, matrix};
-use fencepost_reports::show::format::{FORMATS, compare};
+use fencepost_reports::documents::{boundary, certificate, judged, matrix};
+use fencepost_reports::show::format::{FORMATS, Format, compare};
 use fencepost_reports::show::view::View;
 
 /// Prints the script.
@@ -58,15 +58,15 @@ fn formats(command: &str) -> Vec<&'static str> {
         views.iter().map(|view| view.name).collect()
     }
     match command {
-        "list" | "check" => vec!["text", "json"],
+        "list" => names(list::VIEWS),
+        "check" => names(judged::VIEWS),
         "explore" => names(certificate::VIEWS),
         "boundary" => names(boundary::VIEWS),
         "load" => names(fencepost_reports::documents::load::VIEWS),
         "matrix" => names(matrix::VIEWS),
         "compare" => names(compare::VIEWS),
         "sweep" | "merge" => {
-            let tell = FORMATS.iter().filter(|format| format.tells_of_sweeps());
-            tell.map(|format| format.name()).collect()
+            FORMATS.iter().filter_map(Format::of_sweeps).map(|format| format.name).collect()
         }
         _ => FORMATS.iter().map(|format| format.name()).collect(),
     }

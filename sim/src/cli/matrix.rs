@@ -14,7 +14,7 @@ use crate::files::write_file;
 use crate::run::verdicts::conditions;
 use fencepost_clients::Definition;
 use fencepost_faults::FAMILIES;
-use fencepost_reports::documents::matrix::{Agreement, Matrix, VIEWS, stale};
+use fencepost_reports::documents::matrix::{Agreement, MARKDOWN, Matrix, VIEWS, stale};
 use fencepost_reports::documents::read::read_matrix;
 use fencepost_reports::show::view::View;
 use fencepost_reports::summary::sweep::Sweep;
@@ -32,8 +32,8 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     let scenario = scenario_in(&source, &sweep.config)?;
     let matrix = Matrix::of(&sweep, conditions(&scenario));
     if let Some(folder) = &arguments.out {
-        for (format, file) in [("json", "matrix.json"), ("markdown", "matrix.md")] {
-            let content = written(view(VIEWS, format)?, &matrix)?;
+        for (view, file) in [(&View::JSON, "matrix.json"), (&MARKDOWN, "matrix.md")] {
+            let content = written(view, &matrix)?;
             write_file(&folder.join(file), content.as_bytes())?;
         }
     }

@@ -10,7 +10,7 @@ use crate::setup::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
-use fencepost_reports::show::format::{FORMATS, Format};
+use fencepost_reports::show::format::{FORMATS, Format, OfSweeps, format_named};
 use fencepost_reports::show::view::View;
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ pub(crate) struct Options {
     pub(crate) cells: Vec<(&'static Definition, Families)>,
     pub(crate) scenario: Scenario,
     pub(crate) engine: Engine,
-    pub(crate) format: &'static dyn Format,
+    pub(crate) format: &'static Format,
 }
 
 impl Options {
@@ -98,25 +98,22 @@ pub(crate) fn client_of(name: &str, scenario: &Scenario) -> Result<&'static Defi
 }
 
 /// The format of that name.
-pub(crate) fn format(name: &str) -> Result<&'static dyn Format, Failure> {
-    let found = FORMATS.iter().find(|format| format.name() == name);
-    found.copied().ok_or_else(|| {
+pub(crate) fn format(name: &str) -> Result<&'static Format, Failure> {
+    format_named(name).ok_or_else(|| {
         unknown("format", name, "", FORMATS.iter().map(|format| format.name()).collect())
     })
 }
 
 /// The format of that name, for a sweep.
-pub(crate) fn format_of_sweeps(name: &str) -> Result<&'static dyn Format, Failure> {
-    let found = format(name)?;
-    if found.tells_of_sweeps() {
-        return Ok(found);
-    }
-    let tell = FORMATS.iter().filter(|format| format.tells_of_sweeps());
-    let names: Vec<&str> = tell.map(|format| format.name()).collect();
-    Err(Failure::wrong(format!(
-        "format '{name}' is for a single run: expected one of {}",
-        names.join(", ")
-    )))
+pub(crate) fn format_of_sweeps(name: &str) -> Result<OfSweeps, Failure> {
+    format(name)?.of_sweeps().ok_or_else(|| {
+        let tell = FORMATS.iter().filter_map(Format::of_sweeps);
+        let names: Vec<&str> = tell.map(|format| format.name).collect();
+        Failure::wrong(format!(
+            "format '{name}' is for a single run: expected one of {}",
+            names.join(", ")
+        ))
+    })
 }
 
 /// The way of that name to write a document.

@@ -42,7 +42,7 @@ fn replay_run(
     recorded: &Report,
     run: &RunReport,
     scenario: &Rc<Scenario>,
-    format: &dyn Format,
+    format: &Format,
 ) -> Result<RunReport, Failure> {
     let spec = spec_of(path, recorded, run, scenario)?;
     let shown_by = run.violations.first().map(|violation| violation.replay.clone());
@@ -55,7 +55,7 @@ fn replay_minimal(
     recorded: &Report,
     run: &RunReport,
     scenario: &Rc<Scenario>,
-    format: &dyn Format,
+    format: &Format,
 ) -> Result<Vec<RunReport>, Failure> {
     let mut replayed = Vec::new();
     for violation in &run.violations {
@@ -101,7 +101,7 @@ fn replay_spec(
     path: &Path,
     spec: &RunSpec,
     (digest, shown_by): (&str, Option<String>),
-    format: &dyn Format,
+    format: &Format,
 ) -> Result<RunReport, Failure> {
     spec.validate().map_err(|error| Failure::content(path, error))?;
     let outcome = run_for(spec, Engine::Turmoil, format)?;

@@ -75,7 +75,7 @@ pub(super) fn run_spec(spec: &RunSpec, engine: Engine) -> Result<RunOutcome, Fai
 pub(super) fn run_for(
     spec: &RunSpec,
     engine: Engine,
-    format: &dyn Format,
+    format: &Format,
 ) -> Result<RunOutcome, Failure> {
     record(
         spec,

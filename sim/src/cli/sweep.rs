@@ -17,7 +17,7 @@ use crate::studies::sweep::{
     self as many_seeds, FailedRun, Listener, Stage, Stop, SweepSpec, kept,
 };
 use fencepost_faults::Seed;
-use fencepost_reports::show::format::{FORMATS, Format};
+use fencepost_reports::show::format::{FORMATS, Format, OfSweeps};
 use fencepost_reports::summary::sweep::{Comparison, Measured, SeedRange, Sweep, runs_of};
 use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
@@ -34,9 +34,9 @@ static MEMORY: MemoryBound = MemoryBound::new();
 /// Runs the seeds and prints the sum.
 pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Fast)?;
-    format_of_sweeps(&arguments.common.format)?;
+    let format = format_of_sweeps(&arguments.common.format)?;
     let expectations = arguments.common.expect.as_deref().map(Expectations::read).transpose()?;
-    let baseline = arguments.baseline.as_deref().map(|path| baseline(path, options.format));
+    let baseline = arguments.baseline.as_deref().map(|path| baseline(path, format));
     let baseline = baseline.transpose()?;
     let spec = spec(arguments, &options)?;
     let checkpoint = place(arguments, &spec)?;
@@ -70,7 +70,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         let comparison = Comparison::of((name, old), ("this sweep", &sum), tool);
         shown.baseline = Some(Box::new(comparison.map_err(Failure::wrong)?));
     }
-    let outcome = conclude(shown, options.format, expectations.as_ref())?;
+    let outcome = conclude(shown, format, expectations.as_ref())?;
     if let Some(file) = watch.checkpoint {
         file.write(&spec, sum.clone())?;
         file.failure().map_or(Ok(()), Err)?;
@@ -85,13 +85,14 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
 
 /// The earlier sweep that this one is compared with, by the name of its file. Errors: a format that
 /// has no place for it.
-fn baseline(path: &Path, format: &dyn Format) -> Result<(String, Sweep), Failure> {
+fn baseline(path: &Path, format: OfSweeps) -> Result<(String, Sweep), Failure> {
     if !format.tells_of_baselines() {
-        let tell = FORMATS.iter().filter(|format| format.tells_of_baselines());
-        let names: Vec<&str> = tell.map(|format| format.name()).collect();
+        let all = FORMATS.iter().filter_map(Format::of_sweeps);
+        let tell = all.filter(OfSweeps::tells_of_baselines);
+        let names: Vec<&str> = tell.map(|format| format.name).collect();
         return Err(Failure::wrong(format!(
             "format '{}' has no place for --baseline: expected one of {}",
-            format.name(),
+            format.name,
             names.join(", ")
         )));
     }
@@ -117,14 +118,14 @@ fn spec(arguments: &SweepArguments, options: &Options) -> Result<SweepSpec, Fail
 /// Holds a sum against what is expected of it, prints it, and tells how the command ends.
 pub(crate) fn conclude(
     mut sum: Sweep,
-    format: &dyn Format,
+    format: OfSweeps,
     expectations: Option<&Expectations>,
 ) -> Result<Outcome, Failure> {
     if let Some(expectations) = expectations {
         expectations.hold(&mut sum);
     }
     let mut text = Vec::new();
-    format.write_sweep(&sum, &mut text).map_err(Failure::Output)?;
+    format.write(&sum, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     if expectations.is_none() {
         return Ok(outcome(&sum));

@@ -14,7 +14,7 @@ use crate::studies::sweep::{FailedRun, SweepSpec};
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, FaultPlan, Seed};
 use fencepost_reports::judge::phases::phases;
-use fencepost_reports::show::format::{Detail, Needs, Page, format_named};
+use fencepost_reports::show::format::{Detail, HTML, JSON, Needs, Page, TEXT};
 use fencepost_reports::summary::sweep::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 use fencepost_reports::{Cell, Diagnosis, Kind, Report, RunFacts, RunSummary, Stages, Violation};
 use std::path::{Path, PathBuf};
@@ -149,13 +149,12 @@ impl Again<'_> {
         let folder = self.folder.clone().unwrap_or_else(folder);
         let stem = format!("{}-{}-{seed}", run.facts.client, run.facts.fault);
         let mut paths = Vec::new();
-        for name in ["json", "html"] {
-            let format = format_named(name).expect("the format is in the table");
+        for format in [JSON, HTML] {
             let recordings = recordings(outcome.clone(), format.needs().max(Needs::History));
             let report = self.report_of(seed, Stages { recordings, ..run.clone() });
             let mut content = Vec::new();
             format.write_run(&report, &mut content).expect("a growing buffer takes everything");
-            let path = folder.join(format!("{stem}.{name}"));
+            let path = folder.join(format!("{stem}.{}", format.name()));
             write_file(&path, &content).map_err(TestFailure::Report)?;
             paths.push(path);
         }
@@ -193,9 +192,8 @@ fn diagnosis(spec: &RunSpec, violation: Option<&Violation>) -> Diagnosis {
 
 fn text(report: &Report) -> String {
     let mut text = Vec::new();
-    let format = format_named("text").expect("the format is in the table");
     let page = Page { detail: Detail::Full, ..Page::default() };
-    format.write_run_in(page, report, &mut text).expect("a growing buffer takes everything");
+    TEXT.write_run_in(page, report, &mut text).expect("a growing buffer takes everything");
     anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
 }
 

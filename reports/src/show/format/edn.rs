@@ -1,16 +1,15 @@
 //! The history as Jepsen's operation maps, one a line, for Knossos and elle-cli.
 
 use super::operations::{self, Operation};
-use super::{Format, Needs};
+use super::{Needs, RunFormat};
 use crate::record::history::{Action, Event, History, What};
 use crate::summary::report::Report;
-use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
 
 /// Jepsen's operation maps.
 pub(super) struct Edn;
 
-impl Format for Edn {
+impl RunFormat for Edn {
     fn name(&self) -> &'static str {
         "edn"
     }
@@ -38,14 +37,6 @@ impl Format for Edn {
             }
         }
         Ok(())
-    }
-
-    fn tells_of_sweeps(&self) -> bool {
-        false
-    }
-
-    fn write_sweep(&self, _: &Sweep, _: &mut dyn Write) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

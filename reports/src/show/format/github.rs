@@ -5,7 +5,7 @@
 //! escaping as in actions/toolkit, `packages/core/src/command.ts`, `escapeData` and
 //! `escapeProperty`.
 
-use super::Format;
+use super::{RunFormat, SweepFormat};
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::{Standing, Sweep};
 use crate::summary::verdict::Verdict;
@@ -22,7 +22,7 @@ enum Level {
     Notice,
 }
 
-impl Format for Github {
+impl RunFormat for Github {
     fn name(&self) -> &'static str {
         "github"
     }
@@ -35,7 +35,9 @@ impl Format for Github {
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         report.runs.iter().try_for_each(|run| write_run(run, out))
     }
+}
 
+impl SweepFormat for Github {
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         for cell in &sweep.cells {
             let mut said = cell.in_words();

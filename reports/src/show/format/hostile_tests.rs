@@ -2,7 +2,7 @@
 //! terminal, of a shell or of a CI system.
 
 use super::exporter_tests::full;
-use super::{FORMATS, Format, compare};
+use super::{FORMATS, Format, OfSweeps, compare};
 use crate::documents::certificate::unfinished::Unfinished;
 use crate::documents::matrix::{self, Matrix};
 use crate::documents::{boundary, certificate, load};
@@ -69,15 +69,15 @@ fn sweep() -> (Sweep, Sweep) {
     (sample, turned)
 }
 
-fn written(format: &dyn Format, report: &Report) -> String {
+fn written(format: &Format, report: &Report) -> String {
     let mut out = Vec::new();
     format.write_run(report, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-fn written_sweep(format: &dyn Format, sweep: &Sweep) -> String {
+fn written_sweep(format: OfSweeps, sweep: &Sweep) -> String {
     let mut out = Vec::new();
-    format.write_sweep(sweep, &mut out).unwrap();
+    format.write(sweep, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -165,12 +165,10 @@ fn no_format_lets_a_name_out_of_its_place() {
     let ((plain, turned), (plain_sweep, turned_sweep)) = (report(), sweep());
     for format in FORMATS {
         let name = format.name();
-        check(name, &written(*format, &plain), &written(*format, &turned));
-        if !format.tells_of_sweeps() {
-            continue;
-        }
-        let text = written_sweep(*format, &turned_sweep);
-        check(name, &written_sweep(*format, &plain_sweep), &text);
+        check(name, &written(format, &plain), &written(format, &turned));
+        let Some(of_sweeps) = format.of_sweeps() else { continue };
+        let text = written_sweep(of_sweeps, &turned_sweep);
+        check(name, &written_sweep(of_sweeps, &plain_sweep), &text);
     }
 }
 

@@ -3,7 +3,7 @@
 //! escapes what it is given.
 
 use super::canvas::Extent;
-use super::{Format, Needs, html_measures, html_picture, html_sweep, html_tables};
+use super::{Needs, RunFormat, SweepFormat, html_measures, html_picture, html_sweep, html_tables};
 use crate::record::visible::visible_json;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
@@ -43,7 +43,7 @@ const FILLS: [Fill; 5] = [
     Fill { messages_max: 0, extent: Extent::Window, histories: false },
 ];
 
-impl Format for Html {
+impl RunFormat for Html {
     fn name(&self) -> &'static str {
         "html"
     }
@@ -66,7 +66,9 @@ impl Format for Html {
         }
         out.write_all(page.as_bytes())
     }
+}
 
+impl SweepFormat for Html {
     fn tells_of_baselines(&self) -> bool {
         true
     }

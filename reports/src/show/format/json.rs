@@ -1,6 +1,6 @@
 //! The published JSON.
 
-use super::Format;
+use super::{RunFormat, SweepFormat};
 use crate::record::visible::visible_json;
 use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// One object, indented by two blanks, and a line feed.
 pub(super) struct Json;
 
-impl Format for Json {
+impl RunFormat for Json {
     fn name(&self) -> &'static str {
         "json"
     }
@@ -22,7 +22,9 @@ impl Format for Json {
     fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         write(report, out)
     }
+}
 
+impl SweepFormat for Json {
     fn tells_of_baselines(&self) -> bool {
         true
     }

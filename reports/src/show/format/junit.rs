@@ -1,6 +1,6 @@
 //! JUnit XML: one test case for each client and fault, which CI systems show by themselves.
 
-use super::Format;
+use super::{RunFormat, SweepFormat};
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::{Cell, Standing, Sweep};
 use crate::summary::verdict::Verdict;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// The format `junit`.
 pub(super) struct Junit;
 
-impl Format for Junit {
+impl RunFormat for Junit {
     fn name(&self) -> &'static str {
         "junit"
     }
@@ -25,7 +25,9 @@ impl Format for Junit {
         suite.add_test_cases(report.runs.iter().map(case_of_run));
         write(suite, &report.tool.name, out)
     }
+}
 
+impl SweepFormat for Junit {
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         let mut suite = TestSuite::new(format!("seeds {}", sweep.seeds));
         suite.add_property(Property::new("complete", sweep.complete.to_string()));

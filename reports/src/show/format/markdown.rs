@@ -2,7 +2,7 @@
 
 use super::compare;
 use super::html_tables::literature;
-use super::{Format, heat_map, plan_text, rerun};
+use super::{RunFormat, SweepFormat, heat_map, plan_text, rerun};
 use crate::summary::report::{Report, RunReport, ViolationReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// GitHub's Markdown.
 pub(super) struct Markdown;
 
-impl Format for Markdown {
+impl RunFormat for Markdown {
     fn name(&self) -> &'static str {
         "markdown"
     }
@@ -44,7 +44,9 @@ impl Format for Markdown {
         }
         Ok(())
     }
+}
 
+impl SweepFormat for Markdown {
     fn tells_of_baselines(&self) -> bool {
         true
     }

@@ -1,6 +1,6 @@
 //! A sequence diagram of the first violation.
 
-use super::Format;
+use super::{RunFormat, SweepFormat};
 use crate::record::history::{Action, What};
 use crate::summary::report::{Report, RunReport, TimelineEntry};
 use crate::summary::sweep::Sweep;
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 /// Mermaid's `sequenceDiagram`.
 pub(super) struct Mermaid;
 
-impl Format for Mermaid {
+impl RunFormat for Mermaid {
     fn name(&self) -> &'static str {
         "mermaid"
     }
@@ -45,7 +45,9 @@ impl Format for Mermaid {
         }
         write_entries(run, out)
     }
+}
 
+impl SweepFormat for Mermaid {
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         let total = |count: fn(&crate::summary::sweep::Cell) -> u64| {
             sweep.cells.iter().map(count).sum::<u64>()

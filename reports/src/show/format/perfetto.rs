@@ -6,10 +6,9 @@
 
 mod tracks;
 
-use super::{Format, Needs, plan_text};
+use super::{Needs, RunFormat, plan_text};
 use crate::show::picture::Scene;
 use crate::summary::report::{Report, RunReport};
-use crate::summary::sweep::Sweep;
 use fencepost_faults::Node;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -18,7 +17,7 @@ use tracks::{Arrow, End, Slice, Topic, Tracks};
 /// Chrome's JSON trace.
 pub(super) struct Perfetto;
 
-impl Format for Perfetto {
+impl RunFormat for Perfetto {
     fn name(&self) -> &'static str {
         "perfetto"
     }
@@ -37,15 +36,6 @@ impl Format for Perfetto {
             add(run, process, &mut events);
         }
         write(events, out)
-    }
-
-    /// A sweep has no times: each cell is a counter.
-    fn tells_of_sweeps(&self) -> bool {
-        false
-    }
-
-    fn write_sweep(&self, _: &Sweep, _: &mut dyn Write) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

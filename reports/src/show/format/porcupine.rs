@@ -1,12 +1,11 @@
 //! The history as JSON for a small Go program around Porcupine: `examples/porcupine`.
 
 use super::operations::{self, Operation};
-use super::{Format, Needs};
+use super::{Needs, RunFormat};
 use crate::judge::finding::Kind;
 use crate::judge::timeline::{SectionEnd, Timeline};
 use crate::record::history::{Action, History, What};
 use crate::summary::report::Report;
-use crate::summary::sweep::Sweep;
 use fencepost_faults::{Node, SimTime};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -15,7 +14,7 @@ use std::io::{self, Write};
 /// JSON for Porcupine.
 pub(super) struct Porcupine;
 
-impl Format for Porcupine {
+impl RunFormat for Porcupine {
     fn name(&self) -> &'static str {
         "porcupine"
     }
@@ -43,14 +42,6 @@ impl Format for Porcupine {
         });
         let runs: Vec<Value> = runs.collect();
         write(&json!({ "seed": report.seed, "runs": runs }), out)
-    }
-
-    fn tells_of_sweeps(&self) -> bool {
-        false
-    }
-
-    fn write_sweep(&self, _: &Sweep, _: &mut dyn Write) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

@@ -2,11 +2,10 @@
 //!
 //! The parser's expression is ShiViz's default: `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
-use super::{Format, Needs};
+use super::{Needs, RunFormat};
 use crate::explain::narrate;
 use crate::record::history::{History, What};
 use crate::summary::report::Report;
-use crate::summary::sweep::Sweep;
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,7 +15,7 @@ pub(super) struct Shiviz;
 
 type Clock = BTreeMap<Node, u64>;
 
-impl Format for Shiviz {
+impl RunFormat for Shiviz {
     fn name(&self) -> &'static str {
         "shiviz"
     }
@@ -37,15 +36,6 @@ impl Format for Shiviz {
             Some(history) => write_history(history, out),
             None => Ok(()),
         }
-    }
-
-    /// A sweep has no events of its own: each cell is one.
-    fn tells_of_sweeps(&self) -> bool {
-        false
-    }
-
-    fn write_sweep(&self, _: &Sweep, _: &mut dyn Write) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::canvas::{Extent, escaped};
 use super::glyphs::LEGEND;
 use super::space_time::{Drawing, height};
-use super::{Format, Needs};
+use super::{Needs, RunFormat, SweepFormat};
 use crate::show::picture::Scene;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
@@ -23,7 +23,7 @@ pub(super) const STYLE: &str = include_str!("picture.css");
 /// The picture alone.
 pub(super) struct Svg;
 
-impl Format for Svg {
+impl RunFormat for Svg {
     fn name(&self) -> &'static str {
         "svg"
     }
@@ -60,7 +60,9 @@ impl Format for Svg {
         }
         writeln!(out, "{}</svg>", legend(y))
     }
+}
 
+impl SweepFormat for Svg {
     fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         super::heat_map::write(sweep, out)
     }

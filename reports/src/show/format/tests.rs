@@ -1,6 +1,6 @@
 //! What people and scripts get to see, as snapshots.
 
-use super::{Detail, FORMATS, Page, format_named};
+use super::{Detail, FORMATS, Format, Page, TEXT, format_named};
 use crate::samples;
 use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
@@ -13,7 +13,7 @@ fn written(name: &str, report: &Report) -> String {
 
 fn written_sweep(name: &str, sweep: &Sweep) -> String {
     let mut out = Vec::new();
-    format_named(name).unwrap().write_sweep(sweep, &mut out).unwrap();
+    format_named(name).and_then(Format::of_sweeps).unwrap().write(sweep, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -60,7 +60,7 @@ fn an_unknown_run() {
 fn in_page(width: usize, detail: Detail, report: &Report) -> String {
     let mut out = Vec::new();
     let page = Page { width, detail };
-    format_named("text").unwrap().write_run_in(page, report, &mut out).unwrap();
+    TEXT.write_run_in(page, report, &mut out).unwrap();
     plain(&String::from_utf8(out).unwrap())
 }
 

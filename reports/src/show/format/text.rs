@@ -5,7 +5,8 @@ use super::layout::{
     BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped,
 };
 use super::{
-    Detail, Format, Page, brief, plan_text, rerun, text_programs, text_sweep, text_timeline,
+    Detail, Page, RunFormat, SweepFormat, brief, plan_text, rerun, text_programs, text_sweep,
+    text_timeline,
 };
 use crate::judge::finding::{Kind, Severity};
 use crate::summary::report::{Report, RunReport, ViolationReport};
@@ -23,7 +24,7 @@ const VALUES: usize = 20;
 /// Reports for people.
 pub(super) struct Text;
 
-impl Format for Text {
+impl RunFormat for Text {
     fn name(&self) -> &'static str {
         "text"
     }
@@ -42,7 +43,9 @@ impl Format for Text {
             Detail::Full => write_full(page, report, out),
         }
     }
+}
 
+impl SweepFormat for Text {
     fn tells_of_baselines(&self) -> bool {
         true
     }
