@@ -37,5 +37,5 @@ pub use summary::facts::{RunContext, RunFacts};
 pub use summary::report::{Report, RunReport, Tool, ViolationReport};
 pub use summary::stages::{Diagnosis, Recordings, Stages, ViolationDiagnosis};
 pub use summary::sweep::{Cell, RunSummary, Sweep};
-pub use summary::verdict::{Judgement, Verdict, judge};
+pub use summary::verdict::{Judgement, Verdict, judge, judge_by};
 pub use summary::violation::Violation;

@@ -355,6 +355,100 @@ fn cycle(uses: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     Vec::new()
 }
 
+/// Where members of closed sets may be named: nobody else has to learn of a new one. A folder ends
+/// with a slash. Tests, samples and the gallery, which is a table of examples, may name any.
+const PLACES: &[(&str, &[&str])] = &[
+    (
+        "Workload",
+        &[
+            "reports/src/record/history/workload.rs",
+            "reports/src/judge/checker/",
+            // The one that is the default.
+            "reports/src/show/picture.rs",
+            "sim/src/setup/scenario.rs",
+        ],
+    ),
+    (
+        "Cause",
+        &[
+            "reports/src/explain/",
+            // Which magnitude decides.
+            "sim/src/diagnosis/boundary.rs",
+        ],
+    ),
+    (
+        "Kind",
+        &[
+            "reports/src/judge/",
+            "reports/src/explain/",
+            "reports/src/summary/facts.rs",
+            // Which rules the columns and the first screen have words of their own for.
+            "reports/src/show/format/brief.rs",
+            "reports/src/show/format/brief_story.rs",
+            "reports/src/show/format/rerun.rs",
+            "reports/src/show/format/text.rs",
+            // Which rules make a lock one that is not to be had.
+            "sim/src/diagnosis/remedy.rs",
+            // Kinds of messages.
+            "sim/src/engine/turmoil.rs",
+            "sim/src/world/",
+        ],
+    ),
+];
+
+/// The part of a source before its own tests.
+fn without_tests(text: &str) -> &str {
+    let tests = ["mod tests {", "pub(crate) mod tests {"];
+    let begins = tests.iter().find_map(|tests| text.find(&format!("#[cfg(test)]\n{tests}")));
+    begins.map_or(text, |begins| &text[..begins])
+}
+
+#[test]
+fn members_of_closed_sets_are_named_only_where_a_new_one_belongs() {
+    let exempt = ["/tests/", "tests.rs", "/gallery/", "/samples.rs", "/story", "/second_opinion"];
+    let mut strays = Vec::new();
+    for path in sources() {
+        let place = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let is_told = ["reports/", "sim/"].iter().any(|told| place.starts_with(told));
+        if !is_told || exempt.iter().any(|part| place.contains(part)) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (set, places) in PLACES {
+            let allowed = places.iter().any(|known| match known.ends_with('/') {
+                true => place.starts_with(known),
+                false => place == *known,
+            });
+            if !allowed && members_of(set, without_tests(&text)) {
+                strays.push(format!("{place} names a {set}"));
+            }
+        }
+    }
+    assert!(strays.is_empty(), "{strays:#?}");
+}
+
+/// Whether a text names a member of an enum: `Set::Member`, not `OtherSet::Member` or `Set::ALL`.
+fn members_of(set: &str, text: &str) -> bool {
+    let path = format!("{set}::");
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| {
+        line.match_indices(&path).any(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            let mut after = line[at + path.len()..].chars();
+            let is_member = after.next().is_some_and(char::is_uppercase)
+                && after.next().is_some_and(char::is_lowercase);
+            is_member && before.is_none_or(|c| !c.is_alphanumeric() && c != '_')
+        })
+    })
+}
+
+#[test]
+fn a_member_is_told_from_a_constant_and_from_another_set() {
+    assert!(members_of("Kind", "    (Kind::Stuck, _) => 1,"));
+    assert!(!members_of("Kind", "    Kind::ALL.iter()"));
+    assert!(!members_of("Kind", "    FaultKind::Crash => 1,"));
+    assert!(!members_of("Kind", "    // Kind::Stuck"));
+}
+
 #[test]
 fn no_function_is_longer_than_seventy_lines() {
     for path in sources() {

@@ -5,8 +5,10 @@
 //! no client sees), what the storage accepted and rejected, and the faults.
 
 mod setting;
+mod workload;
 
-pub use setting::{Keeping, StorageRule, Workload};
+pub use setting::{Keeping, StorageRule};
+pub use workload::Workload;
 
 use fencepost_faults::{Families, FaultKind, Micros, Node, Seed, SimTime};
 use schemars::JsonSchema;

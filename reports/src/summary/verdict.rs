@@ -3,8 +3,8 @@
 use crate::explain::cause::{Cause, classify};
 use crate::explain::narrative;
 use crate::explain::words;
-use crate::judge::checker::CHECKERS;
 use crate::judge::checker::stuck::{Progress, progress};
+use crate::judge::checker::{CHECKERS, Checker};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Outcome, Timeline};
 use crate::record::history::History;
@@ -55,10 +55,19 @@ pub fn judge(history: &History) -> Judgement {
     judge_timeline(&Timeline::new(history))
 }
 
-/// The same, of a history that was digested already.
+/// The same by these checkers, of which some may be the caller's own.
+pub fn judge_by(checkers: &[Checker], history: &History) -> Judgement {
+    judged(checkers, &Timeline::new(history))
+}
+
+/// As [`judge`], of a history that was digested already.
 pub(crate) fn judge_timeline(timeline: &Timeline<'_>) -> Judgement {
+    judged(CHECKERS, timeline)
+}
+
+fn judged(checkers: &[Checker], timeline: &Timeline<'_>) -> Judgement {
     let findings: Vec<Finding> =
-        CHECKERS.iter().flat_map(|checker| (checker.check)(timeline)).collect();
+        checkers.iter().flat_map(|checker| (checker.check)(timeline)).collect();
     let violations = grouped(timeline, findings);
     let verdict = match (violations.is_empty(), unexercised(timeline)) {
         (false, _) => Verdict::Violated,

@@ -85,6 +85,17 @@ struct Guarded {
 impl Trials {
     /// Makes the runs. `rates` may hold those of other seeds from an earlier run of the cell.
     pub fn new(spec: &RunSpec, rates: &Rates, extent: Extent) -> Trials {
+        Trials::of(SAFEGUARDS, spec, rates, extent)
+    }
+
+    /// The same with these safeguards, of which some may be the caller's own. Two that share a name
+    /// must differ in their setting.
+    pub fn of(
+        safeguards: &'static [Safeguard],
+        spec: &RunSpec,
+        rates: &Rates,
+        extent: Extent,
+    ) -> Trials {
         // A program of the user's own takes too long for hundreds of runs, and none of the
         // safeguards is its own.
         if spec.scenario.program(spec.client).is_some() {
@@ -95,7 +106,7 @@ impl Trials {
             Some((ending, history)) => (ending, Some(history)),
             None => (Ending { broken: BTreeSet::new(), is_known: false }, None),
         };
-        let guarded = SAFEGUARDS.iter().filter(|safeguard| (safeguard.fits)(spec));
+        let guarded = safeguards.iter().filter(|safeguard| (safeguard.fits)(spec));
         Trials {
             without,
             history,

@@ -20,11 +20,11 @@ pub struct Safeguard {
     /// One line for people.
     pub about: &'static str,
     /// Whether it can be switched on in a run, and would change anything there.
-    pub(super) fits: fn(&RunSpec) -> bool,
+    pub fits: fn(&RunSpec) -> bool,
     /// The run with it. A run of another seed that has nothing to change stays as it is.
-    pub(super) with: fn(&RunSpec) -> RunSpec,
+    pub with: fn(&RunSpec) -> RunSpec,
     /// What it is set to, seen from a run that has it: `40s`, `client=fencing`.
-    pub(super) setting: fn(&RunSpec) -> String,
+    pub setting: fn(&RunSpec) -> String,
 }
 
 impl Safeguard {

@@ -5,7 +5,7 @@ use crate::hosts::programs::desk::Desk;
 use crate::hosts::programs::host::{Shared, live};
 use crate::hosts::programs::record::Lives;
 use crate::hosts::storage::Storage;
-use crate::hosts::workload::{Guard, Process, initial, probe, work};
+use crate::hosts::workload::{Guard, Process, probe, work};
 use crate::setup::places::RESOURCE;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::Scenario;
@@ -125,8 +125,8 @@ impl Deployment {
     }
 
     fn storage(&self) -> Software {
-        let (rule, initial, recorder) =
-            (self.scenario.storage, initial(self.scenario.workload), self.recorder.clone());
+        let initial = self.scenario.workload.initial();
+        let (rule, recorder) = (self.scenario.storage, self.recorder.clone());
         let desk = self.scenario.program(self.client).map(|_| self.desk.clone());
         self.server(Box::new(move |_, _| {
             Box::new(Storage::new(rule, initial, recorder.clone()).for_programs(desk.clone()))

@@ -17,6 +17,7 @@ mod dating;
 mod determinism;
 mod engines;
 mod etcd_waiters;
+mod extensions;
 mod fair_queues;
 mod fixtures;
 mod frozen;

@@ -1,7 +1,6 @@
 //! One thread of a process, from its first acquire to its last release.
 
 use super::guard::{Answer, Guard, Request};
-use super::next;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::{Hold, Scenario};
 use crate::world::recorder::Recorder;
@@ -135,7 +134,7 @@ impl Process {
         if !self.works(lease, self.within(lease, before_look)).await || !self.nests().await {
             return;
         }
-        let Some(next) = next(self.scenario.workload, read) else { return };
+        let Some(next) = self.scenario.workload.next(read) else { return };
         if !self.lock.usage().extends && self.remaining(lease) <= after_look {
             self.env.sleep(self.remaining(lease)).await;
             return;
