@@ -1,15 +1,13 @@
 //! Whether a scenario, a lock and faults go together. Must never run them.
 
-use crate::engine::{Engine, Setup};
+mod nowhere;
+
 use crate::hosts::coordinators::{Ground, entry};
-use crate::setup::roster::Roster;
 use crate::setup::scenario::{OldPrimary, Scenario, SlowLink};
-use crate::world::host::Software;
-use crate::world::tasks::TaskFuture;
-use fencepost_clients::{CLIENTS, Coordinator, Definition, Env, ServerLock, Servers};
+use fencepost_clients::{CLIENTS, Coordinator, Definition, Env, HostKey, ServerLock, Servers};
 use fencepost_faults::setting::InvalidSetting;
 use fencepost_faults::{Families, Family, Node, Seed};
-use std::cell::Cell;
+use nowhere::Nowhere;
 use std::rc::Rc;
 
 /// Why no run can be made of a scenario, a lock and faults.
@@ -90,18 +88,12 @@ fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::Standby { key, value, client, coordinator })
 }
 
-/// Whether a lock makes that of another thread of its process: one is built, and asked.
+/// Whether a lock makes that of another thread of its process: one is built, in no world, and
+/// asked.
 pub fn knows_threads(client: &Definition) -> bool {
-    let (node, knows) = (Node::Client(1), Rc::new(Cell::new(false)));
-    let (answer, build, servers) = (knows.clone(), client.build, servers(client));
-    let program = Software::Program(Rc::new(move |env: Env| -> TaskFuture {
-        let lock = build(env.clone(), &servers, &Scenario::default().settings());
-        answer.set(lock.of_thread(env.of_thread(2)).is_some());
-        Box::pin(std::future::ready(()))
-    }));
-    let roster = Rc::new(Roster::new(Seed(0), &[node], 1));
-    let setup = Setup::calm(Seed(0), vec![(node, program)], roster);
-    setup.run(Engine::Fast).is_ok() && knows.get()
+    let env = Env::new(Rc::new(Nowhere), HostKey(0));
+    let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());
+    lock.of_thread(env.of_thread(2)).is_some()
 }
 
 /// Servers that nobody talks to.
