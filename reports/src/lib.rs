@@ -20,8 +20,6 @@ pub mod documents;
 
 #[cfg(test)]
 mod samples;
-#[cfg(test)]
-mod story;
 
 pub use explain::cause::Cause;
 pub use explain::literature::{Conditions, Expected, expected};

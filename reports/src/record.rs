@@ -7,6 +7,8 @@ pub mod checksum;
 pub mod digest;
 pub mod history;
 pub mod programs;
+#[cfg(test)]
+pub(crate) mod story;
 pub mod trace;
 pub mod validate;
 pub mod visible;

@@ -2,7 +2,7 @@
 
 use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;
-use crate::story::Story;
+use crate::record::story::Story;
 use crate::summary::facts::{RunContext, RunFacts};
 use crate::summary::report::{self, Nearby, OnThisPlan, Remedy, Report, RunReport, Tool};
 use crate::summary::stages::{Recordings, Stages};

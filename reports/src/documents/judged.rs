@@ -88,8 +88,8 @@ fn told(JudgedHistory { violations, verdict }: &JudgedHistory) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::story::Story;
     use crate::samples;
-    use crate::story::Story;
     use crate::summary::verdict::judge;
     use serde_json::Value;
 

@@ -241,7 +241,7 @@ fn signed(span: Micros) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     /// What a pause of client 1 from 2 ms to 19 ms would have had to be, if it is why client 2 got
     /// in.

@@ -294,8 +294,8 @@ fn names(nodes: &[Node]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::story::Story;
     use crate::samples;
-    use crate::story::Story;
     use crate::summary::verdict::judge;
 
     #[test]

@@ -68,7 +68,7 @@ fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     #[test]
     fn a_fault_meets_the_phase_of_the_process_that_it_names() {

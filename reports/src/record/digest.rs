@@ -45,7 +45,7 @@ fn without_lease(what: &What) -> Cow<'_, What> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
     use fencepost_faults::Node;
 
     fn story() -> Story {

@@ -281,7 +281,7 @@ fn machine(node: Node, does: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     fn good() -> History {
         let story = Story::new()

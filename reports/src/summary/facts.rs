@@ -160,8 +160,8 @@ impl Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::story::Story;
     use crate::samples;
-    use crate::story::Story;
 
     fn context() -> RunContext {
         RunContext {

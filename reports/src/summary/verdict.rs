@@ -221,7 +221,7 @@ fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     /// Two processes, one after the other.
     fn quiet() -> Story {

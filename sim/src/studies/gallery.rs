@@ -9,6 +9,7 @@ mod memcached;
 mod mysql;
 mod postgresql;
 mod protocols;
+mod redis;
 mod steps;
 mod zookeeper;
 
@@ -44,9 +45,7 @@ pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GalleryError {
     /// The seed no longer shows what it was pinned for.
-    #[error(
-        "exhibit {0}: the seed no longer shows it: pin another one in sim/src/studies/gallery/exhibits.rs"
-    )]
+    #[error("exhibit {0}: the seed no longer shows it: pin another one in sim/src/studies/gallery")]
     NotShown(&'static str),
     /// The table names what there is not.
     #[error("exhibit {exhibit}: {what}")]

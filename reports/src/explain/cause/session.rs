@@ -150,7 +150,7 @@ mod tests {
     use crate::judge::finding::Kind;
     use crate::judge::timeline::Timeline;
     use crate::record::history::Change;
-    use crate::story::{KEY, Story};
+    use crate::record::story::{KEY, Story};
 
     fn cause(kind: Kind, story: Story) -> Cause {
         let history = story.build();

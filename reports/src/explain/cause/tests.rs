@@ -11,7 +11,7 @@ use crate::judge::checker::CHECKERS;
 use crate::judge::finding::Kind;
 use crate::judge::timeline::Timeline;
 use crate::record::history::{Change, Keeping, What};
-use crate::story::{KEY, Story};
+use crate::record::story::{KEY, Story};
 use fencepost_faults::{Micros, Node};
 
 const CLIENT: Node = Node::Client(1);

@@ -3,9 +3,15 @@
 //! Each rule is a sentence of a source and the locks that it is about. What no sentence says of a
 //! lock is left out, even where it seems plain.
 
+mod locks;
+
 use super::{Grounds, KLEPPMANN_FENCING, KLEPPMANN_RESOURCE, REDIS_FAILOVER, REDIS_SINGLE};
 use crate::judge::finding::Kind;
 use fencepost_faults::Family;
+use locks::{
+    COMPARING, FINDING, NOT_FINDING, ON_ETCD, ON_MASTERS, ON_MEMCACHED, ON_MYSQL, PLAIN_DELETE,
+    SHEDLOCK_ROWS, SPRING_ROWS, WAITING, WITH_CREATE_REVISION, WITH_CZXID,
+};
 
 /// What a sentence says.
 struct Rule {
@@ -52,87 +58,6 @@ const SYNCHRONOUS: &str =
 const SHEDLOCK: &str = "ShedLock documentation, README";
 const JDBC_EXPIRATION: &str = "Spring Integration 7.0, JdbcLockRegistry, unlock";
 const JDBC_TTL: &str = "Spring Integration, DefaultLockRepository, setTimeToLive";
-
-/// Locks with a lease on one primary, without tokens, that are released by a script, or by a
-/// command that looks at the owner first.
-const COMPARING: &[&str] = &[
-    "set-px-get-del",
-    "thread-id-get-del",
-    "setnx-stale-compare",
-    "setnx-getset-owner",
-    "setnx-getset-expiry-owner",
-    "jedis-getset-owner",
-    "checked",
-    "lua-extend",
-    "lua-extend-unchecked",
-    "lua-extend-reacquire",
-    "reentrant-by-value",
-    "reentrant-counted",
-    "watchdog",
-    "watchdog-capped",
-    "watchdog-expire",
-    "watchdog-resurrecting",
-    "watchdog-unstopped",
-    "redisson",
-    "redisson-fair",
-    "redisson-lease",
-    "spring-registry",
-];
-/// The same, released by a DEL that looks at no owner.
-const PLAIN_DELETE: &[&str] = &[
-    "set-ex-del",
-    "setnx-expire",
-    "setnx-stale-del",
-    "setnx-getset",
-    "setnx-getset-nil",
-    "setnx-getset-seconds",
-    "setnx-getset-server-time",
-    "jedis-getset",
-];
-/// Locks on independent masters.
-const ON_MASTERS: &[&str] = &[
-    "redisson-redlock",
-    "redlock-no-random-delay",
-    "redlock-no-validity-check",
-    "redlock-unlock-answered",
-    "redlock-py",
-    "node-redlock",
-    "redsync",
-];
-/// Locks on memcached without tokens.
-const ON_MEMCACHED: &[&str] = &["memcached-add", "memcached-get-delete"];
-/// Locks on ZooKeeper whose nodes are found again when a reply was lost, without tokens.
-const FINDING: &[&str] = &[
-    "curator-mutex",
-    "curator-suspended",
-    "curator-any-session",
-    "curator-unguaranteed",
-    "kazoo-lock",
-    "zookeeper-semaphore",
-];
-/// The other locks on ZooKeeper without tokens.
-const NOT_FINDING: &[&str] =
-    &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
-/// The lock on ZooKeeper with tokens.
-const WITH_CZXID: &[&str] = &["curator-fencing"];
-/// The locks on MySQL.
-const ON_MYSQL: &[&str] = &["mysql-get-lock", "mysql-get-lock-checked"];
-/// The locks on etcd without tokens.
-const ON_ETCD: &[&str] = &[
-    "etcd-mutex",
-    "etcd-mutex-unchecked",
-    "etcd-mutex-done",
-    "etcd-lock-api",
-    "etcd-lock-api-fixed",
-];
-/// The lock on etcd with tokens.
-const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
-/// Spring's locks in a table, each process under an id of its own.
-const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
-/// ShedLock's.
-const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
-/// Locks that are published to wait for their replicas.
-const WAITING: &[&str] = &["redisson-wait"];
 
 const RULES: &[Rule] = &[
     Rule {

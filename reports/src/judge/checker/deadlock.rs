@@ -59,7 +59,7 @@ fn began(timeline: &Timeline<'_>, waiting: &[(&Acquisition<'_>, Moment)]) -> Sim
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     fn found(story: Story) -> usize {
         let history = story.build();

@@ -73,7 +73,7 @@ fn finding(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     fn kinds(story: Story) -> Vec<Kind> {
         check(&Timeline::new(&story.build())).into_iter().map(|finding| finding.kind).collect()

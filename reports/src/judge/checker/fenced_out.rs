@@ -81,7 +81,7 @@ fn finding(timeline: &Timeline<'_>, healed: Moment, rejected: &StorageRequest) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     /// The storage has seen token 50; the bound after healing ends at 110 ms.
     fn after_the_bound() -> Story {

@@ -113,7 +113,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     fn foreign_releases(story: Story) -> Vec<Finding> {
         check(&Timeline::new(&story.build()))

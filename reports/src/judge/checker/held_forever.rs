@@ -68,7 +68,7 @@ fn finding(section: &Section, held: Micros, bound: Micros) -> Finding {
 mod tests {
     use super::*;
     use crate::record::history::Change;
-    use crate::story::Story;
+    use crate::record::story::Story;
     use fencepost_faults::Node;
 
     fn held_forever(story: Story) -> Vec<Finding> {

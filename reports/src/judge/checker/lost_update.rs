@@ -82,7 +82,7 @@ pub(super) fn clash(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
     use fencepost_faults::Node;
 
     fn lost_updates(story: Story) -> Vec<Finding> {

@@ -57,7 +57,7 @@ fn finding(timeline: &Timeline<'_>, one: &Section, other: &Section) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     fn overlaps(story: Story) -> Vec<Finding> {
         check(&Timeline::new(&story.build()))

@@ -52,7 +52,7 @@ fn finding(timeline: &Timeline<'_>, write: &StorageRequest, sold: i128, stock: i
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     fn oversold(story: Story) -> Vec<Finding> {
         check(&Timeline::new(&story.build()))

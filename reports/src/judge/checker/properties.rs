@@ -4,8 +4,8 @@ use super::CHECKERS;
 use crate::judge::finding::Kind;
 use crate::judge::timeline::Timeline;
 use crate::record::history::{History, What};
+use crate::record::story::Story;
 use crate::record::validate::validate;
-use crate::story::Story;
 use fencepost_faults::Node;
 use proptest::prelude::*;
 

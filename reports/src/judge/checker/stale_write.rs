@@ -76,7 +76,7 @@ fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequ
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
     use fencepost_faults::Node;
 
     fn stale_writes(story: Story) -> Vec<Finding> {

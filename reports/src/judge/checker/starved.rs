@@ -141,7 +141,7 @@ fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
     use fencepost_faults::Node;
 
     fn found(story: Story) -> Vec<u64> {

@@ -207,7 +207,7 @@ impl Waiting<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     /// Healed at 10 ms; the bound ends at 110 ms.
     fn healed() -> Story {

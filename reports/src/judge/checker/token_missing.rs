@@ -42,7 +42,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     fn missing(story: Story) -> Vec<Finding> {
         check(&Timeline::new(&story.build()))

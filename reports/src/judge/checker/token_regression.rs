@@ -72,7 +72,7 @@ fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     fn regressions(story: Story) -> Vec<Finding> {
         check(&Timeline::new(&story.build()))

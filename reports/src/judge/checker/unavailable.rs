@@ -185,7 +185,7 @@ fn finding(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     /// When the lock was not to be had, in milliseconds.
     fn found(story: Story) -> Vec<(u64, u64)> {

@@ -220,7 +220,7 @@ fn finding(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     fn wrong_answers(story: Story) -> usize {
         check(&Timeline::new(&story.build())).len()

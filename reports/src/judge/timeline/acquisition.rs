@@ -162,7 +162,7 @@ fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usiz
 #[cfg(test)]
 mod tests {
     use crate::judge::timeline::Timeline;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     /// When the grant was made on which the acquire rests that completed last.
     fn granted_ms(story: Story) -> u64 {

@@ -2,9 +2,9 @@
 
 use super::{FORMATS, Format, HTML, Needs, format_named};
 use crate::explain::order::{OrderedPair, Step};
+use crate::record::story::Story;
 use crate::record::trace::{Trace, WireMessage};
 use crate::samples;
-use crate::story::Story;
 use crate::summary::report::{Boundary, ButFor, OnThisPlan, Report};
 use fencepost_faults::{Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};

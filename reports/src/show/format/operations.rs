@@ -81,7 +81,7 @@ pub(super) fn all(history: &History) -> Vec<Operation<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     #[test]
     fn a_process_that_does_not_know_goes_on_under_another_number() {

@@ -110,7 +110,7 @@ fn value(operation: &Operation<'_>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::record::story::Story;
 
     #[test]
     fn a_section_that_no_release_ended_is_left_when_its_process_dies_or_hears_of_the_loss() {

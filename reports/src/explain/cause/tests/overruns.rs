@@ -1,7 +1,7 @@
 //! Of a holder that was still in its section when its lease was over.
 
 use super::*;
-use crate::story::KEY;
+use crate::record::story::KEY;
 
 #[test]
 fn a_holder_that_stood_still_across_the_end_of_its_lease_is_a_holder_pause() {

@@ -1,7 +1,7 @@
 //! Random histories of a lock, some of them wrong.
 
 use crate::record::history::History;
-use crate::story::Story;
+use crate::record::story::Story;
 use fencepost_faults::draw::{chance, uniform};
 use fencepost_faults::{Seed, Stream};
 use rand_core::Rng;

@@ -1,0 +1,82 @@
+//! The locks that a sentence of a source is about, by what they have in common.
+
+/// Locks with a lease on one primary, without tokens, that are released by a script, or by a
+/// command that looks at the owner first.
+pub(super) const COMPARING: &[&str] = &[
+    "set-px-get-del",
+    "thread-id-get-del",
+    "setnx-stale-compare",
+    "setnx-getset-owner",
+    "setnx-getset-expiry-owner",
+    "jedis-getset-owner",
+    "checked",
+    "lua-extend",
+    "lua-extend-unchecked",
+    "lua-extend-reacquire",
+    "reentrant-by-value",
+    "reentrant-counted",
+    "watchdog",
+    "watchdog-capped",
+    "watchdog-expire",
+    "watchdog-resurrecting",
+    "watchdog-unstopped",
+    "redisson",
+    "redisson-fair",
+    "redisson-lease",
+    "spring-registry",
+];
+/// The same, released by a DEL that looks at no owner.
+pub(super) const PLAIN_DELETE: &[&str] = &[
+    "set-ex-del",
+    "setnx-expire",
+    "setnx-stale-del",
+    "setnx-getset",
+    "setnx-getset-nil",
+    "setnx-getset-seconds",
+    "setnx-getset-server-time",
+    "jedis-getset",
+];
+/// Locks on independent masters.
+pub(super) const ON_MASTERS: &[&str] = &[
+    "redisson-redlock",
+    "redlock-no-random-delay",
+    "redlock-no-validity-check",
+    "redlock-unlock-answered",
+    "redlock-py",
+    "node-redlock",
+    "redsync",
+];
+/// Locks on memcached without tokens.
+pub(super) const ON_MEMCACHED: &[&str] = &["memcached-add", "memcached-get-delete"];
+/// Locks on ZooKeeper whose nodes are found again when a reply was lost, without tokens.
+pub(super) const FINDING: &[&str] = &[
+    "curator-mutex",
+    "curator-suspended",
+    "curator-any-session",
+    "curator-unguaranteed",
+    "kazoo-lock",
+    "zookeeper-semaphore",
+];
+/// The other locks on ZooKeeper without tokens.
+pub(super) const NOT_FINDING: &[&str] =
+    &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
+/// The lock on ZooKeeper with tokens.
+pub(super) const WITH_CZXID: &[&str] = &["curator-fencing"];
+/// The locks on MySQL.
+pub(super) const ON_MYSQL: &[&str] = &["mysql-get-lock", "mysql-get-lock-checked"];
+/// The locks on etcd without tokens.
+pub(super) const ON_ETCD: &[&str] = &[
+    "etcd-mutex",
+    "etcd-mutex-unchecked",
+    "etcd-mutex-done",
+    "etcd-lock-api",
+    "etcd-lock-api-fixed",
+];
+/// The lock on etcd with tokens.
+pub(super) const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
+/// Spring's locks in a table, each process under an id of its own.
+pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
+/// ShedLock's.
+pub(super) const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
+/// Locks that are published to wait for their replicas.
+pub(super) const WAITING: &[&str] = &["redisson-wait"];

@@ -1,0 +1,202 @@
+//! Small histories for tests, told in whole milliseconds. Events may be told in any order: they are
+//! sorted by time, and within one instant they keep the order in which they were told.
+
+mod processes;
+mod servers;
+mod storage;
+
+use crate::record::history::{
+    Action, Availability, Event, FORMAT, Header, History, Keeping, StorageRule, VERSION, What,
+    Workload,
+};
+use fencepost_faults::{Family, Micros, Node, Seed, SimTime};
+use std::collections::BTreeMap;
+
+/// The lock's key in every story.
+pub(crate) const KEY: &str = "lock";
+
+/// A history in the making.
+#[derive(Clone, Debug)]
+pub(crate) struct Story {
+    header: Header,
+    events: Vec<Event>,
+    operations: u64,
+    /// The open operation of each process.
+    open: BTreeMap<Node, u64>,
+    /// The last acquisition that each process was granted.
+    held: BTreeMap<Node, (u64, Option<u64>)>,
+    /// The acquisition before that one.
+    held_before: BTreeMap<Node, (u64, Option<u64>)>,
+}
+
+impl Story {
+    pub(crate) fn new() -> Story {
+        let header = Header {
+            client: "single-node".to_owned(),
+            fault: Family::None.into(),
+            seed: Seed(7),
+            resource: KEY.to_owned(),
+            ttl_us: Micros::from_millis(10),
+            quorum: 1,
+            has_tokens: false,
+            workload: Workload::Register,
+            storage: StorageRule::Fenced,
+            progress_bound_us: Micros::from_millis(1_000),
+            faults_planned: 0,
+            held_bound_us: None,
+            lives_with_session: false,
+            kept_as: None,
+            order_bound_us: None,
+            availability: None,
+        };
+        let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Story { header, events: Vec::new(), operations: 0, open, held, held_before }
+    }
+
+    pub(crate) fn with_quorum(quorum: u16) -> Story {
+        let mut story = Story::new();
+        story.header.quorum = quorum;
+        story.header.client = "redlock".to_owned();
+        story
+    }
+
+    pub(crate) fn of_workload(workload: &str) -> Story {
+        let mut story = Story::new();
+        story.header.workload = workload.parse().expect("a workload");
+        story
+    }
+
+    pub(crate) fn with_sessions() -> Story {
+        let mut story = Story::new();
+        story.header.lives_with_session = true;
+        story.header.client = "curator-mutex".to_owned();
+        story
+    }
+
+    /// A lock that is a key with a lease.
+    pub(crate) fn with_leases() -> Story {
+        let mut story = Story::with_sessions();
+        story.header.kept_as = Some(Keeping::Lease);
+        story.header.client = "etcd-mutex-unchecked".to_owned();
+        story
+    }
+
+    /// A lock in a database.
+    pub(crate) fn kept_as(keeping: Keeping) -> Story {
+        let mut story = Story::new();
+        story.header.kept_as = Some(keeping);
+        story.header.client = "jdbc-5".to_owned();
+        story
+    }
+
+    pub(crate) fn with_tokens(mut self) -> Story {
+        self.header.has_tokens = true;
+        self
+    }
+
+    pub(crate) fn under(mut self, fault: &str) -> Story {
+        self.header.fault = fault.parse().expect("families");
+        self.header.faults_planned = 1;
+        self
+    }
+
+    pub(crate) fn ttl(mut self, ms: u64) -> Story {
+        self.header.ttl_us = Micros::from_millis(ms);
+        self
+    }
+
+    pub(crate) fn client(mut self, client: &str) -> Story {
+        self.header.client = client.to_owned();
+        self
+    }
+
+    pub(crate) fn progress_bound(mut self, ms: u64) -> Story {
+        self.header.progress_bound_us = Micros::from_millis(ms);
+        self
+    }
+
+    pub(crate) fn held_bound(mut self, ms: u64) -> Story {
+        self.header.held_bound_us = Some(Micros::from_millis(ms));
+        self
+    }
+
+    /// A lock that serves those who wait in the order in which they came.
+    pub(crate) fn order_bound(mut self, ms: u64) -> Story {
+        self.header.order_bound_us = Some(Micros::from_millis(ms));
+        self
+    }
+
+    /// The lock is had within so many milliseconds while so many of the servers run.
+    pub(crate) fn available_within(mut self, ms: u64, needed: u16, servers: u16) -> Story {
+        let bound_us = Micros::from_millis(ms);
+        self.header.availability = Some(Availability { bound_us, servers, needed });
+        self
+    }
+
+    pub(crate) fn build(mut self) -> History {
+        self.events.sort_by_key(|event| event.time_us);
+        for (sequence, event) in self.events.iter_mut().enumerate() {
+            event.sequence = sequence as u64;
+        }
+        History {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            header: self.header,
+            events: self.events,
+        }
+    }
+
+    /// Any event.
+    pub(crate) fn event(mut self, ms: u64, node: Node, what: What) -> Story {
+        self.events.push(Event { sequence: 0, time_us: SimTime(ms * 1_000), node, what });
+        self
+    }
+
+    fn invoke(mut self, ms: u64, node: Node, action: Action) -> Story {
+        self.operations += 1;
+        let operation = self.operations;
+        self.open.insert(node, operation);
+        self.event(ms, node, What::Invoke { operation, action })
+    }
+
+    fn close(&mut self, node: Node) -> u64 {
+        self.open.remove(&node).expect("the process has an open operation")
+    }
+
+    // Faults.
+
+    pub(crate) fn fault_began(self, ms: u64, fault: u32, kind: &str, nodes: &[Node]) -> Story {
+        let node = nodes.first().copied().unwrap_or(Node::Storage);
+        let (kind, nodes) = (kind.parse().expect("a kind"), nodes.to_vec());
+        self.event(ms, node, What::FaultBegan { fault, kind, nodes })
+    }
+
+    pub(crate) fn fault_ended(self, ms: u64, fault: u32, kind: &str, node: Node) -> Story {
+        self.event(ms, node, What::FaultEnded { fault, kind: kind.parse().expect("a kind") })
+    }
+
+    pub(crate) fn healed(self, ms: u64) -> Story {
+        self.event(ms, Node::Probe, What::Healed)
+    }
+}
+
+/// Who acts in a story: the client of a number, or any node, like a thread of one.
+pub(crate) trait Who: Copy {
+    fn node(self) -> Node;
+}
+
+impl Who for u16 {
+    fn node(self) -> Node {
+        Node::Client(self)
+    }
+}
+
+impl Who for Node {
+    fn node(self) -> Node {
+        self
+    }
+}
+
+fn ok(operation: u64, value: Option<i64>) -> What {
+    What::Ok { operation, owner: None, token: None, valid_for_us: None, value }
+}

@@ -1,0 +1,91 @@
+//! Takes two masters one after the other, and gives back what it has if the second is taken.
+
+use super::*;
+
+pub(super) struct Both {
+    env: Env,
+    masters: Vec<Session>,
+    ttl: Duration,
+    delay: Delay,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Delay {
+    /// All who lost try again at the next twentieth of a second by the clock on the wall.
+    Aligned,
+    Random,
+}
+
+pub(super) static TIES: Definition = Definition {
+    deployment: Deployment::Independent,
+    build: |env, servers, settings| {
+        let masters = Session::independent(&env, servers, settings);
+        Box::new(Both { env, masters, ttl: settings.ttl, delay: Delay::Aligned })
+    },
+    ..LOCK
+};
+pub(super) static SETTLES: Definition = Definition {
+    build: |env, servers, settings| {
+        let masters = Session::independent(&env, servers, settings);
+        Box::new(Both { env, masters, ttl: settings.ttl, delay: Delay::Random })
+    },
+    ..TIES
+};
+
+impl Both {
+    fn pause(&self) -> Duration {
+        const PERIOD: u64 = 50_000;
+        match self.delay {
+            Delay::Aligned => {
+                let past = self.env.wall_clock().0.rem_euclid(PERIOD as i64);
+                Duration::from_micros(PERIOD - past.unsigned_abs())
+            }
+            Delay::Random => self.env.jitter(&(Duration::ZERO..=Duration::from_micros(2 * PERIOD))),
+        }
+    }
+
+    async fn obtain(&mut self, key: &str) -> Acquisition {
+        let ttl_ms = self.ttl.as_millis().to_string();
+        for _ in 0..8 {
+            let owner = fresh_owner(&self.env);
+            let mut taken = 0;
+            for master in &mut self.masters {
+                match set_if_absent(master, key, &owner, &ttl_ms).await {
+                    Ok(true) => taken += 1,
+                    Ok(false) => break,
+                    Err(error) => return Acquisition::Unknown(error.to_string()),
+                }
+            }
+            if taken == self.masters.len() {
+                return granted(key, &owner);
+            }
+            for master in self.masters.iter_mut().take(taken) {
+                if let Err(error) = delete_if_owned(master, key, &owner).await {
+                    return Acquisition::Unknown(error.to_string());
+                }
+            }
+            self.env.sleep(self.pause()).await;
+        }
+        Acquisition::Refused("held by another".into())
+    }
+}
+
+impl Lock for Both {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.obtain(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move {
+            let mut answer = Release::Released;
+            for master in &mut self.masters {
+                match delete_if_owned(master, &lease.resource, &lease.owner).await {
+                    Ok(true) => {}
+                    Ok(false) => answer = Release::NotHeld,
+                    Err(error) => return Release::Unknown(error.to_string()),
+                }
+            }
+            answer
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Waits for a message that says that the lock is free.
+
+use super::*;
+
+/// What a waiter does between the refusal and its sleep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Habit {
+    /// Nothing: a message that comes before it listens is missed, and it sleeps for ever.
+    Trusts,
+    /// The same, but it sleeps for a minute at most.
+    TrustsForAMinute,
+    /// It asks again once it listens.
+    AsksAgain,
+}
+
+pub(super) struct Waiter {
+    env: Env,
+    redis: Session,
+    listening: Session,
+    ttl: Duration,
+    habit: Habit,
+}
+
+pub(super) const fn definition(habit: Habit) -> Definition {
+    let build: fn(Env, &fencepost::clients::Servers, &Settings) -> Box<dyn Lock> = match habit {
+        Habit::Trusts => {
+            |env, servers, settings| Box::new(Waiter::new(env, servers, settings, Habit::Trusts))
+        }
+        Habit::TrustsForAMinute => |env, servers, settings| {
+            Box::new(Waiter::new(env, servers, settings, Habit::TrustsForAMinute))
+        },
+        Habit::AsksAgain => {
+            |env, servers, settings| Box::new(Waiter::new(env, servers, settings, Habit::AsksAgain))
+        }
+    };
+    Definition { build, ..LOCK }
+}
+
+impl Waiter {
+    fn new(
+        env: Env,
+        servers: &fencepost::clients::Servers,
+        settings: &Settings,
+        habit: Habit,
+    ) -> Waiter {
+        let session = || Session::primary(&env, servers, settings);
+        let (redis, listening) = (session(), session());
+        Waiter { env, redis, listening, ttl: settings.ttl, habit }
+    }
+
+    async fn obtain(&mut self, key: &str) -> Acquisition {
+        let owner = fresh_owner(&self.env);
+        loop {
+            match self.asks(key, &owner).await {
+                Ok(true) => return granted(key, &owner),
+                Ok(false) => {}
+                Err(error) => return Acquisition::Unknown(error.to_string()),
+            }
+            let Ok(mut messages) = self.listening.subscribe(&[b"freed"]).await else {
+                return Acquisition::Refused("cannot listen".into());
+            };
+            if self.habit == Habit::AsksAgain {
+                match self.asks(key, &owner).await {
+                    Ok(true) => return granted(key, &owner),
+                    Ok(false) => {}
+                    Err(error) => return Acquisition::Unknown(error.to_string()),
+                }
+            }
+            let minute = Duration::from_secs(60);
+            match self.habit {
+                Habit::TrustsForAMinute => drop(self.env.timeout(minute, messages.next()).await),
+                _ => drop(messages.next().await),
+            }
+        }
+    }
+
+    async fn asks(
+        &mut self,
+        key: &str,
+        owner: &[u8],
+    ) -> Result<bool, fencepost::clients::CallError> {
+        let ttl_ms = self.ttl.as_millis().to_string();
+        set_if_absent(&mut self.redis, key, owner, &ttl_ms).await
+    }
+}
+
+impl Lock for Waiter {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.obtain(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move {
+            let ours = delete_if_owned(&mut self.redis, &lease.resource, &lease.owner).await;
+            let told = self.redis.call(&[b"PUBLISH", b"freed", b"1"]).await;
+            match (ours, told) {
+                (Ok(true), Ok(_)) => Release::Released,
+                (Ok(false), Ok(_)) => Release::NotHeld,
+                (Err(error), _) | (_, Err(error)) => Release::Unknown(error.to_string()),
+            }
+        })
+    }
+}
