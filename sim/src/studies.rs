@@ -11,4 +11,5 @@ pub mod explore;
 pub mod gallery;
 pub mod load;
 pub(crate) mod parallel;
+pub(crate) mod seed;
 pub mod sweep;

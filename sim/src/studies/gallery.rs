@@ -19,6 +19,7 @@ use crate::run::RunSpec;
 use crate::run::verdicts::Findings;
 use crate::setup::scenario::Scenario;
 use crate::studies::parallel::in_parallel;
+use crate::studies::seed::Ran;
 use crate::studies::sweep::{FailedRun, Silent, Stop, SweepSpec, count};
 use exhibits::{Exhibit, Fixed, all};
 use fencepost_clients::find;
@@ -137,13 +138,8 @@ fn scenario(settings: &[(&str, &str)]) -> Result<Scenario, String> {
 }
 
 fn report(spec: &RunSpec) -> Result<RunReport, GalleryError> {
-    let failed = |error| {
-        let (client, fault, seed) =
-            (spec.client.name.to_owned(), spec.families.to_string(), spec.seed);
-        GalleryError::Run(FailedRun { client, fault, seed, error })
-    };
-    let outcome = spec.run(Engine::Fast).map_err(failed)?;
-    Ok(Stages::from(Findings { spec, outcome: &outcome }.facts()).into())
+    let ran = Ran::of(spec.clone(), Engine::Fast).map_err(GalleryError::Run)?;
+    Ok(Stages::from(ran.facts()).into())
 }
 
 fn workload(minimal: &Minimal) -> String {

@@ -11,11 +11,12 @@ mod explain;
 mod kept;
 mod work;
 
+pub use crate::studies::seed::FailedRun;
 pub use checkpoint::{Checkpoint, InvalidCheckpoint};
 pub use cpu::ThreadClock;
 pub use kept::kept;
 
-use crate::engine::{Engine, EngineError};
+use crate::engine::Engine;
 use crate::setup::scenario::Scenario;
 use again::Closer;
 use confirm::confirm;
@@ -49,19 +50,6 @@ pub struct SweepSpec {
     /// How many violations a cell keeps; [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by
     /// default.
     pub violations_max: u64,
-}
-
-/// A run that could not be made.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FailedRun {
-    /// Which lock.
-    pub client: String,
-    /// Which faults.
-    pub fault: String,
-    /// Which seed.
-    pub seed: Seed,
-    /// Why.
-    pub error: EngineError,
 }
 
 /// Who hears of a sweep as it goes on. Called from any thread.

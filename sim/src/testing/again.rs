@@ -4,13 +4,14 @@ use super::Expect;
 use super::failure::{Deviation, TestFailure, What};
 use super::outcome::{Unexpected, unexpected};
 use crate::diagnosis::{Rates, diagnose_with};
-use crate::engine::{Engine, EngineError};
+use crate::engine::Engine;
 use crate::files::write_file;
 use crate::run::verdicts::{Findings, config, recordings, report, tool};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use crate::setup::scenario::Scenario;
 use crate::studies::parallel::in_parallel;
-use crate::studies::sweep::{FailedRun, SweepSpec};
+use crate::studies::seed::{FailedRun, Ran};
+use crate::studies::sweep::SweepSpec;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, FaultPlan, Seed};
 use fencepost_reports::judge::phases::phases;
@@ -97,16 +98,11 @@ impl Again<'_> {
         for (lock, families) in &sweep.cells {
             let mut cell = Cell::new(lock.name, &families.to_string());
             let one = |seed: &Seed| {
-                let outcome = self.spec(*seed, families).run(Engine::Fast);
-                outcome.map_err(|error| (*seed, error)).map(|outcome| {
-                    let spec = self.spec(*seed, families);
-                    let facts = Findings { spec: &spec, outcome: &outcome }.facts();
-                    (*seed, facts, phases(&outcome.history))
-                })
+                let ran = Ran::of(self.spec(*seed, families), Engine::Fast)?;
+                Ok((*seed, ran.facts(), phases(&ran.outcome.history)))
             };
             for told in in_parallel(sweep.jobs, &seeds, one) {
-                let (seed, run, phases) =
-                    told.map_err(|(seed, error)| self.failed(seed, families, error))?;
+                let (seed, run, phases) = told.map_err(TestFailure::Run)?;
                 cell.add(&RunSummary { seed, run: &run, phases: &phases });
             }
             cells.push(cell);
@@ -114,15 +110,10 @@ impl Again<'_> {
         Ok(self.sum(sweep.seeds, cells))
     }
 
-    fn failed(&self, seed: Seed, families: &Families, error: EngineError) -> TestFailure {
-        let (client, fault) = (self.lock.name.to_owned(), families.to_string());
-        TestFailure::Run(FailedRun { client, fault, seed, error })
-    }
-
     /// The run of a seed, which both engines must tell alike.
     fn run(&self, seed: Seed, families: &Families) -> Result<(RunFacts, RunOutcome), TestFailure> {
         let spec = self.spec(seed, families);
-        let failed = |error| self.failed(seed, families, error);
+        let failed = |error| TestFailure::Run(FailedRun::of(&spec, error));
         let outcome = spec.run_recording(Engine::Fast, Recording::Wire).map_err(failed)?;
         let other = spec.run(Engine::Turmoil).map_err(failed)?;
         if other.history != outcome.history {

@@ -44,12 +44,7 @@ fn confirm_run(
 ) -> Result<(), FailedRun> {
     let (client, families) = &spec.cells[place];
     let run = RunSpec::draw(seed, client, families, scenario.clone());
-    let failed = |error| FailedRun {
-        client: client.name.to_owned(),
-        fault: families.to_string(),
-        seed,
-        error,
-    };
+    let failed = |error| FailedRun::of(&run, error);
     let fast = run.run(Engine::Fast).map_err(failed)?;
     let turmoil = run.run(Engine::Turmoil).map_err(failed)?;
     let pairs = fast.history.events.iter().zip(&turmoil.history.events);

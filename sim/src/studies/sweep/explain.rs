@@ -4,7 +4,7 @@ use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};
 use crate::diagnosis::{Rates, diagnose_with};
 use crate::run::RunSpec;
-use crate::run::verdicts::Findings;
+use crate::studies::seed::Ran;
 use fencepost_faults::Seed;
 use fencepost_reports::{Cell, RunReport, Stages, Sweep};
 
@@ -22,16 +22,10 @@ pub(super) fn explain(
     let results = again(spec, sum, closer, |place, seed, scenario| {
         let (client, families) = &spec.cells[place];
         let run = RunSpec::draw(seed, client, families, scenario.clone());
-        let failed = |error| FailedRun {
-            client: client.name.to_owned(),
-            fault: families.to_string(),
-            seed,
-            error,
-        };
-        let outcome = run.run(spec.engine).map_err(failed)?;
-        let mut facts = Findings { spec: &run, outcome: &outcome }.facts();
+        let ran = Ran::of(run, spec.engine)?;
+        let mut facts = ran.facts();
         facts.violations.retain(|one| smallest(&sum.cells[place], &one.id, seed));
-        let diagnosis = diagnose_with(&rates, &run, &facts.violations);
+        let diagnosis = diagnose_with(&rates, &ran.spec, &facts.violations);
         Ok(RunReport::from(Stages { diagnosis, ..facts.into() }).violations)
     });
     for (place, _, violations) in results {

@@ -3,8 +3,9 @@
 
 use super::{FailedRun, SweepSpec};
 use crate::run::RunSpec;
-use crate::run::verdicts::{Findings, report};
+use crate::run::verdicts::report;
 use crate::studies::parallel::in_parallel;
+use crate::studies::seed::Ran;
 use fencepost_faults::Seed;
 use fencepost_reports::summary::sweep::Cell;
 use fencepost_reports::{Report, RunReport, Stages, Sweep};
@@ -62,14 +63,7 @@ fn show<E: From<FailedRun>>(
     let (client, families) = &spec.cells[showing.cell];
     let seed = showing.seed;
     let run = RunSpec::draw(seed, client, families, Rc::new(spec.scenario.clone()));
-    let failed = |error| FailedRun {
-        client: client.name.to_owned(),
-        fault: families.to_string(),
-        seed,
-        error,
-    };
-    let outcome = run.run(spec.engine).map_err(failed)?;
-    let found = Findings { spec: &run, outcome: &outcome }.facts();
+    let found = Ran::of(run, spec.engine)?.facts();
     for id in &showing.ids {
         let mut only = found.clone();
         only.violations.retain(|other| other.id == *id);

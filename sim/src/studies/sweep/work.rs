@@ -3,8 +3,9 @@
 use super::cpu::ThreadClock;
 use super::{FailedRun, Listener, Stop, SweepSpec, Swept, config};
 use crate::run::RunSpec;
-use crate::run::verdicts::{Findings, tool};
+use crate::run::verdicts::tool;
 use crate::setup::scenario::Scenario;
+use crate::studies::seed::Ran;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::Verdict;
@@ -121,15 +122,9 @@ impl<'s> Work<'s> {
         for ((client, families), cell) in self.spec.cells.iter().zip(cells) {
             let clock = ThreadClock::start();
             let spec = RunSpec::draw(seed, client, families, scenario.clone());
-            let failed = |error| FailedRun {
-                client: client.name.to_owned(),
-                fault: families.to_string(),
-                seed,
-                error,
-            };
-            let outcome = spec.run(self.spec.engine).map_err(failed)?;
-            let facts = Findings { spec: &spec, outcome: &outcome }.facts();
-            let phases = phases(&outcome.history);
+            let ran = Ran::of(spec, self.spec.engine)?;
+            let facts = ran.facts();
+            let phases = phases(&ran.outcome.history);
             cell.add(&RunSummary { seed, run: &facts, phases: &phases });
             if self.spec.fail_fast && facts.verdict == Verdict::Violated {
                 self.stop.ask();
