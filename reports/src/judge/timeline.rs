@@ -238,7 +238,6 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// A value taken apart: the owner, and the count if it is that of a hash.
 /// The process whose node that is: the one that some server had a connection with when the node
 /// became the first of the queue, or later, or that held the lock under its name.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
@@ -252,6 +251,7 @@ pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     })
 }
 
+/// A value taken apart: the owner, and the count if it is that of a hash.
 fn owner_and_count(value: &str) -> (&str, Option<u64>) {
     let counted = |(owner, count): (&'_ str, &str)| {
         let digits = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
