@@ -8,7 +8,7 @@ use crate::lock::Definition;
 use crate::memcached::{add, cas, get_delete};
 use crate::mysql::get_lock;
 use crate::redisson::{fair, red_lock};
-use crate::redlock::variants;
+use crate::redlock::{libraries, variants};
 use crate::sql::{advisory, for_update, shedlock, spring};
 use crate::zookeeper::curator::{mutex, semaphore};
 use crate::zookeeper::{kazoo, naive};
@@ -58,9 +58,9 @@ pub static CLIENTS: &[Definition] = &[
     variants::NO_VALIDITY_CHECK,
     variants::UNLOCK_ANSWERED,
     variants::FENCING,
-    variants::PYTHON,
-    variants::NODE,
-    variants::REDSYNC,
+    libraries::PYTHON,
+    libraries::NODE,
+    libraries::REDSYNC,
     add::DEFINITION,
     get_delete::DEFINITION,
     cas::DEFINITION,

@@ -1,0 +1,198 @@
+//! Redlock as some libraries have it. What concerns time, quorum and giving back is as they have it; connections and
+//! timeouts are those of this crate. In all three, one random value serves all attempts of an
+//! acquire.
+//!
+//! - `redlock-py` 1.0.8: masters one after the other; elapsed time by **`time.time()`, the wall
+//!   clock**; drift 1 % and 2 ms; 3 attempts, 200 ms apart, not random; a lock taken **while one
+//!   master gave an error raises** `MultipleRedlockException`, and the majority keeps the key.
+//! - `node-redlock` 5 (main branch): all masters at once; drift 1 % and 2 ms; **the end of the
+//!   validity is not compared with the time**; 10 retries 100 to 300 ms apart; what a failed
+//!   attempt took is **given back only when the last one has failed**, so a process blocks itself.
+//! - `redsync` 4: all masters at once; drift 1 %, without the 2 ms; 32 tries, 50 to 250 ms apart.
+
+use super::masters::Masters;
+use super::variants::attempt_together;
+use super::{DEFINITION, min_validity};
+use crate::env::{BoxFuture, Env, Monotonic};
+use crate::lock::{Acquisition, Definition, Lease, Lock, Release, Servers, Settings};
+use crate::owned_key::fresh_owner;
+use crate::retry::Retry;
+use bytes::Bytes;
+use std::ops::{ControlFlow, RangeInclusive};
+use std::time::Duration;
+
+/// The entry of redlock-py.
+pub const PYTHON: Definition = Definition {
+    name: "redlock-py",
+    about: "redlock by the wall clock, three attempts 200 ms apart, raising where a master gave \
+     an error",
+    models: Some("redlock-py 1.0.8"),
+    build: |env, servers, settings| {
+        Box::new(Python(Library::new(env, servers, settings, ms(200)..=ms(200))))
+    },
+    ..DEFINITION
+};
+
+/// The entry of node-redlock.
+pub const NODE: Definition = Definition {
+    name: "node-redlock",
+    about: "redlock at once on all masters, whose validity nobody compares with the time, given \
+     back after the last attempt",
+    models: Some("node-redlock 5 (main branch)"),
+    build: |env, servers, settings| {
+        Box::new(Node(Library::new(env, servers, settings, ms(100)..=ms(300))))
+    },
+    ..DEFINITION
+};
+
+/// The entry of redsync.
+pub const REDSYNC: Definition = Definition {
+    name: "redsync",
+    about: "redlock at once on all masters, with a drift of 1 % and no more",
+    models: Some("redsync 4"),
+    build: |env, servers, settings| {
+        Box::new(Redsync(Library::new(env, servers, settings, ms(50)..=ms(250))))
+    },
+    ..DEFINITION
+};
+
+const fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// What each library has.
+struct Library {
+    env: Env,
+    settings: Settings,
+    masters: Masters,
+}
+
+impl Library {
+    /// With the library's own delay between attempts.
+    fn new(
+        env: Env,
+        servers: &Servers,
+        settings: &Settings,
+        retry: RangeInclusive<Duration>,
+    ) -> Library {
+        let settings = Settings { retry, ..settings.clone() };
+        let masters = Masters::new(&env, servers, &settings);
+        Library { env, settings, masters }
+    }
+
+    /// At most so many attempts with one random value, until one is granted or breaks it off, or
+    /// the time is over. Once one may stand, the answer is never a refusal.
+    async fn attempts(
+        &mut self,
+        attempts_max: usize,
+        mut attempt: impl AsyncFnMut(&mut Library, &Bytes) -> ControlFlow<Acquisition, Acquisition>,
+    ) -> Acquisition {
+        let owner = fresh_owner(&self.env);
+        let mut retry = Retry::start(&self.env, &self.settings);
+        let mut standing = None;
+        let mut number = 1;
+        loop {
+            let reason = match attempt(self, &owner).await {
+                ControlFlow::Break(outcome) => return outcome,
+                ControlFlow::Continue(Acquisition::Granted(lease)) => {
+                    return Acquisition::Granted(lease);
+                }
+                ControlFlow::Continue(Acquisition::Refused(reason)) => reason,
+                ControlFlow::Continue(Acquisition::Unknown(reason)) => {
+                    standing.insert(reason).clone().into()
+                }
+            };
+            if number == attempts_max || !retry.again().await {
+                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
+            }
+            number += 1;
+        }
+    }
+}
+
+struct Python(Library);
+
+impl Lock for Python {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let attempt = async |library: &mut Library, owner: &Bytes| {
+            let Library { env, settings, masters } = library;
+            let start = env.wall_clock();
+            let votes = masters.lock_in_turn(resource, owner).await;
+            let elapsed = env.wall_clock().0.saturating_sub(start.0);
+            // The lease is valid by the monotonic clock, whatever the elapsed time was read from.
+            let now = env.monotonic_clock();
+            let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
+            let valid_until = start.plus(min_validity(settings.ttl));
+            let is_in_time = valid_until > now;
+            if !votes.are_majority() || !is_in_time {
+                let may_stand = masters.unlock_all(resource, owner, &votes).await;
+                return ControlFlow::Continue(votes.failed(is_in_time, may_stand));
+            }
+            if votes.any_error() {
+                let (locked, all) = (votes.locked(), votes.len());
+                let reason = format!("locked {locked} of {all}, and raised for the others");
+                return ControlFlow::Break(Acquisition::Unknown(reason));
+            }
+            ControlFlow::Break(votes.granted(resource, owner.clone(), Some(valid_until)))
+        };
+        Box::pin(self.0.attempts(3, attempt))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.0.masters.release(&lease).await })
+    }
+}
+
+struct Node(Library);
+
+impl Lock for Node {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(async move {
+            let mut last = None;
+            let attempt = async |library: &mut Library, owner: &Bytes| {
+                let Library { env, settings, masters } = library;
+                let start = env.monotonic_clock();
+                let votes = masters.lock_together(resource, owner).await;
+                let valid_until = start.plus(min_validity(settings.ttl));
+                if votes.are_majority() {
+                    last = None;
+                    return ControlFlow::Break(votes.granted(
+                        resource,
+                        owner.clone(),
+                        Some(valid_until),
+                    ));
+                }
+                let outcome = votes.failed(true, votes.locked() > 0);
+                last = Some((owner.clone(), votes));
+                ControlFlow::Continue(outcome)
+            };
+            let outcome = self.0.attempts(11, attempt).await;
+            if let Some((owner, votes)) = last {
+                self.0.masters.unlock_all(resource, &owner, &votes).await;
+            }
+            outcome
+        })
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.0.masters.release(&lease).await })
+    }
+}
+
+struct Redsync(Library);
+
+impl Lock for Redsync {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let attempt = async |library: &mut Library, owner: &Bytes| {
+            let Library { env, settings, masters } = library;
+            let validity = settings.ttl.saturating_sub(settings.ttl / 100);
+            let outcome = attempt_together((env, masters), resource, owner, validity).await;
+            ControlFlow::Continue(outcome)
+        };
+        Box::pin(self.0.attempts(32, attempt))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.0.masters.release(&lease).await })
+    }
+}

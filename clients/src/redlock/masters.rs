@@ -1,0 +1,268 @@
+//! The independent masters of Redlock and its variants: asking all of them, and counting what they
+//! answered.
+
+use crate::connection::CallError;
+use crate::env::{BoxFuture, Env, Monotonic};
+use crate::lock::{Acquisition, Lease, Release, Servers, Settings};
+use crate::owned_key::{RELEASE_ATTEMPTS, delete_if_owned, set_if_absent};
+use crate::session::Session;
+use bytes::Bytes;
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// What one master made of one attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Vote {
+    /// It has our key.
+    Locked,
+    /// It said that it has not.
+    NotLocked,
+    /// It was not reached, and certainly has not.
+    Unreached,
+    /// Its reply was lost.
+    Unknown,
+}
+
+/// What one master made of a release.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Removal {
+    /// It removed our key.
+    Removed,
+    /// It did not have our key.
+    Absent,
+    /// It does not have our key any more, but a reply was lost: it removed the key, or the key had
+    /// expired.
+    Gone,
+    /// It gave no answer; `reached` if the request may have arrived.
+    Unanswered { reached: bool },
+}
+
+/// What all masters made of one attempt, in their order.
+pub(super) struct Votes(Vec<Vote>);
+
+impl Votes {
+    /// How many locked.
+    pub(super) fn locked(&self) -> usize {
+        self.0.iter().filter(|vote| **vote == Vote::Locked).count()
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Each of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Vote> {
+        self.0.iter().copied()
+    }
+
+    /// Whether a master gave no answer.
+    pub(super) fn any_error(&self) -> bool {
+        self.0.iter().any(|vote| matches!(vote, Vote::Unreached | Vote::Unknown))
+    }
+
+    /// Whether the lock was acquired in the majority of the instances.
+    pub(super) fn are_majority(&self) -> bool {
+        self.locked() >= quorum(self.len())
+    }
+
+    /// The lock, which states how long it is valid if it knows.
+    pub(super) fn granted(
+        &self,
+        resource: &str,
+        owner: Bytes,
+        valid_until: Option<Monotonic>,
+    ) -> Acquisition {
+        Acquisition::Granted(Lease {
+            resource: resource.to_owned(),
+            owner,
+            token: None,
+            valid_until,
+        })
+    }
+
+    /// An attempt that did not bring the lock; some master may still hold our key if it
+    /// `may_stand`.
+    pub(super) fn failed(&self, is_in_time: bool, may_stand: bool) -> Acquisition {
+        let late = if is_in_time { "" } else { ", too late" };
+        let reason = format!("locked {} of {}{late}", self.locked(), self.len());
+        if may_stand { Acquisition::Unknown(reason) } else { Acquisition::Refused(reason.into()) }
+    }
+}
+
+/// N independent masters, with a session each.
+pub(super) struct Masters {
+    env: Env,
+    settings: Settings,
+    sessions: Vec<Session>,
+    ttl_ms: String,
+}
+
+impl Masters {
+    /// The masters of a deployment.
+    pub(super) fn new(env: &Env, servers: &Servers, settings: &Settings) -> Masters {
+        Masters {
+            env: env.clone(),
+            settings: settings.clone(),
+            sessions: Session::independent(env, servers, settings),
+            ttl_ms: settings.ttl.as_millis().to_string(),
+        }
+    }
+
+    /// Asks one master after the other to lock.
+    pub(super) async fn lock_in_turn(&mut self, resource: &str, owner: &Bytes) -> Votes {
+        let mut votes = Vec::with_capacity(self.sessions.len());
+        for session in &mut self.sessions {
+            let answer = set_if_absent(session, resource, owner, &self.ttl_ms).await;
+            votes.push(Vote::of(&answer));
+        }
+        Votes(votes)
+    }
+
+    /// Asks all masters at once to lock.
+    pub(super) async fn lock_together(&mut self, resource: &str, owner: &Bytes) -> Votes {
+        let ttl_ms = &self.ttl_ms;
+        let ask = |session| -> BoxFuture<'_, _> {
+            Box::pin(set_if_absent(session, resource, owner, ttl_ms))
+        };
+        let answers = join_all(self.sessions.iter_mut().map(ask).collect()).await;
+        Votes(answers.iter().map(Vote::of).collect())
+    }
+
+    /// Asks every master to remove our key; `true` if some master may still hold it.
+    pub(super) async fn unlock_all(
+        &mut self,
+        resource: &str,
+        owner: &Bytes,
+        votes: &Votes,
+    ) -> bool {
+        let mut standing = false;
+        for (session, vote) in self.sessions.iter_mut().zip(votes.iter()) {
+            standing |= may_stand(vote, &delete_if_owned(session, resource, owner).await);
+        }
+        standing
+    }
+
+    /// As [`Masters::unlock_all`], but asks only those that said that they locked.
+    pub(super) async fn unlock_answered(
+        &mut self,
+        resource: &str,
+        owner: &Bytes,
+        votes: &Votes,
+    ) -> bool {
+        let mut standing = false;
+        for (session, vote) in self.sessions.iter_mut().zip(votes.iter()) {
+            standing |= match vote {
+                Vote::Locked => may_stand(vote, &delete_if_owned(session, resource, owner).await),
+                vote => vote == Vote::Unknown,
+            };
+        }
+        standing
+    }
+
+    /// Asks every master to remove our key; those that did not answer are asked again, a bounded
+    /// number of times.
+    pub(super) async fn release(&mut self, lease: &Lease) -> Release {
+        let removals = vec![Removal::Unanswered { reached: false }; self.sessions.len()];
+        self.release_where(lease, removals).await
+    }
+
+    /// As [`Masters::release`], but asks only the masters that locked, by what was counted.
+    pub(super) async fn release_answered(&mut self, lease: &Lease, votes: &Votes) -> Release {
+        let removal = |vote| match vote {
+            Vote::Locked => Removal::Unanswered { reached: false },
+            _ => Removal::Absent,
+        };
+        self.release_where(lease, votes.iter().map(removal).collect()).await
+    }
+
+    async fn release_where(&mut self, lease: &Lease, mut removals: Vec<Removal>) -> Release {
+        let quorum = quorum(self.sessions.len());
+        for attempt in 0..RELEASE_ATTEMPTS {
+            if attempt > 0 {
+                self.env.sleep(self.env.jitter(&self.settings.retry)).await;
+            }
+            for (session, removal) in self.sessions.iter_mut().zip(&mut removals) {
+                if let Removal::Unanswered { reached } = *removal {
+                    let answer = delete_if_owned(session, &lease.resource, &lease.owner).await;
+                    *removal = removal_of(reached, answer);
+                }
+            }
+            match judge(&removals, quorum) {
+                Release::Unknown(_) => {}
+                decided => return decided,
+            }
+        }
+        judge(&removals, quorum)
+    }
+}
+
+/// N/2+1.
+fn quorum(masters: usize) -> usize {
+    masters / 2 + 1
+}
+
+impl Vote {
+    fn of(answer: &Result<bool, CallError>) -> Vote {
+        match answer {
+            Ok(true) => Vote::Locked,
+            Ok(false) => Vote::NotLocked,
+            Err(error) if error.may_have_applied() => Vote::Unknown,
+            Err(_) => Vote::Unreached,
+        }
+    }
+}
+
+/// Whether a master may hold our key after we tried to remove it.
+fn may_stand(vote: Vote, removal: &Result<bool, CallError>) -> bool {
+    match (vote, removal) {
+        (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
+        // The lost request may be on its way even if the key is not there yet.
+        (Vote::Unknown, _) | (Vote::Locked, Err(_)) => true,
+    }
+}
+
+fn removal_of(reached: bool, answer: Result<bool, CallError>) -> Removal {
+    match answer {
+        Ok(true) => Removal::Removed,
+        Ok(false) if reached => Removal::Gone,
+        Ok(false) => Removal::Absent,
+        Err(error) => Removal::Unanswered { reached: reached || error.may_have_applied() },
+    }
+}
+
+/// The lock was released if a majority removed our key, and was not held if no majority can have
+/// had it.
+pub(super) fn judge(removals: &[Removal], quorum: usize) -> Release {
+    let count =
+        |wanted: fn(&Removal) -> bool| removals.iter().filter(|removal| wanted(removal)).count();
+    let removed = count(|removal| *removal == Removal::Removed);
+    let absent = count(|removal| *removal == Removal::Absent);
+    if removed >= quorum {
+        Release::Released
+    } else if removals.len() - absent < quorum {
+        Release::NotHeld
+    } else {
+        Release::Unknown(format!(
+            "{removed} of {} masters removed the key, {absent} did not have it",
+            removals.len()
+        ))
+    }
+}
+
+/// Waits for all of them; each time something happens they are polled in order.
+async fn join_all<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
+    let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        for (future, output) in
+            futures.iter_mut().zip(&mut outputs).filter(|(_, output)| output.is_none())
+        {
+            if let Poll::Ready(value) = future.as_mut().poll(context) {
+                *output = Some(value);
+            }
+        }
+        if outputs.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    outputs.into_iter().flatten().collect()
+}
