@@ -36,7 +36,7 @@ pub mod lua_extend;
 pub mod reentrant;
 pub mod watchdog;
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::Env;
 use crate::lock::{Acquisition, Lease, Release, Servers, Settings};
 use crate::retry::Retry;

@@ -1,7 +1,7 @@
 //! The plain commands of Redis that locks were made of before scripts, each with the replies it can
 //! have.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::reply::Reply;
 use crate::session::Session;
 use bytes::Bytes;

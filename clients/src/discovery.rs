@@ -8,7 +8,8 @@
 //! One pass asks each Sentinel at most once. Waiting and trying again is up to the lock, which has
 //! a deadline.
 
-use crate::connection::{CallError, Connection, Subscription};
+use crate::call_error::CallError;
+use crate::connection::{Connection, Subscription};
 use crate::env::{Address, Env, Spawned};
 use crate::reply::Reply;
 use std::cell::Cell;

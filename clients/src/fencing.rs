@@ -7,7 +7,7 @@
 //! The token comes from a counter beside the lock, in the same script, so that tokens are ordered
 //! as the grants are. The counter never expires; it is only as durable as the server that keeps it.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{
     Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, Settings,

@@ -9,6 +9,7 @@ pub mod env;
 pub mod lock;
 pub mod task;
 
+pub mod call_error;
 pub mod connection;
 pub mod reply;
 pub mod stream;
@@ -16,6 +17,7 @@ pub mod stream;
 pub mod discovery;
 pub mod session;
 
+pub mod attempt;
 pub mod commands;
 pub mod owned_key;
 pub mod replica_wait;
@@ -41,13 +43,12 @@ mod testing;
 
 /// The buffers that replies and sockets hand out.
 pub use bytes;
-pub use connection::CallError;
+pub use call_error::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{
     Acquisition, Check, Coordinator, Definition, Deployment, Extension, FencingToken, Keeps, Lease,
-    Lock, Release, ServerLock, Servers, Settings, Usage,
+    Lock, Release, ReplicaWait, ServerLock, Servers, Settings, Usage,
 };
-pub use replica_wait::ReplicaWait;
 pub use reply::Reply;
 pub use retry::Retry;
 pub use script::Script;

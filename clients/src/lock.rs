@@ -69,7 +69,6 @@
 //! ```
 
 use crate::env::{Address, BoxFuture, Env, Monotonic};
-use crate::replica_wait::ReplicaWait;
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -362,6 +361,16 @@ pub enum Servers {
     Independent(Vec<Address>),
     /// The members of a coordinator other than Redis; the process may speak to any.
     Ensemble(Vec<Address>),
+}
+
+/// How many replicas must acknowledge a grant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReplicaWait {
+    /// So many, at least.
+    pub replicas: u16,
+    /// How long the server waits for them; whole milliseconds, at least one (zero would mean for
+    /// ever).
+    pub timeout: Duration,
 }
 
 /// The numbers that an application chooses. Spans are of the process's own monotonic clock.

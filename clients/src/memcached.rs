@@ -14,7 +14,7 @@ pub mod get_delete;
 pub mod protocol;
 pub mod session;
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::Env;
 use crate::lock::{Acquisition, Lease, Release, Servers, Settings};
 use bytes::Bytes;

@@ -4,10 +4,9 @@
 //! Single Instance": 20 random bytes as value, unique for each attempt, and a script that deletes
 //! the key only while it holds that value.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{Draw, Env};
-use crate::lock::{Acquisition, Lease, Release, Settings};
-use crate::replica_wait::given_up;
+use crate::lock::{Lease, Release, Settings};
 use crate::reply::Reply;
 use crate::script::Script;
 use crate::session::Session;
@@ -30,7 +29,7 @@ pub fn fresh_owner(env: &Env) -> Bytes {
     Bytes::copy_from_slice(&fresh_digits(env))
 }
 
-fn fresh_digits(env: &Env) -> [u8; 40] {
+pub(crate) fn fresh_digits(env: &Env) -> [u8; 40] {
     let [first, second, third] = env.randoms::<3>(Draw::Owner);
     let mut digits = [[0; 8]; 5];
     for (digits, number) in
@@ -64,44 +63,6 @@ else
 end"#,
 );
 
-/// One attempt to take the lock under an owner value of its own. If its outcome is unknown, it is
-/// undone as well as it can be.
-pub async fn take(
-    env: &Env,
-    settings: &Settings,
-    session: &mut Session,
-    resource: &str,
-    ttl_ms: &str,
-) -> Acquisition {
-    let owner = fresh_digits(env);
-    match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
-        Ok(true) => {
-            // On the heap, as what follows an unknown outcome: both are rare, and the future of
-            // every attempt would be as large.
-            if settings.wait.is_some()
-                && let Some(given_up) =
-                    Box::pin(given_up(settings.wait, session, resource, &owner)).await
-            {
-                return given_up;
-            }
-            let owner = Bytes::copy_from_slice(&owner);
-            Acquisition::Granted(Lease {
-                resource: resource.to_owned(),
-                owner,
-                token: None,
-                valid_until: None,
-            })
-        }
-        Ok(false) => Acquisition::Refused("held by another".into()),
-        Err(error)
-            if error.may_have_applied() && !Box::pin(undo(session, resource, &owner)).await =>
-        {
-            Acquisition::Unknown(error.to_string())
-        }
-        Err(error) => Acquisition::Refused(error.to_string().into()),
-    }
-}
-
 /// `SET key owner NX PX ttl_ms`: whether the key is now ours, `false` if it exists.
 pub async fn set_if_absent(
     session: &mut Session,
@@ -112,11 +73,15 @@ pub async fn set_if_absent(
     was_set(session.call(&set_if_absent_words(key, owner, ttl_ms)).await)
 }
 
-fn set_if_absent_words<'w>(key: &'w str, owner: &'w [u8], ttl_ms: &'w str) -> [&'w [u8]; 6] {
+pub(crate) fn set_if_absent_words<'w>(
+    key: &'w str,
+    owner: &'w [u8],
+    ttl_ms: &'w str,
+) -> [&'w [u8]; 6] {
     [b"SET", key.as_bytes(), owner, b"NX", b"PX", ttl_ms.as_bytes()]
 }
 
-fn was_set(outcome: Result<Reply, CallError>) -> Result<bool, CallError> {
+pub(crate) fn was_set(outcome: Result<Reply, CallError>) -> Result<bool, CallError> {
     match outcome? {
         reply if reply.is_ok() => Ok(true),
         Reply::Nil => Ok(false),

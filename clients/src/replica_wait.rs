@@ -6,22 +6,12 @@
 //! go over the connection of the write: from Redis 7.2 on, another connection has written nothing
 //! and is answered at once.
 
-use crate::connection::CallError;
-use crate::lock::Acquisition;
+use crate::call_error::CallError;
+use crate::lock::{Acquisition, ReplicaWait};
 use crate::owned_key::undo;
 use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
-
-/// How many replicas must acknowledge a grant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ReplicaWait {
-    /// So many, at least.
-    pub replicas: u16,
-    /// How long the server waits for them; whole milliseconds, at least one (zero would mean for
-    /// ever).
-    pub timeout: Duration,
-}
 
 /// After a grant under `owner` by the last call of the session: nothing if enough replicas have it.
 /// Otherwise the lock is given up, and this is what became of the attempt.

@@ -3,7 +3,7 @@
 //! Source: Redis documentation, "EVALSHA". The script cache of a server is empty after a restart or
 //! a failover, and then EVALSHA answers NOSCRIPT, without having run anything.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::reply::Reply;
 use crate::session::Session;
 use sha1::{Digest, Sha1};

@@ -1,7 +1,8 @@
 //! What a lock holds instead of a connection: one server, or whichever is the primary, connected to
 //! when needed.
 
-use crate::connection::{CallError, Connection, Subscription};
+use crate::call_error::CallError;
+use crate::connection::{Connection, Subscription};
 use crate::discovery::PrimaryFinder;
 use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};

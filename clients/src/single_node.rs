@@ -10,9 +10,10 @@
 //!
 //! The document gives a single instance no validity time, so the lease states none.
 
+use crate::attempt::take;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Settings};
-use crate::owned_key::{release, take};
+use crate::owned_key::release;
 use crate::retry::Retry;
 use crate::session::Session;
 

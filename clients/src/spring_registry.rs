@@ -17,7 +17,7 @@
 //! itself; the library puts its registry key and a colon before it. The threads of a process share
 //! a [`Registry`], but have a connection each, where the library's share one.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{
     Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,

@@ -1,7 +1,7 @@
 //! A stream to one server, for protocols whose client waits for each answer before it asks again.
 //! Every error says what a lock has to know: whether anything was sent.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
 use bytes::BytesMut;
 use std::io;

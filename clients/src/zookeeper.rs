@@ -25,6 +25,7 @@ pub mod kazoo;
 pub mod naive;
 pub mod protocol;
 pub mod session;
+pub mod shared;
 pub mod transport;
 pub mod watches;
 

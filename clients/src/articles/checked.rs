@@ -9,10 +9,11 @@
 //! storage checks at the write.
 
 use super::Base;
+use crate::attempt::take;
 use crate::commands::get;
 use crate::env::{BoxFuture, Note};
 use crate::lock::{Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Usage};
-use crate::owned_key::{release, take};
+use crate::owned_key::release;
 use crate::retry::Retry;
 
 /// The entry in the table of locks.

@@ -18,11 +18,12 @@
 //!   read before is no longer true.
 
 use super::Base;
+use crate::attempt::take;
+use crate::call_error::CallError;
 use crate::commands::set_px;
-use crate::connection::CallError;
 use crate::env::{BoxFuture, Note};
 use crate::lock::{Acquisition, Definition, Deployment, Extension, Lease, Lock, Release, Usage};
-use crate::owned_key::{extend_if_owned, release, take};
+use crate::owned_key::{extend_if_owned, release};
 use crate::reply::Reply;
 use crate::retry::Retry;
 use crate::script::Script;

@@ -17,10 +17,11 @@
 //! longer when it is reentered: the article does not.
 
 use super::{Base, NotTaken};
+use crate::attempt::take;
 use crate::commands::get;
 use crate::env::{BoxFuture, Note};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Usage};
-use crate::owned_key::{fresh_owner, release, set_if_absent, take};
+use crate::owned_key::{fresh_owner, release, set_if_absent};
 use crate::retry::Retry;
 use bytes::Bytes;
 

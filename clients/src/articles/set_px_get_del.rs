@@ -15,8 +15,8 @@
 //! fixed in `set-px-get-del`, which writes a random value per attempt.
 
 use super::{Base, NotTaken, release_by};
+use crate::call_error::CallError;
 use crate::commands::{delete, get};
-use crate::connection::CallError;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::owned_key::{fresh_owner, set_if_absent};

@@ -34,8 +34,8 @@
 
 use super::stamp::{bare, now_ms, now_seconds, owned, set_if_unchanged, time_of};
 use super::{Base, NotTaken, release_by};
+use crate::call_error::CallError;
 use crate::commands::{delete, get, get_set, server_time_ms, set_nx, whole_seconds};
-use crate::connection::CallError;
 use crate::env::{BoxFuture, Note};
 use crate::lock::{Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Usage};
 use crate::owned_key::delete_if_owned;

@@ -27,8 +27,8 @@
 
 use super::stamp::{bare, now_seconds, owned, set_if_unchanged, time_of};
 use super::{Base, NotTaken, release_by};
+use crate::call_error::CallError;
 use crate::commands::{delete, get, get_set, set_nx, whole_seconds};
-use crate::connection::CallError;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
 use crate::owned_key::delete_if_owned;

@@ -3,7 +3,7 @@
 //! A stamp is a number, in milliseconds or seconds since the Unix epoch. The fixed locks append
 //! `:owner`, so that a value says both.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::Env;
 use crate::owned_key::fresh_owner;
 use crate::reply::Reply;

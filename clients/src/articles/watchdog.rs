@@ -25,11 +25,12 @@
 //!   long as its process lives, even those of the dead.
 
 use super::Base;
+use crate::attempt::take;
+use crate::call_error::CallError;
 use crate::commands::{expire_ms, get, set_px};
-use crate::connection::CallError;
 use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
-use crate::owned_key::{extend_if_owned, release, take};
+use crate::owned_key::{extend_if_owned, release};
 use crate::retry::Retry;
 use crate::session::Session;
 use bytes::Bytes;

@@ -1,7 +1,8 @@
 //! What a connection promises: one message a command, certain or unknown, never used after a
 //! failure.
 
-use super::{CallError, Connection, Subscription, encode};
+use super::{Connection, Subscription, encode};
+use crate::call_error::CallError;
 use crate::reply::Reply;
 use crate::testing::{Answer, Call, TestWorld, at, normal};
 use bytes::BytesMut;

@@ -7,7 +7,7 @@
 
 use super::http::Link;
 use super::{coded, number};
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{Address, Draw, Env, Monotonic};
 use crate::lock::{Servers, Settings};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! A connection on which one request at a time is sent, and its answer read: whole, or piece by
 //! piece as it comes.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{Address, Env};
 use crate::stream::{Stream, no_connection};
 use bytes::{Buf, BytesMut};

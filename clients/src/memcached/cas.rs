@@ -12,7 +12,7 @@
 //! second early.
 
 use super::{Base, whole_seconds};
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{BoxFuture, Monotonic};
 use crate::lock::{Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release};
 use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};

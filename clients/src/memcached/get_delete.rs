@@ -6,7 +6,7 @@
 //! them, `delete` removes the lock of another. Fixed in `memcached-cas`.
 
 use super::{Base, released, taken, whole_seconds};
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::BoxFuture;
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::owned_key::fresh_owner;

@@ -1,6 +1,6 @@
 //! What a memcached server answers in its text protocol.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 
 /// More than any line that is no data block has.

@@ -1,7 +1,7 @@
 //! One memcached server, connected to when needed.
 
 use super::protocol::Answer;
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{Address, Env};
 use crate::stream::{Stream, connect};
 use std::time::Duration;

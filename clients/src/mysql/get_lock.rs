@@ -17,7 +17,7 @@
 use super::connection;
 use super::protocol::{Rows, quoted};
 use super::session::{Failure, Session};
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic, Note};
 use crate::lock::{
     Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,

@@ -3,7 +3,7 @@
 //! Source: MySQL's documentation of its internals, "Client/Server Protocol"; the same is in
 //! MariaDB's knowledge base.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 

@@ -5,7 +5,7 @@
 //! bound to it. A call that is dropped halfway closes it.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{Address, Env};
 use crate::stream::{self, Stream, no_connection};
 use bytes::Bytes;

@@ -3,7 +3,8 @@
 use super::script::{
     ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
 };
-use crate::connection::{CallError, Subscription};
+use crate::call_error::CallError;
+use crate::connection::Subscription;
 use crate::env::{Env, Monotonic, Spawned};
 use crate::lock::{Acquisition, Lease, Release, Settings};
 use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};

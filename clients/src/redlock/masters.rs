@@ -1,7 +1,7 @@
 //! The independent masters of Redlock and its variants: asking all of them, and counting what they
 //! answered.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
 use crate::lock::{Acquisition, Lease, Release, Servers, Settings};
 use crate::owned_key::{RELEASE_ATTEMPTS, delete_if_owned, set_if_absent};

@@ -14,7 +14,7 @@
 use super::protocol::{Kind, Parameter};
 use super::session::{Failure, Session};
 use super::{connection, lease};
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{
     Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings,

@@ -18,7 +18,7 @@
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};
 use super::{connection, lease};
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
 use crate::lock::{
     Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings,

@@ -4,7 +4,7 @@
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol"; pgjdbc sends a statement as
 //! Parse, Bind, Describe, Execute and Sync in one message, and a BEGIN that it owes before them.
 
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 

@@ -9,7 +9,7 @@
 //! anew: `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
-use crate::connection::CallError;
+use crate::call_error::CallError;
 use crate::env::{Address, Env};
 use crate::stream::{self, Stream, no_connection};
 use std::io;

@@ -1,6 +1,7 @@
 //! The client of one process: a session, and a new one when that is over.
 
-use super::session::{Habits, Session};
+use super::session::Session;
+use super::shared::Habits;
 use super::watches::Watcher;
 use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};

@@ -19,7 +19,8 @@
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, ZooKeeperError};
-use super::session::{Habits, Session};
+use super::session::Session;
+use super::shared::Habits;
 use super::watches::Watcher;
 use super::{lease_of, parent_of, released};
 use crate::env::{BoxFuture, Draw, Env, Monotonic};

@@ -29,7 +29,8 @@
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, NodeChange, ZooKeeperError};
-use super::session::{AfterLoss, Habits, Session};
+use super::session::Session;
+use super::shared::{AfterLoss, Habits};
 use super::watches::{WatchedEvent, Watcher};
 use super::{lease_of, parent_of, released};
 use crate::env::{BoxFuture, Env, Monotonic};

@@ -24,7 +24,7 @@ use super::protocol::{
     ConnectResponse, NOTIFICATION_XID, PING_XID, ReplyHeader, Request, ZooKeeperError,
     connect_request, notification,
 };
-use super::session::{Shared, Status};
+use super::shared::{Shared, Status};
 use crate::env::{Address, Env, Monotonic, Socket};
 use bytes::BytesMut;
 use std::io;

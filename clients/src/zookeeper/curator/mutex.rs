@@ -29,7 +29,8 @@ use crate::lock::{
 };
 use crate::zookeeper::ensemble::Ensemble;
 use crate::zookeeper::protocol::ZooKeeperError;
-use crate::zookeeper::session::{Habits, Session};
+use crate::zookeeper::session::Session;
+use crate::zookeeper::shared::Habits;
 use crate::zookeeper::{failed, lease_of, parent_of, released};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What a holder asks of the server besides: one command, of the kind that each server has.
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
-use fencepost_clients::zookeeper::session::Habits;
+use fencepost_clients::zookeeper::shared::Habits;
 use fencepost_clients::{
     Coordinator, Env, Servers, Session, Settings, etcd, memcached, mysql, sql,
 };

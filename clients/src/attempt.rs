@@ -1,0 +1,46 @@
+//! One attempt to take a lock that is a key with its owner's random value.
+
+use crate::env::Env;
+use crate::lock::{Acquisition, Lease, Settings};
+use crate::owned_key::{fresh_digits, set_if_absent_words, undo, was_set};
+use crate::replica_wait::given_up;
+use crate::session::Session;
+use bytes::Bytes;
+
+/// One attempt to take the lock under an owner value of its own. If its outcome is unknown, it is
+/// undone as well as it can be.
+pub async fn take(
+    env: &Env,
+    settings: &Settings,
+    session: &mut Session,
+    resource: &str,
+    ttl_ms: &str,
+) -> Acquisition {
+    let owner = fresh_digits(env);
+    match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
+        Ok(true) => {
+            // On the heap, as what follows an unknown outcome: both are rare, and the future of
+            // every attempt would be as large.
+            if settings.wait.is_some()
+                && let Some(given_up) =
+                    Box::pin(given_up(settings.wait, session, resource, &owner)).await
+            {
+                return given_up;
+            }
+            let owner = Bytes::copy_from_slice(&owner);
+            Acquisition::Granted(Lease {
+                resource: resource.to_owned(),
+                owner,
+                token: None,
+                valid_until: None,
+            })
+        }
+        Ok(false) => Acquisition::Refused("held by another".into()),
+        Err(error)
+            if error.may_have_applied() && !Box::pin(undo(session, resource, &owner)).await =>
+        {
+            Acquisition::Unknown(error.to_string())
+        }
+        Err(error) => Acquisition::Refused(error.to_string().into()),
+    }
+}

@@ -1,0 +1,64 @@
+//! Why a call brought no reply, and whether it may have been carried out all the same.
+
+use crate::env::Address;
+use crate::reply::{Nonsense, Reply};
+use std::io;
+use std::time::Duration;
+
+/// Why a call brought no reply that could be used. [`CallError::may_have_applied`] is the question
+/// that matters.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CallError {
+    /// Nothing was sent: no connection came about.
+    #[error("no connection to {address}: {reason}")]
+    NoConnection {
+        /// Which server.
+        address: Address,
+        /// Refused, timed out, or a name that nobody knows.
+        reason: String,
+    },
+    /// Nothing was sent: it is not known which server is the primary.
+    #[error("no primary: {0}")]
+    NoPrimary(String),
+    /// Nothing was sent: the connection was already broken.
+    #[error("the connection broke before the command was sent: {0}")]
+    Unsent(io::ErrorKind),
+    /// The server refused the command. It did not run; a script that fails halfway keeps what it
+    /// had done (see [`crate::Script`]).
+    #[error("the server answered {0}")]
+    Server(String),
+    /// The command was sent, and no reply came in time.
+    #[error("no reply within {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// The command was sent, and the connection ended before the reply.
+    #[error("the connection ended before the reply: {0}")]
+    Closed(io::ErrorKind),
+    /// The command was sent, and what came back is no reply to it.
+    #[error("a reply that makes no sense: {0}")]
+    Malformed(String),
+}
+
+impl CallError {
+    /// Whether the server may have carried out the command all the same. If not, it certainly has
+    /// not.
+    pub fn may_have_applied(&self) -> bool {
+        match self {
+            CallError::NoConnection { .. }
+            | CallError::NoPrimary(_)
+            | CallError::Unsent(_)
+            | CallError::Server(_) => false,
+            CallError::Timeout(_) | CallError::Closed(_) | CallError::Malformed(_) => true,
+        }
+    }
+
+    /// A reply of a kind that the command never has.
+    pub fn unexpected(reply: &Reply) -> CallError {
+        CallError::Malformed(format!("unexpected {reply:?}"))
+    }
+}
+
+impl From<Nonsense> for CallError {
+    fn from(nonsense: Nonsense) -> CallError {
+        CallError::Malformed(nonsense.0)
+    }
+}

@@ -1,0 +1,235 @@
+//! What the owner of a session and the task that keeps its connection have in common: where the
+//! session stands, and the requests that wait.
+
+use super::protocol::{Credentials, NodeChange, Request, Response, ZooKeeperError};
+use super::watches::{WatchedEvent, Watcher, Watches};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// What a client does with its watches when it loses its server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AfterLoss {
+    /// Sets them at the next server, which answers at once for whatever happened meanwhile
+    /// (`SendThread.primeConnection`).
+    SetAgain,
+    /// Tells each watcher that the connection is lost, and forgets it: the Java client with
+    /// `zookeeper.disableAutoWatchReset`, and kazoo (`KazooClient._reset_watchers`).
+    Forget,
+}
+
+/// What becomes of requests that are made while no server is connected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Queued {
+    /// They fail with the next attempt to connect that fails (`SendThread.cleanup`).
+    FailWithTheAttempt,
+    /// They wait until a server is connected or the session is over
+    /// (`KazooClient._session_callback`).
+    UntilConnected,
+}
+
+/// In what client libraries differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Habits {
+    /// Watches.
+    pub after_loss: AfterLoss,
+    /// Requests.
+    pub queued: Queued,
+}
+
+impl Habits {
+    /// The Java client as it comes.
+    pub const JAVA: Habits =
+        Habits { after_loss: AfterLoss::SetAgain, queued: Queued::FailWithTheAttempt };
+    /// kazoo 2.11.
+    pub const KAZOO: Habits =
+        Habits { after_loss: AfterLoss::Forget, queued: Queued::UntilConnected };
+}
+
+/// Where a session stands, as its client knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// No server answers; the session may go on.
+    Connecting,
+    /// A server has accepted it.
+    Connected,
+    /// It is over.
+    Closed,
+}
+
+/// A request and who waits for its answer (`ClientCnxn.Packet`).
+pub(super) struct Packet {
+    pub(super) request: Request,
+    watcher: Option<Rc<Watcher>>,
+    answer: Rc<Answer>,
+}
+
+/// Where the answer to a request arrives.
+#[derive(Default)]
+pub(super) struct Answer {
+    outcome: RefCell<Option<Result<Response, ZooKeeperError>>>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Answer {
+    pub(super) fn poll(&self, waker: &Waker) -> Poll<Result<Response, ZooKeeperError>> {
+        match self.outcome.take() {
+            Some(outcome) => Poll::Ready(outcome),
+            None => {
+                *self.waker.borrow_mut() = Some(waker.clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    fn set(&self, outcome: Result<Response, ZooKeeperError>) {
+        *self.outcome.borrow_mut() = Some(outcome);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+/// What the owner of a session and the task that keeps its connection have in common.
+pub(super) struct Shared {
+    pub(super) habits: Habits,
+    watcher: Rc<Watcher>,
+    pub(super) state: RefCell<State>,
+}
+
+/// See [`Shared`].
+pub(super) struct State {
+    pub(super) status: Status,
+    pub(super) credentials: Credentials,
+    pub(super) timeout: Duration,
+    pub(super) last_zxid: i64,
+    xid: i32,
+    watches: Watches,
+    outgoing: VecDeque<Packet>,
+    pending: VecDeque<(i32, Packet)>,
+    /// Of the task that keeps the connection.
+    pub(super) waker: Option<Waker>,
+}
+
+impl Shared {
+    pub(super) fn new(timeout: Duration, habits: Habits, watcher: Rc<Watcher>) -> Shared {
+        let state = State {
+            status: Status::Connecting,
+            credentials: Credentials::none(),
+            timeout,
+            last_zxid: 0,
+            xid: 1,
+            watches: Watches::default(),
+            outgoing: VecDeque::new(),
+            pending: VecDeque::new(),
+            waker: None,
+        };
+        Shared { habits, watcher, state: RefCell::new(state) }
+    }
+
+    /// Queues a request; one of a session that is over is answered at once (`queuePacket`).
+    pub(super) fn submit(&self, request: Request, watcher: Option<Rc<Watcher>>) -> Rc<Answer> {
+        let answer = Rc::<Answer>::default();
+        let state = &mut *self.state.borrow_mut();
+        if state.status == Status::Closed {
+            answer.set(Err(ZooKeeperError::SessionExpired));
+        } else {
+            state.outgoing.push_back(Packet { request, watcher, answer: answer.clone() });
+            state.waker.take().into_iter().for_each(Waker::wake);
+        }
+        answer
+    }
+
+    /// A server has accepted the session. What is sent to it first sets the watches again
+    /// (`primeConnection`, `onConnected`).
+    pub(super) fn connect(&self, timeout: Duration, credentials: Credentials) {
+        let state = &mut *self.state.borrow_mut();
+        state.status = Status::Connected;
+        (state.timeout, state.credentials) = (timeout, credentials);
+        if let Some(request) = state.watches.set_again(state.last_zxid) {
+            let answer = Rc::<Answer>::default();
+            state.outgoing.push_front(Packet { request, watcher: None, answer });
+        }
+        self.watcher.tell(WatchedEvent::Connected);
+        state.watches.tell_all(WatchedEvent::Connected);
+    }
+
+    /// The connection is lost, or an attempt to make one has failed (`cleanAndNotifyState`).
+    pub(super) fn lose(&self) {
+        let state = &mut *self.state.borrow_mut();
+        if state.status == Status::Closed {
+            return;
+        }
+        let was_connected = state.status == Status::Connected;
+        state.status = Status::Connecting;
+        let fails_queued = was_connected || self.habits.queued == Queued::FailWithTheAttempt;
+        state.fail(fails_queued, &ZooKeeperError::ConnectionLoss);
+        self.watcher.tell(WatchedEvent::Disconnected);
+        state.watches.tell_all(WatchedEvent::Disconnected);
+        if self.habits.after_loss == AfterLoss::Forget {
+            state.watches.forget();
+        }
+    }
+
+    /// The session is over.
+    pub(super) fn close(&self) {
+        let state = &mut *self.state.borrow_mut();
+        if state.status == Status::Closed {
+            return;
+        }
+        state.status = Status::Closed;
+        state.fail(true, &ZooKeeperError::SessionExpired);
+        self.watcher.tell(WatchedEvent::Expired);
+        state.watches.tell_all(WatchedEvent::Expired);
+        state.waker.take().into_iter().for_each(Waker::wake);
+    }
+}
+
+impl State {
+    /// The frame to send next; from then on its answer is waited for.
+    pub(super) fn next_frame(&mut self) -> Option<Vec<u8>> {
+        let packet = self.outgoing.pop_front()?;
+        let xid = self.xid;
+        self.xid = self.xid.checked_add(1).unwrap_or(1);
+        let frame = packet.request.encode(xid);
+        self.pending.push_back((xid, packet));
+        Some(frame)
+    }
+
+    /// The request that the next reply answers, if any is waited for.
+    pub(super) fn next_pending(&mut self) -> Option<(i32, Packet)> {
+        self.pending.pop_front()
+    }
+
+    /// Something happened to a node.
+    pub(super) fn fire(&mut self, change: NodeChange, path: &str) {
+        self.watches.fire(change, path);
+    }
+
+    /// Gives a request its answer, and keeps its watch.
+    pub(super) fn answer(&mut self, packet: Packet, outcome: Result<Response, ZooKeeperError>) {
+        let exists = outcome.is_ok();
+        if (exists || outcome == Err(ZooKeeperError::NoNode))
+            && let Some(watcher) = packet.watcher
+        {
+            self.watches.register(&packet.request, exists, watcher);
+        }
+        packet.answer.set(outcome);
+    }
+
+    fn fail(&mut self, fails_queued: bool, error: &ZooKeeperError) {
+        for (_, packet) in std::mem::take(&mut self.pending) {
+            packet.answer.set(Err(error.clone()));
+        }
+        if fails_queued {
+            for packet in std::mem::take(&mut self.outgoing) {
+                packet.answer.set(Err(error.clone()));
+            }
+        } else {
+            // What the lost connection was to set up is not for the next one.
+            self.outgoing.retain(|packet| !matches!(packet.request, Request::SetWatches { .. }));
+        }
+    }
+}
