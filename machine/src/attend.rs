@@ -1,8 +1,8 @@
 //! What happens in the middle of an input that takes long: a driver with a real clock is asked from
 //! time to time to look at its sockets, and the machine serves what it may meanwhile.
 
+use crate::connection::ConnectionId;
 use crate::input::Input;
-use crate::machine::ConnectionId;
 use crate::output::Outputs;
 use std::fmt::Debug;
 use std::time::Duration;

@@ -1,21 +1,10 @@
 //! A model of a server's files for whoever drives it: what was written survives the process, what
 //! was synced survives the power. What the files hold is the server's business.
 
+use crate::image::DiskImage;
 use crate::output::Output;
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
-
-/// What the files of a server hold.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct DiskImage {
-    /// The snapshot, if one was ever saved.
-    pub snapshot: Option<Bytes>,
-    /// The append-only file.
-    pub append_only: Bytes,
-    /// The configuration file, if the server ever rewrote it, in the server's own format. It takes
-    /// precedence over the configuration that the server was first started with.
-    pub config: Option<Bytes>,
-}
 
 /// The files of one server. It outlives the server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

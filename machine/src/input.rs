@@ -1,6 +1,6 @@
 //! What can happen to a server.
 
-use crate::machine::ConnectionId;
+use crate::connection::ConnectionId;
 
 /// Something that happens to a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -32,7 +32,10 @@
 
 mod attend;
 pub mod calendar;
+mod clocks;
+mod connection;
 mod disk;
+mod image;
 mod input;
 mod machine;
 mod output;
@@ -40,8 +43,11 @@ mod tap;
 pub mod wording;
 
 pub use attend::{Attendant, Interlude};
-pub use disk::{Disk, DiskImage, DiskReply};
+pub use clocks::{MonotonicTime, Now, WallTime};
+pub use connection::ConnectionId;
+pub use disk::{Disk, DiskReply};
+pub use image::DiskImage;
 pub use input::{Input, OperatorAction};
-pub use machine::{ConnectionId, Machine, MonotonicTime, Now, WallTime};
+pub use machine::Machine;
 pub use output::{Output, Outputs};
 pub use tap::{KeyChange, TapEvent};

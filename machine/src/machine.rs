@@ -1,54 +1,9 @@
-//! The trait of a server, and the two clocks that it is told.
+//! The trait of a server.
 
+use crate::clocks::Now;
 use crate::input::{Input, OperatorAction};
 use crate::output::Outputs;
 use crate::wording::{self, Wording};
-
-/// Names a connection of one server, for as long as it is open. Given by the driver.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ConnectionId(pub u32);
-
-impl ConnectionId {
-    /// Whether the server accepted the connection, rather than opening it.
-    pub fn was_accepted(self) -> bool {
-        self.0 < u32::MAX / 2
-    }
-}
-
-/// The wall clock of the server's host: microseconds since the Unix epoch. It may be stepped in
-/// either direction between two inputs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct WallTime(pub i64);
-
-impl WallTime {
-    /// Whole milliseconds since the Unix epoch, rounded down.
-    pub fn as_millis(self) -> i64 {
-        self.0.div_euclid(1_000)
-    }
-}
-
-/// The monotonic clock of the server's host: microseconds since some instant before the server
-/// started. It never goes back; it may run fast or slow, and stands still while the host is
-/// suspended.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct MonotonicTime(pub u64);
-
-/// What both clocks of the server's host show.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Now {
-    /// The wall clock.
-    pub wall: WallTime,
-    /// The monotonic clock.
-    pub monotonic: MonotonicTime,
-}
-
-impl Now {
-    /// Both clocks of a host whose wall clock was never stepped: the monotonic clock counts from
-    /// the epoch too.
-    pub fn unstepped(wall: WallTime) -> Now {
-        Now { wall, monotonic: MonotonicTime(u64::try_from(wall.0).unwrap_or(0)) }
-    }
-}
 
 /// A server without a world of its own: the same machine runs in unit tests, in both engines and
 /// behind real TCP.

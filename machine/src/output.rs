@@ -1,7 +1,7 @@
 //! What a server can want done.
 
-use crate::disk::DiskImage;
-use crate::machine::ConnectionId;
+use crate::connection::ConnectionId;
+use crate::image::DiskImage;
 use crate::tap::TapEvent;
 use bytes::Bytes;
 

@@ -1,6 +1,6 @@
 //! What a server tells the judge. Nobody in the simulated world sees it.
 
-use crate::machine::ConnectionId;
+use crate::connection::ConnectionId;
 use bytes::Bytes;
 
 /// A change of one key, told to the judge.

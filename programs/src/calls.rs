@@ -5,18 +5,16 @@ mod descriptors;
 mod epoll;
 mod futex;
 mod identity;
-mod names;
-pub(crate) mod open;
+mod open;
 mod poll;
 mod processes;
 mod sockets;
 mod streams;
 mod time;
 
-pub(crate) use names::name;
-
+use crate::clock::Now;
 use crate::file::FileId;
-use crate::group::{Group, Now};
+use crate::group::Group;
 use crate::process::{Blocked, Deadline, Interest, Number};
 use crate::sys::memory::Memory;
 
@@ -157,7 +155,7 @@ impl Group {
             | 449..=i64::MAX => fails(libc::ENOSYS),
             number => Outcome::Refused(format!(
                 "made call {number} ({}), which is not emulated",
-                name(number)
+                crate::names::name(number)
             )),
         }
     }

@@ -1,19 +1,20 @@
 //! A group of processes that is stepped: whose turn it is, and when nobody's.
 
 mod end;
-mod run;
 mod signals;
 mod wake;
 
+pub(crate) use end::Turn;
+
+use crate::clock::Now;
 use crate::file::{FileId, Files, Kind};
 use crate::interface::{
-    CallMade, Channel, Clocks, Ending, Launch, News, Output, Request, SocketId, StartError, Step,
+    CallMade, Channel, Clocks, Ending, Launch, News, Output, Request, SocketId, StartError,
 };
 use crate::process::{Blocked, Deadline, Interest, Number, Process, State, Thread};
 use crate::start::start;
 use crate::sys::memory::Memory;
 use crate::sys::spawn::stay_on_one_core;
-use crate::sys::ticker::Ticking;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,23 +26,12 @@ const CALL_NS: u64 = 100;
 const SPINNING_LOOK_NS: u64 = 2_000;
 /// Looks at the clock in a row that are not yet spinning.
 const LOOKS_MAX: u32 = 1_000;
-/// How far a step may get ahead of the driver's clock.
-const AHEAD_MAX_NS: u64 = 100_000;
-/// Calls without waiting for anything, after which a group counts as spinning without end.
-const CALLS_MAX: u64 = 5_000_000;
 /// How much is kept of what is printed, in bytes.
 const OUTPUT_MAX: usize = 64 * 1024;
 /// Threads and processes that a group may have at once.
 pub(crate) const THREADS_MAX: usize = 256;
 /// Calls that are kept for comparison.
 const LOG_MAX: usize = 4_000_000;
-
-/// What the clocks show at this point of a step, in nanoseconds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Now {
-    pub(crate) wall_ns: u64,
-    pub(crate) monotonic_ns: u64,
-}
 
 /// Whether a program could be started, without starting it.
 pub fn check(launch: &Launch) -> Result<(), StartError> {
@@ -50,7 +40,7 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
 
 /// The name of a system call, for messages.
 pub fn name_of_call(number: u16) -> &'static str {
-    crate::calls::name(i64::from(number))
+    crate::names::name(i64::from(number))
 }
 
 /// A machine's processes: the program that was started and all that it forked.
@@ -67,17 +57,17 @@ pub struct Group {
     /// The folder of the files that stand in for the system's.
     pub(crate) stand_ins: TempDir,
     pub(crate) looks: u32,
-    ready: VecDeque<Number>,
-    clocks: Clocks,
-    ahead_ns: u64,
-    latest_ns: u64,
-    calls_since_wait: u64,
-    output: Vec<Output>,
-    output_kept: usize,
-    output_dropped: usize,
-    log: Vec<CallMade>,
-    preempted: u32,
-    waits: u64,
+    pub(crate) ready: VecDeque<Number>,
+    pub(crate) clocks: Clocks,
+    pub(crate) ahead_ns: u64,
+    pub(crate) latest_ns: u64,
+    pub(crate) calls_since_wait: u64,
+    pub(crate) output: Vec<Output>,
+    pub(crate) output_kept: usize,
+    pub(crate) output_dropped: usize,
+    pub(crate) log: Vec<CallMade>,
+    pub(crate) preempted: u32,
+    pub(crate) waits: u64,
     pub(crate) ending: Option<Ending>,
 }
 
@@ -85,7 +75,7 @@ impl Group {
     /// Starts the program; it stands before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
-        let stand_ins = crate::calls::open::stand_ins(launch)?;
+        let stand_ins = crate::stand_ins::stand_ins(launch)?;
         let tracee = start(launch)?;
         let mut group = Group {
             launch: launch.clone(),
@@ -130,50 +120,6 @@ impl Group {
         group.threads.insert(number, Thread::new(tracee, number, State::Ready));
         group.queue(number);
         Ok(group)
-    }
-
-    /// Lets every thread run until it waits. The monotonic clock never goes back.
-    pub fn step(&mut self, clocks: Clocks) -> Step {
-        if clocks.monotonic_us != self.clocks.monotonic_us {
-            self.ahead_ns = 0;
-        }
-        self.clocks = clocks;
-        self.wake_expired();
-        let ticking = Ticking::start();
-        while self.ending.is_none() && self.ahead_ns < AHEAD_MAX_NS {
-            self.wake_changed();
-            let Some(number) = self.ready.pop_front() else { break };
-            self.run(number);
-        }
-        // What the network told a group that is ahead of it: those who wait for it are ready.
-        self.wake_changed();
-        drop(ticking);
-        self.finish_step()
-    }
-
-    fn finish_step(&mut self) -> Step {
-        if self.ending.is_some() {
-            self.kill();
-        }
-        let closed = std::mem::take(&mut self.files.closed);
-        self.requests.extend(closed.into_iter().map(|socket| Request::Close { socket }));
-        if self.ready.is_empty() {
-            self.calls_since_wait = 0;
-        } else if self.calls_since_wait > CALLS_MAX && self.ending.is_none() {
-            let text = format!("made {CALLS_MAX} calls without waiting for anything");
-            self.ending = Some(Ending::Stuck(self.described(self.ready[0], &text)));
-            self.kill();
-        }
-        let wake_after_us = self.wake_after_us();
-        if self.ending.is_none() && wake_after_us.is_none() && self.files.connections.is_empty() {
-            self.ending = Some(Ending::Stuck(self.deadlock()));
-            self.kill();
-        }
-        Step {
-            requests: std::mem::take(&mut self.requests),
-            wake_after_us,
-            ending: self.ending.clone(),
-        }
     }
 
     /// Takes note of what the network tells; the next step acts on it.
@@ -223,7 +169,7 @@ impl Group {
     }
 
     /// A call was made: time creeps on.
-    fn creep(&mut self) {
+    pub(crate) fn creep(&mut self) {
         self.calls_since_wait += 1;
         self.ahead_ns += if self.looks > LOOKS_MAX { SPINNING_LOOK_NS } else { CALL_NS };
     }
@@ -244,7 +190,7 @@ impl Group {
         self.prints(Channel::Stderr, format!("fencepost: {text}\n").as_bytes());
     }
 
-    fn logs(&mut self, thread: Number, number: u64, result: i64) {
+    pub(crate) fn logs(&mut self, thread: Number, number: u64, result: i64) {
         if self.log.len() < LOG_MAX {
             self.log.push(CallMade { thread, number: number as u16, result });
         }

@@ -21,6 +21,8 @@ mod interface;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod calls;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod clock;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod file;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod group;
@@ -28,9 +30,15 @@ mod group;
 #[path = "unsupported.rs"]
 mod group;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod names;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod process;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod ready;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod run;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod stand_ins;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod start;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

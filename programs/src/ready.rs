@@ -1,7 +1,7 @@
 //! What a file is ready for, as poll and epoll say it.
 
+use crate::clock::Now;
 use crate::file::{FileId, Files, Kind, PIPE_CAPACITY, PipeId, Socket, Stage};
-use crate::group::Now;
 
 pub(crate) const IN: u32 = libc::POLLIN as u32;
 pub(crate) const OUT: u32 = libc::POLLOUT as u32;

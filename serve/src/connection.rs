@@ -1,9 +1,7 @@
 //! One TCP connection: bytes in while the machine keeps up, bytes out as fast as the peer takes
 //! them.
 
-use crate::host::Host;
 use bytes::{Buf, Bytes};
-use fencepost_machine::ConnectionId;
 use socket2::SockRef;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -144,42 +142,35 @@ impl Connection {
         }
     }
 
-    /// Hands on one buffer of what arrived; false at the end of the stream.
-    fn read(&self, host: &Host, id: ConnectionId) -> io::Result<bool> {
-        let mut buffer = host.read_buffer();
-        match self.stream.try_read(&mut buffer) {
-            Ok(0) => Ok(false),
-            Ok(length) => {
-                host.received(id, &buffer[..length]);
-                Ok(true)
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(true),
+    /// Reads what has arrived; `None` if that is nothing, and nothing at the end of the stream.
+    pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
+        match self.stream.try_read(buffer) {
+            Ok(length) => Ok(Some(&buffer[..length])),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Carries bytes both ways until the peer or the machine ends it, then tells the host.
-    pub(crate) async fn run(self: Rc<Self>, host: Rc<Host>, id: ConnectionId) {
-        while !self.broken.get() && !self.closing.get() {
-            if self.ready().await.is_err() || self.broken.get() {
-                break;
-            }
-            if self.closing.get() || self.write().is_err() {
-                break;
-            }
-            if self.told_bytes.get() > 0 {
-                host.drained(id);
-            }
-            if !matches!(self.read(&host, id), Ok(true)) {
-                break;
-            }
-        }
-        if self.closing.get() {
-            // The machine knows already.
-            let _ = tokio::time::timeout(LINGER, self.drain()).await;
-        } else {
-            host.lost(id);
-        }
+    /// Whether bytes can be read, or written as far as any wait, or neither matters any more:
+    /// false if it has ended.
+    pub(crate) async fn goes_on(&self) -> bool {
+        let is_over = || self.broken.get() || self.closing.get();
+        !is_over() && self.ready().await.is_ok() && !is_over() && self.write().is_ok()
+    }
+
+    /// Whether the machine was told that bytes wait.
+    pub(crate) fn has_told(&self) -> bool {
+        self.told_bytes.get() > 0
+    }
+
+    /// Whether the machine has closed it.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.get()
+    }
+
+    /// Writes what waits, for a while.
+    pub(crate) async fn linger(&self) {
+        let _ = tokio::time::timeout(LINGER, self.drain()).await;
     }
 
     async fn drain(&self) {

@@ -1,14 +1,17 @@
 //! A machine with its connections, its timer and its files.
 
+mod carry;
+mod meanwhile;
+
 use crate::ServeError;
 use crate::connection::Connection;
 use crate::files::Files;
-use crate::meanwhile::{Door, running};
 use fencepost_machine::{
     Attendant, ConnectionId, Input, Interlude, Machine, MonotonicTime, Now, Output, Outputs,
     WallTime,
 };
 use indexmap::{IndexMap, IndexSet};
+use meanwhile::{Door, running};
 use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::Future;
@@ -307,7 +310,7 @@ impl Host {
     fn open(self: &Rc<Host>, id: ConnectionId, stream: TcpStream) {
         let connection = Connection::new(stream);
         self.connections.borrow_mut().insert(id, connection.clone());
-        spawn(connection.run(self.clone(), id));
+        spawn(self.clone().carry(connection, id));
     }
 
     fn connect(&self, id: ConnectionId, name: String, port: u16) {

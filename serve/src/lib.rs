@@ -10,7 +10,6 @@
 mod connection;
 mod files;
 mod host;
-mod meanwhile;
 mod serving;
 mod thread;
 

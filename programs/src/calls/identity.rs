@@ -3,13 +3,10 @@
 use super::{Call, Outcome, fails};
 use crate::group::Group;
 use crate::process::Number;
+use crate::stand_ins::{MEMORY, PROCESSORS};
 use crate::sys::memory::Memory;
 use rand_core::Rng;
 
-/// How many processors a program sees.
-pub(crate) const PROCESSORS: u32 = 2;
-/// How much memory it sees, in bytes.
-pub(crate) const MEMORY: u64 = 8 << 30;
 /// The most random bytes of one call.
 const RANDOM_MAX: u64 = 1 << 16;
 

@@ -1,12 +1,17 @@
 //! How threads, processes and the group end.
 
-use super::run::Turn;
 use super::{Ending, Group, Interest, Number, State};
 use crate::sys::spawn::signal_process;
 
+/// How a turn goes on after a stop.
+pub(crate) enum Turn {
+    GoesOn,
+    IsOver,
+}
+
 impl Group {
     /// A thread is about to end by itself.
-    pub(super) fn ends_thread(&mut self, number: Number) -> Turn {
+    pub(crate) fn ends_thread(&mut self, number: Number) -> Turn {
         let process = self.thread(number).process;
         let others = self.threads.values().filter(|it| it.process == process).count() > 1;
         let is_first = self.thread(number).tracee == self.process(process).real;
@@ -22,7 +27,7 @@ impl Group {
     }
 
     /// A thread has ended.
-    pub(super) fn thread_ended(&mut self, number: Number, status: i32) -> Turn {
+    pub(crate) fn thread_ended(&mut self, number: Number, status: i32) -> Turn {
         let process = self.thread(number).process;
         self.clears(number);
         let was_first = self.thread(number).tracee == self.process(process).real;
@@ -47,7 +52,7 @@ impl Group {
     }
 
     /// A thread ends its whole process.
-    pub(super) fn ends_process(&mut self, number: Number, status: i32) -> Turn {
+    pub(crate) fn ends_process(&mut self, number: Number, status: i32) -> Turn {
         let process = self.thread(number).process;
         self.thread(number).tracee.go(0);
         self.buries(process);
@@ -56,7 +61,7 @@ impl Group {
     }
 
     /// A signal has ended a thread, and with it its process.
-    pub(super) fn killed(&mut self, number: Number, signal: i32) -> Turn {
+    pub(crate) fn killed(&mut self, number: Number, signal: i32) -> Turn {
         let process = self.thread(number).process;
         self.threads.remove(&number);
         self.buries(process);
@@ -65,7 +70,7 @@ impl Group {
     }
 
     /// A signal is about to end a thread, and with it its process.
-    pub(super) fn is_killed(&mut self, number: Number, signal: i32) -> Turn {
+    pub(crate) fn is_killed(&mut self, number: Number, signal: i32) -> Turn {
         let thread = self.thread(number);
         let process = thread.process;
         thread.tracee.go(signal);
@@ -122,7 +127,7 @@ impl Group {
     }
 
     /// Kills every process and waits until they are gone.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         for process in self.processes.values().filter(|process| process.ended.is_none()) {
             signal_process(process.real.0, libc::SIGKILL);
         }
@@ -150,21 +155,21 @@ impl Group {
     }
 
     /// A thread, its program and what it did, for people.
-    pub(super) fn described(&self, number: Number, what: &str) -> String {
+    pub(crate) fn described(&self, number: Number, what: &str) -> String {
         let Some(thread) = self.threads.get(&number) else { return what.to_owned() };
         let real = thread.tracee.0;
         let program = std::fs::read_to_string(format!("/proc/{real}/comm")).unwrap_or_default();
         format!("{}: thread {number} ({}) {what}", self.launch.command.join(" "), program.trim())
     }
 
-    pub(super) fn stands_still(&self, number: Number, is_idle: bool) -> String {
+    pub(crate) fn stands_still(&self, number: Number, is_idle: bool) -> String {
         let real = self.thread(number).tracee.0;
         let call = std::fs::read_to_string(format!("/proc/{real}/syscall")).unwrap_or_default();
         let call = call.split(' ').next().unwrap_or_default().trim().to_owned();
         let what = match (is_idle, call.parse::<i64>()) {
             (true, Ok(call)) => format!(
                 "waits in the kernel in call {call} ({}), which is not emulated there",
-                crate::calls::name(call)
+                crate::names::name(call)
             ),
             (true, Err(_)) => "stands still in the kernel".to_owned(),
             (false, _) => "used 20 s of processor time without a system call".to_owned(),
@@ -173,10 +178,10 @@ impl Group {
     }
 
     /// Nobody can wake anybody up any more: who waits for what.
-    pub(super) fn deadlock(&self) -> String {
+    pub(crate) fn deadlock(&self) -> String {
         let waits = self.threads.iter().map(|(number, thread)| match &thread.state {
             State::Blocked(blocked) => {
-                let call = crate::calls::name(thread.registers.orig_rax as i64);
+                let call = crate::names::name(thread.registers.orig_rax as i64);
                 format!("thread {number} in {call} ({:?})", blocked.on)
             }
             _ => format!("thread {number}"),

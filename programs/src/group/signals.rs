@@ -11,21 +11,21 @@ const SA_RESTART: u64 = libc::SA_RESTART as u64;
 
 impl Group {
     /// A signal is about to be delivered to a thread.
-    pub(super) fn signalled(&mut self, number: Number, signal: i32) -> super::run::Turn {
+    pub(crate) fn signalled(&mut self, number: Number, signal: i32) -> super::Turn {
         let is_stop =
             matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
         if is_stop || signal == libc::SIGSEGV && self.emulates_instruction(number) {
             if is_stop && self.others_are_ready() {
                 self.queue(number);
-                return super::run::Turn::IsOver;
+                return super::Turn::IsOver;
             }
-            return super::run::Turn::GoesOn;
+            return super::Turn::GoesOn;
         }
         if self.is_fatal(number, signal) {
             return self.is_killed(number, signal);
         }
         self.thread_mut(number).signals.push(signal);
-        super::run::Turn::GoesOn
+        super::Turn::GoesOn
     }
 
     /// Whether a signal that is delivered to a thread ends its process.
@@ -191,7 +191,7 @@ impl Group {
     }
 
     /// Reads the stops of a thread that is about to end until it has.
-    pub(super) fn sees_off(&self, number: Number) -> i32 {
+    pub(crate) fn sees_off(&self, number: Number) -> i32 {
         let tracee = self.thread(number).tracee;
         loop {
             match tracee.wait() {

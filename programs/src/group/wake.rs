@@ -1,7 +1,7 @@
 //! Who wakes up when time has passed or something has happened.
 
 use super::{Blocked, Deadline, Group, Interest, Number, State};
-use crate::group::Now;
+use crate::clock::Now;
 use crate::sys::spawn::signal_process;
 
 /// How often a thread that waits for a wall clock to reach something looks again: the clock may be
@@ -22,7 +22,7 @@ impl Now {
 
 impl Group {
     /// Every thread that waits until now may look again, and every alarm that is due rings.
-    pub(super) fn wake_expired(&mut self) {
+    pub(crate) fn wake_expired(&mut self) {
         let now = self.now();
         let is_due = |state: &State| match state {
             State::Blocked(blocked) => blocked.until.is_some_and(|until| now.has_passed(until)),
@@ -56,7 +56,7 @@ impl Group {
     }
 
     /// Whoever waits for a file looks again, if anything has happened to one.
-    pub(super) fn wake_changed(&mut self) {
+    pub(crate) fn wake_changed(&mut self) {
         if !std::mem::take(&mut self.files.has_changed) {
             return;
         }
@@ -118,7 +118,7 @@ impl Group {
     }
 
     /// After how long the group goes on by itself.
-    pub(super) fn wake_after_us(&mut self) -> Option<u64> {
+    pub(crate) fn wake_after_us(&mut self) -> Option<u64> {
         let ahead_us = self.ahead_ns.div_ceil(1_000);
         if self.others_are_ready() {
             return Some(ahead_us.max(1));

@@ -5,7 +5,7 @@
 //! Tokio's own look finds afterwards that there is less to do than it thought, which is harmless:
 //! it is told `WouldBlock`, and waits.
 
-use crate::host::Host;
+use super::Host;
 use fencepost_machine::{Attendant, Input, Interlude};
 use socket2::SockRef;
 use std::io;

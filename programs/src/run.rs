@@ -1,10 +1,18 @@
-//! Lets one thread run until it waits, ends, or others must have their turn.
+//! A step: each thread runs until it waits, ends, or others must have their turn.
 
-use super::{Blocked, Ending, Group, Number, Process, State, THREADS_MAX, Thread};
 use crate::calls::{Call, Outcome};
+use crate::group::{Group, THREADS_MAX, Turn};
+use crate::interface::{Clocks, Ending, Request, Step};
+use crate::process::{Blocked, Number, Process, State, Thread};
 use crate::sys::memory::Memory;
 use crate::sys::spawn::signal_thread;
+use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
+
+/// How far a step may get ahead of the driver's clock.
+const AHEAD_MAX_NS: u64 = 100_000;
+/// Calls without waiting for anything, after which a group counts as spinning without end.
+const CALLS_MAX: u64 = 5_000_000;
 
 /// Calls after which a thread makes room for others that are ready: it may be polling for their
 /// progress.
@@ -16,15 +24,53 @@ const CPU_MAX_NS: u64 = 20_000_000_000;
 /// Ticks without any processor time after which a thread counts as waiting in the kernel.
 const IDLE_TICKS_MAX: u32 = 500;
 
-/// How a turn goes on after a stop.
-pub(super) enum Turn {
-    GoesOn,
-    IsOver,
-}
-
 impl Group {
+    /// Lets every thread run until it waits. The monotonic clock never goes back.
+    pub fn step(&mut self, clocks: Clocks) -> Step {
+        if clocks.monotonic_us != self.clocks.monotonic_us {
+            self.ahead_ns = 0;
+        }
+        self.clocks = clocks;
+        self.wake_expired();
+        let ticking = Ticking::start();
+        while self.ending.is_none() && self.ahead_ns < AHEAD_MAX_NS {
+            self.wake_changed();
+            let Some(number) = self.ready.pop_front() else { break };
+            self.run(number);
+        }
+        // What the network told a group that is ahead of it: those who wait for it are ready.
+        self.wake_changed();
+        drop(ticking);
+        self.finish_step()
+    }
+
+    fn finish_step(&mut self) -> Step {
+        if self.ending.is_some() {
+            self.kill();
+        }
+        let closed = std::mem::take(&mut self.files.closed);
+        self.requests.extend(closed.into_iter().map(|socket| Request::Close { socket }));
+        if self.ready.is_empty() {
+            self.calls_since_wait = 0;
+        } else if self.calls_since_wait > CALLS_MAX && self.ending.is_none() {
+            let text = format!("made {CALLS_MAX} calls without waiting for anything");
+            self.ending = Some(Ending::Stuck(self.described(self.ready[0], &text)));
+            self.kill();
+        }
+        let wake_after_us = self.wake_after_us();
+        if self.ending.is_none() && wake_after_us.is_none() && self.files.connections.is_empty() {
+            self.ending = Some(Ending::Stuck(self.deadlock()));
+            self.kill();
+        }
+        Step {
+            requests: std::mem::take(&mut self.requests),
+            wake_after_us,
+            ending: self.ending.clone(),
+        }
+    }
+
     /// One turn of a thread.
-    pub(super) fn run(&mut self, number: Number) {
+    pub(crate) fn run(&mut self, number: Number) {
         let Some(thread) = self.threads.get_mut(&number) else { return };
         thread.is_queued = false;
         match thread.state {
@@ -294,7 +340,7 @@ impl Group {
     }
 
     /// Whoever lent its memory to a process goes on: that has become another program, or ended.
-    pub(super) fn returns_what_was_lent(&mut self, to: Number) {
+    pub(crate) fn returns_what_was_lent(&mut self, to: Number) {
         let lends = |thread: &Thread| matches!(thread.state, State::Lends(child) if child == to);
         let Some(number) =
             self.threads.iter().find_map(|(number, thread)| lends(thread).then_some(*number))

@@ -1,0 +1,36 @@
+//! The two clocks that a server is told.
+
+/// The wall clock of the server's host: microseconds since the Unix epoch. It may be stepped in
+/// either direction between two inputs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct WallTime(pub i64);
+
+impl WallTime {
+    /// Whole milliseconds since the Unix epoch, rounded down.
+    pub fn as_millis(self) -> i64 {
+        self.0.div_euclid(1_000)
+    }
+}
+
+/// The monotonic clock of the server's host: microseconds since some instant before the server
+/// started. It never goes back; it may run fast or slow, and stands still while the host is
+/// suspended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct MonotonicTime(pub u64);
+
+/// What both clocks of the server's host show.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Now {
+    /// The wall clock.
+    pub wall: WallTime,
+    /// The monotonic clock.
+    pub monotonic: MonotonicTime,
+}
+
+impl Now {
+    /// Both clocks of a host whose wall clock was never stepped: the monotonic clock counts from
+    /// the epoch too.
+    pub fn unstepped(wall: WallTime) -> Now {
+        Now { wall, monotonic: MonotonicTime(u64::try_from(wall.0).unwrap_or(0)) }
+    }
+}

@@ -1,0 +1,37 @@
+//! Carrying the bytes of one connection.
+
+use super::Host;
+use crate::connection::Connection;
+use fencepost_machine::ConnectionId;
+use std::io;
+use std::rc::Rc;
+
+impl Host {
+    /// Carries bytes both ways until the peer or the machine ends it.
+    pub(super) async fn carry(self: Rc<Host>, connection: Rc<Connection>, id: ConnectionId) {
+        while connection.goes_on().await {
+            if connection.has_told() {
+                self.drained(id);
+            }
+            if !matches!(self.hand_on(&connection, id), Ok(true)) {
+                break;
+            }
+        }
+        if connection.is_closing() {
+            // The machine knows already.
+            connection.linger().await;
+        } else {
+            self.lost(id);
+        }
+    }
+
+    /// Hands on one buffer of what arrived; false at the end of the stream.
+    fn hand_on(&self, connection: &Connection, id: ConnectionId) -> io::Result<bool> {
+        let mut buffer = self.read_buffer();
+        let Some(bytes) = connection.read(&mut buffer)? else { return Ok(true) };
+        if !bytes.is_empty() {
+            self.received(id, bytes);
+        }
+        Ok(!bytes.is_empty())
+    }
+}
