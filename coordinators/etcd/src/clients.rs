@@ -1,6 +1,7 @@
 //! Connections: what arrives on them, and what is answered. A connection serves one request at a
 //! time; a watch has it for as long as it lives.
 
+use crate::connection::{Connection, Doing, Stream};
 use crate::http::{self, Body, Parsed, Payload, Request, Style};
 use crate::json::{self, Broken};
 use crate::mvcc::Event;
@@ -16,36 +17,6 @@ use std::collections::VecDeque;
 
 /// How much may wait for a client that does not read before its connection is given up.
 const UNSENT_MAX: usize = 64 << 20;
-
-/// An open connection.
-#[derive(Debug)]
-pub(crate) struct Connection {
-    input: BytesMut,
-    /// Whether its first line was seen to be HTTP.
-    is_http: bool,
-    /// Whether the client was told to send its body.
-    is_told: bool,
-    doing: Doing,
-}
-
-/// What a connection is for at the moment.
-#[derive(Debug)]
-enum Doing {
-    Nothing,
-    /// Waits for the answer to a call.
-    Calling(Style),
-    Watching(Stream, Watching),
-    KeepingAlive(Stream, VecDeque<Result<i64, String>>),
-    /// Another member speaks on it.
-    Peer,
-}
-
-/// An answer in many parts.
-#[derive(Clone, Copy, Debug)]
-struct Stream {
-    style: Style,
-    has_begun: bool,
-}
 
 /// What is said of a body that cannot be read at all.
 fn malformed(broken: &Broken) -> String {

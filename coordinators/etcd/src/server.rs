@@ -1,10 +1,10 @@
 //! The server as a machine: which input goes where, what is applied, and when it wants to be woken.
 
-use crate::calls::Calls;
-use crate::clients::Connection;
 use crate::config::Config;
+use crate::connection::Connection;
 use crate::lessor;
 use crate::peers::Peers;
+use crate::pending::Calls;
 use crate::raft::{Body, Message, Proposal, Raft, Setup};
 use crate::reply::Who;
 use crate::state::{Command, State};

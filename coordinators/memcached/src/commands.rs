@@ -1,26 +1,15 @@
 //! The commands of the text protocol, as `proto_text.c` reads them.
 
+use crate::block::Mode;
 use crate::number::{self, unsigned};
+use crate::reply::{BAD_LINE, KEY_MAX, reply};
 use crate::server::{Memcached, Then};
-use crate::storing::Mode;
 use bytes::Bytes;
 use fencepost_machine::KeyChange;
 
-/// The longest key.
-pub(crate) const KEY_MAX: usize = 250;
-/// What is said of a line that makes no sense.
-pub(crate) const BAD_LINE: &str = "CLIENT_ERROR bad command line format";
 const BAD_EXPIRY: &str = "CLIENT_ERROR invalid exptime argument";
 const ERROR: &str = "ERROR";
 const VERSION: &str = "1.6.18";
-
-/// A line of the reply, unless the client wants none.
-pub(crate) fn reply(text: &str, quiet: bool) -> Vec<u8> {
-    match quiet {
-        true => Vec::new(),
-        false => [text.as_bytes(), b"\r\n"].concat(),
-    }
-}
 
 fn say(text: &str) -> Then {
     Then::Reply(reply(text, false))

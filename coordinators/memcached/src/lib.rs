@@ -22,10 +22,12 @@
 
 #![forbid(unsafe_code)]
 
+mod block;
 mod cache;
 mod clock;
 mod commands;
 mod number;
+mod reply;
 mod server;
 mod storing;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The server as a machine: connections, lines and data blocks in, replies out.
 
+use crate::block::Storing;
 use crate::cache::{Cache, Gone, Item};
 use crate::clock::{Clock, Expiry, TICK_US};
-use crate::storing::Storing;
 use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::{
     ConnectionId, Input, KeyChange, Machine, Now, OperatorAction, Output, Outputs, TapEvent,

@@ -1,40 +1,11 @@
 //! The commands that store: a line, and then a data block.
 
+use crate::block::{Mode, Storing};
 use crate::cache::Cache;
-use crate::clock::Expiry;
-use crate::commands::{BAD_LINE, KEY_MAX, reply};
 use crate::number::{self, flags, signed, unsigned};
+use crate::reply::{BAD_LINE, KEY_MAX, reply};
 use crate::server::{Memcached, Then};
 use bytes::Bytes;
-
-/// On what condition a value is stored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
-    Set,
-    Add,
-    Replace,
-    Append,
-    Prepend,
-    Cas(u64),
-}
-
-/// A command that waits for its data block.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Storing {
-    mode: Mode,
-    key: Bytes,
-    flags: u32,
-    expiry: Expiry,
-    length: usize,
-    quiet: bool,
-}
-
-impl Storing {
-    /// How many bytes the block has, with the end of its line.
-    pub(crate) fn block_length(&self) -> usize {
-        self.length + 2
-    }
-}
 
 impl Memcached {
     /// `process_update_command`: key, flags, expiry, length, and for `cas` the number.

@@ -3,36 +3,11 @@
 //! A member that does not lead asks the one that does. A renewal of a lease that has ended is
 //! answered once the lease is revoked.
 
-use super::{Pending, Task};
+use crate::lease::LEASE_RETRY_MS;
+use crate::pending::{Pending, Task};
 use crate::raft::{Body, LeaseTold, Message as PeerMessage};
 use crate::reply::{self, Message};
 use crate::server::Etcd;
-
-/// How long a member waits until it asks again about a lease.
-const LEASE_RETRY_MS: u64 = 1_000;
-
-/// A question about a lease.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lease {
-    pub(super) id: i64,
-    /// It is to be kept alive, as one of a stream.
-    pub(super) renews: bool,
-    /// Its keys are wanted, too.
-    keys: bool,
-    pub(super) ask_again_ms: u64,
-}
-
-impl Lease {
-    /// A lease is to be kept alive.
-    pub(super) fn renewal(id: i64) -> Lease {
-        Lease { id, renews: true, keys: false, ask_again_ms: 0 }
-    }
-
-    /// A lease is to be looked at.
-    pub(super) fn look(id: i64, keys: bool) -> Lease {
-        Lease { id, renews: false, keys, ask_again_ms: 0 }
-    }
-}
 
 impl Etcd {
     /// Asks about a lease: oneself if one leads, else who does.

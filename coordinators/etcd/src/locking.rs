@@ -1,0 +1,126 @@
+//! A call of the server-side lock, and how far it has come.
+
+use crate::refusal::Refusal;
+use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn, With};
+use crate::state::{Command, Outcome};
+use bytes::Bytes;
+
+/// The ttl of the lease of a caller who has none, in seconds (`defaultSessionTTL`).
+pub(crate) const TTL: i64 = 60;
+
+/// How far a lock has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// A lease is granted.
+    Granting,
+    /// The key is written.
+    Entering,
+    /// Who is in front is looked for.
+    Looking,
+    /// Waits until this key is deleted.
+    Waiting(Bytes),
+    /// Everybody in front is gone: the key is looked for.
+    Checking,
+    /// The key is deleted because the call failed.
+    Leaving(Refusal),
+    /// The key is deleted because the caller wants that.
+    Unlocking,
+}
+
+/// A call of the server-side lock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Locking {
+    pub(crate) prefix: String,
+    pub(crate) lease: i64,
+    pub(crate) key: Bytes,
+    pub(crate) revision: i64,
+    pub(crate) stage: Stage,
+    /// The change that has to be made, if nobody led when it was proposed.
+    pub(crate) unproposed: Option<Command>,
+}
+
+impl Locking {
+    pub(crate) fn new(name: &[u8], lease: i64) -> Locking {
+        // Keys are bytes; the names of locks that are not UTF-8 are read as Latin-1 here.
+        let name = match std::str::from_utf8(name) {
+            Ok(name) => name.to_owned(),
+            Err(_) => name.iter().copied().map(char::from).collect(),
+        };
+        let (prefix, stage) = (format!("{name}/"), Stage::Granting);
+        Locking { prefix, lease, key: Bytes::new(), revision: 0, stage, unproposed: None }
+    }
+
+    pub(crate) fn unlock(key: Bytes) -> Locking {
+        Locking { key, stage: Stage::Unlocking, ..Locking::new(b"", 0) }
+    }
+
+    /// What it reads next.
+    pub(crate) fn wanted(&self) -> Option<Range> {
+        let below = || Range {
+            range_end: after_prefix(&self.prefix),
+            limit: 1,
+            sort_target: 2,
+            ..Range::of(self.prefix.clone().into())
+        };
+        match self.stage {
+            // `WithLastCreate`, `WithMaxCreateRev`.
+            Stage::Looking => {
+                Some(Range { sort_order: 2, max_create_revision: self.revision - 1, ..below() })
+            }
+            Stage::Checking => Some(Range::of(self.key.clone())),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn waits_for(&self, key: &[u8]) -> bool {
+        matches!(&self.stage, Stage::Waiting(other) if other.as_ref() == key)
+    }
+
+    pub(crate) fn enter(&mut self) -> Command {
+        self.key = format!("{}{}", self.prefix, hex(self.lease)).into();
+        self.stage = Stage::Entering;
+        let key = self.key.clone();
+        let (range_end, with) = (Bytes::new(), With::Create(0));
+        let compare = Compare { result: 0, target: 1, key: key.clone(), range_end, with };
+        let put = Put { key: key.clone(), lease: self.lease, ..Put::default() };
+        // `WithFirstCreate`.
+        let owner = Range {
+            range_end: after_prefix(&self.prefix),
+            limit: 1,
+            sort_order: 1,
+            sort_target: 2,
+            ..Range::of(self.prefix.clone().into())
+        };
+        Command::Txn(Txn {
+            compare: vec![compare],
+            success: vec![Op::Put(put), Op::Range(owner.clone())],
+            failure: vec![Op::Range(Range::of(key)), Op::Range(owner)],
+        })
+    }
+
+    /// Its key is in; returns whether it has the lock.
+    pub(crate) fn entered(&mut self, outcome: &Outcome) -> bool {
+        let Outcome::Txn { revision, is_success, outcomes } = outcome else { return false };
+        let first = |at: usize| match outcomes.get(at) {
+            Some(Outcome::Range(found)) => found.kvs.first().map(|kv| kv.create_revision),
+            _ => None,
+        };
+        self.revision = if *is_success { *revision } else { first(0).unwrap_or(*revision) };
+        first(1).is_none_or(|owner| owner == self.revision)
+    }
+
+    pub(crate) fn leave(&self) -> Command {
+        Command::DeleteRange(DeleteRange { key: self.key.clone(), ..DeleteRange::default() })
+    }
+}
+
+/// The end of all keys that begin with a prefix, whose last character is a slash.
+pub(crate) fn after_prefix(prefix: &str) -> Bytes {
+    format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix)).into()
+}
+
+/// `%x` of a signed number.
+pub(crate) fn hex(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{:x}", number.unsigned_abs())
+}
