@@ -3,7 +3,7 @@
 use crate::error::{Outcome, SqlError};
 use crate::packet::put_text;
 use crate::session::Session;
-use crate::sql::ast::{Comparison, Expression, Function};
+use crate::sql::expression::{Comparison, Expression, Function};
 use crate::sql::table_ast::Kind;
 use crate::store::schema::{Column, Default, Definition};
 use crate::value::Value;

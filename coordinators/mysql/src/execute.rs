@@ -16,7 +16,7 @@ mod scan;
 use crate::columns::{Origin, Shape};
 use crate::error::{Outcome, SqlError};
 use crate::session::Session;
-use crate::sql::ast::Named;
+use crate::sql::expression::Named;
 use crate::sql::table_ast::{Patience, TableStatement};
 use crate::store::locks::{Mode, Wanted};
 use crate::store::schema::Definition;

@@ -6,7 +6,7 @@ use crate::execute::later;
 use crate::locks::{Release, UserLocks};
 use crate::number::seconds;
 use crate::session::Session;
-use crate::sql::ast::{Comparison, Expression, Function};
+use crate::sql::expression::{Comparison, Expression, Function};
 use crate::timestamp::Instant;
 use crate::value::Value;
 use crate::variables::Held;

@@ -3,7 +3,9 @@
 pub(crate) mod ast;
 mod changes;
 mod definitions;
+pub(crate) mod expression;
 mod expressions;
+mod parser;
 mod settings;
 mod statements;
 pub(crate) mod table_ast;

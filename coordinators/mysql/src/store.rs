@@ -6,21 +6,25 @@
 //! version, which its transaction takes back or commits (`transaction`). What was committed goes to
 //! the log (`log`), from which a server that starts again has its tables.
 
+pub(crate) mod key;
 pub(crate) mod locks;
 pub(crate) mod log;
 pub(crate) mod rows;
 pub(crate) mod schema;
 pub(crate) mod transaction;
+pub(crate) mod xid;
 
 use crate::error::{Outcome, SqlError};
 use crate::locks::SessionId;
+use key::Key;
 use locks::{Intents, RowLocks};
 use log::Record;
-use rows::{Key, Rows};
+use rows::Rows;
 use schema::Definition;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
-use transaction::{Transaction, Xid};
+use transaction::Transaction;
+use xid::Xid;
 
 /// Names a table for as long as the server runs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

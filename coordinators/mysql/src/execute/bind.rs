@@ -1,7 +1,7 @@
 //! Names of columns become places, and what cannot be compared here is refused.
 
 use crate::error::{Outcome, SqlError};
-use crate::sql::ast::{Expression, Function, Named};
+use crate::sql::expression::{Expression, Function, Named};
 use crate::sql::table_ast::Kind;
 use crate::store::schema::Definition;
 use crate::timestamp::read;

@@ -3,7 +3,7 @@
 use super::assign::Slot;
 use super::{Context, whole};
 use crate::error::{Outcome, SqlError};
-use crate::sql::ast::Expression;
+use crate::sql::expression::Expression;
 use crate::sql::table_ast::{ColumnSpec, CreateTable, TableStatement};
 use crate::store::TableName;
 use crate::store::schema::{Column, Default, Definition};

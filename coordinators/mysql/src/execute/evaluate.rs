@@ -1,7 +1,7 @@
 //! What an expression comes to for one row.
 
 use crate::error::{Outcome, SqlError};
-use crate::sql::ast::{Comparison, Expression};
+use crate::sql::expression::{Comparison, Expression};
 use crate::store::schema::part;
 use crate::timestamp::Instant;
 use crate::value::Value;

@@ -1,8 +1,10 @@
 //! What reads and changes rows.
 
-use super::ast::{Expression, Item, Named, Statement};
+use super::ast::Statement;
 use super::definitions::tables;
-use super::statements::{Parser, is_reserved};
+use super::expression::{Expression, Item, Named};
+use super::parser::Parser;
+use super::statements::is_reserved;
 use super::table_ast::{
     Delete, Insert, Patience, Select, Source, Strength, TableStatement, Update,
 };

@@ -1,7 +1,8 @@
 //! What makes and drops databases and tables.
 
-use super::ast::{Expression, Statement};
-use super::statements::Parser;
+use super::ast::Statement;
+use super::expression::Expression;
+use super::parser::Parser;
 use super::table_ast::{ColumnSpec, CreateTable, Kind as ColumnKind, TableStatement};
 use super::token::Kind;
 use crate::error::{Outcome, SqlError};

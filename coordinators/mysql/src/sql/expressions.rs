@@ -1,7 +1,7 @@
 //! Expressions: literals, variables, calls, and what compares them.
 
-use super::ast::{Comparison, Expression, Function, Named};
-use super::statements::Parser;
+use super::expression::{Comparison, Expression, Function, Named};
+use super::parser::Parser;
 use super::token::Kind;
 use crate::error::{Outcome, SqlError};
 use crate::number::Decimal;

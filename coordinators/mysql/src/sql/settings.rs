@@ -1,7 +1,8 @@
 //! What sets something: SET in its forms.
 
-use super::ast::{Assignment, Expression, Statement};
-use super::statements::Parser;
+use super::ast::Statement;
+use super::expression::{Assignment, Expression};
+use super::parser::Parser;
 use super::token::Kind;
 use crate::charset::{Charset, DEFAULT};
 use crate::error::{Outcome, SqlError};

@@ -1,7 +1,9 @@
 //! Statements.
 
-use super::ast::{Expression, Item, Statement};
+use super::ast::Statement;
+use super::expression::{Expression, Item};
 use super::expressions::RESERVED;
+use super::parser::Parser;
 use super::token::{Kind, Token, tokens, wrong};
 use crate::error::{Outcome, SqlError};
 use crate::value::Value;
@@ -72,15 +74,6 @@ pub(crate) fn parse(text: &[u8], at: usize) -> Outcome<Parsed> {
     }
     let end = parser.peek().end;
     Ok(Parsed { statement, end })
-}
-
-pub(super) struct Parser<'t> {
-    text: &'t [u8],
-    tokens: Vec<Token>,
-    pub(super) at: usize,
-    pub(super) depth: usize,
-    /// What a message calls the statement.
-    pub(super) clause: &'static str,
 }
 
 impl Parser<'_> {

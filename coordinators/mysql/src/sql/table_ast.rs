@@ -1,6 +1,6 @@
 //! What statements about tables say.
 
-use super::ast::{Expression, Item, Named};
+use super::expression::{Expression, Item, Named};
 
 /// One statement that names databases or tables.
 #[derive(Clone, PartialEq, Eq, Debug)]

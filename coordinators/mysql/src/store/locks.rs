@@ -8,7 +8,7 @@
 //! can be locked.
 
 use super::TableId;
-use super::rows::Key;
+use super::key::Key;
 use crate::locks::SessionId;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,10 @@
 //! The log of what was committed, in a format of our own: groups of records, one for each commit. A
 //! group whose end is missing was never committed.
 
-use super::rows::{Key, Part, Version};
+use super::key::{Key, Part};
+use super::rows::Version;
 use super::schema::{Column, Default, Definition};
-use super::transaction::Xid;
+use super::xid::Xid;
 use super::{Store, TableName};
 use crate::sql::table_ast::Kind;
 use crate::timestamp::Instant;

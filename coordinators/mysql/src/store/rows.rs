@@ -1,20 +1,12 @@
 //! The rows of a table in the order of their keys, each with its versions.
 
+use super::key::{Key, Part};
 use super::schema::folded;
-use super::transaction::Xid;
+use super::xid::Xid;
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::rc::Rc;
-
-/// The primary key of a row, as it is compared.
-pub(crate) type Key = Vec<Part>;
-
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Part {
-    Number(i128),
-    Text(Vec<u8>),
-}
 
 /// The values of a row.
 pub(crate) type Values = Rc<Vec<Value>>;

@@ -1,9 +1,9 @@
 //! What a table is: its columns, and which of them name a row.
 
 use super::TableName;
-use super::rows::{Key, Part};
+use super::key::{Key, Part};
 use crate::error::{Outcome, SqlError};
-use crate::sql::ast::Expression;
+use crate::sql::expression::Expression;
 use crate::sql::table_ast::Kind;
 use crate::value::Value;
 

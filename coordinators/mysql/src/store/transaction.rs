@@ -1,15 +1,13 @@
 //! Transactions: what each sees, what it did and would take back, and how it ends.
 
+use super::key::Key;
 use super::locks::{Extent, Mode, Place, Wanted};
 use super::log::Record;
-use super::rows::{Key, Values, Version};
+use super::rows::{Values, Version};
+use super::xid::Xid;
 use super::{Store, TableId};
 use crate::locks::SessionId;
 use std::collections::BTreeSet;
-
-/// Names a transaction that locks or writes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Xid(pub(crate) u64);
 
 /// How a transaction is kept apart from others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

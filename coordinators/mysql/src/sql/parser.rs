@@ -1,0 +1,12 @@
+//! How far a text has been read.
+
+use super::token::Token;
+
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) tokens: Vec<Token>,
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    /// What a message calls the statement.
+    pub(super) clause: &'static str,
+}
