@@ -6,21 +6,14 @@ use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Party, Stage, cut};
 use crate::jute::{Read, Reader};
 use crate::password;
-use crate::pipeline::{Waiting, What};
 use crate::prepare::{Kind, Request};
 use crate::reply::{self, Granted};
 use crate::server::{Role, ZooKeeper};
+use crate::waiting::{Waiting, What};
 use crate::words::{self, About};
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 use std::ops::Bound;
-
-/// What `srvr` counts.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) received: u64,
-    pub(crate) sent: u64,
-}
 
 /// A client asks for a session, or for the one that it had.
 struct ConnectRequest {

@@ -1,25 +1,23 @@
 //! How the members of an ensemble agree: they elect a leader, which proposes transactions; what a
 //! majority has on its disks is committed, in the same order everywhere.
 //!
-//! A member that looks for a leader takes part in an [`election`]. Who is elected waits for a
+//! A member that looks for a leader takes part in an [`election`](crate::member::election). Who is elected waits for a
 //! majority to follow ([`leader`]); the others call it and come level with it ([`follower`]). All
 //! of that begins anew when either hears nothing of the other for too long. Members speak through
-//! the port that clients use, and say so first ([`links`]).
+//! the port that clients use, and say so first ([`links`](crate::member::links)).
 
-pub(crate) mod election;
-pub(crate) mod follower;
-pub(crate) mod leader;
+mod follower;
+mod leader;
 mod learners;
-pub(crate) mod links;
-pub(crate) mod message;
 
 use crate::config::MemberId;
 use crate::connection::{Cut, Party, cut};
+use crate::member::election::Step;
+use crate::member::links;
+use crate::member::message::{Message, State, Vote};
 use crate::server::{Role, ZooKeeper};
 use crate::watches::Watches;
-use election::Step;
 use fencepost_machine::{ConnectionId, Output};
-use message::{Message, State, Vote};
 
 /// The longest message between members: a snapshot can be long.
 const FRAME_MAX: usize = 1 << 30;

@@ -10,33 +10,10 @@ use crate::reply;
 use crate::server::{Role, ZooKeeper};
 use crate::transaction::{Change, Transaction};
 use crate::tree::{Happening, Outcome};
+use crate::waiting::{Waiting, What};
 use crate::watches::Notice;
-use bytes::Bytes;
-use fencepost_machine::{ConnectionId, KeyChange};
+use fencepost_machine::KeyChange;
 use std::collections::VecDeque;
-
-/// A request that has not been answered.
-#[derive(Clone, Debug)]
-pub(crate) struct Waiting {
-    pub(crate) connection: ConnectionId,
-    pub(crate) cxid: i32,
-    pub(crate) what: What,
-}
-
-/// What a request waits for.
-#[derive(Clone, Debug)]
-pub(crate) enum What {
-    /// Its turn.
-    Read(Operation, Bytes),
-    /// Its transaction.
-    Change,
-    /// Its transaction.
-    OpenSession,
-    /// Its transaction.
-    CloseSession,
-    /// The leader's word.
-    Sync(Bytes),
-}
 
 impl ZooKeeper {
     /// Takes a client's request: sends it to the leader, answers it, or lets it wait.

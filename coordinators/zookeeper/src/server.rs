@@ -1,15 +1,15 @@
 //! The server as a machine: which input goes where, and when it wants to be woken.
 
-use crate::clients::Counts;
 use crate::config::Config;
 use crate::connection::{self, Connection, PEER_GREETING, Party, idle_until};
-use crate::ensemble::election::Election;
-use crate::ensemble::follower::Follower;
-use crate::ensemble::leader::Leader;
-use crate::ensemble::links::Links;
-use crate::pipeline::Waiting;
+use crate::counts::Counts;
+use crate::member::election::Election;
+use crate::member::follower::Follower;
+use crate::member::leader::Leader;
+use crate::member::links::Links;
 use crate::store::Store;
 use crate::tap::{Heads, Told};
+use crate::waiting::Waiting;
 use crate::watches::Watches;
 use crate::wording;
 use bytes::Bytes;

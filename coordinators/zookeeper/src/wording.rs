@@ -2,8 +2,8 @@
 
 use crate::code::{NOTIFICATION_XID, Operation, PING_XID};
 use crate::connection::PEER_GREETING;
-use crate::ensemble::message::Message;
 use crate::jute::{Read, Reader};
+use crate::member::message::Message;
 use fencepost_machine::wording::Speaker;
 
 /// A message in words: `create /lock-`, `reply 3: NoNode`, `event deleted /lock`. Several are

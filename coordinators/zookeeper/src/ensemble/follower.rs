@@ -2,11 +2,12 @@
 //! clients from its own tree, which may be behind the leader's.
 
 use super::FRAME_MAX;
-use super::links;
-use super::message::{Message, Progress, Vote};
 use crate::config::MemberId;
 use crate::connection::{Cut, cut};
 use crate::jute::Reader;
+use crate::member::follower::{Follower, Stage};
+use crate::member::links;
+use crate::member::message::{Message, Progress, Vote};
 use crate::prepare::Request;
 use crate::server::{Role, ZooKeeper};
 use crate::store::{Epochs, Replaced};
@@ -20,61 +21,6 @@ use std::collections::BTreeMap;
 const CALLS_MAX: u32 = 5;
 /// How long to wait until it is called again, in milliseconds.
 const CALL_AGAIN_MS: u64 = 100;
-
-/// How far a follower has come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
-    /// The leader does not answer yet.
-    Calling,
-    /// The leader has still to say which epoch it opens.
-    Informed,
-    /// What the leader has is on its way.
-    Receiving,
-    /// All of it is here; the disk has still to make it safe.
-    Securing {
-        epoch: u32,
-        zxid: i64,
-    },
-    /// The leader has still to say that a majority has it.
-    Level,
-    Serving,
-}
-
-/// What a follower knows.
-#[derive(Debug)]
-pub(crate) struct Follower {
-    leader: MemberId,
-    link: ConnectionId,
-    stage: Stage,
-    input: BytesMut,
-    calls: u32,
-    call_again_at: Option<u64>,
-    /// When the leader will have been silent for too long, in milliseconds.
-    give_up_at: u64,
-    acked: i64,
-    /// Sessions that were heard of since the leader asked last, with their timeouts.
-    touched: BTreeMap<i64, i32>,
-    /// Clients that are back with their sessions and wait for the leader's word.
-    revalidating: BTreeMap<i64, ConnectionId>,
-}
-
-impl Follower {
-    pub(crate) fn is_serving(&self) -> bool {
-        self.stage == Stage::Serving
-    }
-
-    pub(super) fn link(&self) -> ConnectionId {
-        self.link
-    }
-
-    pub(crate) fn touch(&mut self, session: i64, timeout_ms: i32) {
-        self.touched.insert(session, timeout_ms);
-    }
-
-    pub(crate) fn next_due(&self) -> u64 {
-        self.call_again_at.map_or(self.give_up_at, |at| at.min(self.give_up_at))
-    }
-}
 
 impl ZooKeeper {
     /// Follows the leader that was elected.

@@ -1,138 +1,16 @@
 //! Leading: a majority is won over to a new epoch and brought level, then transactions are proposed
 //! and committed. A server that stands alone leads from the start, in epoch 0.
 
-use super::learners::{Learners, Stage as LearnerStage};
-use super::message::{Message, Vote};
-use crate::code::Refusal;
-use crate::config::{Config, MemberId};
-use crate::foreseen::Foreseen;
+use crate::config::MemberId;
+use crate::member::leader::{CONTAINERS_MS, Leader, Proposal, Sync};
+use crate::member::learners::Stage as LearnerStage;
+use crate::member::message::{Message, Vote};
+use crate::member::stage::LeaderStage;
 use crate::prepare::{Kind, Preparation, Request};
 use crate::server::{Role, ZooKeeper};
 use crate::sessions::Sessions;
 use crate::store::Epochs;
 use crate::transaction::{Change, Transaction};
-use fencepost_machine::ConnectionId;
-use std::collections::{BTreeMap, VecDeque};
-
-/// How often containers are looked after, in milliseconds (`znode.container.checkIntervalMs`).
-const CONTAINERS_MS: u64 = 60_000;
-
-/// How far a leader has come.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Stage {
-    /// Waits for a majority to tell the epochs that they know.
-    Inviting,
-    /// Has opened a new epoch, and waits for a majority to accept it.
-    Confirming,
-    /// Waits for a majority to have its history.
-    Synchronising,
-    Serving,
-}
-
-/// A transaction that is not committed yet.
-#[derive(Clone, Debug)]
-struct Proposal {
-    zxid: i64,
-    /// Who wanted to see all that was proposed until then.
-    syncs: Vec<Sync>,
-}
-
-/// A session's wish to see what is committed, and through whom it came.
-type Sync = (MemberId, i64, i32);
-
-/// What a leader knows.
-#[derive(Debug)]
-pub(crate) struct Leader {
-    stage: Stage,
-    epoch: u32,
-    pub(super) learners: Learners,
-    outstanding: VecDeque<Proposal>,
-    foreseen: Foreseen,
-    sessions: Sessions,
-    last_proposed: i64,
-    /// When it gives up if a majority has not come level, in milliseconds.
-    give_up_at: u64,
-    half_tick_at: u64,
-    is_full_tick: bool,
-    containers_at: u64,
-}
-
-impl Leader {
-    fn new(config: &Config, now_ms: u64) -> Leader {
-        Leader {
-            stage: Stage::Inviting,
-            epoch: 0,
-            learners: Learners::default(),
-            outstanding: VecDeque::new(),
-            foreseen: Foreseen::default(),
-            sessions: Sessions::new(&BTreeMap::new(), config.tick_ms, now_ms),
-            last_proposed: 0,
-            give_up_at: now_ms + config.init_ms(),
-            half_tick_at: now_ms + config.tick_ms / 2,
-            is_full_tick: false,
-            containers_at: now_ms + CONTAINERS_MS,
-        }
-    }
-
-    pub(crate) fn is_serving(&self) -> bool {
-        self.stage == Stage::Serving
-    }
-
-    pub(super) fn stage(&self) -> Stage {
-        self.stage
-    }
-
-    pub(super) fn epoch(&self) -> u32 {
-        self.epoch
-    }
-
-    /// The connections of its learners.
-    pub(super) fn links(&self) -> Vec<ConnectionId> {
-        self.learners.connections()
-    }
-
-    pub(crate) fn touch(&mut self, session: i64, timeout_ms: i32, now_ms: u64) -> bool {
-        self.sessions.touch(session, timeout_ms, now_ms)
-    }
-
-    /// A client is back through a member. Returns whether its session lives.
-    pub(crate) fn revalidate(
-        &mut self,
-        session: i64,
-        (timeout_ms, now_ms): (i32, u64),
-        through: MemberId,
-    ) -> bool {
-        let is_valid = self.sessions.touch(session, timeout_ms, now_ms);
-        self.sessions.move_to(session, through);
-        is_valid
-    }
-
-    pub(crate) fn check_session(&mut self, session: i64, me: MemberId) -> Result<(), Refusal> {
-        self.sessions.check(session, me).map_err(|refusal| match refusal {
-            // In an ensemble a session that is not known was known once.
-            Refusal::UnknownSession if self.epoch > 0 => Refusal::SessionExpired,
-            refusal => refusal,
-        })
-    }
-
-    /// A transaction is part of the tree now.
-    pub(crate) fn applied(&mut self, transaction: &Transaction) {
-        self.foreseen.committed(transaction.zxid);
-        if let Change::CloseSession { .. } = transaction.change {
-            self.sessions.remove(transaction.session);
-        }
-    }
-
-    pub(crate) fn next_due(&self) -> Option<u64> {
-        if self.stage < Stage::Serving {
-            return Some(self.give_up_at.min(self.half_tick_at));
-        }
-        let sessions = self.sessions.next_expiry();
-        // Nobody has to be told of the time where there is nobody else.
-        let tick = (self.epoch > 0).then_some(self.half_tick_at);
-        [sessions, tick, Some(self.containers_at)].into_iter().flatten().min()
-    }
-}
 
 impl ZooKeeper {
     /// Becomes the leader.
@@ -149,12 +27,12 @@ impl ZooKeeper {
     pub(super) fn open_epoch(&mut self) {
         let Role::Leading(leader) = &mut self.role else { return };
         let is_majority = leader.learners.count(|_| true) + 1 >= self.config.majority();
-        if leader.stage != Stage::Inviting || !is_majority {
+        if leader.stage != LeaderStage::Inviting || !is_majority {
             return;
         }
         let own = self.store.epochs();
         leader.epoch = own.accepted.max(leader.learners.accepted_max()).saturating_add(1);
-        leader.stage = Stage::Confirming;
+        leader.stage = LeaderStage::Confirming;
         let epochs = Epochs { accepted: leader.epoch, ..own };
         self.store.set_epochs(epochs, &mut self.out.list);
         leader.learners.tell(|_| true, &Message::LeaderInfo { epoch: leader.epoch }, &mut self.out);
@@ -164,10 +42,10 @@ impl ZooKeeper {
     pub(super) fn synchronise(&mut self) {
         let Role::Leading(leader) = &mut self.role else { return };
         let is_majority = leader.learners.count(|one| one.counts()) + 1 >= self.config.majority();
-        if leader.stage != Stage::Confirming || !is_majority {
+        if leader.stage != LeaderStage::Confirming || !is_majority {
             return;
         }
-        leader.stage = Stage::Synchronising;
+        leader.stage = LeaderStage::Synchronising;
         leader.last_proposed = i64::from(leader.epoch) << 32;
         let epochs = Epochs { current: leader.epoch, accepted: leader.epoch };
         let zxid = self.store.last_logged();
@@ -185,7 +63,10 @@ impl ZooKeeper {
         let Role::Leading(leader) = &self.role else { return };
         let is_safe = self.store.synced() >= self.store.last_logged();
         let level = leader.learners.count(|one| one.stage == LearnerStage::Level);
-        if leader.stage == Stage::Synchronising && is_safe && level + 1 >= self.config.majority() {
+        if leader.stage == LeaderStage::Synchronising
+            && is_safe
+            && level + 1 >= self.config.majority()
+        {
             self.serve_as_leader();
         }
         let Role::Leading(leader) = &mut self.role else { return };
@@ -197,7 +78,7 @@ impl ZooKeeper {
     fn serve_as_leader(&mut self) {
         let (tick_ms, now_ms) = (self.config.tick_ms, self.now_ms());
         let Role::Leading(leader) = &mut self.role else { return };
-        leader.stage = Stage::Serving;
+        leader.stage = LeaderStage::Serving;
         leader.sessions = Sessions::new(&self.store.tree.sessions, tick_ms, now_ms);
         leader.last_proposed = leader.last_proposed.max(self.store.last_logged());
         leader.half_tick_at = now_ms + tick_ms / 2;
@@ -297,7 +178,7 @@ impl ZooKeeper {
     pub(crate) fn wake_leader(&mut self) {
         let now_ms = self.now_ms();
         let Role::Leading(leader) = &mut self.role else { return };
-        if leader.stage < Stage::Serving && leader.give_up_at <= now_ms {
+        if leader.stage < LeaderStage::Serving && leader.give_up_at <= now_ms {
             return self.look_for_leader();
         }
         if !self.config.is_alone() && leader.half_tick_at <= now_ms {

@@ -1,107 +1,11 @@
 //! The followers as their leader sees them: how far each has come, and what it says.
 
-use super::leader::Stage as LeaderStage;
-use super::message::{Message, Progress};
-use crate::config::{Config, MemberId};
+use crate::config::MemberId;
+use crate::member::learners::{Learner, Stage};
+use crate::member::message::{Message, Progress};
+use crate::member::stage::LeaderStage;
 use crate::server::{Role, ZooKeeper};
-use fencepost_machine::{ConnectionId, Output, Outputs};
-use std::collections::BTreeMap;
-
-/// How far a follower has come.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Stage {
-    /// Has told which epoch it knows.
-    Informed,
-    /// Has accepted the leader's epoch.
-    Confirmed,
-    /// The leader's history is on its way to it, and all that is proposed since.
-    Sent,
-    /// Has the leader's history on disk.
-    Level,
-    /// Was told to serve.
-    Admitted,
-}
-
-/// A follower.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Learner {
-    pub(super) id: MemberId,
-    pub(super) stage: Stage,
-    accepted: u32,
-    /// Whether it accepted this epoch from this leader now, and not before.
-    is_new: bool,
-    progress: Progress,
-    /// Up to which proposal it has all on disk.
-    pub(super) acked: i64,
-    heard_at: u64,
-}
-
-impl Learner {
-    /// Whether it counts for the majority that accepts an epoch.
-    pub(super) fn counts(&self) -> bool {
-        self.stage >= Stage::Confirmed && self.is_new
-    }
-}
-
-/// All followers of a leader, by their connections.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Learners {
-    learners: BTreeMap<ConnectionId, Learner>,
-}
-
-impl Learners {
-    pub(super) fn connections(&self) -> Vec<ConnectionId> {
-        self.learners.keys().copied().collect()
-    }
-
-    pub(super) fn count(&self, is_counted: impl Fn(&Learner) -> bool) -> usize {
-        self.learners.values().filter(|learner| is_counted(learner)).count()
-    }
-
-    pub(super) fn accepted_max(&self) -> u32 {
-        self.learners.values().map(|learner| learner.accepted).max().unwrap_or(0)
-    }
-
-    /// Those that have come just so far.
-    pub(super) fn at(&self, stage: Stage) -> Vec<ConnectionId> {
-        let there = self.learners.iter().filter(|(_, learner)| learner.stage == stage);
-        there.map(|(connection, _)| *connection).collect()
-    }
-
-    pub(super) fn tell(
-        &self,
-        is_told: impl Fn(&Learner) -> bool,
-        message: &Message,
-        out: &mut Outputs,
-    ) {
-        let told = self.learners.iter().filter(|(_, learner)| is_told(learner));
-        let bytes = message.encode();
-        out.list.extend(
-            told.map(|(connection, _)| Output::Send {
-                connection: *connection,
-                bytes: bytes.clone(),
-            }),
-        );
-    }
-
-    /// Lets those serve that have come level.
-    pub(super) fn admit(&mut self, out: &mut Outputs) {
-        self.tell(|learner| learner.stage == Stage::Level, &Message::UpToDate, out);
-        let level = self.learners.values_mut().filter(|learner| learner.stage == Stage::Level);
-        level.for_each(|learner| learner.stage = Stage::Admitted);
-    }
-
-    /// Those that have not been heard of for too long.
-    pub(super) fn silent(&self, config: &Config, now_ms: u64) -> Vec<ConnectionId> {
-        let limit = |learner: &Learner| match learner.stage {
-            Stage::Admitted => config.sync_ms(),
-            _ => config.init_ms(),
-        };
-        let silent = self.learners.iter();
-        let silent = silent.filter(|(_, one)| one.heard_at + limit(one) <= now_ms);
-        silent.map(|(connection, _)| *connection).collect()
-    }
-}
+use fencepost_machine::ConnectionId;
 
 impl ZooKeeper {
     /// A connection that another member had opened is gone.

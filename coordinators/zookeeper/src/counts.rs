@@ -1,0 +1,8 @@
+//! What the server counts.
+
+/// What `srvr` counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) received: u64,
+    pub(crate) sent: u64,
+}

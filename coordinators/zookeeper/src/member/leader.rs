@@ -1,0 +1,119 @@
+//! What a leader remembers.
+
+use super::learners::Learners;
+use super::stage::LeaderStage;
+use crate::code::Refusal;
+use crate::config::{Config, MemberId};
+use crate::foreseen::Foreseen;
+use crate::sessions::Sessions;
+use crate::transaction::{Change, Transaction};
+use fencepost_machine::ConnectionId;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How often containers are looked after, in milliseconds (`znode.container.checkIntervalMs`).
+pub(crate) const CONTAINERS_MS: u64 = 60_000;
+
+/// A transaction that is not committed yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Proposal {
+    pub(crate) zxid: i64,
+    /// Who wanted to see all that was proposed until then.
+    pub(crate) syncs: Vec<Sync>,
+}
+
+/// A session's wish to see what is committed, and through whom it came.
+pub(crate) type Sync = (MemberId, i64, i32);
+
+/// What a leader knows.
+#[derive(Debug)]
+pub(crate) struct Leader {
+    pub(crate) stage: LeaderStage,
+    pub(crate) epoch: u32,
+    pub(crate) learners: Learners,
+    pub(crate) outstanding: VecDeque<Proposal>,
+    pub(crate) foreseen: Foreseen,
+    pub(crate) sessions: Sessions,
+    pub(crate) last_proposed: i64,
+    /// When it gives up if a majority has not come level, in milliseconds.
+    pub(crate) give_up_at: u64,
+    pub(crate) half_tick_at: u64,
+    pub(crate) is_full_tick: bool,
+    pub(crate) containers_at: u64,
+}
+
+impl Leader {
+    pub(crate) fn new(config: &Config, now_ms: u64) -> Leader {
+        Leader {
+            stage: LeaderStage::Inviting,
+            epoch: 0,
+            learners: Learners::default(),
+            outstanding: VecDeque::new(),
+            foreseen: Foreseen::default(),
+            sessions: Sessions::new(&BTreeMap::new(), config.tick_ms, now_ms),
+            last_proposed: 0,
+            give_up_at: now_ms + config.init_ms(),
+            half_tick_at: now_ms + config.tick_ms / 2,
+            is_full_tick: false,
+            containers_at: now_ms + CONTAINERS_MS,
+        }
+    }
+
+    pub(crate) fn is_serving(&self) -> bool {
+        self.stage == LeaderStage::Serving
+    }
+
+    pub(crate) fn stage(&self) -> LeaderStage {
+        self.stage
+    }
+
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// The connections of its learners.
+    pub(crate) fn links(&self) -> Vec<ConnectionId> {
+        self.learners.connections()
+    }
+
+    pub(crate) fn touch(&mut self, session: i64, timeout_ms: i32, now_ms: u64) -> bool {
+        self.sessions.touch(session, timeout_ms, now_ms)
+    }
+
+    /// A client is back through a member. Returns whether its session lives.
+    pub(crate) fn revalidate(
+        &mut self,
+        session: i64,
+        (timeout_ms, now_ms): (i32, u64),
+        through: MemberId,
+    ) -> bool {
+        let is_valid = self.sessions.touch(session, timeout_ms, now_ms);
+        self.sessions.move_to(session, through);
+        is_valid
+    }
+
+    pub(crate) fn check_session(&mut self, session: i64, me: MemberId) -> Result<(), Refusal> {
+        self.sessions.check(session, me).map_err(|refusal| match refusal {
+            // In an ensemble a session that is not known was known once.
+            Refusal::UnknownSession if self.epoch > 0 => Refusal::SessionExpired,
+            refusal => refusal,
+        })
+    }
+
+    /// A transaction is part of the tree now.
+    pub(crate) fn applied(&mut self, transaction: &Transaction) {
+        self.foreseen.committed(transaction.zxid);
+        if let Change::CloseSession { .. } = transaction.change {
+            self.sessions.remove(transaction.session);
+        }
+    }
+
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        if self.stage < LeaderStage::Serving {
+            return Some(self.give_up_at.min(self.half_tick_at));
+        }
+        let sessions = self.sessions.next_expiry();
+        // Nobody has to be told of the time where there is nobody else.
+        let tick = (self.epoch > 0).then_some(self.half_tick_at);
+        [sessions, tick, Some(self.containers_at)].into_iter().flatten().min()
+    }
+}
