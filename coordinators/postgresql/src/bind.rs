@@ -4,60 +4,11 @@ mod functions;
 mod operators;
 mod values;
 
-pub(crate) use functions::Function;
-
+use crate::bound::{Bound, Output, Typed};
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::{Expression, Item, Node, Operator};
 use crate::store::table::Definition;
 use crate::types::{Type, Value};
-
-/// An expression that can be worked out.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Bound {
-    Constant(Value),
-    /// Counted from 0.
-    Parameter(usize),
-    Column(usize),
-    /// A column of the row that was to be inserted.
-    Excluded(usize),
-    Negate(Box<Bound>, Type),
-    Not(Box<Bound>),
-    Logic(Operator, Box<Bound>, Box<Bound>),
-    Compare(Operator, Box<Bound>, Box<Bound>),
-    Arithmetic(Operator, Box<Bound>, Box<Bound>, Type),
-    Concatenate(Box<Bound>, Box<Bound>),
-    IsNull(Box<Bound>, bool),
-    In(Box<Bound>, Vec<Bound>, bool),
-    Convert {
-        value: Box<Bound>,
-        from: Type,
-        to: Type,
-        is_cast: bool,
-    },
-    /// Without the blanks at its end.
-    Trim(Box<Bound>),
-    Call(Function, Vec<Bound>),
-    /// A number of rows.
-    Count(usize),
-}
-
-/// An expression and its type.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Typed {
-    pub(crate) bound: Bound,
-    pub(crate) kind: Type,
-    pub(crate) position: usize,
-}
-
-/// A column of a result.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Output {
-    pub(crate) label: String,
-    pub(crate) bound: Bound,
-    pub(crate) kind: Type,
-    /// The table and the number of the column in it, if it is one.
-    pub(crate) origin: Option<(u32, i16)>,
-}
 
 /// Where names are looked up.
 pub(crate) struct Binder<'t> {

@@ -1,14 +1,14 @@
 //! What all sessions share.
 
 use crate::error::{Outcome, SqlError};
-use crate::replication::Log;
 use crate::sql::ast::Named;
 use crate::store::heap::Heap;
 use crate::store::locks::Locks;
 use crate::store::serializable::Serializable;
 use crate::store::table::Definition;
-use crate::store::transaction::Transactions;
+use crate::store::transactions::Transactions;
 use crate::store::{Backend, Xid};
+use crate::stream::Log;
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Now, Output};
 

@@ -27,7 +27,7 @@ use crate::sql::Parsed;
 use crate::sql::ast::{Isolation, LockMode, Statement};
 use crate::store::VersionId;
 use crate::store::locks::Tag;
-use crate::store::transaction::Snapshot;
+use crate::store::snapshot::Snapshot;
 use crate::types::{Type, Value};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -137,7 +137,7 @@ impl Execution<'_> {
             && let Some((tag, mode)) = self.run.turn.take()
         {
             let backend = self.session.backend;
-            let span = crate::store::locks::Span::Transaction;
+            let span = crate::span::Span::Transaction;
             self.core.locks.release(backend, tag, mode, span);
         }
         if !matches!(outcome, Err(Stop::Wait | Stop::Sleep(_) | Stop::Flush(_) | Stop::Standby(_)))

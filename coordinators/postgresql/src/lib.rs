@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod bind;
+mod bound;
 mod client;
 mod core;
 mod error;
@@ -39,18 +40,21 @@ mod replication;
 mod server;
 mod session;
 mod settings;
+mod span;
 mod sql;
 mod store;
+mod stream;
 #[cfg(test)]
 mod tests;
+mod text;
 mod types;
 mod wal;
 mod watch;
 mod wire;
 mod wording;
 
-pub use replication::Replication;
 pub use server::{Config, Postgresql};
+pub use stream::Replication;
 pub use watch::{Held, LockTable, Watch};
 
 /// The version that is modelled, as the server tells it.

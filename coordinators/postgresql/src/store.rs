@@ -4,8 +4,10 @@ pub(crate) mod heap;
 pub(crate) mod locks;
 pub(crate) mod rows;
 pub(crate) mod serializable;
+pub(crate) mod snapshot;
 pub(crate) mod table;
 pub(crate) mod transaction;
+pub(crate) mod transactions;
 
 /// The process id of a backend: names a session for as long as it lasts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -1,67 +1,13 @@
 //! The functions that can be called.
 
+use super::Binder;
 use super::values::base;
-use super::{Binder, Bound, Typed};
+use crate::bound::{Advisory, Function};
+use crate::bound::{Bound, Typed};
 use crate::error::{Outcome, SqlError};
+use crate::span::Span;
 use crate::sql::ast::Expression;
-use crate::store::locks::Span;
 use crate::types::{Type, Value};
-
-/// A function, once it is known which is meant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Function {
-    /// When the transaction began.
-    Now,
-    StatementTimestamp,
-    ClockTimestamp,
-    AdvisoryLock(Advisory),
-    AdvisoryUnlock {
-        is_shared: bool,
-    },
-    AdvisoryUnlockAll,
-    BackendPid,
-    Sleep,
-    Version,
-    Database,
-    User,
-    Setting,
-    TransactionId,
-    Terminate,
-    Cancel,
-    IsInRecovery,
-    Promote,
-    Coalesce,
-    /// The value if no condition is true, then each condition with its value.
-    Case,
-}
-
-impl Function {
-    /// Whether it returns the same for all rows of a statement, and does nothing else.
-    pub(crate) fn is_stable(self) -> bool {
-        matches!(
-            self,
-            Function::Now
-                | Function::StatementTimestamp
-                | Function::BackendPid
-                | Function::Version
-                | Function::Database
-                | Function::User
-                | Function::Setting
-                | Function::TransactionId
-                | Function::Coalesce
-                | Function::Case
-        )
-    }
-}
-
-/// A request for an advisory lock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Advisory {
-    pub(crate) is_shared: bool,
-    pub(crate) span: Span,
-    /// Whether it answers at once.
-    pub(crate) tries: bool,
-}
 
 /// Functions whose arguments have one type each, and what they return.
 const PLAIN: &[(&str, Function, &[Type], Type)] = &[

@@ -1,6 +1,7 @@
 //! Which operator is meant, and what its sides are turned into.
 
-use super::{Binder, Bound, Typed};
+use super::Binder;
+use crate::bound::{Bound, Typed};
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::{Expression, Operator};
 use crate::types::{Type, Value};

@@ -1,6 +1,7 @@
 //! Turning expressions into other types: what is unknown, casts, and what is stored in a column.
 
-use super::{Binder, Bound, Typed};
+use super::Binder;
+use crate::bound::{Bound, Typed};
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::Expression;
 use crate::store::table::Column;

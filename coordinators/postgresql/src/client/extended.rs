@@ -8,6 +8,7 @@ use crate::error::{Outcome, SqlError};
 use crate::execute::{Execution, Run, Stop, plan, transactions};
 use crate::session::Prepared;
 use crate::sql::{self, Parsed};
+use crate::text::utf8;
 use crate::types::{Type, Value};
 use crate::wire::{self, Body};
 use std::rc::Rc;
@@ -294,7 +295,7 @@ fn values(body: &mut Body, formats: &[u16], types: &[Type]) -> Outcome<Vec<(Valu
             each => each[index],
         };
         let value = match format {
-            0 => Value::read(wire::utf8(&bytes)?, *kind)?,
+            0 => Value::read(utf8(&bytes)?, *kind)?,
             1 => Value::read_binary(&bytes, *kind, index + 1)?,
             other => {
                 let message = format!("unsupported format code: {other}");

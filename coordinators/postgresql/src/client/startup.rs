@@ -4,8 +4,8 @@
 use super::{Client, Stage};
 use crate::core::{Core, Signal};
 use crate::error::{Outcome, SqlError};
-use crate::replication::sender::Sender;
 use crate::store::Backend;
+use crate::stream::Sender;
 use crate::wire::{self, Startup};
 use bytes::{BufMut, Bytes};
 

@@ -7,7 +7,7 @@
 //! are there), it reads the whole table in most cases; that is not modelled.
 
 use super::plan::SelectPlan;
-use crate::bind::Bound;
+use crate::bound::Bound;
 use crate::sql::ast::Operator;
 use crate::store::table::{Definition, Index};
 use crate::types::Type;

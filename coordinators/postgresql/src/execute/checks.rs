@@ -1,7 +1,7 @@
 //! What is checked of a plan before it is carried out, and of a row before it is stored.
 
 use super::plan::{InsertPlan, Plan, Planned};
-use crate::bind::Bound;
+use crate::bound::Bound;
 use crate::error::{About, Outcome, SqlError};
 use crate::store::table::{Column, Definition};
 use crate::types::Value;

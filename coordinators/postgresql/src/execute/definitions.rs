@@ -3,9 +3,10 @@
 use super::{Done, Execution, Stop};
 use crate::bind::Binder;
 use crate::error::{About, Outcome, Severity, SqlError};
+use crate::span::Span;
 use crate::sql::ast::{ColumnDefinition, CreateIndex, CreateTable, Key, LockMode, Named};
 use crate::store::TableId;
-use crate::store::locks::{Span, Tag};
+use crate::store::locks::Tag;
 use crate::store::table::{Column, Definition, Index};
 use crate::store::transaction::Undo;
 use crate::types::Type;

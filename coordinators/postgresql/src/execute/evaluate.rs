@@ -1,7 +1,7 @@
 //! Working out expressions. NULL is the unknown of three-valued logic.
 
 use super::{Execution, Stop};
-use crate::bind::{Bound, Function};
+use crate::bound::{Bound, Function};
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::Operator;
 use crate::types::{Interval, Type, Value, compare};

@@ -1,12 +1,13 @@
 //! The functions that act or look at the server.
 
 use super::{Execution, Stop};
-use crate::bind::Function;
+use crate::bound::Function;
 use crate::core::Signal;
 use crate::error::{Severity, SqlError};
+use crate::span::Span;
 use crate::sql::ast::LockMode;
 use crate::store::Backend;
-use crate::store::locks::{Answer, Span, Tag};
+use crate::store::locks::{Answer, Tag};
 use crate::store::transaction::Undo;
 use crate::types::Value;
 

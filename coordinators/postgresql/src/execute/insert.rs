@@ -5,7 +5,7 @@ use super::evaluate::Row;
 use super::locking::serialization;
 use super::plan::{ConflictPlan, InsertPlan};
 use super::{Done, Execution, Stop};
-use crate::bind::{Bound, Output};
+use crate::bound::{Bound, Output};
 use crate::error::{About, SqlError};
 use crate::sql::ast::Policy;
 use crate::store::rows::Standing;

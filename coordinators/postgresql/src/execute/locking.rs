@@ -2,8 +2,9 @@
 
 use super::{Execution, Stop};
 use crate::error::SqlError;
+use crate::span::Span;
 use crate::sql::ast::{Isolation, LockMode, Named, Policy, Statement, Strength};
-use crate::store::locks::{Answer, Span, Tag};
+use crate::store::locks::{Answer, Tag};
 use crate::store::rows::{Standing, standing};
 use crate::store::transaction::Undo;
 use crate::store::{TableId, VersionId, Xid};

@@ -8,7 +8,7 @@ use super::insert::Entered;
 use super::locking::serialization;
 use super::plan::ModifyPlan;
 use super::{Done, Execution, Stop};
-use crate::bind::{Bound, Output};
+use crate::bound::{Bound, Output};
 use crate::error::SqlError;
 use crate::sql::ast::{Policy, Strength};
 use crate::store::rows::Standing;

@@ -1,6 +1,7 @@
 //! Plans: statements whose names are looked up in the tables that there are.
 
-use crate::bind::{Binder, Bound, Output};
+use crate::bind::Binder;
+use crate::bound::{Bound, Output};
 use crate::core::Core;
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::{

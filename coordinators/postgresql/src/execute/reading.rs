@@ -4,11 +4,11 @@
 use super::access::{Access, Search, Wish, access};
 use super::evaluate::Row;
 use super::{Execution, Stop};
-use crate::bind::Bound;
+use crate::bound::Bound;
 use crate::error::SqlError;
 use crate::store::serializable::{Reason, Target, Tracked};
+use crate::store::snapshot::Snapshot;
 use crate::store::table::Definition;
-use crate::store::transaction::Snapshot;
 use crate::store::{TableId, VersionId};
 use crate::types::compare;
 use std::cmp::Ordering;

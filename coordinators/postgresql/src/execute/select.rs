@@ -4,7 +4,7 @@ use super::evaluate::Row;
 use super::locking::serialization;
 use super::plan::SelectPlan;
 use super::{Done, Execution, Stop};
-use crate::bind::{Bound, Output};
+use crate::bound::{Bound, Output};
 use crate::error::SqlError;
 use crate::sql::ast::Locking;
 use crate::store::rows::Standing;

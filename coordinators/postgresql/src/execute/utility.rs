@@ -225,9 +225,9 @@ impl Execution<'_> {
     fn show(&mut self, name: &str) -> Result<Done, Stop> {
         let shown = self.session.show(name)?;
         let own = self.session.settings.show(name).map_or(name, |(known, _)| known);
-        let output = crate::bind::Output {
+        let output = crate::bound::Output {
             label: own.to_owned(),
-            bound: crate::bind::Bound::Constant(Value::Null),
+            bound: crate::bound::Bound::Constant(Value::Null),
             kind: crate::types::Type::Text,
             origin: None,
         };
@@ -264,7 +264,7 @@ impl Execution<'_> {
         }
         self.session.reset_all();
         self.session.deallocate(None)?;
-        self.core.locks.release_all(self.session.backend, crate::store::locks::Span::Session);
+        self.core.locks.release_all(self.session.backend, crate::span::Span::Session);
         done("DISCARD ALL")
     }
 }

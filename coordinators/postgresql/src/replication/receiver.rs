@@ -3,8 +3,8 @@
 
 use super::replay::replay;
 use super::sender::stamp;
-use super::shown;
 use crate::core::Core;
+use crate::stream::shown;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;

@@ -1,29 +1,20 @@
 //! The primary's end of a connection with a standby (`walsender`).
 
-use super::shown;
-use crate::bind::{Bound, Output};
+use crate::bound::{Bound, Output};
 use crate::client::Client;
 use crate::core::Core;
 use crate::error::{Outcome, SqlError};
+use crate::stream::Sender;
+use crate::stream::shown;
 use crate::types::{Type, Value};
 use crate::wire::{self, Body};
 use bytes::{BufMut, Bytes};
 use fencepost_machine::WallTime;
 
-/// After how long a silence the primary gives a standby up (`wal_sender_timeout`).
-const SILENCE_US: u64 = 60_000_000;
 /// 2000-01-01, from which the protocol counts time, after the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
 /// Names the cluster: a standby of another one would be refused.
 const SYSTEM: &str = "7338219457620161536";
-
-/// How far a standby is.
-#[derive(Debug)]
-pub(crate) struct Sender {
-    /// Up to where it was sent the log; `None` before it has asked for it.
-    sent: Option<u64>,
-    heard_at: u64,
-}
 
 /// Time as the protocol has it.
 pub(super) fn stamp(wall: WallTime) -> i64 {
@@ -35,17 +26,6 @@ fn position(text: &str) -> Option<u64> {
     let (high, low) = text.split_once('/')?;
     let part = |text| u64::from_str_radix(text, 16).ok().filter(|part| *part <= 0xffff_ffff);
     Some(part(high)? << 32 | part(low)?)
-}
-
-impl Sender {
-    pub(crate) fn new(now: u64) -> Sender {
-        Sender { sent: None, heard_at: now }
-    }
-
-    /// When the standby is given up if it stays silent.
-    pub(crate) fn ends_at(&self) -> Option<u64> {
-        self.sent.map(|_| self.heard_at + SILENCE_US)
-    }
 }
 
 impl Client {

@@ -3,8 +3,8 @@
 use super::Postgresql;
 use crate::error::SqlError;
 use crate::execute::Stop;
-use crate::replication::sender::Sender;
 use crate::store::locks::{Link, Tag};
+use crate::stream::Sender;
 use fencepost_machine::ConnectionId;
 
 impl Postgresql {

@@ -1,7 +1,8 @@
 //! The tables by their names, and the versions of their rows.
 
+use super::snapshot::Snapshot;
 use super::table::{Definition, Ended, Index, Version};
-use super::transaction::{Snapshot, Transactions};
+use super::transactions::Transactions;
 use super::{TableId, VersionId, Xid};
 use crate::sql::ast::Strength;
 use crate::types::Value;

@@ -6,6 +6,7 @@
 //! reported.
 
 use super::{Backend, TableId, VersionId, Xid};
+use crate::span::Span;
 use crate::sql::ast::LockMode;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,13 +22,6 @@ pub(crate) enum Tag {
     Advisory(i64),
     /// By two.
     AdvisoryPair(i32, i32),
-}
-
-/// For how long a lock is had.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Span {
-    Transaction,
-    Session,
 }
 
 /// What a request came to.

@@ -1,7 +1,7 @@
 //! Who may change or lock a version of a row now.
 
 use super::heap::Heap;
-use super::transaction::Transactions;
+use super::transactions::Transactions;
 use super::{TableId, VersionId, Xid};
 use crate::sql::ast::{LockMode, Strength};
 

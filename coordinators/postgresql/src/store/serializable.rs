@@ -20,7 +20,7 @@ mod sireads;
 pub(crate) use sireads::Target;
 
 use super::Xid;
-use super::transaction::Snapshot;
+use super::snapshot::Snapshot;
 use crate::error::SqlError;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,8 +1,8 @@
 //! What a table is made of.
 
-use super::transaction::Snapshot;
+use super::snapshot::Snapshot;
 use super::{TableId, VersionId, Xid};
-use crate::bind::Bound;
+use crate::bound::Bound;
 use crate::sql::ast::Strength;
 use crate::types::{Type, Value};
 use std::collections::BTreeMap;

@@ -1,43 +1,13 @@
 //! Transactions: what each sees, what it has done and would take back.
 
 use super::heap::Heap;
-use super::locks::{Locks, Span, Tag};
+use super::locks::{Locks, Tag};
 use super::serializable::Tracked;
+use super::snapshot::Snapshot;
 use super::{Backend, TableId, VersionId, Xid};
 use crate::settings::Settings;
+use crate::span::Span;
 use crate::sql::ast::{Isolation, LockMode, Strength};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// What a statement sees: all that was committed when the snapshot was taken, and what its own
-/// transaction did in earlier statements.
-#[derive(Clone, Debug)]
-pub(crate) struct Snapshot {
-    pub(crate) next: Xid,
-    pub(crate) running: BTreeSet<Xid>,
-    pub(crate) own: Option<Xid>,
-    /// Which statement of its transaction it is.
-    pub(crate) command: u32,
-}
-
-impl Snapshot {
-    /// Whether what this transaction did in that statement is seen.
-    pub(crate) fn sees(&self, xid: Xid, command: u32) -> bool {
-        if self.own == Some(xid) {
-            return command < self.command;
-        }
-        self.includes(xid)
-    }
-
-    /// Whether a transaction was committed when the snapshot was taken.
-    pub(crate) fn includes(&self, xid: Xid) -> bool {
-        xid < self.next && !self.running.contains(&xid)
-    }
-
-    /// The oldest transaction that was running then.
-    pub(crate) fn xmin(&self) -> Xid {
-        self.running.first().copied().unwrap_or(self.next)
-    }
-}
 
 /// Something that is taken back if the transaction, or the part since a savepoint, is.
 #[derive(Clone, Debug)]
@@ -94,67 +64,6 @@ pub(crate) struct Savepoint {
     pub(crate) mark: usize,
     pub(crate) settings: Settings,
     pub(crate) read_only: bool,
-}
-
-/// Which transactions are running, and what they see.
-#[derive(Clone, Debug)]
-pub(crate) struct Transactions {
-    next: Xid,
-    running: BTreeSet<Xid>,
-    /// The oldest snapshot of each backend.
-    seen: BTreeMap<Backend, Xid>,
-}
-
-/// The first transaction of a cluster that `initdb` made.
-const FIRST: u64 = 731;
-
-impl Transactions {
-    pub(crate) fn new() -> Transactions {
-        Transactions { next: Xid(FIRST), running: BTreeSet::new(), seen: BTreeMap::new() }
-    }
-
-    pub(crate) fn start(&mut self) -> Xid {
-        let xid = self.next;
-        self.next = Xid(xid.0 + 1);
-        self.running.insert(xid);
-        xid
-    }
-
-    /// The id that the next transaction gets.
-    pub(crate) fn next(&self) -> Xid {
-        self.next
-    }
-
-    pub(crate) fn is_running(&self, xid: Xid) -> bool {
-        self.running.contains(&xid)
-    }
-
-    pub(crate) fn end(&mut self, xid: Xid) {
-        self.running.remove(&xid);
-    }
-
-    pub(crate) fn snapshot(
-        &mut self,
-        backend: Backend,
-        own: Option<Xid>,
-        command: u32,
-    ) -> Snapshot {
-        let oldest = self.running.first().copied().unwrap_or(self.next);
-        let seen = self.seen.entry(backend).or_insert(oldest);
-        *seen = (*seen).min(oldest);
-        Snapshot { next: self.next, running: self.running.clone(), own, command }
-    }
-
-    /// A backend looks at nothing any more.
-    pub(crate) fn forget(&mut self, backend: Backend) {
-        self.seen.remove(&backend);
-    }
-
-    /// What ended before this is seen as ended by all.
-    pub(crate) fn horizon(&self) -> Xid {
-        let running = self.running.first().copied().unwrap_or(self.next);
-        self.seen.values().copied().min().map_or(running, |seen| seen.min(running))
-    }
 }
 
 impl Transaction {

@@ -155,7 +155,7 @@ impl Value {
                 Err(SqlError::unsupported(format!("the binary form of {kind}")))
             }
             _ => {
-                let text = crate::wire::utf8(bytes)?;
+                let text = crate::text::utf8(bytes)?;
                 Value::read(text, kind)
             }
         }

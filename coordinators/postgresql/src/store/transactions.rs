@@ -1,0 +1,66 @@
+//! Which transactions are running, and what they see.
+
+use super::snapshot::Snapshot;
+use super::{Backend, Xid};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which transactions are running, and what they see.
+#[derive(Clone, Debug)]
+pub(crate) struct Transactions {
+    next: Xid,
+    running: BTreeSet<Xid>,
+    /// The oldest snapshot of each backend.
+    seen: BTreeMap<Backend, Xid>,
+}
+
+/// The first transaction of a cluster that `initdb` made.
+const FIRST: u64 = 731;
+
+impl Transactions {
+    pub(crate) fn new() -> Transactions {
+        Transactions { next: Xid(FIRST), running: BTreeSet::new(), seen: BTreeMap::new() }
+    }
+
+    pub(crate) fn start(&mut self) -> Xid {
+        let xid = self.next;
+        self.next = Xid(xid.0 + 1);
+        self.running.insert(xid);
+        xid
+    }
+
+    /// The id that the next transaction gets.
+    pub(crate) fn next(&self) -> Xid {
+        self.next
+    }
+
+    pub(crate) fn is_running(&self, xid: Xid) -> bool {
+        self.running.contains(&xid)
+    }
+
+    pub(crate) fn end(&mut self, xid: Xid) {
+        self.running.remove(&xid);
+    }
+
+    pub(crate) fn snapshot(
+        &mut self,
+        backend: Backend,
+        own: Option<Xid>,
+        command: u32,
+    ) -> Snapshot {
+        let oldest = self.running.first().copied().unwrap_or(self.next);
+        let seen = self.seen.entry(backend).or_insert(oldest);
+        *seen = (*seen).min(oldest);
+        Snapshot { next: self.next, running: self.running.clone(), own, command }
+    }
+
+    /// A backend looks at nothing any more.
+    pub(crate) fn forget(&mut self, backend: Backend) {
+        self.seen.remove(&backend);
+    }
+
+    /// What ended before this is seen as ended by all.
+    pub(crate) fn horizon(&self) -> Xid {
+        let running = self.running.first().copied().unwrap_or(self.next);
+        self.seen.values().copied().min().map_or(running, |seen| seen.min(running))
+    }
+}
