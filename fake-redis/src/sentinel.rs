@@ -9,6 +9,7 @@
 //! that Sentinels started together still drift apart.
 
 mod address;
+mod attempt;
 mod clients;
 mod clock;
 mod commands;
@@ -16,6 +17,7 @@ mod core;
 mod describe;
 mod down;
 mod election;
+mod event;
 mod events;
 mod failover;
 mod hello;
@@ -28,6 +30,7 @@ mod memory;
 mod promotion;
 mod query;
 mod reconfigure;
+mod said;
 mod schedule;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Those who ask Sentinel where the primary is, and those who wait to be told.
 
-use super::events::Event;
+use super::event::Event;
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Limits, RequestReader};
 use bytes::Bytes;

@@ -1,7 +1,7 @@
 //! What every rule of Sentinel needs besides the instance at hand: the instant, who we are, the
 //! epoch, randomness, and where outputs and events go.
 
-use super::{SentinelConfig, events::Event};
+use super::{SentinelConfig, event::Event};
 use crate::protocol::outgoing::OutgoingIds;
 use fencepost_machine::Outputs;
 use rand_chacha::ChaCha8Rng;

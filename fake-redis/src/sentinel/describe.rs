@@ -3,8 +3,8 @@
 
 use super::{
     Sentinel,
+    attempt::Step,
     clients::Client,
-    failover::Step,
     instance::{Instance, Kind, Reconfigured},
     master::Master,
 };

@@ -1,18 +1,6 @@
 //! The texts by which Sentinel tells its subscribers what happened (`sentinelEvent`).
 
-use super::{
-    instance::{Instance, Kind},
-    master::Master,
-};
-
-/// Something that happened, published on the channel of its name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Event {
-    /// The channel, such as `+sdown`.
-    pub(crate) channel: &'static str,
-    /// The message, such as `master mymaster 10.0.0.1 6379`.
-    pub(crate) message: String,
-}
+use super::instance::{Instance, Kind};
 
 impl Kind {
     /// The word for it in events and listings (`sentinelRedisInstanceTypeStr`).
@@ -48,7 +36,7 @@ pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
 }
 
 /// `+switch-master <name> <old ip> <old port> <new ip> <new port>`: what clients wait for.
-pub(crate) fn switch_text(master: &Master, new: &super::Address) -> String {
-    let Instance { name, address: old, .. } = &master.node;
+pub(crate) fn switch_text(master: &Instance, new: &super::Address) -> String {
+    let Instance { name, address: old, .. } = master;
     format!("{name} {} {} {} {}", old.host, old.port, new.host, new.port)
 }

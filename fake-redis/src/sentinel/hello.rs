@@ -7,6 +7,7 @@ use super::{
     events::{name_instance, name_master, switch_text},
     instance::{Instance, Kind},
     master::{Master, close_links},
+    said::{Heard, Said},
 };
 use std::fmt;
 use std::rc::Rc;
@@ -26,23 +27,6 @@ pub(crate) struct Hello {
     pub(crate) master: Address,
     /// Since which epoch it is there.
     pub(crate) config_epoch: u64,
-}
-
-/// Our own message about a primary as it was last written. Nothing else in it ever changes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Said {
-    epoch: u64,
-    config_epoch: u64,
-    master: Address,
-    text: Rc<str>,
-}
-
-/// The last message of another Sentinel that was taken to heart. Most of its messages are the same
-/// for as long as nothing happens.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Heard {
-    text: Box<[u8]>,
-    config_epoch: u64,
 }
 
 /// What we say ourselves, written anew only if something in it has changed.
@@ -149,7 +133,7 @@ pub(crate) fn process(
     master.config_epoch = hello.config_epoch;
     if !master.node.address.is(&hello.master.host, hello.master.port) {
         context.core.event("+config-update-from", name_instance(sender, &master.node));
-        context.core.event("+switch-master", switch_text(master, &hello.master));
+        context.core.event("+switch-master", switch_text(&master.node, &hello.master));
         master.change_address(hello.master.clone(), context);
     }
 }

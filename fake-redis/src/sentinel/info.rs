@@ -2,9 +2,9 @@
 
 use super::{
     Address,
+    attempt::Step,
     core::Core,
     events::{name_instance, name_master},
-    failover::Step,
     instance::{Instance, Kind, Reconfigured, ReplicaReport},
     master::Master,
     period,

@@ -4,9 +4,9 @@
 use super::{
     Address,
     core::{Context, Core},
-    hello::Heard,
     link::{Expected, Link},
     period,
+    said::Heard,
 };
 use crate::protocol::outgoing::Outgoing;
 

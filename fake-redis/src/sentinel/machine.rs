@@ -3,11 +3,11 @@
 
 use super::{
     SentinelConfig,
+    attempt::Step,
     clients::Clients,
     clock::Alarm,
     core::{Context, Core},
     down,
-    failover::Step,
     hello::{self, Hello},
     info,
     instance::{Instance, Kind},

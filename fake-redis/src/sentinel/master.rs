@@ -2,11 +2,11 @@
 
 use super::{
     Address, SentinelConfig,
+    attempt::Failover,
     core::{Context, Core},
     events::{name_instance, name_master},
-    failover::Failover,
-    hello::Said,
     instance::{Instance, Kind},
+    said::Said,
 };
 use fencepost_machine::{ConnectionId, Outputs};
 

@@ -2,9 +2,9 @@
 
 use super::{
     Address,
+    attempt::Step,
     core::{Context, Core},
     events::{name_instance, switch_text},
-    failover::Step,
     instance::{Instance, Reconfigured},
     master::Master,
     period,
@@ -108,7 +108,7 @@ impl Master {
         let new = self
             .promoted()
             .map_or_else(|| self.node.address.clone(), |replica| replica.address.clone());
-        context.core.event("+switch-master", switch_text(self, &new));
+        context.core.event("+switch-master", switch_text(&self.node, &new));
         // What was just queued for the replicas leaves before their connections are closed.
         self.replicas.iter_mut().for_each(|replica| replica.link.flush(context.out));
         self.change_address(new, context);

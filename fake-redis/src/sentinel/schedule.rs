@@ -4,7 +4,7 @@
 //! the instant from which on it would act. An instant that is named too early costs a wake-up, one
 //! that is named too late would change behaviour.
 
-use super::{core::Core, failover::Step, instance::Instance, master::Master, period};
+use super::{attempt::Step, core::Core, instance::Instance, master::Master, period};
 
 /// The longest sleep, so that an oversight could only ever cost a second.
 const SLEEP_MS_MAX: i64 = 1_000;
