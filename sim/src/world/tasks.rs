@@ -2,8 +2,8 @@
 //!
 //! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world;
 //! the world empties the list after every poll, and what the world itself wakes need not go over
-//! the list. Everything is single-threaded: a wake on another thread is lost, as nothing of a
-//! simulation may run there. A waker is the key itself in the place of a pointer, so that to clone
+//! the list. Everything is single-threaded, and nothing of a simulation may run on a thread
+//! without a world: a wake there, which nobody would ever hear of, is a panic. A waker is the key itself in the place of a pointer, so that to clone
 //! one costs nothing.
 
 use super::agenda::HostIndex;
@@ -22,6 +22,8 @@ thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
     /// Whether anything is on the list: looked at far more often than the list.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread ever had a world.
+    static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The tasks of all hosts.
@@ -46,6 +48,10 @@ static WAKER: RawWakerVTable =
     RawWakerVTable::new(|key| RawWaker::new(key, &WAKER), wake, wake, |_| {});
 
 fn wake(key: *const ()) {
+    assert!(
+        HAS_WORLDS.get(),
+        "a task of a simulation was woken by a thread that has no world: locks run on one thread"
+    );
     WOKEN.with_borrow_mut(|woken| woken.push(TaskKey(key.addr() as u64)));
     ANY_WOKEN.set(true);
 }
@@ -62,6 +68,7 @@ impl Tasks {
     /// list.
     pub(crate) fn new(hosts: usize) -> Tasks {
         WOKEN.with_borrow_mut(Vec::clear);
+        HAS_WORLDS.set(true);
         Tasks { ready: (0..hosts).map(|_| VecDeque::new()).collect(), ..Tasks::default() }
     }
 
@@ -175,4 +182,34 @@ impl Tasks {
 
 fn index(key: TaskKey) -> usize {
     (key.0 & 0xffff_ffff) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_task() -> (Tasks, TaskKey) {
+        let mut tasks = Tasks::new(1);
+        let key = tasks.add(0, Box::pin(std::future::pending()));
+        let (taken, future) = tasks.take_ready(0).expect("a new task is ready");
+        assert_eq!(taken, key);
+        assert!(tasks.put_back(key, future).is_none());
+        (tasks, key)
+    }
+
+    #[test]
+    fn accepts_a_wake_on_the_thread_of_the_world() {
+        let (mut tasks, key) = one_task();
+        waker_of(key).wake();
+        tasks.queue_woken();
+        assert_eq!(tasks.take_ready(0).map(|(ready, _)| ready), Some(key));
+    }
+
+    #[test]
+    fn rejects_a_wake_on_a_thread_without_a_world() {
+        let (_tasks, key) = one_task();
+        let waker = waker_of(key);
+        let woken = std::thread::scope(|scope| scope.spawn(|| waker.wake()).join());
+        assert!(woken.is_err(), "nobody would have heard of it");
+    }
 }
