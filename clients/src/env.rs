@@ -5,14 +5,13 @@
 //! the simulator. Nothing on the hot path is boxed.
 
 use bytes::BytesMut;
-use std::fmt;
 use std::future::Future;
-use std::io;
 use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use std::{fmt, io};
 
 /// Which host of a world an [`Env`] speaks for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -5,9 +5,8 @@ use crate::config::NodeConfig;
 use crate::front::node::Node;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
-    ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
+    ConnectionId, Disk, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
 };
-use fencepost_machine::{Disk, DiskReply};
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

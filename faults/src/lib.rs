@@ -2,6 +2,7 @@
 //!
 //! Owns [`Seed`] and its named random streams, [`SimTime`], [`Node`] names, [`Fault`],
 //! [`FaultPlan`], drawing a plan from a seed ([`generate`]) and shrinking one against a predicate.
+//! The crate has no features.
 
 #![forbid(unsafe_code)]
 

@@ -27,6 +27,10 @@
 //! [`Outputs`] in order, and sends [`Input::Continue`] for as long as [`Outputs::more`] asks for
 //! it. [`Disk`] models the files for drivers that have no real ones. A restart is a new machine
 //! with what the disk held.
+//!
+//! Besides these: [`Attendant`] and [`Interlude`] for what happens in the middle of an input,
+//! [`TapEvent`] for the judge, [`wording`] for pictures, [`calendar`] for dates. The crate has no
+//! features.
 
 #![forbid(unsafe_code)]
 

@@ -14,6 +14,10 @@
 //! calls are reached too. Follow a call from `group::Group::step` to `calls::Group::call` and the
 //! files beside it, one for each kind of call.
 //!
+//! Entry points: [`check`] whether a [`Launch`] can be started, then [`Group::start`],
+//! [`Group::step`], [`Group::tell`]. The crate has no features. Elsewhere than on Linux on x86-64
+//! the same names are there, and nothing can be started.
+//!
 //! The crate does not know what the programs do, who they talk to, or why somebody pauses them.
 
 mod interface;

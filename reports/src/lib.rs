@@ -2,7 +2,8 @@
 //!
 //! A run walks through the rooms in this order: it is [`record`]ed, [`judge`](mod@judge)d and
 //! [`explain`]ed; the [`summary`] is what is published of it, and [`show`] writes that down in a
-//! format. [`documents`] are all other published files. No room uses a later one.
+//! format. [`documents`] are all other published files. No room uses a later one. The crate has no
+//! features.
 
 #![forbid(unsafe_code)]
 

@@ -4,6 +4,10 @@
 //! that reads when its socket is readable and hands on at most one buffer at a time, so that
 //! whoever floods the server waits for its turn like everybody else. In the middle of a long input
 //! the machine can ask the host to look at its sockets ([`fencepost_machine::Attendant`]).
+//!
+//! Entry points: [`listen`] at an address for each [`Member`], [`Serving`] is what runs then, and
+//! [`serve`] runs it until a signal comes. [`Files`] are what a machine keeps. The crate has no
+//! features.
 
 #![forbid(unsafe_code)]
 

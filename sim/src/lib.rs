@@ -6,6 +6,9 @@
 //! `world` has time, hosts and a network; [`hosts`] are what runs on them; the [`engine`] moves
 //! them; [`run`] calls all of it. [`diagnosis`] runs it again to say why, [`studies`] run many,
 //! and [`cli`] and [`testing`] are the two fronts. No room uses a later one.
+//!
+//! Entry points: [`testing`] for tests of a lock of one's own, [`RunSpec`] for a single run, the
+//! program `fencepost` ([`cli`]) for all else. The crate has no features.
 
 pub mod setup;
 

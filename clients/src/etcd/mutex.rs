@@ -22,8 +22,7 @@
 use super::gateway::{Failure, Gateway};
 use super::session::Session;
 use super::{coded, lease_of, name_of, number};
-use crate::env::Env;
-use crate::env::{BoxFuture, Monotonic, Note};
+use crate::env::{BoxFuture, Env, Monotonic, Note};
 use crate::lock::{
     Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, ServerLock, Servers,
     Settings, Usage,

@@ -15,8 +15,7 @@
 use super::gateway::{Failure, Gateway};
 use super::session::Session;
 use super::{coded, lease_of, name_of, number};
-use crate::env::Env;
-use crate::env::{BoxFuture, Monotonic};
+use crate::env::{BoxFuture, Env, Monotonic};
 use crate::lock::{
     Acquisition, Definition, Deployment, Lease, Lock, Release, ServerLock, Servers, Settings,
 };

@@ -5,6 +5,9 @@
 //! (agreement) to `state` (what comes of it), and back into its connection. What is not modelled is
 //! listed in docs/fidelity.md.
 //!
+//! Entry points: [`Config`] and [`Etcd`], a [`Machine`](fencepost_machine::Machine). The crate has
+//! no features.
+//!
 //! ```
 //! use fencepost_etcd::{Config, Etcd};
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

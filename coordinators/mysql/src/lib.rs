@@ -14,6 +14,9 @@
 //! let in, without a password. docs/fidelity.md lists what that is, and where MySQL 8 differs from
 //! MariaDB.
 //!
+//! Entry points: [`Config`] and [`Mysql`], a [`Machine`](fencepost_machine::Machine). The crate has
+//! no features.
+//!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 //! use fencepost_mysql::{Config, Mysql};

@@ -15,6 +15,9 @@
 //! cursors in SQL, COPY, numbers with a point, time zones other than UTC. Everybody is let in
 //! (`trust`).
 //!
+//! Entry points: [`Config`] and [`Postgresql`], a [`Machine`](fencepost_machine::Machine);
+//! [`Watch`] and [`LockTable`] say of which lock the judge is told. The crate has no features.
+//!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 //! use fencepost_postgresql::{Config, Postgresql};

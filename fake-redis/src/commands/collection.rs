@@ -2,10 +2,7 @@
 //! empty.
 
 use crate::config::events::EventClass;
-use crate::data::value::List;
-use crate::data::value::Set;
-use crate::data::value::SortedSet;
-use crate::data::value::Value;
+use crate::data::value::{List, Set, SortedSet, Value};
 use crate::protocol::error::{CommandError, WRONG_TYPE};
 use crate::protocol::reply::Reply;
 use crate::state::server::Call;

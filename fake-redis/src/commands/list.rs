@@ -3,8 +3,7 @@
 use super::collection::{edit, edit_existing, peek, positions, read};
 use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
-use crate::data::value::End;
-use crate::data::value::List;
+use crate::data::value::{End, List};
 use crate::protocol::error::{
     CommandError, CommandResult, INDEX_OUT_OF_RANGE, NO_SUCH_KEY, NOT_A_POSITIVE, NOT_AN_INTEGER,
     SYNTAX,

@@ -3,8 +3,7 @@
 use super::collection::{edit_existing, positions, read};
 use crate::config::events::EventClass;
 use crate::data::number::{parse_integer, parse_score_bound};
-use crate::data::value::SortedSet;
-use crate::data::value::Value;
+use crate::data::value::{SortedSet, Value};
 use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
 use crate::protocol::reply::Protocol;
 use crate::state::command_info::{Flags, Keys};

@@ -7,8 +7,6 @@ mod granting;
 mod key_span;
 mod section;
 mod storage_log;
-#[cfg(test)]
-mod tests;
 
 pub use acquisition::{Acquisition, Grant, Outcome};
 pub use fault_span::FaultSpan;

@@ -2,8 +2,7 @@
 
 use super::Binder;
 use super::values::base;
-use crate::bound::{Advisory, Function};
-use crate::bound::{Bound, Typed};
+use crate::bound::{Advisory, Bound, Function, Typed};
 use crate::error::{Outcome, SqlError};
 use crate::span::Span;
 use crate::sql::ast::Expression;

@@ -342,6 +342,3 @@ fn add_counts<K: Ord + Clone>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u6
         *sum = sum.saturating_add(*count);
     }
 }
-
-#[cfg(test)]
-mod tests;
