@@ -17,6 +17,7 @@ pub use cpu::ThreadClock;
 pub use kept::kept;
 
 use crate::engine::Engine;
+use crate::run::RunSpec;
 use crate::setup::scenario::Scenario;
 use again::Closer;
 use confirm::confirm;
@@ -25,6 +26,7 @@ use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::RunFacts;
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use work::Work;
 
@@ -50,6 +52,14 @@ pub struct SweepSpec {
     /// How many violations a cell keeps; [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by
     /// default.
     pub violations_max: u64,
+}
+
+impl SweepSpec {
+    /// The run of a seed in the cell at this place. The scenario is that of the sweep.
+    fn draw(&self, place: usize, seed: Seed, scenario: &Rc<Scenario>) -> RunSpec {
+        let (client, families) = &self.cells[place];
+        RunSpec::draw(seed, client, families, scenario.clone())
+    }
 }
 
 /// Who hears of a sweep as it goes on. Called from any thread.

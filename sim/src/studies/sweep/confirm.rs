@@ -3,7 +3,6 @@
 use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};
 use crate::engine::{Engine, EngineError};
-use crate::run::RunSpec;
 use crate::setup::scenario::Scenario;
 use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
@@ -42,8 +41,7 @@ fn confirm_run(
     seed: Seed,
     scenario: &Rc<Scenario>,
 ) -> Result<(), FailedRun> {
-    let (client, families) = &spec.cells[place];
-    let run = RunSpec::draw(seed, client, families, scenario.clone());
+    let run = spec.draw(place, seed, scenario);
     let failed = |error| FailedRun::of(&run, error);
     let fast = run.run(Engine::Fast).map_err(failed)?;
     let turmoil = run.run(Engine::Turmoil).map_err(failed)?;

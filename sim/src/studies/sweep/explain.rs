@@ -3,7 +3,6 @@
 use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};
 use crate::diagnosis::{Rates, diagnose_with};
-use crate::run::RunSpec;
 use crate::studies::seed::Ran;
 use fencepost_faults::Seed;
 use fencepost_reports::{Cell, RunReport, Stages, Sweep};
@@ -20,9 +19,7 @@ pub(super) fn explain(
     // Made once for all anomalies of a cell, whichever thread comes first.
     let rates = Rates::default();
     let results = again(spec, sum, closer, |place, seed, scenario| {
-        let (client, families) = &spec.cells[place];
-        let run = RunSpec::draw(seed, client, families, scenario.clone());
-        let ran = Ran::of(run, spec.engine)?;
+        let ran = Ran::of(spec.draw(place, seed, scenario), spec.engine)?;
         let mut facts = ran.facts();
         facts.violations.retain(|one| smallest(&sum.cells[place], &one.id, seed));
         let diagnosis = diagnose_with(&rates, &ran.spec, &facts.violations);

@@ -2,7 +2,6 @@
 //! holds no report.
 
 use super::{FailedRun, SweepSpec};
-use crate::run::RunSpec;
 use crate::run::verdicts::report;
 use crate::studies::parallel::in_parallel;
 use crate::studies::seed::Ran;
@@ -60,9 +59,8 @@ fn show<E: From<FailedRun>>(
     showing: &Showing,
     hand_on: &dyn Fn(&Report) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (client, families) = &spec.cells[showing.cell];
     let seed = showing.seed;
-    let run = RunSpec::draw(seed, client, families, Rc::new(spec.scenario.clone()));
+    let run = spec.draw(showing.cell, seed, &Rc::new(spec.scenario.clone()));
     let found = Ran::of(run, spec.engine)?.facts();
     for id in &showing.ids {
         let mut only = found.clone();

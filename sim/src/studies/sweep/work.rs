@@ -2,7 +2,6 @@
 
 use super::cpu::ThreadClock;
 use super::{FailedRun, Listener, Stop, SweepSpec, Swept, config};
-use crate::run::RunSpec;
 use crate::run::verdicts::tool;
 use crate::setup::scenario::Scenario;
 use crate::studies::seed::Ran;
@@ -119,10 +118,9 @@ impl<'s> Work<'s> {
         scenario: &Rc<Scenario>,
         cells: &mut [Cell],
     ) -> Result<(), FailedRun> {
-        for ((client, families), cell) in self.spec.cells.iter().zip(cells) {
+        for (place, cell) in cells.iter_mut().enumerate() {
             let clock = ThreadClock::start();
-            let spec = RunSpec::draw(seed, client, families, scenario.clone());
-            let ran = Ran::of(spec, self.spec.engine)?;
+            let ran = Ran::of(self.spec.draw(place, seed, scenario), self.spec.engine)?;
             let facts = ran.facts();
             let phases = phases(&ran.outcome.history);
             cell.add(&RunSummary { seed, run: &facts, phases: &phases });
