@@ -8,9 +8,11 @@
 //! pause = "violates"
 //! clock-jump = { violates = ["overlap"], may = ["lost-update", "stale-write"] }
 //! ```
+//!
+//! A program has the name that `--program NAME=CMD` gives it.
 
 use super::Failure;
-use super::options::client;
+use super::options::{Options, client};
 use super::output::{read_file, tell as tell_line};
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::expectation::Expectation;
@@ -23,8 +25,9 @@ use std::path::Path;
 pub(crate) struct Expectations(BTreeMap<(String, String), Wanted>);
 
 impl Expectations {
-    /// Reads a file. Errors name the entry and what would be valid.
-    pub(crate) fn read(path: &Path) -> Result<Expectations, Failure> {
+    /// Reads a file that speaks of the locks of the table and of programs. Errors name the entry and
+    /// what would be valid.
+    pub(crate) fn read(path: &Path, programs: &[&str]) -> Result<Expectations, Failure> {
         let text = read_file(path)?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let words: Vec<&str> = error.message().split_whitespace().collect();
@@ -32,7 +35,9 @@ impl Expectations {
         })?;
         let mut all = BTreeMap::new();
         for (lock, faults) in &table {
-            client(lock).map_err(|failure| Failure::content(path, failure))?;
+            if !programs.contains(&lock.as_str()) {
+                client(lock).map_err(|failure| Failure::content(path, failure))?;
+            }
             let faults = faults.as_table().ok_or_else(|| {
                 Failure::content(path, format!("{lock}: expected a table, [{lock}], of faults"))
             })?;
@@ -67,6 +72,15 @@ impl Expectations {
         let wanted = self.0.get(&(run.client.clone(), run.fault.clone()));
         wanted.map_or_else(Expectation::missing, |wanted| wanted.hold_run(run, seed))
     }
+}
+
+/// Reads the file of `--expect`, if there is one, for a run or a sweep of these options.
+pub(crate) fn of_options(
+    path: Option<&Path>,
+    options: &Options,
+) -> Result<Option<Expectations>, Failure> {
+    let names: Vec<&str> = options.cells.iter().map(|(lock, _)| lock.name).collect();
+    path.map(|path| Expectations::read(path, &names)).transpose()
 }
 
 /// What was expected of a lock under a fault, and how to see what came out instead.
@@ -152,7 +166,7 @@ mod tests {
     fn read(text: &str) -> Result<Expectations, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        Expectations::read(file.path()).map_err(|failure| failure.to_string())
+        Expectations::read(file.path(), &["worker"]).map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -166,6 +180,13 @@ mod tests {
         let (must, may) = ([Kind::Overlap].into(), [Kind::Stuck].into());
         let accepts = BTreeSet::new();
         assert_eq!(of("pause+failover"), Some(&Wanted::Kinds { must, may, accepts }));
+    }
+
+    #[test]
+    fn a_program_is_known_by_its_name() {
+        let known = read("[worker]\nnone = 'safe'").unwrap().0;
+        assert!(known.contains_key(&("worker".to_owned(), "none".to_owned())));
+        assert!(read("[other]\nnone = 'safe'").is_err());
     }
 
     #[test]

@@ -16,7 +16,9 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
         sweeps.push(sweep_in(path)?);
     }
     let gaps = if arguments.partial { Gaps::Allowed } else { Gaps::Refused };
-    let expectations = arguments.expect.as_deref().map(Expectations::read).transpose()?;
     let sum = add_up(&sweeps, gaps).map_err(Failure::wrong)?;
+    let names: Vec<&str> = sum.cells.iter().map(|cell| cell.client.as_str()).collect();
+    let expectations = arguments.expect.as_deref();
+    let expectations = expectations.map(|path| Expectations::read(path, &names)).transpose()?;
     conclude(sum, format, expectations.as_ref())
 }

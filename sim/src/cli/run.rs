@@ -20,7 +20,7 @@ use std::path::Path;
 /// Runs one seed and reports what happened.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Turmoil)?;
-    let expectations = arguments.common.expect.as_deref().map(Expectations::read).transpose()?;
+    let expectations = expect::of_options(arguments.common.expect.as_deref(), &options)?;
     let scenario = options.shared_scenario();
     let minimising = Minimising::default();
     let mut runs = Vec::with_capacity(options.cells.len());

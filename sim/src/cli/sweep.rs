@@ -35,7 +35,7 @@ static MEMORY: MemoryBound = MemoryBound::new();
 pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Fast)?;
     let format = format_of_sweeps(&arguments.common.format)?;
-    let expectations = arguments.common.expect.as_deref().map(Expectations::read).transpose()?;
+    let expectations = expect::of_options(arguments.common.expect.as_deref(), &options)?;
     let baseline = arguments.baseline.as_deref().map(|path| baseline(path, format));
     let baseline = baseline.transpose()?;
     let spec = spec(arguments, &options)?;
