@@ -154,6 +154,22 @@ const checks = {
     await close();
   },
 
+  async "the page of a lock is printed on at most four sheets, which are full but for the last"() {
+    const { page, close } = await open("one.html");
+    const sheets = async options => {
+      const pdf = await page.pdf({ format: "A4", ...options });
+      return (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? []).length;
+    };
+    const printed = await sheets({});
+    assert(printed > 1 && printed <= 4, `${printed} sheets`);
+    // On sheets of the same width that are as long as all of them, nothing has to wait for the next one.
+    await page.emulateMedia({ media: "print" });
+    await page.setViewportSize({ width: 703, height: 1000 });
+    const [high, sheet] = [await page.evaluate(() => document.documentElement.scrollHeight), 1032];
+    assert(printed <= Math.ceil(high / sheet) + 1, `${printed} sheets for ${high} pixels`);
+    await close();
+  },
+
   async "nothing is wider than a phone of 375 pixels or a screen of 1600"() {
     for (const width of [375, 1600]) {
       for (const name of ["run.html", "sweep.html"]) {

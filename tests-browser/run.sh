@@ -13,6 +13,7 @@ rm -rf pages
 mkdir pages
 # Exit status 1 means that violations were found, which is what these pages are about.
 "$program" --seed 7 --fault failover --client single-node,redlock --format html > pages/run.html || [ $? -eq 1 ]
+"$program" --seed 15 --fault pause --client single-node --format html > pages/one.html || [ $? -eq 1 ]
 "$program" sweep --quiet --seeds 0..20 --fault failover,pause --format html > pages/sweep.html || [ $? -eq 1 ]
 # What a stranger could send: a slice whose lock has a name that is markup. Without its checksum it is read with a warning.
 "$program" sweep --quiet --seeds 0..20 --fault pause --client single-node --no-shrink --format json > pages/slice.json || [ $? -eq 1 ]

@@ -1,7 +1,7 @@
 //! `fencepost run`: one seed, every lock and fault asked for.
 
 use super::arguments::RunArguments;
-use super::expect::{self, Expectations, Held};
+use super::expect::{self, Held};
 use super::options::Options;
 use super::output::{page, print};
 use super::progress::Minimising;

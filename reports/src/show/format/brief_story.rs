@@ -145,7 +145,7 @@ fn write_events(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<
     writeln!(out, "  {DIM}{:>12}  {}{DIM:#}", "time", lanes.head().trim_end())?;
     let room = page.width.saturating_sub(16 + lanes.width()).max(20);
     for (gap, entry) in with_gaps(&told.run.timeline, |one| chosen.contains(&one.sequence)) {
-        write_gap(&lanes, &gap, out)?;
+        write_gap(&lanes, &gap, room, out)?;
         let line = lanes.line(entry, &gap);
         let (text, broken) = told.words(entry);
         let mut mark = if broken { '!' } else { ' ' };
@@ -159,11 +159,12 @@ fn write_events(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-fn write_gap(lanes: &Lanes, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
-    match lanes.gap(gap) {
-        None => Ok(()),
-        Some((drawn, text)) => writeln!(out, "  {:12}  {drawn}{DIM}{text}{DIM:#}", ""),
+fn write_gap(lanes: &Lanes, gap: &Gap, room: usize, out: &mut dyn Write) -> io::Result<()> {
+    let Some((drawn, text)) = lanes.gap(gap) else { return Ok(()) };
+    for part in wrapped_to(&text, room) {
+        writeln!(out, "  {:12}  {drawn}{DIM}{part}{DIM:#}", "")?;
     }
+    Ok(())
 }
 
 /// What else this cause broke, by its fingerprint.

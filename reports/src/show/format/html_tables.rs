@@ -166,16 +166,28 @@ pub(super) fn plans(run: &RunReport) -> Markup {
                 @if let Some(lengths) = plan_text::lengths(run) { p { (lengths) } }
                 (plan(&run.plan))
             }
-            @for report in &run.violations {
-                @if let Some(minimal) = &report.minimal_plan {
-                    article.card {
-                        h3 { "Smallest reproduction of " (maud::display(report.violation.kind)) }
-                        (plan(minimal))
-                    }
+            @for (kinds, minimal) in smallest(run) {
+                article.card {
+                    h3 { "Smallest reproduction of " (kinds.join(", ")) }
+                    (plan(minimal))
                 }
             }
         }
     }
+}
+
+/// Every smallest plan once, with the kinds of violations that it shows.
+fn smallest(run: &RunReport) -> Vec<(Vec<&'static str>, &FaultPlan)> {
+    let mut told: Vec<(Vec<&'static str>, &FaultPlan)> = Vec::new();
+    for report in &run.violations {
+        let Some(minimal) = &report.minimal_plan else { continue };
+        let kind = report.violation.kind.name();
+        match told.iter_mut().find(|(_, plan)| *plan == minimal) {
+            Some((kinds, _)) => kinds.push(kind),
+            None => told.push((vec![kind], minimal)),
+        }
+    }
+    told
 }
 
 fn plan(plan: &FaultPlan) -> Markup {
@@ -240,7 +252,7 @@ pub(super) fn events(run: &RunReport, index: usize) -> Markup {
     }
     let prefix = prefix(index);
     html! {
-        details open {
+        details.events open {
             summary { "Events around the violations" }
             div.scroll tabindex="0" role="group" aria-label="Events" {
                 table {
