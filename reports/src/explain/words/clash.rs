@@ -4,7 +4,7 @@ use crate::explain::cause::{Cause, release};
 use crate::explain::meaning::of_cause;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
-use crate::record::history::Change;
+use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 /// What can be named in a sentence about two acquisitions that stood against each other.
@@ -65,6 +65,43 @@ impl<'t, 'h> Scene<'t, 'h> {
         Scene { timeline, kind: finding.kind, holder, taker, at, removed }
     }
 
+    /// Who was promoted is told by what the servers did: a replica followed, and then served.
+    fn split_brain(&self, held_at: &str, taken_at: &str) -> String {
+        let [holder, taker] = [self.holder, self.taker].map(|one| one.process.to_string());
+        let grants = format!(
+            "{held_at} granted {holder} and {taken_at} granted {taker}, and neither knew of the \
+             other."
+        );
+        let promoted = [(self.holder, taken_at), (self.taker, held_at)]
+            .map(|(one, other)| Some((self.promoted(one.grant.as_ref()?.node)?, other)));
+        match promoted {
+            [Some(((node, from, to), other)), None] | [None, Some(((node, from, to), other))] => {
+                format!(
+                    "{node} was promoted between {from} and {to}, and {other} went on as primary: \
+                     {grants}"
+                )
+            }
+            _ => format!("{held_at} and {taken_at} both acted as primary: {grants}"),
+        }
+    }
+
+    /// When a server was last seen to follow a primary, and then first to be one, up to the end of
+    /// the clash.
+    fn promoted(&self, node: Node) -> Option<(Node, SimTime, SimTime)> {
+        let events = self.timeline.history.events.iter();
+        let seen = events.take_while(|event| event.time_us <= self.at).filter_map(|event| {
+            match &event.what {
+                What::Server { primary, .. } if event.node == node => {
+                    Some((*primary, event.time_us))
+                }
+                _ => None,
+            }
+        });
+        let seen: Vec<(bool, SimTime)> = seen.collect();
+        let became = seen.windows(2).rev().find(|pair| !pair[0].0 && pair[1].0)?;
+        Some((node, became[0].1, became[1].1))
+    }
+
     /// The sentence that states the cause.
     pub(super) fn why(&self, cause: Cause) -> String {
         let [holder, taker] = [self.holder, self.taker].map(|one| one.process.to_string());
@@ -76,10 +113,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             }
             Cause::AsyncReplicationLoss => self.replication_loss(&holder, &taker),
             Cause::MissedRenewal => self.missed_renewal(&holder),
-            Cause::SplitBrain => format!(
-                "{held_at} and {taken_at} both acted as primary: {held_at} granted {holder} and \
-                 {taken_at} granted {taker}, and neither knew of the other."
-            ),
+            Cause::SplitBrain => self.split_brain(&held_at, &taken_at),
             Cause::RestartWithoutDelay => format!(
                 "{} restarted without the lock of {holder} and granted it again within the lease.",
                 self.shared_server().unwrap_or(taken_at)

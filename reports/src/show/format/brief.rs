@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 pub(super) fn write(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    write_head(report, out)?;
+    write_head(page, report, out)?;
     write_verdicts(page, report, out)?;
     let mut before = Vec::new();
     for run in &report.runs {
@@ -25,10 +25,28 @@ pub(super) fn write(page: Page, report: &Report, out: &mut dyn Write) -> io::Res
 }
 
 /// What was run.
-pub(super) fn write_head(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let (tool, faults) = (&report.tool, report.faults.join(", "));
     let (name, version, seed, engine) = (&tool.name, &tool.version, report.seed, &report.engine);
-    writeln!(out, "{DIM}{name} {version} · seed {seed} · {faults} · engine {engine}{DIM:#}\n")
+    let world = world(report).map_or(String::new(), |world| format!(" · {world}"));
+    let head = format!("{name} {version} · seed {seed} · {faults}{world} · simulated by {engine}");
+    for line in wrapped_to(&head, page.width) {
+        writeln!(out, "{DIM}{line}{DIM:#}")?;
+    }
+    writeln!(out)
+}
+
+/// Who uses the locks, if that is the same in all runs and the report says so.
+fn world(report: &Report) -> Option<String> {
+    let scenario = report.config.get("scenario")?;
+    let number = |name: &str| scenario.get(name)?.as_u64();
+    let (processes, cycles) = (number("processes")?, number("cycles")?);
+    let own_lease = |run: &RunReport| run.lengths.contains_key("ttl") || !run.programs.is_empty();
+    if report.runs.iter().any(own_lease) {
+        return Some(format!("{processes} processes x {cycles} cycles"));
+    }
+    let ttl = scenario.get("ttl")?.as_str()?;
+    Some(format!("{processes} processes x {cycles} cycles, lease {ttl}"))
 }
 
 /// A line for each lock under each family of faults.
@@ -99,12 +117,17 @@ fn consequences(run: &RunReport) -> String {
     let mut told: Vec<String> =
         counts.iter().map(|(kind, (count, total))| often(*kind, *count, *total)).collect();
     if run.storage.rejected > 0 {
-        told.push(format!("{} rejected by the storage", run.storage.rejected));
+        told.push(format!("{} requests rejected by the storage", run.storage.rejected));
     }
     if counts.keys().all(|kind| kind.severity() == Severity::Hazard) {
         told.insert(0, "no damage".to_owned());
     }
-    told.join(", ")
+    let overlaps = run.violations.iter().any(|one| one.violation.kind == Kind::Overlap);
+    let among = match overlaps {
+        true => format!("; {}", counted(run.acquisitions, "acquisition")),
+        false => String::new(),
+    };
+    told.join(", ") + &among
 }
 
 /// A kind of violation with its count: `8 stale writes`; of being stuck, how long that lasted in

@@ -9,40 +9,84 @@ use crate::summary::sweep::Rate;
 /// behind `--verbose`.
 pub(super) fn told(lead: &ViolationReport, others: &[&ViolationReport]) -> Option<String> {
     let first = lead.remedies.first()?;
-    let kind = lead.violation.kind.name();
-    let everyone = std::iter::once(lead).chain(others.iter().copied());
-    let mut all = everyone.flat_map(|one| &one.remedies);
-    let always = all.all(|one| one.unknown_with == first.unknown_without);
-    let seeds = match first.unknown_without {
-        some if always && some > 0 => format!("{} other seeds ({some} unknown)", first.seeds),
-        _ => format!("{} other seeds", first.seeds),
-    };
-    let count = |count: u64, unknown: u64| of_seeds(count, if always { 0 } else { unknown });
-    let without = count(first.broken_without, first.unknown_without);
-    let mut parts = vec![format!("without one, {kind} in {without} of {seeds}")];
-    for effect in [Effect::Fewer, Effect::Unclear, Effect::More] {
+    let mut parts = vec![elsewhere(lead, first), here(lead)];
+    parts.extend(others.iter().filter_map(|other| differently(lead, other)));
+    Some(parts.join(" "))
+}
+
+/// In how many other seeds the rule is broken, without a safeguard and with each.
+fn elsewhere(lead: &ViolationReport, first: &Remedy) -> String {
+    let kind = name(lead);
+    let without = of_seeds(first.broken_without, first.unknown_without);
+    let mut parts = vec![format!("on {} other seeds: {kind} in {without} as it is", first.seeds)];
+    for effect in [Effect::Fewer, Effect::More, Effect::Unclear] {
         let mut of_it: Vec<&Remedy> =
             lead.remedies.iter().filter(|one| Effect::of(one) == effect).collect();
         of_it.sort_by_key(|one| one.broken_with);
-        let of_it: Vec<String> = of_it.iter().map(|one| remedy(one, always)).collect();
-        if !of_it.is_empty() {
-            parts.push(format!("{}: {}", effect.words(), of_it.join(", ")));
+        let told = of_it.iter().map(|one| with(one, effect));
+        let told: Vec<String> = told.collect();
+        match effect {
+            _ if told.is_empty() => {}
+            Effect::Fewer | Effect::More => parts.push(told.join(", ")),
+            Effect::Unclear => parts.push(format!("no clear change with {}", told.join(", "))),
         }
     }
-    for other in others {
-        let differs = |one: &&Remedy| {
-            lead.remedies.iter().any(|lead| {
-                (&lead.name, &lead.setting) == (&one.name, &one.setting)
-                    && lead.on_this_plan != one.on_this_plan
-            })
+    parts.join("; ") + "."
+}
+
+/// A safeguard with its number of seeds.
+fn with(remedy: &Remedy, effect: Effect) -> String {
+    let there = of_seeds(remedy.broken_with, remedy.unknown_with);
+    match effect {
+        Effect::Fewer => format!("only {there} with {}", rerun::safeguard(remedy)),
+        Effect::More => format!("even {there} with {}", rerun::safeguard(remedy)),
+        Effect::Unclear => format!("{} ({there})", rerun::safeguard(remedy)),
+    }
+}
+
+/// What became of it on the faults of this run.
+fn here(lead: &ViolationReport) -> String {
+    let of = |what: OnThisPlan| {
+        let of_it = lead.remedies.iter().filter(|one| one.on_this_plan == what);
+        let names: Vec<String> = of_it.map(rerun::safeguard).collect();
+        names.join(", ")
+    };
+    let told = [
+        ("gone with", of(OnThisPlan::Gone)),
+        ("still there with", of(OnThisPlan::StillThere)),
+        ("another schedule, so not comparable, with", of(OnThisPlan::NotComparable)),
+    ];
+    let told = told.iter().filter(|(_, names)| !names.is_empty());
+    let told: Vec<String> = told.map(|(what, names)| format!("{what} {names}")).collect();
+    format!("Under the faults of this run: {}.", told.join("; "))
+}
+
+/// The safeguards that do to another violation of the story what they do not do to its lead.
+fn differently(lead: &ViolationReport, other: &ViolationReport) -> Option<String> {
+    let differs = |one: &&Remedy| {
+        lead.remedies.iter().any(|lead| {
+            (&lead.name, &lead.setting) == (&one.name, &one.setting)
+                && lead.on_this_plan != one.on_this_plan
+        })
+    };
+    let told = other.remedies.iter().filter(differs).map(|one| {
+        let became = match one.on_this_plan {
+            OnThisPlan::Gone => "gone",
+            OnThisPlan::StillThere => "still there",
+            OnThisPlan::NotComparable => "not comparable",
         };
-        let kind = other.violation.kind.name();
-        for one in other.remedies.iter().filter(differs) {
-            let without = count(one.broken_without, one.unknown_without);
-            parts.push(format!("{kind}, {without} without one: {}", remedy(one, always)));
-        }
-    }
-    Some(parts.join("; "))
+        let [with, without] = [
+            of_seeds(one.broken_with, one.unknown_with),
+            of_seeds(one.broken_without, one.unknown_without),
+        ];
+        format!("{became} with {} ({with} seeds, {without} as it is)", rerun::safeguard(one))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("The {}: {}.", name(other), told.join(", ")))
+}
+
+fn name(report: &ViolationReport) -> String {
+    report.violation.kind.name().replace('-', " ")
 }
 
 /// Whether a safeguard changes how often the rule is broken in other seeds.
@@ -66,27 +110,6 @@ impl Effect {
             Effect::Unclear
         }
     }
-
-    fn words(self) -> &'static str {
-        match self {
-            Effect::Fewer => "fewer with",
-            Effect::Unclear => "no clear change with",
-            Effect::More => "more with",
-        }
-    }
-}
-
-/// What became of the violation, elsewhere and here. How many seeds are unknown is left out if it
-/// is `always` the same.
-fn remedy(remedy: &Remedy, always: bool) -> String {
-    let here = match remedy.on_this_plan {
-        OnThisPlan::Gone => "gone here",
-        OnThisPlan::StillThere => "still here",
-        OnThisPlan::NotComparable => "this run is not comparable",
-    };
-    let unknown = if always { 0 } else { remedy.unknown_with };
-    let there = of_seeds(remedy.broken_with, unknown);
-    format!("{} in {there} ({here})", rerun::safeguard(remedy))
 }
 
 /// A number of seeds, and of how many nothing is known.
@@ -118,13 +141,14 @@ mod tests {
             remedy("lease", 3, OnThisPlan::Gone),
             remedy("wait", 0, OnThisPlan::NotComparable),
         ];
-        let kind = lead.violation.kind.name();
+        let kind = name(lead);
         assert_eq!(
             told(lead, &[]).unwrap(),
             format!(
-                "without one, {kind} in 26 of 50 other seeds; fewer with: wait 1 in 0 (this run is \
-                 not comparable), lease 1 in 3 (gone here); no clear change with: chance 1 in 23 \
-                 (still here); more with: slower 1 in 49 (still here)"
+                "on 50 other seeds: {kind} in 26 as it is; only 0 with wait 1, only 3 with lease \
+                 1; even 49 with slower 1; no clear change with chance 1 (23). Under the faults of \
+                 this run: gone with lease 1; still there with slower 1, chance 1; another \
+                 schedule, so not comparable, with wait 1."
             )
         );
     }

@@ -207,7 +207,9 @@ fn write_rerun(
     match earlier.of_this_lock {
         true => Ok(()),
         false => field(page, out, "replay", &lead.replay),
-    }
+    }?;
+    let explained = format!("fencepost explain {} tells what helps", lead.violation.cause.name());
+    field(page, out, "explain", &explained)
 }
 
 /// The least that shows it.
@@ -344,7 +346,7 @@ impl Told<'_> {
             }
             _ => format!("{} {}", entry.process, entry.text),
         };
-        let mut broken: Vec<String> = self.breaks(entry).map(mark).collect();
+        let mut broken: Vec<String> = self.breaks(entry).map(|one| mark(one, entry)).collect();
         if broken.is_empty() && self.overlaps_again(entry) {
             broken.push("BOTH again".to_owned());
         }
@@ -374,10 +376,17 @@ fn write_of(by: Node, what: &What) -> String {
 }
 
 /// What is written behind the event that completes a violation.
-fn mark(report: &ViolationReport) -> String {
-    match report.violation.kind {
-        Kind::Overlap => format!("BOTH for {}", about(report.violation.duration_us)),
-        kind => kind.name().replace('-', " ").to_uppercase(),
+fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
+    let violation = &report.violation;
+    match (violation.kind, &entry.what) {
+        (Kind::StaleWrite, What::Storage { by, .. }) => {
+            let later = violation.processes.iter().find(|process| *process != by);
+            let later =
+                later.map_or(String::new(), |later| format!(" ({later} was granted later)"));
+            format!("STALE WRITE{later}")
+        }
+        (Kind::Overlap, _) => format!("BOTH for {}", about(violation.duration_us)),
+        (kind, _) => kind.name().replace('-', " ").to_uppercase(),
     }
 }
 

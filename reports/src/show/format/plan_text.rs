@@ -99,7 +99,11 @@ fn grouped(nodes: &[Node]) -> String {
 }
 
 fn back(down: Option<Micros>) -> String {
-    down.map_or(" for good".to_owned(), |down| format!(" and is back after {down}"))
+    match down {
+        None => " for good".to_owned(),
+        Some(Micros::ZERO) => " and is back at once".to_owned(),
+        Some(down) => format!(" and is back after {down}"),
+    }
 }
 
 fn names(nodes: &[Node]) -> String {
@@ -138,5 +142,6 @@ mod tests {
         let crash = |down_us| fault(&Fault::Crash { node: Node::Redis(1), down_us });
         assert_eq!(crash(None), "redis-1 crashes for good");
         assert_eq!(crash(Some(Micros::from_secs(5))), "redis-1 crashes and is back after 5s");
+        assert_eq!(crash(Some(Micros::ZERO)), "redis-1 crashes and is back at once");
     }
 }

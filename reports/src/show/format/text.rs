@@ -57,7 +57,7 @@ impl SweepFormat for Text {
 
 /// The verdicts, and everything about each.
 fn write_full(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    brief::write_head(report, out)?;
+    brief::write_head(page, report, out)?;
     brief::write_verdicts(page, report, out)?;
     for run in &report.runs {
         writeln!(out)?;

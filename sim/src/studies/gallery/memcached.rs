@@ -38,6 +38,22 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         source: "IPC::Lock::Memcached documentation, *A little warning*.",
     },
     Exhibit {
+        name: "memcached-flushed",
+        title: "An operator empties the cache",
+        question: "Somebody flushes a cache that serves stale pages. Locks live in it, too.",
+        protocol: ADD,
+        client: "memcached-add",
+        fault: "eviction",
+        settings: &[],
+        seed: 11,
+        kind: Kind::LostUpdate,
+        cause: Cause::Flush,
+        remedy: "A server of its own for locks, with `flush_all` disabled (`-F`). The cas id as \
+                 fencing token keeps the harm away: a flush does not set it back.",
+        fixed: Some(Fixed { client: "memcached-cas", settings: &[], kind: Kind::LostUpdate }),
+        source: "memcached, doc/protocol.txt, `flush_all`, 1.6.18.",
+    },
+    Exhibit {
         name: "memcached-early-expiry",
         title: "Ten seconds that are nine",
         question: "A lease of ten seconds, and holders that are done in less than ten. What can \

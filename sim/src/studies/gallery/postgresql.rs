@@ -99,4 +99,25 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         source: "PostgreSQL 15 documentation, *Log-Shipping Standby Servers*, Synchronous \
                  Replication.",
     },
+    Exhibit {
+        name: "postgresql-advisory-failover",
+        title: "A lock that no standby has",
+        question: "The standby has every commit before it is answered. Does it have the advisory \
+                   locks, too?",
+        protocol: ADVISORY,
+        client: "pg-advisory",
+        fault: "failover",
+        settings: &[("standby", "synchronous"), ("old-primary", "stopped")],
+        seed: 2,
+        kind: Kind::LostUpdate,
+        cause: Cause::FailoverForgets,
+        remedy: "Keep the lock in a row that the synchronous standby has before the commit is \
+                 answered.",
+        fixed: Some(Fixed {
+            client: "shedlock-db-time",
+            settings: &[("standby", "synchronous"), ("old-primary", "stopped")],
+            kind: Kind::LostUpdate,
+        }),
+        source: "PostgreSQL 15 documentation, *Advisory Locks* and *Log-Shipping Standby Servers*.",
+    },
 ];

@@ -13,6 +13,14 @@ const UNCHECKED: [&str; 5] = [
 ];
 
 /// The same lock before a storage that looks at the tokens of writes.
+const PUBLISHED: [&str; 5] = [
+    "A script: a hash with the thread as field and a ttl, granted if the key is not there.",
+    "Not granted: subscribe to the lock's channel, and sleep until a message comes or the ttl \
+     that the server told is over.",
+    "Read the guarded value, work, write it back; a watchdog prolongs the ttl meanwhile.",
+    "Release by a script: delete the hash, and publish that the lock is free.",
+    "A message goes to those who are subscribed at that moment, and to nobody later.",
+];
 const FENCED_WRITES: [&str; 5] = [
     FENCING[0],
     FENCING[1],
@@ -167,6 +175,46 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
          them forgets.",
         fixed: Some(Fixed { client: "redlock", settings: &[], kind: Kind::Overlap }),
         source: REDIS,
+    },
+    Exhibit {
+        name: "split-brain",
+        title: "Two masters, one lock",
+        question: "The network cuts a master off from its Sentinels, and they promote a replica. \
+                   What does the old master do meanwhile?",
+        protocol: SINGLE,
+        client: "single-node",
+        fault: "failover",
+        settings: &[],
+        seed: 7,
+        kind: Kind::Overlap,
+        cause: Cause::SplitBrain,
+        remedy: "The old master cannot know that it was replaced. `WAIT` after the grant refuses \
+                 the lock where no replica has it; a lease that outlasts the cut, or a majority of \
+                 independent masters, leaves less to go wrong. Only a fencing token from a store \
+                 that cannot split keeps the harm away.",
+        fixed: Some(Fixed { client: "redlock", settings: &[], kind: Kind::Overlap }),
+        source: REDIS,
+    },
+    Exhibit {
+        name: "message-missed",
+        title: "A free lock that nobody takes",
+        question: "Waiters sleep until a message says that the lock is free. What if the server \
+                   restarts meanwhile?",
+        protocol: PUBLISHED,
+        client: "redisson",
+        fault: "restart",
+        settings: &[("availability", "5s")],
+        seed: 23,
+        kind: Kind::Unavailable,
+        cause: Cause::MissedWakeup,
+        remedy: "Ask again after subscribing anew, and after a while without a message. Who polls \
+                 loses nothing but commands.",
+        fixed: Some(Fixed {
+            client: "single-node",
+            settings: &[("availability", "5s")],
+            kind: Kind::Unavailable,
+        }),
+        source: "Redis documentation, *Pub/Sub*: messages are delivered at most once.",
     },
     Exhibit {
         name: "restart-without-delay",
