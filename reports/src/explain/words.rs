@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn of_two_primaries_it_is_said_who_was_promoted_and_when() {
+    fn of_two_primaries_it_is_said_who_was_promoted() {
         let story = Story::new().takes(1, 3, "c").replicated(1, 2, "c").releases(2, 3);
         let story = story.removed(2, "c", 3).removed_on_replica(2, 2, "c").acquires(3, 2);
         let story = story.grants_at(3, 2, 2, "x").removed_at(3, 2, "x", 2).takes(4, 1, "a");
         let story = story.grants_at(5, 2, 2, "b").hears(6, 2, "b").releases(8, 1).releases(9, 2);
         let told = told(Kind::Overlap, story);
-        let said = "redis-2 was promoted between 2ms and 3ms, and redis-1 went on as primary: \
+        let said = "redis-2, once a replica, had been promoted, and redis-1 went on as primary: \
                     redis-1 granted client-1 and redis-2 granted client-2, and neither knew";
         assert!(told.contains(said), "{told}");
     }

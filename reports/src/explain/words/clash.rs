@@ -68,38 +68,36 @@ impl<'t, 'h> Scene<'t, 'h> {
     /// Who was promoted is told by what the servers did: a replica followed, and then served.
     fn split_brain(&self, held_at: &str, taken_at: &str) -> String {
         let [holder, taker] = [self.holder, self.taker].map(|one| one.process.to_string());
-        let grants = format!(
-            "{held_at} granted {holder} and {taken_at} granted {taker}, and neither knew of the \
-             other."
-        );
-        let promoted = [(self.holder, taken_at), (self.taker, held_at)]
-            .map(|(one, other)| Some((self.promoted(one.grant.as_ref()?.node)?, other)));
-        match promoted {
-            [Some(((node, from, to), other)), None] | [None, Some(((node, from, to), other))] => {
-                format!(
-                    "{node} was promoted between {from} and {to}, and {other} went on as primary: \
-                     {grants}"
-                )
-            }
-            _ => format!("{held_at} and {taken_at} both acted as primary: {grants}"),
-        }
+        let [first, second] = [self.holder, self.taker].map(|one| {
+            let grant = one.grant.as_ref();
+            grant.is_some_and(|grant| self.was_promoted(grant.node))
+        });
+        let primaries = match (first, second) {
+            (true, false) => format!(
+                "{held_at}, once a replica, had been promoted, and {taken_at} went on as primary"
+            ),
+            (false, true) => format!(
+                "{taken_at}, once a replica, had been promoted, and {held_at} went on as primary"
+            ),
+            _ => format!("{held_at} and {taken_at} both acted as primary"),
+        };
+        format!(
+            "{primaries}: {held_at} granted {holder} and {taken_at} granted {taker}, and neither \
+             knew of the other."
+        )
     }
 
-    /// When a server was last seen to follow a primary, and then first to be one, up to the end of
-    /// the clash.
-    fn promoted(&self, node: Node) -> Option<(Node, SimTime, SimTime)> {
+    /// Whether a server was seen to follow a primary, and then to be one, before the clash ended.
+    fn was_promoted(&self, node: Node) -> bool {
         let events = self.timeline.history.events.iter();
-        let seen = events.take_while(|event| event.time_us <= self.at).filter_map(|event| {
+        let as_primary = events.take_while(|event| event.time_us <= self.at).filter_map(|event| {
             match &event.what {
-                What::Server { primary, .. } if event.node == node => {
-                    Some((*primary, event.time_us))
-                }
+                What::Server { primary, .. } if event.node == node => Some(*primary),
                 _ => None,
             }
         });
-        let seen: Vec<(bool, SimTime)> = seen.collect();
-        let became = seen.windows(2).rev().find(|pair| !pair[0].0 && pair[1].0)?;
-        Some((node, became[0].1, became[1].1))
+        let as_primary: Vec<bool> = as_primary.collect();
+        as_primary.windows(2).any(|pair| !pair[0] && pair[1])
     }
 
     /// The sentence that states the cause.

@@ -38,8 +38,7 @@ fn elsewhere(lead: &ViolationReport, first: &Remedy) -> String {
 fn with(remedy: &Remedy, effect: Effect) -> String {
     let there = of_seeds(remedy.broken_with, remedy.unknown_with);
     match effect {
-        Effect::Fewer => format!("only {there} with {}", rerun::safeguard(remedy)),
-        Effect::More => format!("even {there} with {}", rerun::safeguard(remedy)),
+        Effect::Fewer | Effect::More => format!("{there} with {}", rerun::safeguard(remedy)),
         Effect::Unclear => format!("{} ({there})", rerun::safeguard(remedy)),
     }
 }
@@ -79,7 +78,7 @@ fn differently(lead: &ViolationReport, other: &ViolationReport) -> Option<String
             of_seeds(one.broken_with, one.unknown_with),
             of_seeds(one.broken_without, one.unknown_without),
         ];
-        format!("{became} with {} ({with} seeds, {without} as it is)", rerun::safeguard(one))
+        format!("{became} with {} ({with} other seeds, not {without})", rerun::safeguard(one))
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| format!("The {}: {}.", name(other), told.join(", ")))
@@ -145,8 +144,8 @@ mod tests {
         assert_eq!(
             told(lead, &[]).unwrap(),
             format!(
-                "on 50 other seeds: {kind} in 26 as it is; only 0 with wait 1, only 3 with lease \
-                 1; even 49 with slower 1; no clear change with chance 1 (23). Under the faults of \
+                "on 50 other seeds: {kind} in 26 as it is; 0 with wait 1, 3 with lease \
+                 1; 49 with slower 1; no clear change with chance 1 (23). Under the faults of \
                  this run: gone with lease 1; still there with slower 1, chance 1; another \
                  schedule, so not comparable, with wait 1."
             )
