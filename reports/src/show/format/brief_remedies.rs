@@ -9,21 +9,55 @@ use crate::summary::sweep::Rate;
 /// behind `--verbose`.
 pub(super) fn told(lead: &ViolationReport, others: &[&ViolationReport]) -> Option<String> {
     let first = lead.remedies.first()?;
-    let mut parts = vec![elsewhere(lead, first), here(lead)];
-    parts.extend(others.iter().filter_map(|other| differently(lead, other)));
+    let everyone = std::iter::once(lead).chain(others.iter().copied());
+    let mut all = everyone.flat_map(|one| &one.remedies);
+    let unknown = match all.all(|one| one.unknown_with == first.unknown_without) {
+        true => Unknown::Always(first.unknown_without),
+        false => Unknown::Varies,
+    };
+    let mut parts = vec![elsewhere(lead, first, unknown), here(lead)];
+    parts.extend(others.iter().filter_map(|other| differently(lead, other, unknown)));
     Some(parts.join(" "))
 }
 
+/// Of how many seeds nothing is known.
+#[derive(Clone, Copy)]
+enum Unknown {
+    /// The same number with every safeguard and without: told once.
+    Always(u64),
+    /// Told of each.
+    Varies,
+}
+
+impl Unknown {
+    /// So many seeds of all, and of how many nothing is known.
+    fn seeds(self, all: u64) -> String {
+        match self {
+            Unknown::Always(some) if some > 0 => format!("{all} other seeds ({some} unknown)"),
+            _ => format!("{all} other seeds"),
+        }
+    }
+
+    /// A number of seeds, and of how many nothing is known if that was not told.
+    fn count(self, count: u64, unknown: u64) -> String {
+        match (self, unknown) {
+            (Unknown::Varies, 1..) => format!("{count} and {unknown} unknown"),
+            _ => count.to_string(),
+        }
+    }
+}
+
 /// In how many other seeds the rule is broken, without a safeguard and with each.
-fn elsewhere(lead: &ViolationReport, first: &Remedy) -> String {
+fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
     let kind = name(lead);
-    let without = of_seeds(first.broken_without, first.unknown_without);
-    let mut parts = vec![format!("on {} other seeds: {kind} in {without} as it is", first.seeds)];
+    let without = unknown.count(first.broken_without, first.unknown_without);
+    let seeds = unknown.seeds(first.seeds);
+    let mut parts = vec![format!("on {seeds}: {kind} in {without} without a remedy")];
     for effect in [Effect::Fewer, Effect::More, Effect::Unclear] {
         let mut of_it: Vec<&Remedy> =
             lead.remedies.iter().filter(|one| Effect::of(one) == effect).collect();
         of_it.sort_by_key(|one| one.broken_with);
-        let told = of_it.iter().map(|one| with(one, effect));
+        let told = of_it.iter().map(|one| with(one, effect, unknown));
         let told: Vec<String> = told.collect();
         match effect {
             _ if told.is_empty() => {}
@@ -35,8 +69,8 @@ fn elsewhere(lead: &ViolationReport, first: &Remedy) -> String {
 }
 
 /// A safeguard with its number of seeds.
-fn with(remedy: &Remedy, effect: Effect) -> String {
-    let there = of_seeds(remedy.broken_with, remedy.unknown_with);
+fn with(remedy: &Remedy, effect: Effect, unknown: Unknown) -> String {
+    let there = unknown.count(remedy.broken_with, remedy.unknown_with);
     match effect {
         Effect::Fewer | Effect::More => format!("{there} with {}", rerun::safeguard(remedy)),
         Effect::Unclear => format!("{} ({there})", rerun::safeguard(remedy)),
@@ -61,7 +95,11 @@ fn here(lead: &ViolationReport) -> String {
 }
 
 /// The safeguards that do to another violation of the story what they do not do to its lead.
-fn differently(lead: &ViolationReport, other: &ViolationReport) -> Option<String> {
+fn differently(
+    lead: &ViolationReport,
+    other: &ViolationReport,
+    unknown: Unknown,
+) -> Option<String> {
     let differs = |one: &&Remedy| {
         lead.remedies.iter().any(|lead| {
             (&lead.name, &lead.setting) == (&one.name, &one.setting)
@@ -75,8 +113,8 @@ fn differently(lead: &ViolationReport, other: &ViolationReport) -> Option<String
             OnThisPlan::NotComparable => "not comparable",
         };
         let [with, without] = [
-            of_seeds(one.broken_with, one.unknown_with),
-            of_seeds(one.broken_without, one.unknown_without),
+            unknown.count(one.broken_with, one.unknown_with),
+            unknown.count(one.broken_without, one.unknown_without),
         ];
         format!("{became} with {} ({with} other seeds, not {without})", rerun::safeguard(one))
     });
@@ -111,14 +149,6 @@ impl Effect {
     }
 }
 
-/// A number of seeds, and of how many nothing is known.
-fn of_seeds(count: u64, unknown: u64) -> String {
-    match unknown {
-        0 => count.to_string(),
-        unknown => format!("{count} and {unknown} unknown"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +174,7 @@ mod tests {
         assert_eq!(
             told(lead, &[]).unwrap(),
             format!(
-                "on 50 other seeds: {kind} in 26 as it is; 0 with wait 1, 3 with lease \
+                "on 50 other seeds: {kind} in 26 without a remedy; 0 with wait 1, 3 with lease \
                  1; 49 with slower 1; no clear change with chance 1 (23). Under the faults of \
                  this run: gone with lease 1; still there with slower 1, chance 1; another \
                  schedule, so not comparable, with wait 1."
