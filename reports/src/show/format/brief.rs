@@ -101,7 +101,7 @@ fn exclusion(run: &RunReport) -> String {
 }
 
 /// What else was broken, and what the storage rejected; of a run that is not violated, which faults
-/// it withstood, or why nothing is known.
+/// it met, or why nothing is known.
 fn consequences(run: &RunReport) -> String {
     match &run.verdict {
         Verdict::Valid => return faults(run),
@@ -117,7 +117,7 @@ fn consequences(run: &RunReport) -> String {
     let mut told: Vec<String> =
         counts.iter().map(|(kind, (count, total))| often(*kind, *count, *total)).collect();
     if run.storage.rejected > 0 {
-        told.push(format!("{} requests rejected by the storage", run.storage.rejected));
+        told.push(format!("{} rejected", run.storage.rejected));
     }
     if counts.keys().all(|kind| kind.severity() == Severity::Hazard) {
         told.insert(0, "no damage".to_owned());
@@ -163,7 +163,7 @@ fn faults(run: &RunReport) -> String {
         true => String::new(),
         false => format!(" ({fired} of {} fired)", run.plan.faults.len()),
     };
-    format!("withstood {}{left}", told.join(", "))
+    format!("its faults: {}{left}", told.join(", "))
 }
 
 /// How the command ends, and where more is told. Runs that were held against expectations are told

@@ -5,9 +5,13 @@ use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
 /// Every safeguard of the lead: in how many other seeds its rule is still broken, and what became
-/// of it in this run. Of the `others`, the safeguards that treat them differently. Intervals are
-/// behind `--verbose`.
-pub(super) fn told(lead: &ViolationReport, others: &[&ViolationReport]) -> Option<String> {
+/// of it in this run, if that is asked for: there, of the `others`, the safeguards that treat them
+/// differently. Intervals are behind `--verbose`.
+pub(super) fn told(
+    lead: &ViolationReport,
+    others: &[&ViolationReport],
+    here_too: bool,
+) -> Option<String> {
     let first = lead.remedies.first()?;
     let everyone = std::iter::once(lead).chain(others.iter().copied());
     let mut all = everyone.flat_map(|one| &one.remedies);
@@ -15,7 +19,11 @@ pub(super) fn told(lead: &ViolationReport, others: &[&ViolationReport]) -> Optio
         true => Unknown::Always(first.unknown_without),
         false => Unknown::Varies,
     };
-    let mut parts = vec![elsewhere(lead, first, unknown), here(lead)];
+    let mut parts = vec![elsewhere(lead, first, unknown)];
+    if !here_too {
+        return parts.pop();
+    }
+    parts.push(here(lead));
     parts.extend(others.iter().filter_map(|other| differently(lead, other, unknown)));
     Some(parts.join(" "))
 }
@@ -62,7 +70,7 @@ fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String
         match effect {
             _ if told.is_empty() => {}
             Effect::Fewer | Effect::More => parts.push(told.join(", ")),
-            Effect::Unclear => parts.push(format!("no clear change with {}", told.join(", "))),
+            Effect::Unclear => parts.push(format!("not clearly different: {}", told.join(", "))),
         }
     }
     parts.join("; ") + "."
@@ -87,11 +95,11 @@ fn here(lead: &ViolationReport) -> String {
     let told = [
         ("gone with", of(OnThisPlan::Gone)),
         ("still there with", of(OnThisPlan::StillThere)),
-        ("another schedule, so not comparable, with", of(OnThisPlan::NotComparable)),
+        ("not comparable, because the timing changes, with", of(OnThisPlan::NotComparable)),
     ];
     let told = told.iter().filter(|(_, names)| !names.is_empty());
     let told: Vec<String> = told.map(|(what, names)| format!("{what} {names}")).collect();
-    format!("Under the faults of this run: {}.", told.join("; "))
+    format!("With the faults of this run: {}.", told.join("; "))
 }
 
 /// The safeguards that do to another violation of the story what they do not do to its lead.
@@ -116,10 +124,13 @@ fn differently(
             unknown.count(one.broken_with, one.unknown_with),
             unknown.count(one.broken_without, one.unknown_without),
         ];
-        format!("{became} with {} ({with} other seeds, not {without})", rerun::safeguard(one))
+        format!(
+            "{became} with {} (other seeds: {with} instead of {without})",
+            rerun::safeguard(one)
+        )
     });
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("The {}: {}.", name(other), told.join(", ")))
+    (!told.is_empty()).then(|| format!("The {} is {}.", name(other), told.join(", ")))
 }
 
 fn name(report: &ViolationReport) -> String {
@@ -172,12 +183,12 @@ mod tests {
         ];
         let kind = name(lead);
         assert_eq!(
-            told(lead, &[]).unwrap(),
+            told(lead, &[], true).unwrap(),
             format!(
                 "on 50 other seeds: {kind} in 26 without a remedy; 0 with wait 1, 3 with lease \
-                 1; 49 with slower 1; no clear change with chance 1 (23). Under the faults of \
-                 this run: gone with lease 1; still there with slower 1, chance 1; another \
-                 schedule, so not comparable, with wait 1."
+                 1; 49 with slower 1; not clearly different: chance 1 (23). With the faults of \
+                 this run: gone with lease 1; still there with slower 1, chance 1; not comparable, \
+                 because the timing changes, with wait 1."
             )
         );
     }

@@ -7,6 +7,7 @@ use super::brief::{about, often};
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED, severity_style, wrapped_to};
 use super::{Page, brief_remedies, plan_text, rerun};
+use crate::explain::cause::Cause;
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
 use crate::record::history::{Access, Change, What};
@@ -35,6 +36,7 @@ pub(super) fn write<'r>(
         let earlier = Earlier {
             any: !before.is_empty() || index > 0,
             of_this_lock: index > 0,
+            of_this_cause: before.iter().any(|one| one.cause() == story.cause()),
             like: before.iter().find(|one| story.is_like(one)),
         };
         write_story(page, story, &earlier, out)?;
@@ -48,6 +50,8 @@ struct Earlier<'a> {
     any: bool,
     /// One of the same run.
     of_this_lock: bool,
+    /// One of the same cause.
+    of_this_cause: bool,
     /// One of another lock that went the same way.
     like: Option<&'a Told<'a>>,
 }
@@ -198,16 +202,14 @@ fn write_rerun(
             false => field(page, out, "literature", &rerun::known(expected, kind))?,
         }
     }
-    field(
-        page,
-        out,
-        "remedies",
-        &brief_remedies::told(told.lead, &told.others).unwrap_or_default(),
-    )?;
-    match earlier.of_this_lock {
-        true => Ok(()),
-        false => field(page, out, "replay", &lead.replay),
-    }?;
+    let remedies = brief_remedies::told(told.lead, &told.others, !earlier.any);
+    field(page, out, "remedies", &remedies.unwrap_or_default())?;
+    if !earlier.of_this_lock {
+        field(page, out, "replay", &lead.replay)?;
+    }
+    if earlier.of_this_cause {
+        return Ok(());
+    }
     let explained = format!("fencepost explain {} tells what helps", lead.violation.cause.name());
     field(page, out, "explain", &explained)
 }
@@ -247,6 +249,10 @@ fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Resul
 }
 
 impl Told<'_> {
+    fn cause(&self) -> Cause {
+        self.lead.violation.cause
+    }
+
     /// Whether another lock went the same way: the same rule broken for the same cause by the same
     /// plan, and by the same faults of what is left of it.
     fn is_like(&self, other: &Told<'_>) -> bool {
