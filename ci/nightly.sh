@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What takes hours: each fuzz target for an hour (or SECONDS), generated scripts beside a real redis-server, and property tests with cases
-# that .ci/run never draws; and a stranger's crate that tests its own lock. Says what it found; exit status 1 if that is anything. What crashed a target is in fuzz/found/crash-*; `fuzz/run.sh minimise` adds what reached something new to
-# the corpora.
+# What takes hours: each fuzz target for an hour (or SECONDS), generated scripts beside a real
+# redis-server, property tests with cases that .ci/run never draws, and a stranger's crate that tests
+# its own lock. Says what it found; exit status 1 if that is anything. What crashed a target is in
+# fuzz/found/crash-*; `fuzz/run.sh minimise` adds what reached something new to the corpora.
 #   ci/nightly.sh [SECONDS [SCRIPTS]]
 set -uo pipefail
 cd "$(dirname "$0")/.."

@@ -3,7 +3,7 @@
 use crate::explain::cause::{Cause, release};
 use crate::explain::meaning::of_cause;
 use crate::judge::finding::{Clash, Finding, Kind};
-use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
@@ -354,15 +354,11 @@ impl<'t, 'h> Scene<'t, 'h> {
     fn shared_server(&self) -> Option<String> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let mut lost = self.timeline.history.events.iter().filter_map(|event| match &event.what {
-            crate::record::history::What::Server {
-                change: crate::record::history::Change::Forgotten,
-                ..
-            } => Some(event.node),
+            What::Server { change: Change::Forgotten, .. } => Some(event.node),
             _ => None,
         });
-        let granted = |grant: &crate::judge::timeline::Grant, node: Node| {
-            grant.servers.iter().any(|(server, _)| *server == node)
-        };
+        let granted =
+            |grant: &Grant, node: Node| grant.servers.iter().any(|(server, _)| *server == node);
         lost.find(|node| granted(held, *node) && granted(taken, *node)).map(|node| node.to_string())
     }
 

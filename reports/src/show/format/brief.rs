@@ -36,7 +36,8 @@ pub(super) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io
     writeln!(out)
 }
 
-/// Who uses the locks, if that is the same in all runs and the report says so.
+/// Who uses the locks, if the report says so, and the setting for leases: not all locks have one, a
+/// program has its own, and in a swarm run each draws it.
 fn world(report: &Report) -> Option<String> {
     let scenario = report.config.get("scenario")?;
     let number = |name: &str| scenario.get(name)?.as_u64();
@@ -46,7 +47,7 @@ fn world(report: &Report) -> Option<String> {
         return Some(format!("{processes} processes x {cycles} cycles"));
     }
     let ttl = scenario.get("ttl")?.as_str()?;
-    Some(format!("{processes} processes x {cycles} cycles, lease {ttl}"))
+    Some(format!("{processes} processes x {cycles} cycles, ttl {ttl}"))
 }
 
 /// A line for each lock under each family of faults.
@@ -216,6 +217,17 @@ mod tests {
         let told =
             [400, 74_900, 999_000, 4_317_000, 14_815_700, 120_000_000].map(|us| about(Micros(us)));
         assert_eq!(told, ["0.4ms", "74.9ms", "999ms", "4.32s", "14.8s", "120s"]);
+    }
+
+    #[test]
+    fn the_head_says_how_many_there_were_and_the_ttl_that_all_had() {
+        let mut report = crate::samples::report(vec![crate::samples::paused_holder()]);
+        assert_eq!(world(&report), None, "this report does not say");
+        report.config =
+            serde_json::json!({ "scenario": { "processes": 3, "cycles": 20, "ttl": "10s" } });
+        assert_eq!(world(&report).as_deref(), Some("3 processes x 20 cycles, ttl 10s"));
+        report.runs[0].lengths.insert("ttl".to_owned(), "4s".to_owned());
+        assert_eq!(world(&report).as_deref(), Some("3 processes x 20 cycles"), "it was drawn");
     }
 
     #[test]
