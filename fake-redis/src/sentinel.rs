@@ -38,7 +38,6 @@ mod tests;
 
 pub use address::Address;
 pub use machine::Sentinel;
-pub use memory::SentinelMemory;
 
 /// What a Sentinel is told at its start, as `sentinel.conf` does it.
 #[derive(Clone, PartialEq, Eq, Debug)]

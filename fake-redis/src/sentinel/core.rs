@@ -22,6 +22,8 @@ pub(crate) struct Core {
     pub(crate) tilt_since: Option<i64>,
     /// Something changed that the next look at all instances may act on: do not sleep long.
     pub(crate) attention: bool,
+    /// Something changed that the configuration file holds, and it is not written yet.
+    pub(crate) unkept: bool,
     /// Ids for new outgoing connections.
     pub(crate) ids: OutgoingIds,
     /// What happened during this input and is to be told to subscribers.
@@ -48,6 +50,7 @@ impl Core {
             now,
             tilt_since: None,
             attention: true,
+            unkept: true,
             ids: OutgoingIds::new(),
             events: Vec::new(),
             random,
@@ -64,6 +67,7 @@ impl Core {
     pub(crate) fn raise_epoch(&mut self, epoch: u64) {
         assert!(epoch > self.epoch, "epoch {epoch} is not above {}", self.epoch);
         self.epoch = epoch;
+        self.unkept = true;
         self.event("+new-epoch", epoch.to_string());
     }
 

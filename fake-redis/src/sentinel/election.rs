@@ -19,6 +19,7 @@ impl Master {
         if self.leader_epoch < epoch && core.epoch <= epoch {
             self.leader = Some(candidate.to_owned());
             self.leader_epoch = core.epoch;
+            core.unkept = true;
             core.event("+vote-for-leader", format!("{candidate} {}", self.leader_epoch));
             // Who has voted for another gives it time before trying itself.
             if !candidate.eq_ignore_ascii_case(&core.my_id) {

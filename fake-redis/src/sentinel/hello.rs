@@ -170,6 +170,7 @@ fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Conte
         context.core.event("+sentinel", name_instance(&sentinel, &master.node));
     }
     context.core.attention = true;
+    context.core.unkept = true;
     master.sentinels.push(sentinel);
 }
 

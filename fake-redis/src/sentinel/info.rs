@@ -142,6 +142,7 @@ impl Master {
     /// other Sentinels take it up.
     fn promotion_seen(&mut self, place: usize, core: &mut Core) {
         self.config_epoch = self.failover.epoch;
+        core.unkept = true;
         self.failover.enter(Step::ReconfigureReplicas, core.now);
         core.event("+promoted-slave", name_instance(&self.replicas[place], &self.node));
         core.event("+failover-state-reconf-slaves", name_master(&self.node));

@@ -196,6 +196,7 @@ impl Sentinel {
         for event in self.core.events.drain(..) {
             self.clients.publish(&event);
         }
+        self.keep(out);
         self.clients.flush(out);
         self.masters.iter_mut().for_each(|master| master.flush(out));
         let due = self.schedule.next_due(&self.core, &self.masters, self.touched);

@@ -1,138 +1,188 @@
-//! What a Sentinel's configuration file holds, so that it survives the process: who it is, how it
-//! voted, and what it monitors (`rewriteConfigSentinelOption`).
+//! Sentinel's configuration file: who it is, how it voted and what it monitors, so that all of it
+//! survives the process (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 //!
-//! Redis writes and syncs the file whenever one of these changes, so that neither a crash nor a
-//! power loss takes anything away.
+//! Redis writes and syncs the file whenever one of these changes, before it answers anybody, so that
+//! neither a crash nor a power loss takes anything away. For whom a Sentinel voted is not kept, only
+//! in which epoch: it cannot vote again in that one.
 
 use super::{
     Address, Sentinel, SentinelConfig,
     instance::{Instance, Kind},
     master::Master,
 };
-use fencepost_machine::WallTime;
-
-/// What a Sentinel remembers after a restart. Take it when its process ends, and hand it to
-/// [`Sentinel::restarted`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SentinelMemory {
-    my_id: String,
-    epoch: u64,
-    masters: Vec<Remembered>,
-}
-
-/// A monitored primary.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Remembered {
-    /// Its name, its present address, its replicas and its settings.
-    config: SentinelConfig,
-    config_epoch: u64,
-    /// The last epoch in which we voted; for whom is not kept, only that it cannot be done again.
-    leader_epoch: u64,
-    sentinels: Vec<(String, Address)>,
-}
+use bytes::Bytes;
+use fencepost_machine::{DiskImage, Output, Outputs, WallTime};
+use std::fmt::Write;
 
 impl Sentinel {
-    /// What its configuration file holds just now.
-    pub fn memory(&self) -> SentinelMemory {
-        let masters = self.masters.iter().map(|master| remember(&self.config, master)).collect();
-        SentinelMemory { my_id: self.core.my_id.clone(), epoch: self.core.epoch, masters }
-    }
-
-    /// A Sentinel that is started again with what it remembers. The seed should be another one than
-    /// before: it decides delays only.
-    pub fn restarted(
-        config: SentinelConfig,
-        memory: SentinelMemory,
-        seed: u64,
-        now: WallTime,
-    ) -> Self {
+    /// A Sentinel that starts with what its disk holds: its configuration file counts for more than
+    /// `config`, which is what it was first started with. The seed should differ between its lives:
+    /// it decides delays, and the run id of the first life.
+    pub fn started(config: SentinelConfig, disk: &DiskImage, seed: u64, now: WallTime) -> Self {
         let mut sentinel = Sentinel::new(config, seed, now);
-        sentinel.core.my_id = memory.my_id;
-        sentinel.core.epoch = memory.epoch;
-        sentinel.masters =
-            memory.masters.iter().map(|remembered| recall(remembered, now.as_millis())).collect();
+        if let Some(text) = disk.config.as_deref().and_then(|file| str::from_utf8(file).ok()) {
+            sentinel.masters.clear();
+            text.lines().for_each(|line| sentinel.take_line(line));
+            sentinel.core.unkept = false;
+        }
         sentinel
     }
+
+    /// Has the file written if anything in it has changed since it was.
+    pub(super) fn keep(&mut self, out: &mut Outputs) {
+        if std::mem::take(&mut self.core.unkept) {
+            out.list.push(Output::DiskConfig { config: Bytes::from(self.file()) });
+        }
+    }
+
+    /// What the file holds just now.
+    pub(super) fn file(&self) -> String {
+        let mut text = format!(
+            "port {}\nsentinel myid {}\nsentinel current-epoch {}\n",
+            self.core.announce.port, self.core.my_id, self.core.epoch
+        );
+        self.masters.iter().for_each(|master| write_master(master, &mut text));
+        text
+    }
+
+    fn take_line(&mut self, line: &str) {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            ["sentinel", "myid", id] => self.core.my_id = id.to_owned(),
+            ["sentinel", "current-epoch", epoch] => self.core.epoch = number(epoch),
+            ["sentinel", "monitor", name, host, port, quorum] => {
+                let config = SentinelConfig {
+                    master_name: name.to_owned(),
+                    master: Address::new(host, number(port)),
+                    quorum: number(quorum),
+                    known_replicas: Vec::new(),
+                    ..self.config.clone()
+                };
+                self.masters.push(Master::new(&config, self.core.now));
+            }
+            ["sentinel", option, name, ref values @ ..] => {
+                let now = self.core.now;
+                let named = |master: &&mut Master| master.node.name == name;
+                if let Some(master) = self.masters.iter_mut().find(named) {
+                    take_option(master, option, values, now);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
-fn remember(config: &SentinelConfig, master: &Master) -> Remembered {
-    let address = master.current_address().clone();
+fn write_master(master: &Master, text: &mut String) {
+    let (name, address) = (&master.node.name, master.current_address());
+    let _ = writeln!(
+        text,
+        "sentinel monitor {name} {} {} {}\nsentinel down-after-milliseconds {name} {}\n\
+         sentinel failover-timeout {name} {}\nsentinel parallel-syncs {name} {}\n\
+         sentinel config-epoch {name} {}\nsentinel leader-epoch {name} {}",
+        address.host,
+        address.port,
+        master.quorum,
+        master.node.down_after_ms,
+        master.failover_timeout_ms,
+        master.parallel_syncs,
+        master.config_epoch,
+        master.leader_epoch
+    );
     // While a promoted replica is announced, the old primary takes its place among the replicas.
-    let known =
-        master.replicas.iter().map(|replica| &replica.address).chain([&master.node.address]);
-    let known_replicas = known.filter(|known| **known != address).cloned().collect();
-    let sentinels =
-        master.sentinels.iter().map(|other| (other.name.clone(), other.address.clone())).collect();
-    let config = SentinelConfig {
-        master_name: master.node.name.clone(),
-        master: address,
-        quorum: master.quorum,
-        down_after_ms: master.node.down_after_ms,
-        failover_timeout_ms: master.failover_timeout_ms,
-        parallel_syncs: master.parallel_syncs,
-        known_replicas,
-        ..config.clone()
-    };
-    Remembered {
-        config,
-        config_epoch: master.config_epoch,
-        leader_epoch: master.leader_epoch,
-        sentinels,
+    let known = master.replicas.iter().chain([&master.node]).map(|instance| &instance.address);
+    for Address { host, port } in known.filter(|known| *known != address) {
+        let _ = writeln!(text, "sentinel known-replica {name} {host} {port}");
+    }
+    for other in &master.sentinels {
+        let Address { host, port } = &other.address;
+        let _ = writeln!(text, "sentinel known-sentinel {name} {host} {port} {}", other.name);
     }
 }
 
-fn recall(remembered: &Remembered, now: i64) -> Master {
-    let mut master = Master::new(&remembered.config, now);
-    master.config_epoch = remembered.config_epoch;
-    master.leader_epoch = remembered.leader_epoch;
-    let down_after_ms = remembered.config.down_after_ms;
-    for (run_id, address) in &remembered.sentinels {
-        let mut other =
-            Instance::new(Kind::Sentinel, run_id.clone(), address.clone(), down_after_ms, now);
-        other.run_id = Some(run_id.clone());
-        master.sentinels.push(other);
+fn take_option(master: &mut Master, option: &str, values: &[&str], now: i64) {
+    match (option, values) {
+        ("down-after-milliseconds", [span]) => master.node.down_after_ms = number(span),
+        ("failover-timeout", [span]) => master.failover_timeout_ms = number(span),
+        ("parallel-syncs", [count]) => master.parallel_syncs = number(count),
+        ("config-epoch", [epoch]) => master.config_epoch = number(epoch),
+        ("leader-epoch", [epoch]) => master.leader_epoch = number(epoch),
+        ("known-replica", [host, port]) => {
+            let address = Address::new(*host, number(port));
+            let name = address.to_string();
+            master.replicas.push(known(master, Kind::Replica, (name, address), now));
+        }
+        ("known-sentinel", [host, port, run_id]) => {
+            let address = Address::new(*host, number(port));
+            let mut other = known(master, Kind::Sentinel, ((*run_id).to_owned(), address), now);
+            other.run_id = Some((*run_id).to_owned());
+            master.sentinels.push(other);
+        }
+        _ => {}
     }
-    master
+}
+
+fn known(master: &Master, kind: Kind, (name, address): (String, Address), now: i64) -> Instance {
+    Instance::new(kind, name, address, master.node.down_after_ms, now)
+}
+
+/// What was written as a number can be read as one.
+fn number<T: std::str::FromStr + Default>(text: &str) -> T {
+    text.parse().unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_machine::Outputs;
 
-    #[test]
-    fn a_sentinel_whose_file_names_replicas_need_not_ask_the_primary_for_them() {
-        let known = Address::new("redis-2", 6379);
+    const NOW: WallTime = WallTime(1_700_000_000_000_000);
+    const HELLO: &[u8] =
+        b"sentinel-2,26379,0123456789012345678901234567890123456789,4,mymaster,redis-2,6379,3";
+
+    fn sentinel() -> (Sentinel, SentinelConfig) {
         let config =
             SentinelConfig::new(Address::new("sentinel-1", 26379), Address::new("redis-1", 6379));
-        let config = SentinelConfig { known_replicas: vec![known.clone()], ..config };
-        let sentinel = Sentinel::new(config, 1, WallTime(1_700_000_000_000_000));
-        assert_eq!(sentinel.memory().masters[0].config.known_replicas, [known]);
+        let config =
+            SentinelConfig { known_replicas: vec![Address::new("redis-2", 6379)], ..config };
+        (Sentinel::new(config.clone(), 1, NOW), config)
+    }
+
+    /// What is on its disk once it has handled what it was told.
+    fn kept(sentinel: &mut Sentinel) -> DiskImage {
+        let mut out = Outputs::default();
+        sentinel.keep(&mut out);
+        let config = out.list.into_iter().find_map(|output| match output {
+            Output::DiskConfig { config } => Some(config),
+            _ => None,
+        });
+        DiskImage { config, ..DiskImage::default() }
     }
 
     #[test]
     fn a_restarted_sentinel_is_the_same_and_does_not_vote_twice_in_an_epoch() {
-        let config =
-            SentinelConfig::new(Address::new("sentinel-1", 26379), Address::new("redis-1", 6379));
-        let (now, mut out) = (WallTime(1_700_000_000_000_000), Outputs::default());
-        let mut sentinel = Sentinel::new(config.clone(), 1, now);
+        let (mut sentinel, config) = sentinel();
         let vote: [&[u8]; 6] =
             [b"SENTINEL", b"is-master-down-by-addr", b"redis-1", b"6379", b"4", b"somebody"];
-        sentinel.operate(&vote, &mut out);
-        let hello =
-            b"sentinel-2,26379,0123456789012345678901234567890123456789,4,mymaster,redis-2,6379,3"
-                .as_slice();
-        let published: [&[u8]; 3] = [b"PUBLISH", b"__sentinel__:hello", hello];
-        sentinel.operate(&published, &mut out);
-        let memory = sentinel.memory();
-        let mut restarted = Sentinel::restarted(config, memory.clone(), 2, now);
-        assert_eq!(restarted.memory(), memory);
-        assert_eq!(memory.masters[0].config.master, Address::new("redis-2", 6379));
-        assert_eq!(memory.masters[0].config.known_replicas, [Address::new("redis-1", 6379)]);
-        assert_eq!(memory.masters[0].sentinels.len(), 1);
+        sentinel.operate(&vote, &mut Outputs::default());
+        sentinel.operate(&[b"PUBLISH", b"__sentinel__:hello", HELLO], &mut Outputs::default());
+        let disk = kept(&mut sentinel);
+        assert_eq!(kept(&mut sentinel).config, None, "nothing has changed since");
+        let mut restarted = Sentinel::started(config, &disk, 2, NOW);
+        assert_eq!(restarted.file(), sentinel.file());
+        let master = &restarted.masters[0];
+        assert_eq!(master.node.address, Address::new("redis-2", 6379));
+        assert_eq!(master.replicas[0].address, Address::new("redis-1", 6379));
+        assert_eq!((master.sentinels.len(), master.leader_epoch, master.config_epoch), (1, 4, 3));
         let again: [&[u8]; 6] =
             [b"SENTINEL", b"is-master-down-by-addr", b"redis-2", b"6379", b"4", b"another"];
-        restarted.operate(&again, &mut out);
+        restarted.operate(&again, &mut Outputs::default());
         assert_eq!(restarted.masters[0].leader, None);
+    }
+
+    #[test]
+    fn without_a_file_it_starts_as_it_was_first_started() {
+        let (mut first, config) = sentinel();
+        let mut started = Sentinel::started(config, &DiskImage::default(), 1, NOW);
+        assert_eq!(started.file(), first.file());
+        assert_eq!(kept(&mut started), kept(&mut first), "who it is is written at its start");
     }
 }

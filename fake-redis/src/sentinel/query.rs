@@ -75,6 +75,7 @@ impl Sentinel {
         let master = Master::new(&config, self.core.now);
         self.core.event("+monitor", format!("{} quorum {quorum}", name_master(&master.node)));
         self.core.attention = true;
+        self.core.unkept = true;
         self.masters.push(master);
         reply.ok();
     }
@@ -88,6 +89,7 @@ impl Sentinel {
         };
         let mut master = self.masters.remove(place);
         self.core.event("-monitor", name_master(&master.node));
+        self.core.unkept = true;
         master.close(out);
         reply.ok();
     }
@@ -207,6 +209,7 @@ fn set(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &mut Con
                 return reply.error(text.as_bytes());
             }
         }
+        context.core.unkept = true;
         context.core.event("+set", format!("{} {name} {number}", name_master(&master.node)));
     }
     reply.ok();

@@ -21,6 +21,16 @@ struct Deployment {
     listeners: Vec<ClientId>,
 }
 
+/// What Sentinels are started with: Redis's defaults, but for shorter times.
+fn config(number: usize) -> SentinelConfig {
+    let announce = Address::new(format!("sentinel-{number}"), 26379);
+    SentinelConfig {
+        down_after_ms: DOWN_AFTER_MS,
+        failover_timeout_ms: 10_000,
+        ..SentinelConfig::new(announce, Address::new("redis-1", 6379))
+    }
+}
+
 impl Deployment {
     /// `servers` servers and `sentinels` Sentinels, after twenty seconds.
     fn new(servers: usize, sentinels: usize, quorum: usize) -> Self {
@@ -37,10 +47,7 @@ impl Deployment {
         let mut listeners = Vec::new();
         for number in 1..=sentinels {
             let name = format!("sentinel-{number}");
-            let announce = Address::new(name.clone(), 26379);
-            let mut config = SentinelConfig::new(announce, Address::new("redis-1", 6379));
-            config.down_after_ms = DOWN_AFTER_MS;
-            config.failover_timeout_ms = 10_000;
+            let mut config = config(number);
             change(&mut config);
             let sentinel = Sentinel::new(config, number as u64, world.wall_time_of(&name));
             world.start(&name, sentinel);

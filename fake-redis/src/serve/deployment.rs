@@ -122,22 +122,23 @@ fn machine(
 ) -> Result<(Boot, Files), ServeError> {
     let host = announced(options.bind);
     let master = Address { host: host.clone(), port: first };
+    let (files, image) = match &options.dir {
+        None => (Files::none(), DiskImage::default()),
+        Some(dir) => Files::open(&dir.join(format!("{}-{}", part.name(), index + 1)))?,
+    };
     if part == Part::Sentinel {
         let config = SentinelConfig {
             quorum: usize::from(options.sentinels / 2 + 1),
             down_after_ms: options.down_after_ms,
             ..SentinelConfig::new(Address { host, port }, master)
         };
-        let boot: Boot =
-            Box::new(move |_| Box::new(Sentinel::new(config, seed(index), wall_clock())));
-        return Ok((boot, Files::none()));
+        let boot: Boot = Box::new(move |_| {
+            Box::new(Sentinel::started(config, &image, seed(index), wall_clock()))
+        });
+        return Ok((boot, files));
     }
     let replica_of = (part == Part::Replica).then_some((master.host, master.port));
     let config = NodeConfig { host, port, replica_of, ..options.node.clone() };
-    let (files, image) = match &options.dir {
-        None => (Files::none(), DiskImage::default()),
-        Some(dir) => Files::open(&dir.join(format!("{}-{}", part.name(), index + 1)))?,
-    };
     let boot: Boot = Box::new(move |attendant| {
         Box::new(Node::attended(config, image, seed(index), wall_clock(), attendant))
     });

@@ -1,6 +1,7 @@
 //! The old primary, or a replica that strayed, is put right.
 
-use super::{Deployment, count, scripted::ScriptedServer};
+use super::{Deployment, config, count, scripted::ScriptedServer};
+use crate::sentinel::Sentinel;
 
 #[test]
 fn the_old_primary_returns_and_becomes_a_replica() {
@@ -54,4 +55,29 @@ fn a_primary_that_became_a_replica_counts_as_down_in_time() {
     deployment.world.run_for(20_000);
     let events = deployment.events(1);
     assert_eq!(count(&events, "+switch-master"), 1, "{events:#?}");
+}
+
+/// What the Sentinel on a host tells of itself and of the primary, over the wire.
+fn self_portrait(deployment: &mut Deployment, host: &str) -> Vec<String> {
+    let id = deployment.world.ask_text(host, &["SENTINEL", "MYID"]);
+    let master = deployment.world.ask_text(host, &["SENTINEL", "MASTER", "mymaster"]);
+    let field = |name: &str| {
+        let mut words = master.split(' ').skip_while(|word| *word != name);
+        words.nth(1).unwrap_or_default().to_owned()
+    };
+    vec![id, field("ip"), field("config-epoch"), field("num-slaves"), field("num-other-sentinels")]
+}
+
+#[test]
+fn a_crashed_sentinel_comes_back_with_what_its_file_says() {
+    let mut deployment = Deployment::new(3, 3, 2);
+    deployment.world.crash("redis-1");
+    deployment.await_master(10_000, "redis-2");
+    let before = self_portrait(&mut deployment, "sentinel-2");
+    deployment.world.lose_power("sentinel-2");
+    let (disk, now) = (deployment.world.disk("sentinel-2").image(), deployment.world.wall_time());
+    let config = config(2);
+    deployment.world.start("sentinel-2", Sentinel::started(config, &disk, 77, now));
+    assert_eq!(self_portrait(&mut deployment, "sentinel-2"), before);
+    assert_eq!(deployment.master_at(2), "redis-2 6379");
 }

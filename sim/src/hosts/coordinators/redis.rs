@@ -100,7 +100,9 @@ fn sentinel(ground: &Ground<'_>, node: Node) -> Factory {
         ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), PORT))
     };
     let mut ids = ground.seed.stream(Stream::Server(node));
-    Box::new(move |_, now| Box::new(Sentinel::new(config.clone(), ids.next_u64(), now.wall)))
+    Box::new(move |disk, now| {
+        Box::new(Sentinel::started(config.clone(), &disk, ids.next_u64(), now.wall))
+    })
 }
 
 fn servers(ground: &Ground<'_>, process: Node) -> Servers {
