@@ -42,15 +42,26 @@ impl RealRedis {
 
     /// A redis-sentinel that watches `mymaster` alone.
     pub(crate) fn sentinel(master: u16) -> Option<RealRedis> {
-        let (port, folder) = (free_port(), tempfile::tempdir().unwrap());
-        let file = folder.path().join("sentinel.conf");
+        let port = free_port();
         let text = format!(
             "port {port}\nbind 127.0.0.1\nsentinel monitor mymaster 127.0.0.1 {master} 1\n\
              sentinel down-after-milliseconds mymaster 1000\nsentinel failover-timeout mymaster \
              20000\n"
         );
+        RealRedis::sentinel_of(port, &text)
+    }
+
+    /// A redis-sentinel with this configuration file, which names this port.
+    pub(crate) fn sentinel_of(port: u16, text: &str) -> Option<RealRedis> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sentinel.conf");
         std::fs::write(&file, text).unwrap();
         RealRedis::run("redis-sentinel", port, &[file.to_str().unwrap()], folder)
+    }
+
+    /// What its configuration file holds now.
+    pub(crate) fn sentinel_file(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("sentinel.conf")).unwrap()
     }
 
     fn run(
