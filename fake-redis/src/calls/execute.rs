@@ -14,7 +14,7 @@ impl Server {
         args: Args<'_>,
         reply: &mut Reply,
     ) {
-        let dirty_before = self.dirty;
+        let unsaved_before = self.changes.unsaved();
         let db = self.client(key).db;
         self.remember_script(command, args);
         self.statistics.begin_call();
@@ -28,8 +28,8 @@ impl Server {
         self.statistics.end_call(&command.info);
         self.remember_read(key, command, args);
         self.show_to_monitors(key, command, args);
-        if self.dirty != dirty_before && effect == Effect::AsSent {
-            self.add_effect_of(db, self.effect_targets, args.iter());
+        if self.changes.unsaved() != unsaved_before && effect == Effect::AsSent {
+            self.add_effect_of(db, self.changes.targets(), args.iter());
         }
     }
 }

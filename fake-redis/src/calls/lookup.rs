@@ -8,27 +8,28 @@ use crate::state::server::{Command, Server};
 impl Server {
     /// As [`Server::known_command`], and remembers it.
     pub(crate) fn find_command(&mut self, args: Args<'_>) -> Option<&'static Command> {
-        self.recent.find(args.get(0)).or_else(|| {
+        self.commands.find_recent(args.get(0)).or_else(|| {
             let command = self.known_command(args)?;
-            self.recent.note(command);
+            self.commands.note_called(command);
             Some(command)
         })
     }
 
     /// The command that the arguments name, if there are as many as it wants.
     pub(crate) fn resolve(&self, args: Args<'_>) -> Result<&'static Command, CommandError> {
-        let command =
-            self.known_command(args).ok_or_else(|| match self.table.find(args.get(0)) {
+        let command = self.known_command(args).ok_or_else(|| {
+            match self.commands.table().find(args.get(0)) {
                 Some(container) if !container.subcommands.is_empty() => unknown_subcommand(args),
                 _ => self.unknown_command(args),
-            })?;
+            }
+        })?;
         if command.accepts(args.len()) { Ok(command) } else { Err(wrong_arity(command)) }
     }
 
     /// The command that the arguments name, if this version knows it.
     pub(crate) fn known_command(&self, args: Args<'_>) -> Option<&'static Command> {
         let is_known = |command: &&'static Command| command.since <= self.config.version;
-        let command = self.table.find(args.get(0)).filter(is_known)?;
+        let command = self.commands.table().find(args.get(0)).filter(is_known)?;
         if command.subcommands.is_empty() || args.len() == 1 {
             return Some(command);
         }

@@ -67,7 +67,7 @@ impl Server {
     fn attempt_blocked(&mut self, index: usize) -> bool {
         let Waiting { client, db, wait } = self.blocking.waiting.remove(index);
         let mut reply = self.reply_for(client);
-        let acting = self.acting.replace(client);
+        let before = self.turn.step_in(client);
         let mut call = Call {
             server: self,
             client,
@@ -77,7 +77,7 @@ impl Server {
             effect: Effect::Stated,
         };
         let result = (wait.attempt)(&mut call);
-        self.acting = acting;
+        self.turn.resume(before);
         let is_done = !matches!(result, Ok(false));
         if let Err(error) = result {
             reply.error(&error.0);
@@ -87,7 +87,7 @@ impl Server {
             self.note_write_offset(client);
             self.unblock(client, reply);
         } else {
-            self.spare_replies.push(reply);
+            self.spares.keep_reply(reply);
             self.blocking.waiting.insert(index, Waiting { client, db, wait });
         }
         is_done
@@ -133,20 +133,20 @@ impl Server {
                  (master -> replica?)",
             );
             self.send_reply(client, &mut reply);
-            self.spare_replies.push(reply);
+            self.spares.keep_reply(reply);
             self.disconnect(client);
         }
     }
 
     fn reply_for(&mut self, client: ClientKey) -> Reply {
-        let mut reply = self.spare_reply();
+        let mut reply = self.spares.reply();
         reply.protocol = self.client(client).protocol;
         reply
     }
 
     fn unblock(&mut self, client: ClientKey, mut reply: Reply) {
         self.send_reply(client, &mut reply);
-        self.spare_replies.push(reply);
+        self.spares.keep_reply(reply);
         self.client_mut(client).blocked = false;
         self.look_for_command(client);
     }

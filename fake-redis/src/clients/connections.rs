@@ -1,9 +1,7 @@
 //! How clients come and go.
 
 use crate::protocol::request::Limits;
-use crate::state::client::{Client, Role};
 use crate::state::client_key::ClientKey;
-use crate::state::effects::Effects;
 use crate::state::server::Server;
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
@@ -12,23 +10,22 @@ impl Server {
     /// A client connected.
     pub(crate) fn accept(&mut self, connection: ConnectionId, peer: &str) {
         self.statistics.connections_received += 1;
-        if self.connections.len() >= self.config.max_clients {
+        if self.roster.connected_count() >= self.config.max_clients {
             self.statistics.connections_rejected += 1;
             self.send(connection, Bytes::from_static(b"-ERR max number of clients reached\r\n"));
-            self.sends.push(Output::Close { connection });
+            self.outbox.send(Output::Close { connection });
             return;
         }
-        let mut client = Client::new(self.next_client_id, Role::Normal, Some(connection), self.now);
+        let key = self.roster.connect(connection, self.clock.now());
+        let needs_password = self.config.requirepass.is_some();
+        let client = self.client_mut(key);
         client.peer.push_str(peer);
-        client.authenticated = self.config.requirepass.is_none();
-        self.next_client_id += 1;
-        let key = ClientKey(self.clients.insert(client));
-        self.connections.insert(connection, key);
+        client.authenticated = !needs_password;
     }
 
     /// Bytes arrived on a connection; those of connections that are closed already are nobody's.
     pub(crate) fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
-        let Some(&key) = self.connections.get(&connection) else { return };
+        let Some(key) = self.roster.behind(connection) else { return };
         let client = self.client_mut(key);
         client.reader.feed(bytes);
         if client.reader.pending() > self.config.client_query_buffer_limit {
@@ -47,15 +44,12 @@ impl Server {
         let client = self.client_mut(key);
         match client.reader.advance(limits) {
             Ok(false) => {}
-            Ok(true) => {
-                client.queued = true;
-                self.ready.push_back(key);
-            }
+            Ok(true) => self.roster.queue(key),
             Err(error) => {
-                let mut reply = self.spare_reply();
+                let mut reply = self.spares.reply();
                 reply.error(&[b"ERR Protocol error: ", &*error.0].concat());
                 self.send_reply(key, &mut reply);
-                self.spare_replies.push(reply);
+                self.spares.keep_reply(reply);
                 self.close_after_replies(key);
             }
         }
@@ -71,7 +65,7 @@ impl Server {
         let client = self.client_mut(key);
         client.closing = true;
         if let Some(connection) = client.connection {
-            self.sends.push(Output::Close { connection });
+            self.outbox.send(Output::Close { connection });
             self.forget_client(key);
         }
     }
@@ -79,7 +73,7 @@ impl Server {
     /// Closes a client's connection at once. The client whose command is executed just now is
     /// closed when that ends.
     pub(crate) fn disconnect(&mut self, key: ClientKey) {
-        if self.acting == Some(key) {
+        if self.turn.acting() == Some(key) {
             self.client_mut(key).closing = true;
         } else {
             self.close_after_replies(key);
@@ -90,36 +84,31 @@ impl Server {
     /// script in the middle of which this happens has done so far goes nowhere, as if the process
     /// had ended.
     pub(crate) fn stop(&mut self) {
-        self.stopped = true;
-        let served = [self.acting, self.busy.map(|busy| busy.caller)];
-        let mut all: Vec<ClientKey> = self.connections.values().copied().collect();
+        self.life.end();
+        let served = [self.turn.acting(), self.long_script.interrupted().map(|busy| busy.caller)];
+        let mut all: Vec<ClientKey> = self.roster.connected().collect();
         all.retain(|key| !served.contains(&Some(*key)));
         all.into_iter().for_each(|key| self.close_after_replies(key));
         served.into_iter().flatten().for_each(|key| self.client_mut(key).closing = true);
-        self.ready.clear();
-        if self.busy.is_some() {
-            self.effects = Effects::default();
+        self.roster.clear_ready();
+        if self.long_script.interrupted().is_some() {
+            self.changes.forget();
         }
     }
 
     /// The peer closed a connection.
     pub(crate) fn closed_by_peer(&mut self, connection: ConnectionId) {
-        if let Some(&key) = self.connections.get(&connection) {
+        if let Some(key) = self.roster.behind(connection) {
             self.forget_client(key);
         }
     }
 
     /// Removes every trace of a client.
     pub(crate) fn forget_client(&mut self, key: ClientKey) {
-        let client = self.clients.remove(key.0);
-        if let Some(connection) = client.connection {
-            self.connections.swap_remove(&connection);
-        }
-        self.ready.retain(|ready| *ready != key);
+        let client = self.roster.remove(key);
         self.watches.forget(key, &client.watching);
         self.pubsub.forget(key, &client.subscriptions);
         self.blocking.forget(key);
-        self.monitors.retain(|monitor| *monitor != key);
         if let Some(wishes) = &client.tracking {
             self.forget_tracking(key, client.id, wishes);
         }

@@ -24,7 +24,7 @@ fn limit_of(client: &Client, limits: &OutputLimits, backlog_size: usize) -> Outp
 impl Server {
     /// The driver says how much waits on a connection.
     pub(crate) fn output_waits(&mut self, connection: ConnectionId, bytes: usize) {
-        if let Some(&key) = self.connections.get(&connection) {
+        if let Some(key) = self.roster.behind(connection) {
             self.client_mut(key).output.bytes = bytes;
             self.check_output_limit(key);
         }
@@ -32,13 +32,13 @@ impl Server {
 
     /// Looks at all clients for whom something waits; runs when [`Timer::OutputLimit`] is due.
     pub(crate) fn check_output_limits(&mut self) {
-        let mut waiting: Vec<ClientKey> = self.connections.values().copied().collect();
+        let mut waiting: Vec<ClientKey> = self.roster.connected().collect();
         waiting.retain(|key| self.client(*key).output.bytes > 0);
         waiting.into_iter().for_each(|key| self.check_output_limit(key));
     }
 
     fn check_output_limit(&mut self, key: ClientKey) {
-        let now = self.now.0.div_euclid(1_000_000);
+        let now = self.clock.seconds();
         let limit =
             limit_of(self.client(key), &self.config.output_limits, self.config.backlog_size);
         let output = &mut self.client_mut(key).output;
@@ -54,7 +54,7 @@ impl Server {
     /// Breaks a client's connection: what was not sent yet is not sent.
     pub(crate) fn abort_client(&mut self, key: ClientKey) {
         if let Some(connection) = self.client(key).connection {
-            self.sends.push(Output::Abort { connection });
+            self.outbox.send(Output::Abort { connection });
             self.forget_client(key);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;
-use crate::state::replication::{BACKLOG_TTL_SECONDS, seconds};
+use crate::state::replication::BACKLOG_TTL_SECONDS;
 use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
@@ -16,7 +16,7 @@ impl Server {
         let before = replication.replicas.len();
         replication.replicas.retain(|replica| replica.client != key);
         if before > 0 && replication.replicas.is_empty() {
-            replication.no_replicas_since = seconds(self.now);
+            replication.no_replicas_since = self.clock.seconds();
             self.schedule_replication();
         }
     }
@@ -25,10 +25,10 @@ impl Server {
     pub(crate) fn schedule_replication(&mut self) {
         let replication = &self.replication;
         let next = if replication.is_replica() || !replication.replicas.is_empty() {
-            Some(WallTime(self.now.0 + replication.period_micros()))
+            Some(WallTime(self.clock.now().0 + replication.period_micros()))
         } else if replication.history.has_backlog() {
             let last = replication.no_replicas_since + BACKLOG_TTL_SECONDS + 1;
-            Some(WallTime(last.max(seconds(self.now) + 1) * 1_000_000))
+            Some(WallTime(last.max(self.clock.seconds() + 1) * 1_000_000))
         } else {
             None
         };
@@ -40,7 +40,7 @@ impl Server {
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let client = self.client(key);
-        let wrote = offset != self.replication.offset_before;
+        let wrote = offset != self.turn.offset_before();
         if wrote || self.config.version < RedisVersion::V7_2 && !client.transaction.open {
             self.client_mut(key).write_offset = offset;
         }

@@ -87,14 +87,14 @@ impl Server {
     /// (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_waiting(&mut self) {
         for waiting in std::mem::take(&mut self.replication.waiting) {
-            let mut reply = self.spare_reply();
+            let mut reply = self.spares.reply();
             reply.protocol = self.client(waiting.client).protocol;
             reply.error(
                 b"UNBLOCKED force unblock from blocking operation, instance state changed \
                  (master -> replica?)",
             );
             self.send_reply(waiting.client, &mut reply);
-            self.spare_replies.push(reply);
+            self.spares.keep_reply(reply);
             self.disconnect(waiting.client);
         }
     }
@@ -108,14 +108,14 @@ impl Server {
     /// Ends a client's wait with how far its writes have got, or with an error.
     fn release(&mut self, waiting: &Waiting, error: Option<CommandError>) {
         self.replication.waiting.retain(|other| other != waiting);
-        let mut reply = self.spare_reply();
+        let mut reply = self.spares.reply();
         reply.protocol = self.client(waiting.client).protocol;
         match error {
             Some(error) => reply.error(&error.0),
             None => self.write_progress(waiting.goal, waiting.offset, &mut reply),
         }
         self.send_reply(waiting.client, &mut reply);
-        self.spare_replies.push(reply);
+        self.spares.keep_reply(reply);
         self.client_mut(waiting.client).blocked = false;
         self.look_for_command(waiting.client);
     }

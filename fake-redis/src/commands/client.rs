@@ -10,7 +10,8 @@ use crate::state::blocking::Unblocking;
 use crate::state::client::{Client, ReplyMode, Role};
 use crate::state::client_key::ClientKey;
 use crate::state::command_info::Flags;
-use crate::state::server::{Call, Command, PauseScope};
+use crate::state::pause::PauseScope;
+use crate::state::server::{Call, Command};
 use crate::state::tracking::Mode;
 use std::fmt::Write;
 
@@ -136,7 +137,8 @@ fn info(call: &mut Call<'_>) -> CommandResult {
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
-    let seconds = |since: fencepost_machine::WallTime| (server.now.0 - since.0).max(0) / 1_000_000;
+    let seconds =
+        |since: fencepost_machine::WallTime| (server.clock.now().0 - since.0).max(0) / 1_000_000;
     let queued = if client.transaction.open { client.transaction.queue.len() as i64 } else { -1 };
     let listens = &client.subscriptions;
     let mut line = String::new();
@@ -218,7 +220,7 @@ fn parse_kind(name: &[u8]) -> Result<&'static str, CommandError> {
 
 /// All connected clients in the order in which they came.
 fn connected(call: &Call<'_>) -> Vec<ClientKey> {
-    let mut keys: Vec<ClientKey> = call.server.connections.values().copied().collect();
+    let mut keys: Vec<ClientKey> = call.server.roster.connected().collect();
     keys.sort_by_key(|key| call.server.client(*key).id);
     keys
 }

@@ -44,7 +44,7 @@ fn write_one(reply: &mut Reply, command: &Command) {
 }
 
 fn everything(call: &mut Call<'_>) -> CommandResult {
-    let commands = call.server.table.all();
+    let commands = call.server.commands.table().all();
     call.reply.array(commands.len());
     commands.for_each(|command| write_one(call.reply, command));
     Ok(())
@@ -64,7 +64,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     let names = call.args.from(2).iter();
     call.reply.array(names.len());
     for name in names {
-        match named(call.server.table, name) {
+        match named(call.server.commands.table(), name) {
             Some(command) => write_one(call.reply, command),
             None => call.reply.null_array(),
         }
@@ -73,7 +73,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn docs(call: &mut Call<'_>) -> CommandResult {
-    let table = call.server.table;
+    let table = call.server.commands.table();
     let commands: Vec<&Command> = match call.args.len() {
         2 => table.all().collect(),
         _ => call.args.from(2).iter().filter_map(|name| named(table, name)).collect(),
@@ -87,12 +87,12 @@ fn docs(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn count(call: &mut Call<'_>) -> CommandResult {
-    call.reply.count(call.server.table.all().len());
+    call.reply.count(call.server.commands.table().all().len());
     Ok(())
 }
 
 fn list(call: &mut Call<'_>) -> CommandResult {
-    let commands = call.server.table.all();
+    let commands = call.server.commands.table().all();
     call.reply.array(commands.len());
     commands.for_each(|command| call.reply.bulk(command.name.as_bytes()));
     Ok(())

@@ -1,15 +1,13 @@
 //! CONFIG: reading and changing how the server is set up.
 
 use super::help;
-use crate::config::events::EventClasses;
 use crate::config::parameters::Refusal;
-use crate::config::{NodeConfig, file, parameters};
+use crate::config::{NodeConfig, file};
 use crate::data::glob;
 use crate::data::number::c_string;
 use crate::protocol::error::{CommandError, CommandResult};
 use crate::state::command_info::Flags;
-use crate::state::server::{Call, Command, Server};
-use crate::state::statistics::Statistics;
+use crate::state::server::{Call, Command};
 use fencepost_machine::Output;
 
 const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
@@ -30,15 +28,8 @@ fn get(call: &mut Call<'_>) -> CommandResult {
     let patterns: Vec<Vec<u8>> = call.args.from(2).iter().map(<[u8]>::to_ascii_lowercase).collect();
     let is_asked =
         |name: &str| patterns.iter().any(|pattern| glob::matches(pattern, name.as_bytes()));
-    let server = &*call.server;
-    let mut found: Vec<(&str, String)> = Vec::new();
-    for parameter in parameters::ALL {
-        for name in parameter.names.iter().filter(|name| is_asked(name)) {
-            found.push((name, (parameter.show)(&server.config)));
-        }
-    }
-    let kept = server.settings.iter().filter(|(name, _)| is_asked(name));
-    found.extend(kept.map(|(name, value)| (name, value.to_owned())));
+    let parameters = call.server.config.parameters();
+    let found: Vec<(&str, String)> = parameters.filter(|(name, _)| is_asked(name)).collect();
     call.reply.map(found.len());
     for (name, value) in found {
         call.reply.bulk(name.as_bytes());
@@ -52,24 +43,8 @@ fn set(call: &mut Call<'_>) -> CommandResult {
     if !call.args.len().is_multiple_of(2) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'config|set' command"));
     }
-    let before = (call.server.config.clone(), call.server.settings.clone());
-    let mut seen: Vec<Vec<u8>> = Vec::new();
-    for (name, value) in call.args.from(2).pairs() {
-        let lower = name.to_ascii_lowercase();
-        let result = if seen.contains(&lower) {
-            Err(Refusal::because("duplicate parameter"))
-        } else {
-            set_one(call.server, &lower, value)
-        };
-        if let Err(refusal) = result {
-            (call.server.config, call.server.settings) = before;
-            return Err(refused(name, refusal));
-        }
-        seen.push(lower);
-    }
-    let events = EventClasses::parse(call.server.config.notify_keyspace_events.as_bytes())
-        .unwrap_or_default();
-    call.server.events = events;
+    let changed = call.server.config.set(call.args.from(2).pairs());
+    changed.map_err(|(name, refusal)| refused(name, refusal))?;
     call.server.follow_persistence_config();
     call.server.free_memory();
     call.reply.ok();
@@ -89,17 +64,8 @@ fn refused(name: &[u8], refusal: Refusal) -> CommandError {
     }
 }
 
-fn set_one(server: &mut Server, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
-    let name = std::str::from_utf8(name).map_err(|_| Refusal::Unknown)?;
-    let value = std::str::from_utf8(value).map_err(|_| Refusal::because("argument is not text"))?;
-    if let Some(parameter) = parameters::find(name) {
-        return parameter.change.apply(&mut server.config, value);
-    }
-    server.settings.set(name, value)
-}
-
 fn resetstat(call: &mut Call<'_>) -> CommandResult {
-    call.server.statistics = Statistics::default();
+    call.server.statistics.reset();
     call.reply.ok();
     Ok(())
 }
@@ -113,7 +79,7 @@ fn rewrite(call: &mut Call<'_>) -> CommandResult {
     }
     let config =
         NodeConfig { replica_of: server.replication.primary.clone(), ..server.config.clone() };
-    server.outputs.list.push(Output::DiskConfig { config: file::write(&config) });
+    server.outbox.want(Output::DiskConfig { config: file::write(&config) });
     call.reply.ok();
     Ok(())
 }

@@ -52,16 +52,17 @@ fn debug(call: &mut Call<'_>) -> CommandResult {
 fn sleep(call: &mut Call<'_>) -> CommandResult {
     let seconds =
         parse_double(call.arg(2)).filter(|seconds| seconds.is_finite()).ok_or(NOT_A_FLOAT)?;
-    let end = WallTime(call.server.now.0.saturating_add((seconds.max(0.0) * 1e6) as i64));
-    call.server.asleep_until = Some(end);
+    let end = WallTime(call.server.clock.now().0.saturating_add((seconds.max(0.0) * 1e6) as i64));
+    call.server.life.sleep();
     call.server.timers.set(Timer::SleepEnd, Some(end));
     call.reply.ok();
     Ok(())
 }
 
 fn set_active_expire(call: &mut Call<'_>) {
-    call.server.config.active_expire =
+    let is_active =
         call.arg(2).first().is_some_and(|digit| digit.is_ascii_digit() && *digit != b'0');
+    call.server.config.set_active_expire(is_active);
     call.server.schedule_expiry();
     call.reply.ok();
 }

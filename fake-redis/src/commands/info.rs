@@ -60,7 +60,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn server(server: &Server, text: &mut String) {
-    let uptime = (server.now.0 - server.started_at.0).max(0) / 1_000_000;
+    let uptime = server.clock.uptime_seconds();
     let _ = write!(
         text,
         "redis_version:{}\r\nredis_git_sha1:00000000\r\nredis_git_dirty:0\r\nredis_build_id:0\r\nredis_mode:standalone\r\n\
@@ -69,9 +69,9 @@ fn server(server: &Server, text: &mut String) {
          uptime_in_days:{}\r\nhz:10\r\nconfigured_hz:10\r\nlru_clock:{}\r\nexecutable:fake-redis\r\nconfig_file:\r\n\
          io_threads_active:0\r\n",
         server.config.version.text(),
-        server.run_id,
+        server.life.run_id(),
         server.config.port,
-        server.now.0,
+        server.clock.now().0,
         uptime / 86_400,
         (server.now_ms() / 1_000) & 0xff_ffff,
     );
@@ -82,12 +82,13 @@ fn clients(server: &Server, text: &mut String) {
         text,
         "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\nclient_recent_max_input_buffer:0\r\n\
          client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\ntracking_clients:{}\r\nclients_in_timeout_table:0\r\n",
-        server.connections.len(),
+        server.roster.connected_count(),
         server.config.max_clients,
         server
-            .connections
-            .values()
-            .filter(|key| server.client(**key).blocked || server.client(**key).postponed)
+            .roster
+            .connected()
+            .map(|key| server.client(key))
+            .filter(|client| client.blocked || client.postponed)
             .count(),
         server.tracking.clients(),
     );

@@ -12,8 +12,8 @@ pub(crate) static COMMANDS: &[Command] =
 
 fn monitor(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
-    if call.client().connection.is_some() && !call.server.monitors.contains(&key) {
-        call.server.monitors.push(key);
+    if call.client().connection.is_some() {
+        call.server.roster.add_monitor(key);
     }
     call.reply.ok();
     Ok(())

@@ -98,7 +98,7 @@ fn kill(call: &mut Call<'_>) -> CommandResult {
                                either wait the script termination or kill the server in a hard \
                                way using the SHUTDOWN \
                                NOSAVE command.";
-    let Some(mut busy) = call.server.busy else {
+    let Some(busy) = call.server.long_script.interrupted() else {
         return Err(CommandError::fixed("NOTBUSY No scripts in execution right now."));
     };
     if call.server.client(busy.caller).role.must_be_obeyed() {
@@ -107,8 +107,7 @@ fn kill(call: &mut Call<'_>) -> CommandResult {
     if busy.has_written {
         return Err(CommandError::fixed(HAS_WRITTEN));
     }
-    busy.is_killed = true;
-    call.server.busy = Some(busy);
+    call.server.long_script.kill();
     call.reply.ok();
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 fn time(call: &mut Call<'_>) -> CommandResult {
-    let micros = call.server.now.0;
+    let micros = call.server.clock.now().0;
     call.reply.array(2);
     call.reply.bulk(Decimal::of(micros.div_euclid(1_000_000)).as_bytes());
     call.reply.bulk(Decimal::of(micros.rem_euclid(1_000_000)).as_bytes());
@@ -57,7 +57,7 @@ fn flushdb(call: &mut Call<'_>) -> CommandResult {
     call.server.invalidate_all();
     // Propagated even if there was nothing to flush, as Redis does since it cannot be sure of its
     // replicas.
-    call.server.dirty += 1;
+    call.server.changes.count();
     call.reply.ok();
     Ok(())
 }
@@ -68,7 +68,7 @@ fn flushall(call: &mut Call<'_>) -> CommandResult {
         call.server.empty_database(db, KeyChange::Flushed);
     }
     call.server.invalidate_all();
-    call.server.dirty += 1;
+    call.server.changes.count();
     call.reply.ok();
     Ok(())
 }
@@ -81,7 +81,7 @@ fn swapdb(call: &mut Call<'_>) -> CommandResult {
     let one = database_number(call, call.arg(1)).map_err(|_| DB_OUT_OF_RANGE)?;
     let other = database_number(call, call.arg(2)).map_err(|_| DB_OUT_OF_RANGE)?;
     call.server.swap_databases(one, other);
-    call.server.dirty += 1;
+    call.server.changes.count();
     call.reply.ok();
     Ok(())
 }

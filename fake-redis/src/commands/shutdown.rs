@@ -35,7 +35,7 @@ fn shutdown(call: &mut Call<'_>) -> CommandResult {
     if abort {
         return Err(CommandError::fixed("ERR No shutdown in progress."));
     }
-    if call.server.busy.is_some() && !no_save {
+    if call.server.long_script.interrupted().is_some() && !no_save {
         return Err(BUSY);
     }
     let config = &call.server.config;

@@ -72,7 +72,7 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
     call.effect = Effect::Stated;
     call.reply.array(transaction.queue.len());
     for queued in &transaction.queue {
-        if call.server.stopped {
+        if call.server.life.is_over() {
             break;
         }
         let args = queued.as_args();

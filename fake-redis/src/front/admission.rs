@@ -9,7 +9,8 @@ use crate::protocol::error::CommandError;
 use crate::state::client::Role;
 use crate::state::client_key::ClientKey;
 use crate::state::command_info::Flags;
-use crate::state::server::{Command, PauseScope, Server};
+use crate::state::pause::PauseScope;
+use crate::state::server::{Command, Server};
 
 /// What to do with a command.
 #[derive(Clone, Copy, Debug)]
@@ -87,11 +88,12 @@ impl Server {
     ) -> Result<(), CommandError> {
         let nature = self.nature(key, command);
         if self.config.maxmemory == 0 {
-            self.is_out_of_memory = false;
-        } else if self.busy.is_none() {
+            self.turn.admit_with(false);
+        } else if self.long_script.interrupted().is_none() {
             let is_queued = self.client(key).transaction.open && !is_control_or_reset(command);
-            self.is_out_of_memory = !self.free_memory();
-            if self.is_out_of_memory && (nature.denies_oom || is_queued) {
+            let is_full = !self.free_memory();
+            self.turn.admit_with(is_full);
+            if is_full && (nature.denies_oom || is_queued) {
                 return Err(error::OUT_OF_MEMORY);
             }
         }
@@ -113,17 +115,17 @@ impl Server {
         if self.is_stale() && !command.flags.any(Flags::STALE) {
             return Err(error::MASTER_DOWN);
         }
-        if self.loading && !command.flags.any(Flags::LOADING) {
+        if self.life.is_loading() && !command.flags.any(Flags::LOADING) {
             return Err(error::LOADING);
         }
-        if self.busy.is_some() && !command.flags.any(Flags::ALLOW_BUSY) {
+        if self.long_script.interrupted().is_some() && !command.flags.any(Flags::ALLOW_BUSY) {
             return Err(error::BUSY);
         }
         Ok(())
     }
 
     fn is_postponed(&self, key: ClientKey, command: &Command) -> bool {
-        let scope = self.pause.map(|pause| pause.scope);
+        let scope = self.pause.scope();
         match scope.max(self.replication.is_failing_over().then_some(PauseScope::Writes)) {
             None => false,
             Some(PauseScope::All) => true,

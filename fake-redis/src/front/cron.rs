@@ -7,8 +7,7 @@ impl Server {
     /// The driver's wake-up came: the first one is the boot.
     pub(crate) fn timer(&mut self) {
         self.timers.woken();
-        if !self.booted {
-            self.booted = true;
+        if self.life.boot() {
             self.load_found();
             self.start_replication();
         }
@@ -18,30 +17,30 @@ impl Server {
 
     /// Does everything whose time has come.
     pub(crate) fn run_due_timers(&mut self) {
-        if !self.timers.any_due(self.now) {
+        if !self.timers.any_due(self.clock.now()) {
             return;
         }
-        if self.timers.take_if_due(Timer::SleepEnd, self.now) {
-            self.asleep_until = None;
+        if self.timers.take_if_due(Timer::SleepEnd, self.clock.now()) {
+            self.life.wake();
             self.read_link();
         }
-        if self.timers.take_if_due(Timer::BlockedClient, self.now) {
+        if self.timers.take_if_due(Timer::BlockedClient, self.clock.now()) {
             self.end_waits();
             self.end_blocked();
         }
-        if self.timers.take_if_due(Timer::PauseEnd, self.now) {
+        if self.timers.take_if_due(Timer::PauseEnd, self.clock.now()) {
             self.end_pause();
         }
-        if self.timers.take_if_due(Timer::ActiveExpiry, self.now) {
+        if self.timers.take_if_due(Timer::ActiveExpiry, self.clock.now()) {
             self.delete_expired();
         }
-        if self.timers.take_if_due(Timer::Replication, self.now) {
+        if self.timers.take_if_due(Timer::Replication, self.clock.now()) {
             self.replication_cron();
         }
-        if self.timers.take_if_due(Timer::OutputLimit, self.now) {
+        if self.timers.take_if_due(Timer::OutputLimit, self.clock.now()) {
             self.check_output_limits();
         }
-        if self.timers.take_if_due(Timer::Persistence, self.now) {
+        if self.timers.take_if_due(Timer::Persistence, self.clock.now()) {
             self.persistence_cron();
         }
     }

@@ -17,9 +17,8 @@ fn is_http(name: &[u8]) -> bool {
 impl Server {
     /// Serves the next client that has a complete command: at most one command.
     pub(crate) fn serve_next(&mut self) {
-        while self.asleep_until.is_none() {
-            let Some(key) = self.ready.pop_front() else { return };
-            self.client_mut(key).queued = false;
+        while !self.life.is_asleep() {
+            let Some(key) = self.roster.take_ready() else { return };
             if self.serve(key) {
                 return;
             }
@@ -31,12 +30,11 @@ impl Server {
         let client = self.client_mut(key);
         let request = client.reader.take();
         let protocol = client.protocol;
-        let mut reply = self.spare_reply();
+        let mut reply = self.spares.reply();
         reply.protocol = protocol;
-        self.acting = Some(key);
-        self.replication.offset_before = self.replication.offset();
+        self.turn.begin(key, self.replication.offset());
         let was_served = self.process(key, request.args(), &mut reply);
-        self.acting = None;
+        self.turn.end();
         let client = self.client_mut(key);
         if was_served {
             client.reader.give_back(request);
@@ -45,16 +43,16 @@ impl Server {
             client.reader.restore(request);
             client.postponed = true;
         }
-        self.spare_replies.push(reply);
+        self.spares.keep_reply(reply);
         was_served
     }
 
     fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
-        self.outputs.commands += 1;
+        self.outbox.count_command();
         self.statistics.commands += 1;
         // In the middle of a script that is not over, nothing of it leaves, and nobody who waits
         // for it is served.
-        if self.busy.is_none() {
+        if self.long_script.interrupted().is_none() {
             self.flush_effects();
             self.note_write_offset(key);
             self.serve_blocked();
@@ -63,7 +61,7 @@ impl Server {
             self.drop_pending();
             return self.abort_client(key);
         }
-        if self.stopped {
+        if self.life.is_over() {
             // A script that SHUTDOWN ended has no answer but the end of the connection.
             reply.truncate(0);
         }
@@ -88,17 +86,14 @@ impl Server {
         if self.client(key).reader.pending() == 0 || self.client(key).blocked {
             return;
         }
-        let before = self.ready.len();
         self.look_for_command(key);
-        if self.ready.len() > before {
-            self.ready.rotate_right(1);
-        }
+        self.roster.prefer(key);
     }
 
     /// Admits and executes, queues or refuses one command; false if it has to wait. This is
     /// `processCommand` in server.c.
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
-        let now = self.now;
+        let now = self.clock.now();
         self.client_mut(key).active_at = now;
         if is_http(args.get(0)) {
             self.client_mut(key).aborting = true;
@@ -171,12 +166,12 @@ impl Server {
             return;
         }
         let arguments = ArgumentVector::of(args.iter().copied());
-        let mut reply = self.spare_reply();
-        self.acting = Some(key);
+        let mut reply = self.spares.reply();
+        self.turn.begin(key, self.replication.offset());
         self.process(key, arguments.as_args(), &mut reply);
-        self.acting = None;
+        self.turn.end();
         self.flush_effects();
         self.send_reply(key, &mut reply);
-        self.spare_replies.push(reply);
+        self.spares.keep_reply(reply);
     }
 }

@@ -8,27 +8,27 @@ impl Server {
     /// written first.
     pub(crate) fn finish_interlude(&mut self) {
         self.release_sends();
-        self.outputs.more = !self.ready.is_empty() && self.asleep_until.is_none();
+        self.outbox.say_more(self.roster.has_ready() && !self.life.is_asleep());
     }
 
     /// Ends an input: writes the append-only file, then lets the messages go unless something holds
     /// them back.
     pub(crate) fn finish_input(&mut self) {
-        if self.ready.is_empty() {
+        if !self.roster.has_ready() {
             self.broadcast_changes();
         }
         self.flush_append_only();
         self.flush_replication();
-        if self.asleep_until.is_none() {
+        if !self.life.is_asleep() {
             self.release_sends();
         }
-        self.outputs.more = !self.ready.is_empty() && self.asleep_until.is_none();
-        self.outputs.stopped = self.stopped;
-        if self.stopped {
+        self.outbox.say_more(self.roster.has_ready() && !self.life.is_asleep());
+        self.outbox.say_stopped(self.life.is_over());
+        if self.life.is_over() {
             return;
         }
-        if let Some(micros) = self.timers.rearm(self.now) {
-            self.outputs.list.push(Output::WakeAfter { micros });
+        if let Some(micros) = self.timers.rearm(self.clock.now()) {
+            self.outbox.want(Output::WakeAfter { micros });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::protocol::request::Limits;
 use crate::state::client_key::ClientKey;
-use crate::state::replication::{Stage, seconds};
+use crate::state::replication::Stage;
 use crate::state::server::Server;
 use fencepost_machine::ConnectionId;
 
@@ -40,7 +40,7 @@ impl Server {
         if !self.replication.link.is(connection) {
             return false;
         }
-        self.replication.link.heard_at = seconds(self.now);
+        self.replication.link.heard_at = self.clock.seconds();
         if let Some(outgoing) = &mut self.replication.link.outgoing {
             outgoing.receive(bytes);
         }
@@ -50,7 +50,7 @@ impl Server {
 
     /// Reads on in what the primary sent, unless the server sleeps.
     pub(crate) fn read_link(&mut self) {
-        if self.asleep_until.is_some() {
+        if self.life.is_asleep() {
             return;
         }
         if matches!(self.replication.link.stage, Stage::Handshake) {
@@ -90,7 +90,7 @@ impl Server {
         let request = self.replication.link.reader.take();
         let words: Vec<&[u8]> = request.args().iter().collect();
         self.apply_replicated(&words);
-        self.outputs.commands += 1;
+        self.outbox.count_command();
         // The command itself may have ended the link.
         if !self.replication.link.is_up() {
             return;

@@ -19,16 +19,17 @@ impl Interlude for Interruption<'_> {
     /// Bytes of the script's own client and of connections that the server opened itself have to
     /// stay where they are.
     fn takes(&self, connection: ConnectionId) -> bool {
-        let key = self.server.connections.get(&connection);
-        key.is_some_and(|key| self.server.busy.is_some_and(|busy| busy.caller != *key))
+        let key = self.server.roster.behind(connection);
+        let script = self.server.long_script.interrupted();
+        key.is_some_and(|key| script.is_some_and(|busy| busy.caller != key))
     }
 
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs) {
         let server = &mut *self.server;
-        let (acting, offset_before) = (server.acting, server.replication.offset_before);
-        std::mem::swap(&mut server.outputs, out);
+        let before = server.turn;
+        server.outbox.swap(out);
         match input {
-            _ if server.stopped => {}
+            _ if server.life.is_over() => {}
             Input::Accepted { connection, peer } => server.accept(connection, peer),
             Input::Received { connection, bytes } => {
                 server.receive(connection, bytes);
@@ -39,18 +40,18 @@ impl Interlude for Interruption<'_> {
             _ => {}
         }
         server.finish_interlude();
-        std::mem::swap(&mut server.outputs, out);
-        (server.acting, server.replication.offset_before) = (acting, offset_before);
+        server.outbox.swap(out);
+        server.turn.resume(before);
     }
 }
 
 /// Has the attendant look after the others; what became of the script meanwhile.
 pub(crate) fn attend(server: &mut Server, attendant: &dyn Attendant, busy: Busy) -> Busy {
-    server.busy = Some(busy);
+    server.long_script.interrupt(busy);
     if attendant.is_leaving() {
         server.stop();
     } else {
         attendant.attend(&mut Interruption { server: &mut *server });
     }
-    server.busy.take().unwrap_or(busy)
+    server.long_script.go_on().unwrap_or(busy)
 }

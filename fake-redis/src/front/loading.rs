@@ -12,14 +12,14 @@ impl Server {
     /// absolute. What is unreadable from some point on is loaded up to there, as with
     /// `aof-load-truncated`; Redis refuses to start if more than the end is damaged.
     pub(crate) fn load_found(&mut self) {
-        self.persistence.last_save = self.now.0.div_euclid(1_000_000);
+        self.persistence.last_save = self.clock.seconds();
         let Some(image) = self.persistence.found.take() else { return };
-        self.loading = true;
+        self.life.begin_loading();
         self.load_snapshot(&image);
         let is_cut_short =
             self.persistence.wants_stream() && !self.load_append_only(&image.append_only);
-        self.loading = false;
-        self.dirty = 0;
+        self.life.end_loading();
+        self.changes.saved();
         if is_cut_short {
             self.rewrite_append_only();
         }

@@ -42,7 +42,7 @@ impl Node {
         attendant: Rc<dyn Attendant>,
     ) -> Node {
         let mut node = Node::new(config, disk, seed, now);
-        node.server.attendance = Some(Attendance { attendant, attend: interlude::attend });
+        node.server.long_script.attend_by(Attendance { attendant, attend: interlude::attend });
         node
     }
 
@@ -55,7 +55,7 @@ impl Node {
     /// Has somebody look after others from now on while a script runs.
     #[cfg(test)]
     pub(crate) fn be_attended_by(&mut self, attendant: Rc<dyn Attendant>) {
-        self.server.attendance = Some(Attendance { attendant, attend: interlude::attend });
+        self.server.long_script.attend_by(Attendance { attendant, attend: interlude::attend });
     }
 
     /// What was propagated since this was last asked.
@@ -66,9 +66,9 @@ impl Node {
 
     fn dispatch(&mut self, input: Input<'_>) {
         let server = &mut self.server;
-        if server.stopped {
+        if server.life.is_over() {
             if let Input::Accepted { connection, .. } = input {
-                server.sends.push(Output::Close { connection });
+                server.outbox.send(Output::Close { connection });
             }
             return;
         }
@@ -97,14 +97,14 @@ impl Node {
 
 impl Machine for Node {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
-        std::mem::swap(&mut self.server.outputs, out);
-        self.server.now = now.wall;
-        if !matches!(input, Input::Timer) && !self.server.stopped {
+        self.server.outbox.swap(out);
+        self.server.clock.show(now.wall);
+        if !matches!(input, Input::Timer) && !self.server.life.is_over() {
             self.server.run_due_timers();
         }
         self.dispatch(input);
         self.server.finish_input();
-        std::mem::swap(&mut self.server.outputs, out);
+        self.server.outbox.swap(out);
     }
 
     fn supports(&self, action: OperatorAction) -> bool {

@@ -16,7 +16,7 @@ impl Server {
     /// Whether a time of expiry that a command sets means to delete at once: not on a replica, nor
     /// while data is loaded (`checkAlreadyExpired` in expire.c).
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
-        at_ms <= self.now_ms() && !self.loading && !self.is_replica()
+        at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
     /// The position of a key that is alive. An expired one is deleted by a primary and masked by a
@@ -29,7 +29,7 @@ impl Server {
             return Some(position);
         }
         if self.is_replica() {
-            return (self.acting == Some(ClientKey::PRIMARY)).then_some(position);
+            return (self.turn.acting() == Some(ClientKey::PRIMARY)).then_some(position);
         }
         if !self.is_paused() {
             self.expire(db, position);
@@ -78,7 +78,8 @@ impl Server {
     ) {
         let mut entry = Entry::new(value, expires_at_ms);
         entry.used_at_ms = self.now_ms();
-        let is_told = self.events.has(EventClass::New) && self.database(db).find(key).is_none();
+        let is_told =
+            self.config.events().has(EventClass::New) && self.database(db).find(key).is_none();
         let position = self.keyspace.database_mut(db).insert(key, entry);
         self.note_expiry(expires_at_ms);
         self.after_change(db, position, key, KeyChange::Granted);
@@ -132,7 +133,7 @@ impl Server {
     }
 
     fn after_change(&mut self, db: usize, position: usize, key: &[u8], change: KeyChange) {
-        self.dirty += 1;
+        self.changes.count();
         self.touch_watched(db, key);
         self.invalidate(key);
         self.blocking.note_ready(db, key);
@@ -152,7 +153,7 @@ impl Server {
         change: KeyChange,
     ) -> Option<Entry> {
         let (key, entry) = self.keyspace.database_mut(db).remove_at(position)?;
-        self.dirty += 1;
+        self.changes.count();
         self.touch_watched(db, &key);
         self.invalidate(&key);
         self.tap_gone(&key, &entry, change);
@@ -163,10 +164,10 @@ impl Server {
     pub(crate) fn expire(&mut self, db: usize, position: usize) {
         let Some((key, _)) = self.keyspace.database(db).at(position) else { return };
         let key: Box<[u8]> = key.into();
-        let dirty_before = self.dirty;
+        let unsaved_before = self.changes.unsaved();
         self.remove_as(db, position, KeyChange::Expired);
         // The expiry is not the running command's change: it propagates as a DEL of its own.
-        self.dirty = dirty_before;
+        self.changes.count_back_to(unsaved_before);
         self.statistics.expired_keys += 1;
         self.add_effect(db, &[b"DEL", &key]);
         self.notify(EventClass::Expired, "expired", db, &key);

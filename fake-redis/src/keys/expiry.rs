@@ -7,7 +7,7 @@ impl Server {
     /// Deletes the keys that have expired, as a primary does ten times a second if nobody asks for
     /// them.
     pub(crate) fn delete_expired(&mut self) {
-        if self.is_replica() || self.loading || !self.config.active_expire {
+        if self.is_replica() || self.life.is_loading() || !self.config.active_expire {
             return;
         }
         if !self.is_paused() {
@@ -40,7 +40,7 @@ impl Server {
 
     /// Whether keys will expire, and clients may hear of that.
     pub(crate) fn tells_of_expiry(&self) -> bool {
-        let is_told = self.events.has(EventClass::Expired) || self.tracking.clients() > 0;
+        let is_told = self.config.events().has(EventClass::Expired) || self.tracking.clients() > 0;
         is_told && self.keyspace.iter().any(|(_, _, entry)| entry.expires_at_ms().is_some())
     }
 }

@@ -11,14 +11,14 @@ impl Server {
     /// Shows a command to those who watch. Commands of administrators are not shown, as in `call`
     /// in server.c.
     pub(crate) fn show_to_monitors(&mut self, key: ClientKey, command: &Command, args: Args<'_>) {
-        if self.monitors.is_empty()
-            || self.loading
+        if self.roster.monitors().is_empty()
+            || self.life.is_loading()
             || command.flags.any(Flags::SKIP_MONITOR | Flags::ADMIN)
         {
             return;
         }
         let line = Bytes::from(self.monitor_line(key, args));
-        for monitor in self.monitors.clone() {
+        for monitor in self.roster.monitors().to_vec() {
             self.push_to(monitor, line.clone());
         }
     }
@@ -27,7 +27,7 @@ impl Server {
         let client = self.client(key);
         let from = if client.role == Role::Script { "lua" } else { client.peer.as_str() };
         let (seconds, micros) =
-            (self.now.0.div_euclid(1_000_000), self.now.0.rem_euclid(1_000_000));
+            (self.clock.now().0.div_euclid(1_000_000), self.clock.now().0.rem_euclid(1_000_000));
         let mut line = format!("+{seconds}.{micros:06} [{} {from}]", client.db).into_bytes();
         for argument in args.iter() {
             line.extend_from_slice(b" \"");

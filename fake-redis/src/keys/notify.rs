@@ -8,15 +8,15 @@ impl Server {
     /// Publishes that something happened to a key, if anybody may want to know. This is
     /// `notifyKeyspaceEvent` in notify.c.
     pub(crate) fn notify(&mut self, class: EventClass, event: &str, db: usize, key: &[u8]) {
-        if !self.events.has(class) {
+        if !self.config.events().has(class) {
             return;
         }
         let db = Decimal::of(db as i64);
-        if self.events.by_key() {
+        if self.config.events().by_key() {
             let channel = [b"__keyspace@", db.as_bytes(), b"__:", key].concat();
             self.publish(&channel, event.as_bytes());
         }
-        if self.events.by_event() {
+        if self.config.events().by_event() {
             let channel = [b"__keyevent@", db.as_bytes(), b"__:", event.as_bytes()].concat();
             self.publish(&channel, key);
         }

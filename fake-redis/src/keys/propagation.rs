@@ -9,22 +9,22 @@ use crate::state::server::{Anchor, Call, Effect, Server};
 impl Server {
     /// Whether anybody wants to know of effects.
     fn is_propagating(&self) -> bool {
-        !self.loading
+        !self.life.is_loading()
             && (cfg!(test) || self.replication.wants_stream() || self.persistence.wants_stream())
     }
 
     /// Notes a command that has the effect of what was just done in a database; it is propagated
     /// when the current command ends.
     pub(crate) fn add_effect(&mut self, db: usize, parts: &[&[u8]]) {
-        self.add_effect_of(db, self.effect_targets, parts.iter().copied());
+        self.add_effect_of(db, self.changes.targets(), parts.iter().copied());
     }
 
     /// As [`Server::add_effect`] of a command whose last part is an instant; replicas are told the
     /// span from now on instead, which they add to their own clock (before 7.0).
     pub(crate) fn add_relative_effect(&mut self, db: usize, parts: &[&[u8]]) {
-        let before = self.effects.items.len();
+        let first = self.changes.waiting();
         self.add_effect(db, parts);
-        self.effects.items[before..].iter_mut().for_each(|item| item.is_relative = true);
+        self.changes.make_relative(first);
     }
 
     /// As [`Server::add_effect`], from any list of arguments.
@@ -35,47 +35,41 @@ impl Server {
         parts: impl IntoIterator<Item = &'p [u8]>,
     ) {
         if self.is_propagating() && (targets.append_only || targets.replicas) {
-            self.effects.push(db, targets, parts);
+            self.changes.note(db, targets, parts);
         }
     }
 
     /// Propagates what was noted, in a MULTI and EXEC of its own if it is more than one command, as
     /// `propagatePendingCommands` does.
     pub(crate) fn flush_effects(&mut self) {
-        if self.effects.items.is_empty() {
+        if self.changes.waiting() == 0 {
             return;
         }
-        let mut effects = std::mem::take(&mut self.effects);
-        let is_group = effects.items.len() > 1;
-        let (first, last) = (effects.items[0], effects.items[effects.items.len() - 1]);
-        if is_group {
-            self.propagate(first.db, &[b"MULTI"]);
+        let effects = self.changes.take();
+        match effects.items() {
+            [first, .., last] => {
+                self.propagate(first.db, &[b"MULTI"]);
+                self.propagate_each(&effects);
+                self.propagate(last.db, &[b"EXEC"]);
+            }
+            _ => self.propagate_each(&effects),
         }
-        self.propagate_each(&effects);
-        if is_group {
-            self.propagate(last.db, &[b"EXEC"]);
-        }
-        effects.clear();
-        self.effects = effects;
+        self.changes.give_back(effects);
     }
 
     /// Propagates what was noted, each command on its own: what happens by itself is not a
     /// transaction.
     pub(crate) fn flush_effects_ungrouped(&mut self) {
-        let mut effects = std::mem::take(&mut self.effects);
+        let effects = self.changes.take();
         self.propagate_each(&effects);
-        effects.clear();
-        self.effects = effects;
+        self.changes.give_back(effects);
     }
 
     fn propagate_each(&mut self, effects: &Effects) {
         let mut parts: Vec<&[u8]> = Vec::with_capacity(8);
-        for item in &effects.items {
+        for item in effects.items() {
             parts.clear();
-            let spans = &effects.spans[item.first_span..item.first_span + item.spans];
-            parts.extend(
-                spans.iter().map(|span| &effects.bytes[span.start as usize..span.end as usize]),
-            );
+            parts.extend(effects.parts(item));
             if item.is_relative {
                 self.propagate_relative(*item, &parts);
             } else {

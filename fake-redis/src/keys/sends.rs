@@ -12,7 +12,7 @@ impl Server {
     /// file was written.
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
         if !bytes.is_empty() {
-            self.sends.push(Output::Send { connection, bytes });
+            self.outbox.send(Output::Send { connection, bytes });
         }
     }
 

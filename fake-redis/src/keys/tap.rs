@@ -10,7 +10,7 @@ use fencepost_machine::{KeyChange, Output, TapEvent};
 impl Server {
     /// What is loaded is told at the end, once for each key.
     fn is_tapped(&self, key: &[u8]) -> bool {
-        !self.loading
+        !self.life.is_loading()
             && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
     }
 
@@ -19,7 +19,7 @@ impl Server {
         let Some((key, entry)) = self.database(db).at(position) else { return };
         if self.is_tapped(key) {
             let event = self.tap_event(key, entry, entry.expires_at_ms(), change);
-            self.outputs.list.push(Output::Tap(event));
+            self.outbox.want(Output::Tap(event));
         }
     }
 
@@ -27,7 +27,7 @@ impl Server {
     pub(crate) fn tap_gone(&mut self, key: &[u8], entry: &Entry, change: KeyChange) {
         if self.is_tapped(key) {
             let event = self.tap_event(key, entry, None, change);
-            self.outputs.list.push(Output::Tap(event));
+            self.outbox.want(Output::Tap(event));
         }
     }
 
@@ -42,7 +42,7 @@ impl Server {
             key: Bytes::copy_from_slice(key),
             change,
             value: Some(rendered(&entry.value)),
-            by: self.acting.and_then(|key| self.client(key).connection),
+            by: self.turn.acting().and_then(|key| self.client(key).connection),
             expires_at_ms,
             primary: !self.is_replica(),
             token: None,

@@ -74,7 +74,7 @@ impl Server {
         if self.tracking.clients.is_empty() || !command.flags.any(Flags::READONLY) {
             return;
         }
-        let Some(client) = self.acting.map(|key| self.client(key)) else { return };
+        let Some(client) = self.turn.acting().map(|key| self.client(key)) else { return };
         let wants = client.tracking.as_ref().is_some_and(|wishes| match wishes.mode {
             Mode::Read => true,
             Mode::OptIn => wishes.caching,
@@ -120,7 +120,7 @@ impl Server {
         if self.tracking.readers.is_empty() && self.tracking.prefixes.is_empty() {
             return;
         }
-        let acting = self.acting;
+        let acting = self.turn.acting();
         for (prefix, below) in &mut self.tracking.prefixes {
             if key.starts_with(prefix) {
                 below.changed.insert(key.into(), acting);
@@ -145,7 +145,7 @@ impl Server {
     pub(crate) fn invalidate_all(&mut self) {
         let all: Vec<ClientKey> = self.tracking.clients.values().copied().collect();
         for key in all {
-            if self.acting == Some(key) {
+            if self.turn.acting() == Some(key) {
                 self.tracking.pending.push(Pending::All);
             } else {
                 self.tell_all_gone(key);
@@ -256,7 +256,7 @@ impl Server {
 
     /// The connected client of a number.
     pub(crate) fn client_of_id(&self, id: u64) -> Option<ClientKey> {
-        self.connections.values().copied().find(|key| self.client(*key).id == id)
+        self.roster.connected().find(|key| self.client(*key).id == id)
     }
 }
 

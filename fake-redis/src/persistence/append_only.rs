@@ -25,7 +25,7 @@ impl Server {
         }
         persistence.progress.append(self.replication.offset());
         let bytes = persistence.appended.split().freeze();
-        self.outputs.list.push(Output::DiskAppend { bytes });
+        self.outbox.want(Output::DiskAppend { bytes });
         match persistence.mode {
             Persistence::Aof { fsync: Fsync::Always } => self.begin_sync(),
             Persistence::Aof { fsync: Fsync::EverySec } => self.schedule_sync(),
@@ -39,7 +39,7 @@ impl Server {
         self.persistence.appended.clear();
         self.persistence.append_only_db = None;
         let image = DiskImage { snapshot: Some(self.snapshot()), ..DiskImage::default() };
-        self.outputs.list.push(Output::DiskReplace { image });
+        self.outbox.want(Output::DiskReplace { image });
         self.persistence.progress.replace(self.replication.offset());
     }
 
@@ -74,13 +74,13 @@ impl Server {
     fn begin_sync(&mut self) {
         self.persistence.syncs_begun += 1;
         self.persistence.progress.begin_sync();
-        self.outputs.list.push(Output::DiskSync);
+        self.outbox.want(Output::DiskSync);
     }
 
     /// With `appendfsync everysec` the file is synced when the second of the wall clock is over in
     /// which it was written.
     fn schedule_sync(&mut self) {
-        let next_second = (self.now.0.div_euclid(1_000_000) + 1) * 1_000_000;
+        let next_second = (self.clock.seconds() + 1) * 1_000_000;
         self.timers.set_at_latest(Timer::Persistence, WallTime(next_second));
     }
 
@@ -105,7 +105,7 @@ impl Server {
             Persistence::None => {}
             Persistence::Rdb => {
                 let image = DiskImage { snapshot: Some(payload), ..DiskImage::default() };
-                self.outputs.list.push(Output::DiskReplace { image });
+                self.outbox.want(Output::DiskReplace { image });
             }
             Persistence::Aof { .. } => self.rewrite_append_only(),
         }

@@ -15,12 +15,12 @@ impl Server {
     pub(crate) fn release_sends(&mut self) {
         let persistence = &mut self.persistence;
         if persistence.awaits_sync() {
-            let sends = std::mem::take(&mut self.sends);
+            let sends = self.outbox.hold();
             if !sends.is_empty() {
                 persistence.held.push_back((persistence.syncs_begun, sends));
             }
         } else {
-            self.outputs.list.append(&mut self.sends);
+            self.outbox.release();
         }
     }
 
@@ -35,9 +35,8 @@ impl Server {
         persistence.syncs_done += 1;
         persistence.progress.finish_sync();
         while persistence.held.front().is_some_and(|(sync, _)| *sync <= persistence.syncs_done) {
-            self.outputs
-                .list
-                .extend(persistence.held.pop_front().into_iter().flat_map(|(_, sends)| sends));
+            let held = persistence.held.pop_front();
+            self.outbox.release_held(held.map(|(_, sends)| sends).unwrap_or_default());
         }
     }
 
@@ -55,8 +54,8 @@ impl Server {
             "loading:{}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\nrdb_bgsave_in_progress:0\r\n\
              rdb_last_save_time:{}\r\nrdb_last_bgsave_status:ok\r\naof_enabled:{appends}\r\naof_rewrite_in_progress:0\r\n\
              aof_last_write_status:ok\r\n",
-            u8::from(self.loading),
-            self.dirty,
+            u8::from(self.life.is_loading()),
+            self.changes.unsaved(),
             self.persistence.last_save,
         );
     }

@@ -10,11 +10,11 @@ impl Server {
     /// Takes a snapshot. Redis forks for it; here it is on disk at once. With an append-only file
     /// it would not be loaded, and is not kept.
     pub(crate) fn save(&mut self) {
-        self.persistence.last_save = self.now.0.div_euclid(1_000_000);
-        self.dirty = 0;
+        self.persistence.last_save = self.clock.seconds();
+        self.changes.saved();
         if !self.persistence.wants_stream() {
             let image = DiskImage { snapshot: Some(self.snapshot()), ..DiskImage::default() };
-            self.outputs.list.push(Output::DiskReplace { image });
+            self.outbox.want(Output::DiskReplace { image });
         }
     }
 
@@ -26,20 +26,23 @@ impl Server {
     /// Asks to be woken when a save point that has enough changes has waited long enough: more than
     /// its seconds, as in `serverCron`.
     pub(crate) fn schedule_save(&mut self) {
-        if self.persistence.mode != Persistence::Rdb || self.dirty == 0 {
+        if self.persistence.mode != Persistence::Rdb || self.changes.unsaved() == 0 {
             return;
         }
-        let reached = self.config.save_points.iter().filter(|point| self.dirty >= point.changes);
+        let reached =
+            self.config.save_points.iter().filter(|point| self.changes.unsaved() >= point.changes);
         if let Some(seconds) = reached.map(|point| point.seconds).min() {
             let due = (self.persistence.last_save + seconds + 1) * 1_000_000;
-            self.timers.set_at_latest(Timer::Persistence, WallTime(due.max(self.now.0 + 1)));
+            self.timers
+                .set_at_latest(Timer::Persistence, WallTime(due.max(self.clock.now().0 + 1)));
         }
     }
 
     /// Takes a snapshot if a save point is reached.
     pub(crate) fn save_in_time(&mut self) {
-        let waited = self.now.0.div_euclid(1_000_000) - self.persistence.last_save;
-        let is_reached = |point: &SavePoint| self.dirty >= point.changes && waited > point.seconds;
+        let waited = self.clock.seconds() - self.persistence.last_save;
+        let is_reached =
+            |point: &SavePoint| self.changes.unsaved() >= point.changes && waited > point.seconds;
         if self.persistence.mode == Persistence::Rdb
             && self.config.save_points.iter().any(is_reached)
         {

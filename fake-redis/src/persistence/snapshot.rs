@@ -2,7 +2,6 @@
 
 use crate::data::rdb;
 use crate::state::client_key::ClientKey;
-use crate::state::replication::seconds;
 use crate::state::server::Server;
 use bytes::Bytes;
 
@@ -13,7 +12,7 @@ impl Server {
         let version = self.config.version.text();
         rdb::write(
             &self.keyspace,
-            &rdb::About { version, seconds: seconds(self.now), origin: origin.as_ref() },
+            &rdb::About { version, seconds: self.clock.seconds(), origin: origin.as_ref() },
         )
     }
 }

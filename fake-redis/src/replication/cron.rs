@@ -1,6 +1,5 @@
 //! What replication does by itself, and at the end of every input.
 
-use crate::state::replication::seconds;
 use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
@@ -8,14 +7,14 @@ use fencepost_machine::WallTime;
 impl Server {
     /// Starts replication when the server is up.
     pub(crate) fn start_replication(&mut self) {
-        self.replication.no_replicas_since = seconds(self.now);
+        self.replication.no_replicas_since = self.clock.seconds();
         self.connect_to_primary();
         self.schedule_replication();
     }
 
     /// Runs when [`Timer::Replication`] is due (`replicationCron`).
     pub(crate) fn replication_cron(&mut self) {
-        if self.asleep_until.is_some() {
+        if self.life.is_asleep() {
             return self.schedule_replication();
         }
         self.advance_failover();
@@ -32,8 +31,8 @@ impl Server {
         if self.is_replica() || !self.replication.replicas.is_empty() {
             self.timers.limit(
                 Timer::Replication,
-                WallTime(self.now.0 + self.replication.period_micros()),
-                self.now,
+                WallTime(self.clock.now().0 + self.replication.period_micros()),
+                self.clock.now(),
             );
         }
     }
@@ -43,7 +42,7 @@ impl Server {
     pub(crate) fn flush_replication(&mut self) {
         self.flush_stream();
         if let Some(message) = self.replication.link.take_message() {
-            self.sends.push(message);
+            self.outbox.send(message);
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::config::RedisVersion;
 use crate::protocol::outgoing::Outgoing;
 use crate::protocol::request::RequestReader;
 use crate::state::client_key::ClientKey;
-use crate::state::replication::{Stage, seconds};
+use crate::state::replication::Stage;
 use crate::state::server::Server;
 use fencepost_machine::Output;
 
@@ -16,17 +16,18 @@ impl Server {
         if !matches!(self.replication.link.stage, Stage::Unconnected) {
             return;
         }
-        let outgoing = Outgoing::connect(&mut self.replication.ids, &host, port, &mut self.outputs);
+        let outgoing =
+            Outgoing::connect(&mut self.replication.ids, &host, port, self.outbox.outputs());
         self.replication.link.outgoing = Some(outgoing);
         self.replication.link.stage = Stage::Connecting;
-        self.replication.link.heard_at = seconds(self.now);
+        self.replication.link.heard_at = self.clock.seconds();
     }
 
     /// Closes the connection to the primary, if there is one, and forgets what came over it and was
     /// not applied.
     pub(crate) fn drop_link(&mut self) {
         if let Some(outgoing) = self.replication.link.outgoing.take() {
-            self.sends.push(Output::Close { connection: outgoing.id });
+            self.outbox.send(Output::Close { connection: outgoing.id });
         }
         self.link_lost();
     }
@@ -41,7 +42,7 @@ impl Server {
         link.reader = RequestReader::default();
         link.unapplied.clear();
         if was_up {
-            self.replication.down_since = Some(seconds(self.now));
+            self.replication.down_since = Some(self.clock.seconds());
             self.discard_transaction(ClientKey::PRIMARY);
         }
     }
@@ -52,7 +53,7 @@ impl Server {
         if !self.is_replica() {
             return;
         }
-        let silent_for = seconds(self.now) - self.replication.link.heard_at;
+        let silent_for = self.clock.seconds() - self.replication.link.heard_at;
         if !matches!(self.replication.link.stage, Stage::Unconnected)
             && silent_for > i64::from(self.config.repl_timeout)
         {

@@ -3,7 +3,7 @@
 
 use crate::state::client::Role;
 use crate::state::client_key::ClientKey;
-use crate::state::replication::{BACKLOG_TTL_SECONDS, Introduction, Replica, SyncRequest, seconds};
+use crate::state::replication::{BACKLOG_TTL_SECONDS, Introduction, Replica, SyncRequest};
 use crate::state::server::Server;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
@@ -43,7 +43,7 @@ impl Server {
         let client = self.client_mut(key);
         client.role = Role::Replica;
         let host = said.address.unwrap_or_else(|| host_of(&client.peer).to_owned());
-        let acknowledged_at = seconds(self.now);
+        let acknowledged_at = self.clock.seconds();
         let port = said.port;
         let replica = Replica {
             client: key,
@@ -108,7 +108,7 @@ impl Server {
         }
         let bytes = self.replication.link.stream.split().freeze();
         for replica in &self.replication.replicas {
-            self.sends.push(Output::Send { connection: replica.connection, bytes: bytes.clone() });
+            self.outbox.send(Output::Send { connection: replica.connection, bytes: bytes.clone() });
         }
     }
 
@@ -120,7 +120,7 @@ impl Server {
         offset: u64,
         synced: Option<u64>,
     ) {
-        let now = seconds(self.now);
+        let now = self.clock.seconds();
         let Some(replica) =
             self.replication.replicas.iter_mut().find(|replica| replica.client == key)
         else {
@@ -142,7 +142,7 @@ impl Server {
         if due && !self.replication.replicas.is_empty() && !self.replication.withholds_pings() {
             self.replication.feed_without_database(&[b"PING"]);
         }
-        let (now, timeout) = (seconds(self.now), i64::from(self.config.repl_timeout));
+        let (now, timeout) = (self.clock.seconds(), i64::from(self.config.repl_timeout));
         let is_lost =
             |replica: &&Replica| !replica.silent && now - replica.acknowledged_at > timeout;
         let lost: Vec<ClientKey> = self

@@ -2,7 +2,7 @@
 //! anything.
 
 use crate::protocol::reply::Reply;
-use crate::state::replication::{Stage, seconds};
+use crate::state::replication::Stage;
 use crate::state::server::Server;
 use std::fmt::Write;
 
@@ -46,11 +46,11 @@ impl Server {
         let _ = write!(text, "connected_slaves:{}\r\n", replication.replicas.len());
         if self.config.min_replicas_to_write > 0 && self.config.min_replicas_max_lag > 0 {
             let good =
-                replication.good_replicas(self.config.min_replicas_max_lag, seconds(self.now));
+                replication.good_replicas(self.config.min_replicas_max_lag, self.clock.seconds());
             let _ = write!(text, "min_slaves_good_slaves:{good}\r\n");
         }
         for (number, replica) in replication.replicas.iter().enumerate() {
-            let lag = seconds(self.now) - replica.acknowledged_at;
+            let lag = self.clock.seconds() - replica.acknowledged_at;
             let (host, port, offset) = (&replica.host, replica.port, replica.acknowledged);
             let _ = write!(
                 text,
@@ -65,7 +65,7 @@ impl Server {
         let replication = &self.replication;
         let Some((host, port)) = &replication.primary else { return };
         let is_up = replication.is_link_up();
-        let now = seconds(self.now);
+        let now = self.clock.seconds();
         let heard = if is_up { now - replication.link.heard_at } else { -1 };
         let offset = if replication.may_continue { replication.offset() } else { 1 };
         let in_transfer = u8::from(matches!(replication.link.stage, Stage::Transfer(_)));

@@ -3,7 +3,6 @@
 use crate::data::rdb::Origin;
 use crate::state::client::Role;
 use crate::state::client_key::ClientKey;
-use crate::state::replication::seconds;
 use crate::state::server::Server;
 
 impl Server {
@@ -62,7 +61,7 @@ impl Server {
         self.replication.history.branch_off(id);
         self.disconnect_replicas();
         self.replication.stream_db = None;
-        self.replication.no_replicas_since = seconds(self.now);
+        self.replication.no_replicas_since = self.clock.seconds();
         self.replication.down_since = None;
         // As a replica it masked expired keys, and now it has to delete them.
         self.schedule_expiry();

@@ -114,7 +114,7 @@ impl Call<'_> {
                 other => other?,
             }
         }
-        if self.server.is_out_of_memory && !declared.allow_oom && !declared.read_only {
+        if self.server.turn.is_out_of_memory() && !declared.allow_oom && !declared.read_only {
             let text = "OOM allow-oom flag is not set on the script, can not run it when used \
              memory > 'maxmemory'";
             return Err(CommandError::fixed(text));

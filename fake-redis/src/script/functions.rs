@@ -206,7 +206,7 @@ fn set_repl(_: &Lua, parts: MultiValue) -> Result<()> {
         );
     };
     let targets = Targets { append_only: flags & 1 != 0, replicas: flags & 2 != 0 };
-    lend::borrow(|run| run.server.effect_targets = targets);
+    lend::borrow(|run| run.server.changes.set_targets(targets));
     Ok(())
 }
 
@@ -215,7 +215,8 @@ fn acl_check_cmd(_: &Lua, parts: MultiValue) -> Result<bool> {
     let Some(name) = parts.front() else {
         return raise("ERR Please specify at least one argument for this redis lib call");
     };
-    let is_command = |name: &[u8]| lend::borrow(|run| run.server.table.find(name).is_some());
+    let is_command =
+        |name: &[u8]| lend::borrow(|run| run.server.commands.table().find(name).is_some());
     if name.as_string().is_none_or(|name| is_command(&name.as_bytes()) != Some(true)) {
         return raise("ERR Invalid command passed to redis.acl_check_cmd()");
     }

@@ -46,7 +46,8 @@ impl Run<'_> {
     /// Whether the script has to end, which was looked at so often. This is `scriptInterrupt` in
     /// script.c.
     pub(crate) fn look(&mut self, looks: u32) -> Option<Ending> {
-        let Some(Attendance { attendant, attend }) = self.server.attendance.clone() else {
+        let Some(Attendance { attendant, attend }) = self.server.long_script.attendance().cloned()
+        else {
             return (looks > LOOKS_MAX).then_some(Ending::Bound);
         };
         let threshold = self.server.config.busy_reply_threshold;
@@ -57,7 +58,7 @@ impl Run<'_> {
         }
         let busy = Busy { caller: self.caller, has_written: self.has_written, is_killed: false };
         let busy = attend(self.server, &*attendant, busy);
-        if self.server.stopped {
+        if self.server.life.is_over() {
             return Some(Ending::ServerStopped);
         }
         busy.is_killed.then_some(Ending::Killed)

@@ -40,17 +40,16 @@ impl<'a> Run<'a> {
         let client = server.client_mut(ClientKey::SCRIPT);
         client.db = db;
         client.protocol = Protocol::Resp2;
-        let (reply, arguments) =
-            (server.spare_reply(), std::mem::take(&mut server.spare_arguments));
-        let began = server.attendance.as_ref().map(|attendance| attendance.attendant.now());
+        let (reply, arguments) = (server.spares.reply(), server.spares.arguments());
+        let began = server.long_script.attendance().map(|attendance| attendance.attendant.now());
         Run { server, caller, began, permissions, has_written: false, arguments, reply }
     }
 
     /// Ends a run: its memory goes back, and what comes next is propagated again.
     pub(crate) fn end(self) {
-        self.server.spare_replies.push(self.reply);
-        self.server.spare_arguments = self.arguments;
-        self.server.effect_targets = Targets::ALL;
+        self.server.spares.keep_reply(self.reply);
+        self.server.spares.keep_arguments(self.arguments);
+        self.server.changes.set_targets(Targets::ALL);
     }
 
     /// Executes the command in `arguments`; its reply is in `reply`. This is `scriptCall` in
@@ -106,7 +105,7 @@ impl<'a> Run<'a> {
             self.server.check_write()?;
         }
         let is_full =
-            self.server.is_out_of_memory && !self.has_written && !self.permissions.allow_oom;
+            self.server.turn.is_out_of_memory() && !self.has_written && !self.permissions.allow_oom;
         if is_full && command.flags.any(Flags::DENYOOM) && !must_be_obeyed {
             return Err(error::OUT_OF_MEMORY);
         }

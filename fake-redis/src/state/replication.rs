@@ -51,8 +51,6 @@ pub(crate) struct Replication {
     pub(crate) may_continue: bool,
     /// Since when there is no link to the primary, in seconds of the wall clock.
     pub(crate) down_since: Option<i64>,
-    /// How long the stream was when the current command began.
-    pub(crate) offset_before: u64,
     /// Clients that wait for acknowledgements.
     pub(crate) waiting: Vec<Waiting>,
     /// The failover that has begun here.
@@ -79,7 +77,6 @@ impl Replication {
             link: Link::default(),
             may_continue: false,
             down_since: None,
-            offset_before: 0,
             waiting: Vec::new(),
             failover: None,
             wants_acknowledgements: false,

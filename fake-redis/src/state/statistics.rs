@@ -59,6 +59,11 @@ pub(crate) struct Calls {
 }
 
 impl Statistics {
+    /// CONFIG RESETSTAT.
+    pub(crate) fn reset(&mut self) {
+        *self = Statistics::default();
+    }
+
     /// How often each command was called, in the order in which they were first sent.
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static CommandInfo, Calls)> {
         self.calls.values().copied()

@@ -92,8 +92,8 @@ proptest! {
         }
         // The third client sent nothing and may only wait for what the others began.
         bench.node.server_mut().end_pause();
-        bench.node.server_mut().asleep_until = None;
-        bench.node.server_mut().config.requirepass = None;
+        bench.node.server_mut().life.wake();
+        bench.node.server_mut().config.set([(&b"requirepass"[..], &b""[..])].into_iter()).unwrap();
         let answer = bench.type_at(2, "PING");
         let is_alive = answer == "+PONG" || bench.closed.iter().any(|closed| closed.0 == 2);
         prop_assert!(is_alive, "answered {}", answer);
