@@ -198,6 +198,11 @@ pub struct NodeConfig {
     pub repl_ping_period: u32,
     /// Whether a replica that lost its primary still answers reads.
     pub replica_serve_stale_data: bool,
+    /// For how many seconds a snapshot for a replica is put off, so that others may share it.
+    pub repl_diskless_sync_delay: u32,
+    /// Whether it starts together with its replicas or its primary as part of a deployment that has
+    /// been running for long: then they are in step at once, whatever the delay is.
+    pub starts_in_step: bool,
     /// Whether a replica refuses writes of its clients.
     pub replica_read_only: bool,
     /// The longest argument in bytes.
@@ -247,6 +252,8 @@ impl Default for NodeConfig {
             repl_timeout: 60,
             repl_ping_period: 10,
             replica_serve_stale_data: true,
+            repl_diskless_sync_delay: 5,
+            starts_in_step: false,
             replica_read_only: true,
             proto_max_bulk_len: 512 * 1024 * 1024,
             client_query_buffer_limit: 1024 * 1024 * 1024,

@@ -10,9 +10,7 @@ impl Server {
         if let Some(error) = self.persistence.denied_write() {
             return Err(error);
         }
-        if !self.is_replica()
-            && !self.replication.has_enough_replicas(&self.config, self.clock.now())
-        {
+        if !self.is_replica() && !self.replication.has_enough_replicas(&self.config) {
             return Err(error::NO_REPLICAS);
         }
         if self.is_replica() && self.config.replica_read_only {

@@ -8,6 +8,11 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Server {
+    /// Counts anew the replicas that acknowledged lately.
+    pub(crate) fn count_good_replicas(&mut self) {
+        self.replication.count_good_replicas(&self.config, self.clock.seconds());
+    }
+
     /// A client's connection is gone; it may have been a replica's.
     pub(crate) fn forget_replica(&mut self, key: ClientKey) {
         let replication = &mut self.replication;
@@ -15,6 +20,9 @@ impl Server {
         replication.waiting.retain(|waiting| waiting.client != key);
         let before = replication.replicas.len();
         replication.replicas.retain(|replica| replica.client != key);
+        if before > replication.replicas.len() {
+            replication.count_good_replicas(&self.config, self.clock.seconds());
+        }
         if before > 0 && replication.replicas.is_empty() {
             replication.no_replicas_since = self.clock.seconds();
             self.schedule_replication();

@@ -46,6 +46,7 @@ fn set(call: &mut Call<'_>) -> CommandResult {
     let changed = call.server.config.set(call.args.from(2).pairs());
     changed.map_err(|(name, refusal)| refused(name, refusal))?;
     call.server.follow_persistence_config();
+    call.server.count_good_replicas();
     call.server.free_memory();
     call.reply.ok();
     Ok(())

@@ -120,6 +120,9 @@ fn replconf(call: &mut Call<'_>) -> CommandResult {
             b"capa" if value.eq_ignore_ascii_case(b"psync2") => {
                 call.server.replication.introduction_mut(client).knows_second_ids = true;
             }
+            b"capa" if value.eq_ignore_ascii_case(b"eof") => {
+                call.server.replication.introduction_mut(client).knows_delimiters = true;
+            }
             b"capa" | b"rdb-only" => {}
             b"ack" => {
                 let synced = if call.args.len() > 4 && call.args.is(3, "fack") {

@@ -1,6 +1,7 @@
 //! Commands about scripts.
 
 use super::help;
+use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
 use crate::protocol::error::{CommandError, CommandResult, NO_SCRIPT, NOT_AN_INTEGER};
 use crate::state::command_info::{Flags, Keys};
@@ -67,6 +68,7 @@ fn evalsha(call: &mut Call<'_>, access: Access) -> CommandResult {
 fn load(call: &mut Call<'_>) -> CommandResult {
     let sha = call.learn_script(call.arg(2))?;
     call.reply.bulk(&sha);
+    propagate_before_7(call);
     Ok(())
 }
 
@@ -85,7 +87,17 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
     }
     call.server.scripts.clear();
     call.reply.ok();
+    propagate_before_7(call);
     Ok(())
+}
+
+/// Until 7.0 replicas and the append-only file were told which scripts were loaded by name, and that
+/// all were forgotten; what EVAL had taught a server they never were.
+fn propagate_before_7(call: &mut Call<'_>) {
+    if call.server.config.version < RedisVersion::V7_0 {
+        let parts: Vec<&[u8]> = call.args.iter().collect();
+        call.state_effect(&parts);
+    }
 }
 
 /// This is `scriptKill` in script.c.

@@ -89,6 +89,7 @@ mod tests {
             backlog_size: 5,
             repl_timeout: 6,
             repl_ping_period: 7,
+            repl_diskless_sync_delay: 14,
             replica_serve_stale_data: false,
             replica_read_only: false,
             proto_max_bulk_len: 8 << 20,

@@ -190,6 +190,11 @@ pub(crate) static ALL: &[Parameter] = &[
         Change::Memory(1, |c, n| c.backlog_size = to_size(n)),
     ),
     row(
+        &["repl-diskless-sync-delay"],
+        |c| c.repl_diskless_sync_delay.to_string(),
+        Change::Count(0, ANY, |c, n| c.repl_diskless_sync_delay = n),
+    ),
+    row(
         &["repl-ping-replica-period", "repl-ping-slave-period"],
         |c| c.repl_ping_period.to_string(),
         Change::Count(1, ANY, |c, n| c.repl_ping_period = n),

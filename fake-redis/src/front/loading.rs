@@ -13,6 +13,7 @@ impl Server {
     /// `aof-load-truncated`; Redis refuses to start if more than the end is damaged.
     pub(crate) fn load_found(&mut self) {
         self.persistence.last_save = self.clock.seconds();
+        self.persistence.synced_in = self.persistence.last_save;
         let Some(image) = self.persistence.found.take() else { return };
         self.life.begin_loading();
         self.load_snapshot(&image);
@@ -32,9 +33,11 @@ impl Server {
             return;
         };
         let now = self.now_ms();
-        let is_primary = !self.is_replica();
+        // At the beginning of an append-only file an expired key stays: what follows may have given
+        // it more time before it expired (`RDBFLAGS_AOF_PREAMBLE` in rdb.c).
+        let drops_expired = !self.is_replica() && !self.persistence.wants_stream();
         let is_gone =
-            |saved: &rdb::SavedKey| is_primary && saved.expires_at_ms.is_some_and(|at| at < now);
+            |saved: &rdb::SavedKey| drops_expired && saved.expires_at_ms.is_some_and(|at| at < now);
         for saved in snapshot.keys.into_iter().filter(|saved| !is_gone(saved)) {
             if saved.db < self.config.databases {
                 self.restore(saved.db, &saved.key, saved.value, saved.expires_at_ms);

@@ -7,10 +7,7 @@ use crate::data::value::Value;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 use crate::state::timers::Timer;
-use fencepost_machine::{KeyChange, WallTime};
-
-/// Redis looks for expired keys ten times a second.
-const ACTIVE_EXPIRY_PERIOD_MICROS: i64 = 100_000;
+use fencepost_machine::KeyChange;
 
 impl Server {
     /// Whether a time of expiry that a command sets means to delete at once: not on a replica, nor
@@ -211,11 +208,7 @@ impl Server {
         if !self.config.active_expire {
             return;
         }
-        let first_expired = expires_at_ms.saturating_add(1).saturating_mul(1_000);
-        let periods = first_expired
-            .saturating_add(ACTIVE_EXPIRY_PERIOD_MICROS - 1)
-            .div_euclid(ACTIVE_EXPIRY_PERIOD_MICROS);
-        let look = periods.saturating_mul(ACTIVE_EXPIRY_PERIOD_MICROS);
-        self.timers.set_at_latest(Timer::ActiveExpiry, WallTime(look));
+        let look = self.clock.next_look(expires_at_ms.saturating_add(1).saturating_mul(1_000));
+        self.timers.set_at_latest(Timer::ActiveExpiry, look);
     }
 }

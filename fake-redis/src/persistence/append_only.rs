@@ -7,6 +7,9 @@ use crate::state::timers::Timer;
 use bytes::Bytes;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
+/// For how many seconds a write waits for a sync that is under way.
+const POSTPONED_SECONDS_MAX: i64 = 2;
+
 impl Server {
     /// Writes what the current input added to the append-only file, before any reply leaves.
     pub(crate) fn flush_append_only(&mut self) {
@@ -19,18 +22,39 @@ impl Server {
     }
 
     fn append_gathered(&mut self) {
-        let persistence = &mut self.persistence;
-        if persistence.appended.is_empty() {
+        if self.persistence.appended.is_empty() || self.postpones_write() {
             return;
         }
+        let persistence = &mut self.persistence;
+        persistence.postponed_since = None;
         persistence.progress.append(self.replication.offset());
         let bytes = persistence.appended.split().freeze();
         self.outbox.want(Output::DiskAppend { bytes });
         match persistence.mode {
             Persistence::Aof { fsync: Fsync::Always } => self.begin_sync(),
-            Persistence::Aof { fsync: Fsync::EverySec } => self.schedule_sync(),
+            Persistence::Aof { fsync: Fsync::EverySec } => self.sync_of_this_second(),
             Persistence::Aof { fsync: Fsync::No } | Persistence::None | Persistence::Rdb => {}
         }
+    }
+
+    /// With `appendfsync everysec`, whether what was gathered stays in memory for now: the file is
+    /// being synced, and writing to it could take as long as that. A process that dies meanwhile
+    /// takes along what it has answered. After two seconds, counted in whole ones, it is written all
+    /// the same.
+    fn postpones_write(&mut self) -> bool {
+        let is_every_second =
+            self.persistence.mode == (Persistence::Aof { fsync: Fsync::EverySec });
+        if !is_every_second || !self.persistence.is_syncing() || self.life.is_over() {
+            return false;
+        }
+        let now = self.clock.seconds();
+        let since = *self.persistence.postponed_since.get_or_insert(now);
+        let is_early = now - since < POSTPONED_SECONDS_MAX;
+        if is_early {
+            let at_latest = WallTime((since + POSTPONED_SECONDS_MAX) * 1_000_000);
+            self.timers.set_at_latest(Timer::Persistence, at_latest);
+        }
+        is_early
     }
 
     /// Writes all data as a snapshot and begins an empty append-only file: what BGREWRITEAOF does,
@@ -66,8 +90,7 @@ impl Server {
                 self.persistence.appended.clear();
                 self.refuse_waiting_for_disk();
             }
-            _ if self.persistence.progress.has_unsynced() => self.schedule_sync(),
-            _ => {}
+            _ => self.sync_in_time(),
         }
     }
 
@@ -77,17 +100,31 @@ impl Server {
         self.outbox.want(Output::DiskSync);
     }
 
-    /// With `appendfsync everysec` the file is synced when the second of the wall clock is over in
-    /// which it was written.
-    fn schedule_sync(&mut self) {
-        let next_second = (self.clock.seconds() + 1) * 1_000_000;
-        self.timers.set_at_latest(Timer::Persistence, WallTime(next_second));
+    /// With `appendfsync everysec` the file is synced at most once in each second of the wall clock:
+    /// at once, or by the first look of `serverCron` in the next second if it was in this one. A sync
+    /// that is still under way counts for the second, too.
+    fn sync_of_this_second(&mut self) {
+        let second = self.clock.seconds();
+        if second > self.persistence.synced_in {
+            self.persistence.synced_in = second;
+            if !self.persistence.is_syncing() {
+                self.begin_sync();
+            }
+        }
+        if self.persistence.progress.has_unsynced() {
+            let look = self.clock.next_look((self.persistence.synced_in + 1) * 1_000_000);
+            self.timers.set_at_latest(Timer::Persistence, look);
+        }
     }
 
-    /// Syncs what was appended since the last sync; the timer only runs if there is something.
+    /// Writes what was postponed for too long, and syncs what no sync covers.
     pub(crate) fn sync_in_time(&mut self) {
         match self.persistence.mode {
-            Persistence::Aof { fsync: Fsync::EverySec } => self.begin_sync(),
+            Persistence::Aof { fsync: Fsync::EverySec }
+                if self.persistence.progress.has_unsynced() =>
+            {
+                self.sync_of_this_second()
+            }
             // What was appended before `appendfsync always` was set.
             Persistence::Aof { fsync: Fsync::Always }
                 if self.persistence.progress.has_unsynced() =>
@@ -99,11 +136,12 @@ impl Server {
     }
 
     /// A full resynchronisation has replaced all data by what the primary sent: so it does on disk
-    /// (`restartAOFAfterSYNC`; the received snapshot becomes the file of snapshots).
+    /// (`restartAOFAfterSYNC`). The received snapshot becomes the file of snapshots also of a server
+    /// that takes none itself, and is what it finds when it starts again, however old it is by then
+    /// (`rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode {
-            Persistence::None => {}
-            Persistence::Rdb => {
+            Persistence::None | Persistence::Rdb => {
                 let image = DiskImage { snapshot: Some(payload), ..DiskImage::default() };
                 self.outbox.want(Output::DiskReplace { image });
             }

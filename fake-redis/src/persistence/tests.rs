@@ -51,10 +51,59 @@ fn a_power_loss_loses_nothing_with_fsync_always() {
 }
 
 #[test]
-fn a_power_loss_loses_about_a_second_with_fsync_every_second() {
-    let lose = |world: &mut World| world.lose_power("redis-1");
-    assert!(!survives(EVERY_SECOND, 0, lose));
-    assert!(survives(EVERY_SECOND, 1_100, lose));
+fn with_fsync_every_second_the_first_write_of_a_second_is_synced_at_once_and_later_ones_wait() {
+    let survivors = |wait_ms| {
+        let (mut world, config) = world(EVERY_SECOND);
+        world.run_for(1_100);
+        world.ask("redis-1", &["SET", "first", "1"]);
+        world.run_for(100);
+        world.ask("redis-1", &["SET", "second", "2"]);
+        world.run_for(wait_ms);
+        world.lose_power("redis-1");
+        world.start_node("redis-1", config);
+        world.ask_text("redis-1", &["MGET", "first", "second"])
+    };
+    assert_eq!(survivors(700), "1 (nil)", "its second is not over");
+    assert_eq!(survivors(900), "1 2", "the next second has begun, and serverCron has looked");
+}
+
+/// What survives a crash of the process so long after SET, where a sync takes `sync_ms` and one was
+/// begun just before.
+fn survives_behind_a_sync(sync_ms: u64, wait_ms: u64) -> bool {
+    let (mut world, config) = world(EVERY_SECOND);
+    world.sync_us = sync_ms * 1_000;
+    world.run_for(1_100);
+    world.ask("redis-1", &["SET", "before", "1"]);
+    assert_eq!(world.ask_text("redis-1", &["SET", "k", "v"]), "OK");
+    world.run_for(wait_ms);
+    world.crash("redis-1");
+    world.start_node("redis-1", config);
+    assert_eq!(world.ask_text("redis-1", &["GET", "before"]), "1");
+    world.ask_text("redis-1", &["GET", "k"]) == "v"
+}
+
+#[test]
+fn a_write_that_waits_for_a_sync_dies_with_the_process_though_it_was_acknowledged() {
+    assert!(!survives_behind_a_sync(300, 200), "the sync is under way");
+    assert!(survives_behind_a_sync(300, 400), "it is done");
+}
+
+#[test]
+fn a_write_waits_for_a_sync_for_no_more_than_two_seconds() {
+    assert!(!survives_behind_a_sync(10_000, 1_800));
+    assert!(survives_behind_a_sync(10_000, 2_100));
+}
+
+#[test]
+fn a_key_whose_time_was_lengthened_after_the_rewrite_outlives_a_restart() {
+    let (mut world, config) = world(ALWAYS);
+    world.ask("redis-1", &["SET", "k", "v", "PX", "1000"]);
+    world.ask("redis-1", &["BGREWRITEAOF"]);
+    world.ask("redis-1", &["PEXPIRE", "k", "60000"]);
+    world.run_for(2_000);
+    world.crash("redis-1");
+    world.start_node("redis-1", config);
+    assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "v");
 }
 
 #[test]
@@ -191,10 +240,10 @@ fn a_rewritten_file_holds_the_same_data() {
 
 #[test]
 fn a_full_resynchronisation_replaces_what_the_disk_of_the_replica_held() {
-    for persistence in [EVERY_SECOND, Persistence::Rdb] {
+    for persistence in [EVERY_SECOND, Persistence::Rdb, Persistence::None] {
         let (mut world, config) = world(persistence);
         world.ask("redis-1", &["SET", "old", "1"]);
-        world.start_node("redis-2", NodeConfig::default());
+        world.start_node("redis-2", at_once());
         world.ask("redis-2", &["SET", "new", "2"]);
         world.ask("redis-1", &["REPLICAOF", "redis-2", "6379"]);
         world.run_for(2_000);
@@ -206,8 +255,28 @@ fn a_full_resynchronisation_replaces_what_the_disk_of_the_replica_held() {
 }
 
 #[test]
+fn a_former_replica_without_persistence_comes_back_with_the_snapshot_of_its_last_synchronisation() {
+    let (mut world, config) = world(Persistence::None);
+    world.start_node("redis-2", at_once());
+    world.ask("redis-2", &["SET", "k", "old"]);
+    world.ask("redis-1", &["REPLICAOF", "redis-2", "6379"]);
+    world.run_for(2_000);
+    world.ask("redis-1", &["REPLICAOF", "NO", "ONE"]);
+    world.ask("redis-1", &["SET", "k", "new"]);
+    world.crash("redis-1");
+    world.start_node("redis-1", config);
+    assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "old");
+}
+
+/// A server whose replicas need not wait for their snapshot.
+fn at_once() -> NodeConfig {
+    NodeConfig { repl_diskless_sync_delay: 0, ..NodeConfig::default() }
+}
+
+#[test]
 fn a_restarted_replica_goes_on_from_its_snapshot() {
-    let (mut world, _) = world(Persistence::None);
+    let mut world = World::new();
+    world.start_node("redis-1", at_once());
     let replica = NodeConfig {
         persistence: Persistence::Rdb,
         replica_of: Some(("redis-1".to_owned(), 6379)),

@@ -21,6 +21,8 @@ impl Server {
         self.check_link();
         self.acknowledge();
         self.check_replicas();
+        self.send_snapshots_in_time();
+        self.count_good_replicas();
         self.replication.cron_runs += 1;
         self.schedule_replication();
     }

@@ -3,7 +3,9 @@
 
 use crate::state::client::Role;
 use crate::state::client_key::ClientKey;
-use crate::state::replication::{BACKLOG_TTL_SECONDS, Introduction, Replica, SyncRequest};
+use crate::state::replication::{
+    BACKLOG_TTL_SECONDS, Introduction, Progress, Replica, SyncRequest,
+};
 use crate::state::server::Server;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
@@ -26,34 +28,81 @@ impl Server {
             }
             SyncRequest::Snapshot => None,
         };
-        match missed {
-            Some(missed) => self.send_missed(connection, &introduction, missed),
-            None => self.send_snapshot(connection, request != SyncRequest::Snapshot),
+        let request_is_silent = request == SyncRequest::Snapshot;
+        let progress = match missed {
+            Some(missed) => {
+                self.send_missed(connection, &introduction, missed);
+                Progress::Follows
+            }
+            None => {
+                self.begin_history();
+                Progress::Waits(self.clock.seconds())
+            }
+        };
+        self.add_replica((key, connection), introduction, request_is_silent, progress);
+        if self.snapshot_delay() == 0 {
+            self.send_snapshots();
         }
-        self.add_replica(key, connection, introduction, request == SyncRequest::Snapshot);
+        self.count_good_replicas();
+    }
+
+    /// Where there is no backlog, one begins with the first replica, in a history of its own.
+    fn begin_history(&mut self) {
+        if !self.replication.history.has_backlog() {
+            let id = self.random.hexadecimal(40);
+            self.replication.history.begin(id, self.config.backlog_size);
+        }
+    }
+
+    /// How many seconds a snapshot is put off so that it may serve several replicas
+    /// (`repl-diskless-sync-delay`). Servers that start together, as parts of a deployment that has
+    /// been running for long, are in step at once.
+    fn snapshot_delay(&self) -> i64 {
+        let is_starting = self.clock.uptime_seconds() == 0;
+        if self.config.starts_in_step && is_starting {
+            0
+        } else {
+            i64::from(self.config.repl_diskless_sync_delay)
+        }
+    }
+
+    /// Takes the snapshot for which replicas wait if one of them has waited for long enough; until
+    /// then an empty line tells them that this server lives.
+    pub(crate) fn send_snapshots_in_time(&mut self) {
+        let now = self.clock.seconds();
+        let mut longest = None;
+        for replica in &self.replication.replicas {
+            if let Progress::Waits(since) = replica.progress {
+                longest = longest.max(Some(now - since));
+                let bytes = Bytes::from_static(b"\n");
+                self.outbox.send(Output::Send { connection: replica.connection, bytes });
+            }
+        }
+        if longest.is_some_and(|waited| waited >= self.snapshot_delay()) {
+            self.send_snapshots();
+        }
     }
 
     fn add_replica(
         &mut self,
-        key: ClientKey,
-        connection: ConnectionId,
+        (key, connection): (ClientKey, ConnectionId),
         said: Introduction,
         silent: bool,
+        progress: Progress,
     ) {
         let client = self.client_mut(key);
         client.role = Role::Replica;
         let host = said.address.unwrap_or_else(|| host_of(&client.peer).to_owned());
-        let acknowledged_at = self.clock.seconds();
-        let port = said.port;
         let replica = Replica {
             client: key,
             connection,
             host,
-            port,
+            port: said.port,
             acknowledged: 0,
             synced: 0,
-            acknowledged_at,
+            acknowledged_at: self.clock.seconds(),
             silent,
+            progress,
         };
         self.replication.replicas.push(replica);
         self.schedule_replication();
@@ -74,18 +123,16 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Sends a snapshot. Redis forks for it; here it is taken and sent at once
-    /// (`repl-diskless-sync-delay 0`), in the form that states its length.
-    fn send_snapshot(&mut self, connection: ConnectionId, wants_header: bool) {
-        if !self.replication.history.has_backlog() {
-            let id = self.random.hexadecimal(40);
-            self.replication.history.begin(id, self.config.backlog_size);
+    /// Sends those who wait for it a snapshot. Redis forks for it; here it is taken and sent at
+    /// once. Redis does not know its length beforehand, and goes on only when the replica has
+    /// acknowledged the whole; a replica that does not understand that is told the length.
+    fn send_snapshots(&mut self) {
+        let waits = |replica: &Replica| !replica.is_online();
+        if !self.replication.replicas.iter().any(waits) {
+            return;
         }
-        let history = &self.replication.history;
-        if wants_header {
-            let header = format!("+FULLRESYNC {} {}\r\n", history.id(), history.offset());
-            self.send(connection, Bytes::from(header));
-        }
+        // What the others have not been sent yet belongs to the snapshot.
+        self.flush_stream();
         // The new replica does not know which database the stream has selected. A replica's own
         // replicas get its primary's stream as it is, and so have to be told which database that
         // has selected.
@@ -93,9 +140,28 @@ impl Server {
             self.replication.stream_db = None;
         }
         let payload = self.snapshot();
-        let mut message = BytesMut::from(format!("${}\r\n", payload.len()).as_bytes());
-        message.extend_from_slice(&payload);
-        self.send(connection, message.freeze());
+        let history = &self.replication.history;
+        let header = format!("+FULLRESYNC {} {}\r\n", history.id(), history.offset());
+        let now = self.clock.seconds();
+        for replica in self.replication.replicas.iter_mut().filter(|replica| waits(replica)) {
+            let connection = replica.connection;
+            let introduction = self.replication.introductions.get(&replica.client);
+            let is_delimited = !replica.silent
+                && introduction.is_some_and(|introduction| introduction.knows_delimiters);
+            if !replica.silent {
+                let bytes = Bytes::from(header.clone());
+                self.outbox.send(Output::Send { connection, bytes });
+            }
+            let bytes = if is_delimited {
+                delimited(&payload, &self.random.hexadecimal(40))
+            } else {
+                Bytes::from([format!("${}\r\n", payload.len()).as_bytes(), &payload].concat())
+            };
+            self.outbox.send(Output::Send { connection, bytes });
+            replica.acknowledged_at = now;
+            replica.progress =
+                if is_delimited { Progress::Loads(BytesMut::new()) } else { Progress::Follows };
+        }
     }
 
     /// Sends every replica what the stream has gained.
@@ -107,8 +173,15 @@ impl Server {
             return;
         }
         let bytes = self.replication.link.stream.split().freeze();
-        for replica in &self.replication.replicas {
-            self.outbox.send(Output::Send { connection: replica.connection, bytes: bytes.clone() });
+        for replica in &mut self.replication.replicas {
+            let connection = replica.connection;
+            match &mut replica.progress {
+                Progress::Waits(_) => {}
+                Progress::Loads(held) => held.extend_from_slice(&bytes),
+                Progress::Follows => {
+                    self.outbox.send(Output::Send { connection, bytes: bytes.clone() })
+                }
+            }
         }
     }
 
@@ -129,6 +202,11 @@ impl Server {
         replica.acknowledged = replica.acknowledged.max(offset);
         replica.synced = replica.synced.max(synced.unwrap_or(0));
         replica.acknowledged_at = now;
+        if let Progress::Loads(held) = &mut replica.progress {
+            let (connection, bytes) = (replica.connection, held.split().freeze());
+            replica.progress = Progress::Follows;
+            self.outbox.send(Output::Send { connection, bytes });
+        }
         self.serve_waiting();
     }
 
@@ -143,8 +221,9 @@ impl Server {
             self.replication.feed_without_database(&[b"PING"]);
         }
         let (now, timeout) = (self.clock.seconds(), i64::from(self.config.repl_timeout));
-        let is_lost =
-            |replica: &&Replica| !replica.silent && now - replica.acknowledged_at > timeout;
+        let is_lost = |replica: &&Replica| {
+            replica.is_online() && !replica.silent && now - replica.acknowledged_at > timeout
+        };
         let lost: Vec<ClientKey> = self
             .replication
             .replicas
@@ -170,6 +249,12 @@ impl Server {
             self.replication.replicas.iter().map(|replica| replica.client).collect();
         all.into_iter().for_each(|key| self.disconnect(key));
     }
+}
+
+/// A snapshot between two lines of which only the first announces the second.
+fn delimited(payload: &[u8], delimiter: &str) -> Bytes {
+    let announcement = format!("$EOF:{delimiter}\r\n");
+    Bytes::from([announcement.as_bytes(), payload, delimiter.as_bytes()].concat())
 }
 
 /// The host of `host:port`.

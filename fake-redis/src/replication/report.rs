@@ -14,8 +14,9 @@ impl Server {
             reply.array(3);
             reply.bulk(b"master");
             reply.integer(replication.offset() as i64);
-            reply.array(replication.replicas.len());
-            for replica in &replication.replicas {
+            let online = || replication.replicas.iter().filter(|replica| replica.is_online());
+            reply.array(online().count());
+            for replica in online() {
                 reply.array(3);
                 reply.bulk(replica.host.as_bytes());
                 reply.bulk_integer(i64::from(replica.port));
@@ -45,16 +46,19 @@ impl Server {
         self.write_primary(text);
         let _ = write!(text, "connected_slaves:{}\r\n", replication.replicas.len());
         if self.config.min_replicas_to_write > 0 && self.config.min_replicas_max_lag > 0 {
-            let good =
-                replication.good_replicas(self.config.min_replicas_max_lag, self.clock.seconds());
+            let good = replication.good_replicas;
             let _ = write!(text, "min_slaves_good_slaves:{good}\r\n");
         }
         for (number, replica) in replication.replicas.iter().enumerate() {
-            let lag = self.clock.seconds() - replica.acknowledged_at;
+            let (state, lag) = if replica.is_online() {
+                ("online", self.clock.seconds() - replica.acknowledged_at)
+            } else {
+                ("wait_bgsave", 0)
+            };
             let (host, port, offset) = (&replica.host, replica.port, replica.acknowledged);
             let _ = write!(
                 text,
-                "slave{number}:ip={host},port={port},state=online,offset={offset},lag={lag}\r\n"
+                "slave{number}:ip={host},port={port},state={state},offset={offset},lag={lag}\r\n"
             );
         }
         self.write_history(text);

@@ -15,7 +15,7 @@ mod waiting;
 
 /// A server on its own.
 fn primary() -> NodeConfig {
-    NodeConfig::default()
+    NodeConfig { repl_diskless_sync_delay: 0, ..NodeConfig::default() }
 }
 
 /// A server that follows `redis-1`.

@@ -138,7 +138,8 @@ fn machine(
         return Ok((boot, files));
     }
     let replica_of = (part == Part::Replica).then_some((master.host, master.port));
-    let config = NodeConfig { host, port, replica_of, ..options.node.clone() };
+    let config =
+        NodeConfig { host, port, replica_of, starts_in_step: true, ..options.node.clone() };
     let boot: Boot = Box::new(move |attendant| {
         Box::new(Node::attended(config, image, seed(index), wall_clock(), attendant))
     });

@@ -25,6 +25,10 @@ pub(crate) struct PersistenceState {
     /// How many syncs were begun and how many are done.
     pub(crate) syncs_begun: u64,
     pub(crate) syncs_done: u64,
+    /// With `appendfsync everysec`: the second in which the file was last synced.
+    pub(crate) synced_in: i64,
+    /// Since which second what was gathered waits for a sync that is under way.
+    pub(crate) postponed_since: Option<i64>,
     /// What of the replication stream is safe.
     pub(crate) progress: Progress,
     /// Messages that leave once the sync of this number is done.
@@ -44,6 +48,8 @@ impl PersistenceState {
             rewrite: false,
             syncs_begun: 0,
             syncs_done: 0,
+            synced_in: 0,
+            postponed_since: None,
             progress: Progress::default(),
             held: VecDeque::new(),
             last_save: 0,
@@ -68,8 +74,12 @@ impl PersistenceState {
 
     /// Whether a sync must be done before a reply may leave, and is not.
     pub(crate) fn awaits_sync(&self) -> bool {
-        self.mode == (Persistence::Aof { fsync: Fsync::Always })
-            && self.syncs_done < self.syncs_begun
+        self.mode == (Persistence::Aof { fsync: Fsync::Always }) && self.is_syncing()
+    }
+
+    /// Whether a sync has begun that is not done.
+    pub(crate) fn is_syncing(&self) -> bool {
+        self.syncs_done < self.syncs_begun
     }
 
     /// Takes an effect for the append-only file, with a SELECT before it if its database is another

@@ -11,7 +11,7 @@ mod waiting;
 pub(crate) use failover::{Failover, FailoverOrder, Phase};
 pub(crate) use history::History;
 pub(crate) use link::{Link, Stage};
-pub(crate) use replica::{Introduction, Replica, SyncRequest};
+pub(crate) use replica::{Introduction, Progress, Replica, SyncRequest};
 pub(crate) use step::Step;
 pub(crate) use transfer::{End, Transfer};
 pub(crate) use waiting::{Goal, Waiting};
@@ -21,7 +21,6 @@ use crate::data::random::Random;
 use crate::data::rdb::Origin;
 use crate::protocol::outgoing::OutgoingIds;
 use crate::state::client_key::ClientKey;
-use fencepost_machine::WallTime;
 use std::collections::BTreeMap;
 
 /// How often `replicationCron` runs, in microseconds.
@@ -42,6 +41,8 @@ pub(crate) struct Replication {
     pub(crate) stream_db: Option<usize>,
     /// Those who follow this server, in the order in which they came.
     pub(crate) replicas: Vec<Replica>,
+    /// How many of them acknowledged lately, when they were last counted.
+    pub(crate) good_replicas: usize,
     /// What clients said of themselves by REPLCONF, before they became replicas.
     pub(crate) introductions: BTreeMap<ClientKey, Introduction>,
     /// The connection to the primary.
@@ -73,6 +74,7 @@ impl Replication {
             history: History::new(random.hexadecimal(40)),
             stream_db: None,
             replicas: Vec::new(),
+            good_replicas: 0,
             introductions: BTreeMap::new(),
             link: Link::default(),
             may_continue: false,
@@ -121,14 +123,10 @@ impl Replication {
     }
 
     /// Whether enough replicas acknowledged lately for writes to be taken
-    /// (`min-replicas-to-write`). The age is counted in whole seconds, as in
-    /// `refreshGoodSlavesCount`.
-    pub(crate) fn has_enough_replicas(&self, config: &NodeConfig, now: WallTime) -> bool {
-        if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
-            return true;
-        }
-        self.good_replicas(config.min_replicas_max_lag, seconds(now))
-            >= config.min_replicas_to_write as usize
+    /// (`min-replicas-to-write`).
+    pub(crate) fn has_enough_replicas(&self, config: &NodeConfig) -> bool {
+        config.min_replicas_max_lag == 0
+            || self.good_replicas >= config.min_replicas_to_write as usize
     }
 
     /// Where in the history the data stands, for a snapshot; `None` if that means nothing
@@ -141,9 +139,4 @@ impl Replication {
         };
         Some(Origin { id: self.history.id().to_owned(), offset: self.history.offset(), stream_db })
     }
-}
-
-/// Whole seconds of the wall clock, as `server.unixtime`.
-pub(crate) fn seconds(now: WallTime) -> i64 {
-    now.0.div_euclid(1_000_000)
 }

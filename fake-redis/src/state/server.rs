@@ -117,7 +117,7 @@ impl Server {
         let run_id = random.hexadecimal(40);
         let replication = Replication::new(&config, &mut random);
         Server {
-            clock: Clock::started(now),
+            clock: Clock::started(now, seed),
             life: Life::new(run_id),
             outbox: Outbox::default(),
             roster: Roster::new(now),

@@ -32,6 +32,20 @@ fn before_7_0_replicas_are_told_spans() {
     assert_eq!(bench.propagated(), format!("SET PXAT PXAT PXAT {at} | PEXPIREAT PXAT {}", at + 1));
 }
 
+/// eval.c of 6.2: what SCRIPT LOAD taught a primary its replicas know too, what EVAL did they do not.
+#[test]
+fn before_7_0_replicas_are_told_of_loaded_scripts() {
+    for (version, told) in
+        [(RedisVersion::V6_2, "SCRIPT LOAD return 1 | SCRIPT FLUSH"), (RedisVersion::V7_0, "")]
+    {
+        let mut bench = at_version(version);
+        bench.run("SCRIPT LOAD \"return 1\"");
+        bench.run("EVAL \"return 2\" 0");
+        bench.run("SCRIPT FLUSH");
+        assert_eq!(bench.propagated(), told);
+    }
+}
+
 /// The texts of 6.2 that libraries have parsed.
 #[test]
 fn before_7_0_errors_read_differently() {

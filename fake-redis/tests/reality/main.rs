@@ -11,6 +11,7 @@ mod differential;
 mod fakes;
 mod oddities;
 mod real;
+mod restarts;
 mod sentinel_file;
 mod sequences;
 mod statistics;

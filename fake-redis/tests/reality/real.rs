@@ -32,12 +32,16 @@ impl RealRedis {
     /// A redis-server without persistence and with these options. `None` if there is no such
     /// program, which has then been said.
     pub(crate) fn start(options: &[&str]) -> Option<RealRedis> {
+        RealRedis::start_in(tempfile::tempdir().unwrap(), options)
+    }
+
+    fn start_in(folder: tempfile::TempDir, options: &[&str]) -> Option<RealRedis> {
         let port = free_port();
         let number = port.to_string();
         let mut all =
             vec!["--port", &number, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
         all.extend(options);
-        RealRedis::run("redis-server", port, &all, tempfile::tempdir().unwrap())
+        RealRedis::run("redis-server", port, &all, folder)
     }
 
     /// A redis-sentinel that watches `mymaster` alone.
@@ -86,6 +90,13 @@ impl RealRedis {
             TcpStream::connect(("127.0.0.1", port)).ok()
         });
         Some(real)
+    }
+
+    /// Kills it and starts it again in the same folder, with these options.
+    pub(crate) fn restart(mut self, options: &[&str]) -> Option<RealRedis> {
+        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
+        drop(self);
+        RealRedis::start_in(folder, options)
     }
 
     /// A connection to it.

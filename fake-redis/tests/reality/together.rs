@@ -56,6 +56,11 @@ fn contents(client: &mut Client) -> Vec<String> {
     lines
 }
 
+/// A server whose replicas need not wait for their snapshot.
+fn at_once() -> NodeConfig {
+    NodeConfig { repl_diskless_sync_delay: 0, ..NodeConfig::default() }
+}
+
 /// Waits until a server has a key with this value.
 #[track_caller]
 fn wait_for_value(client: &mut Client, key: &str, value: &str) {
@@ -67,7 +72,7 @@ fn wait_for_value(client: &mut Client, key: &str, value: &str) {
 
 #[test]
 fn a_real_server_follows_a_fake_one_by_full_and_partial_resynchronisation() {
-    let fakes = Fakes::start(ServeOptions::default());
+    let fakes = Fakes::start(ServeOptions { node: at_once(), ..ServeOptions::default() });
     let mut primary = fakes.client(0);
     fill(&mut primary);
     let Some(real) = RealRedis::start(&["--replicaof", &format!("127.0.0.1 {}", fakes.ports[0])])
@@ -129,7 +134,7 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
 
 #[test]
 fn failover_hands_the_place_of_a_primary_to_a_real_server_and_back() {
-    let fakes = Fakes::start(ServeOptions::default());
+    let fakes = Fakes::start(ServeOptions { node: at_once(), ..ServeOptions::default() });
     let mut fake = fakes.client(0);
     fake.run("SET k 1");
     let Some(real) = RealRedis::start(&["--replicaof", &format!("127.0.0.1 {}", fakes.ports[0])])

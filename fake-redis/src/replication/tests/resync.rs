@@ -1,6 +1,7 @@
 //! Who may go on where it was, and who has to start again.
 
-use super::{changes, deployment, field};
+use super::{changes, deployment, field, primary, replica};
+use crate::config::NodeConfig;
 use crate::world::World;
 use fencepost_machine::KeyChange;
 use redis_protocol::resp2::types::BytesFrame;
@@ -150,4 +151,35 @@ fn following_the_same_primary_again_changes_nothing() {
         "-ERR Invalid master port"
     );
     assert_eq!(world.ask_text("redis-1", &["REPLICAOF", "NO", "ONE"]), "OK");
+}
+
+#[test]
+fn a_snapshot_waits_for_other_replicas_and_nobody_counts_meanwhile() {
+    let mut world = World::new();
+    world.start_node("redis-1", NodeConfig { repl_diskless_sync_delay: 5, ..primary() });
+    world.run_for(1_500);
+    world.ask("redis-1", &["SET", "k", "v"]);
+    world.start_node("redis-2", replica());
+    world.run_for(2_000);
+    world.start_node("redis-3", replica());
+    world.run_for(2_000);
+    assert_eq!(field(&mut world, "redis-1", "connected_slaves"), "2");
+    assert!(field(&mut world, "redis-1", "slave0").contains("state=wait_bgsave"));
+    assert_eq!(world.ask_text("redis-1", &["WAIT", "1", "100"]), "0");
+    assert_eq!(world.ask_text("redis-2", &["GET", "k"]), "(nil)");
+    world.run_for(3_000);
+    for host in ["redis-2", "redis-3"] {
+        assert_eq!(world.ask_text(host, &["GET", "k"]), "v", "{host} shares the snapshot");
+    }
+    assert_eq!(world.ask_text("redis-1", &["WAIT", "2", "100"]), "2", "acknowledged at once");
+}
+
+#[test]
+fn servers_that_start_in_step_do_not_wait_for_each_other() {
+    let mut world = World::new();
+    let config = NodeConfig { starts_in_step: true, ..NodeConfig::default() };
+    world.start_node("redis-1", config.clone());
+    world.start_node("redis-2", NodeConfig { replica_of: replica().replica_of, ..config });
+    world.run_for(100);
+    assert_eq!(world.ask_text("redis-1", &["WAIT", "1", "100"]), "1");
 }

@@ -130,3 +130,26 @@ fn the_answer_to_wait_holds_nothing_of_a_script_before_it() {
     world.call(client, &["EVAL", "redis.call('SET', KEYS[1], 'v')", "1", "k"]);
     assert_eq!(text(&world.call(client, &["WAIT", "1", "1000"])), "1");
 }
+
+/// Replicas are counted once a second: a write is taken for up to a second after the last good one
+/// has become too old, and refused for as long after one is good again, unless it comes anew.
+#[test]
+fn min_replicas_go_by_the_count_of_the_last_second() {
+    let mut world = deployment(1, |config| {
+        config.min_replicas_to_write = 1;
+        config.min_replicas_max_lag = 3;
+    });
+    world.cut("redis-1", "redis-2");
+    let mut counts = Vec::new();
+    while counts.last() != Some(&"0".to_owned()) {
+        let is_taken = world.ask_text("redis-1", &["SET", "k", "v"]) == "OK";
+        let count = super::field(&mut world, "redis-1", "min_slaves_good_slaves");
+        assert_eq!(is_taken, count == "1");
+        counts.push(count);
+        world.run_for(20);
+    }
+    let lag = super::field(&mut world, "redis-1", "slave0");
+    assert!(lag.ends_with("lag=4"), "{lag}");
+    world.ask("redis-1", &["CONFIG", "SET", "min-replicas-max-lag", "10"]);
+    assert_eq!(world.ask_text("redis-1", &["SET", "k", "v"]), "OK", "CONFIG SET counts anew");
+}

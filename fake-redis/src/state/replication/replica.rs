@@ -1,6 +1,7 @@
 //! Those who follow this server.
 
 use super::Replication;
+use crate::config::NodeConfig;
 use crate::protocol::outgoing::encode_command;
 use crate::state::client_key::ClientKey;
 use bytes::BytesMut;
@@ -15,9 +16,24 @@ pub(crate) struct Introduction {
     pub(crate) address: Option<String>,
     /// Whether it understands that the id of the history changes (`capa psync2`).
     pub(crate) knows_second_ids: bool,
+    /// Whether it can take a snapshot whose length is not known beforehand (`capa eof`).
+    pub(crate) knows_delimiters: bool,
 }
 
-/// A server that follows this one. It is in step from the moment at which its snapshot was sent.
+/// How far a replica has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// It waits for a snapshot, since this second of the wall clock (`wait_bgsave`).
+    Waits(i64),
+    /// It was sent a snapshot, and loads it. What the stream has gained since then is sent with its
+    /// first acknowledgement (`repl_start_cmd_stream_on_ack`).
+    Loads(BytesMut),
+    /// It gets the stream.
+    Follows,
+}
+
+/// A server that follows this one. It counts as online from the moment at which its snapshot was
+/// sent, as in Redis, before it has loaded it.
 #[derive(Debug)]
 pub(crate) struct Replica {
     /// Its client.
@@ -37,6 +53,15 @@ pub(crate) struct Replica {
     pub(crate) acknowledged_at: i64,
     /// Whether it never acknowledges: it came with SYNC.
     pub(crate) silent: bool,
+    /// How far it has come.
+    pub(crate) progress: Progress,
+}
+
+impl Replica {
+    /// Whether it was sent all data.
+    pub(crate) fn is_online(&self) -> bool {
+        !matches!(self.progress, Progress::Waits(_))
+    }
 }
 
 /// How a client asks to be a replica.
@@ -54,11 +79,18 @@ pub(crate) enum SyncRequest<'a> {
 }
 
 impl Replication {
-    /// How many replicas acknowledged within that many seconds.
-    pub(crate) fn good_replicas(&self, lag_max: u32, now_seconds: i64) -> usize {
-        let is_good =
-            |replica: &&Replica| now_seconds - replica.acknowledged_at <= i64::from(lag_max);
-        self.replicas.iter().filter(is_good).count()
+    /// Counts the replicas that acknowledged lately. The age is counted in whole seconds, and the
+    /// count stands until the next one: a write is not judged by its own instant
+    /// (`refreshGoodSlavesCount`).
+    pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
+        if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
+            return;
+        }
+        let lag_max = i64::from(config.min_replicas_max_lag);
+        let is_good = |replica: &&Replica| {
+            replica.is_online() && now_seconds - replica.acknowledged_at <= lag_max
+        };
+        self.good_replicas = self.replicas.iter().filter(is_good).count();
     }
 
     /// What a client said of itself, to be completed.

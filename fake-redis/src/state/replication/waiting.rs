@@ -1,6 +1,6 @@
 //! Clients that wait until their writes are elsewhere, or on disk.
 
-use super::Replication;
+use super::{Replica, Replication};
 use crate::state::client_key::ClientKey;
 
 /// What is to become of a write before its client is answered.
@@ -36,11 +36,13 @@ pub(crate) struct Waiting {
 impl Replication {
     /// How many replicas have acknowledged that much of the stream.
     pub(crate) fn acknowledged(&self, offset: u64) -> usize {
-        self.replicas.iter().filter(|replica| replica.acknowledged >= offset).count()
+        let has_it = |replica: &&Replica| replica.is_online() && replica.acknowledged >= offset;
+        self.replicas.iter().filter(has_it).count()
     }
 
     /// How many replicas have that much of the stream safe on disk.
     pub(crate) fn synced(&self, offset: u64) -> usize {
-        self.replicas.iter().filter(|replica| replica.synced >= offset).count()
+        let has_it = |replica: &&Replica| replica.is_online() && replica.synced >= offset;
+        self.replicas.iter().filter(has_it).count()
     }
 }

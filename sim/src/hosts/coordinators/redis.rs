@@ -75,13 +75,16 @@ fn redis(ground: &Ground<'_>, node: Node) -> Factory {
         has_config_file: true,
         persistence: persistence(scenario.persistence),
         min_replicas_to_write: u32::from(scenario.min_replicas),
-        active_expire: false,
         tap_prefix: ground.tap_prefix.clone(),
         ..NodeConfig::default()
     };
     let mut ids = ground.seed.stream(Stream::Server(node));
+    // A deployment that has been running for a while: its replicas have long been in step.
+    let mut starts_in_step = true;
     Box::new(move |image, now| {
-        Box::new(fake_redis::Node::new(config.clone(), image, ids.next_u64(), now.wall))
+        let config = NodeConfig { starts_in_step, ..config.clone() };
+        starts_in_step = false;
+        Box::new(fake_redis::Node::new(config, image, ids.next_u64(), now.wall))
     })
 }
 
