@@ -205,7 +205,9 @@ impl Server {
         if let Progress::Loads(held) = &mut replica.progress {
             let (connection, bytes) = (replica.connection, held.split().freeze());
             replica.progress = Progress::Follows;
-            self.outbox.send(Output::Send { connection, bytes });
+            if !bytes.is_empty() {
+                self.outbox.send(Output::Send { connection, bytes });
+            }
         }
         self.serve_waiting();
     }
