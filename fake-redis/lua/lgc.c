@@ -370,6 +370,7 @@ static void freeobj (lua_State *L, GCObject *o) {
     }
     case LUA_TSTRING: {
       G(L)->strt.nuse--;
+      if (G(L)->recent == rawgco2ts(o)) G(L)->recent = NULL;  /* fencepost */
       luaM_freemem(L, o, sizestring(gco2ts(o)));
       break;
     }

@@ -75,7 +75,13 @@ static TString *newlstr (lua_State *L, const char *str, size_t l,
 TString *luaS_newlstr (lua_State *L, const char *str, size_t l) {
   GCObject *o;
   unsigned int h = cast(unsigned int, l);  /* seed */
+  TString *recent = G(L)->recent;
   if (l >= LONG_STRING) lua_charge(L, l / BYTES_PER_UNIT);
+  if (l >= RECENT_STRING && recent != NULL && recent->tsv.len == l &&
+      memcmp(str, getstr(recent), l) == 0) {  /* fencepost */
+    if (isdead(G(L), obj2gco(recent))) changewhite(obj2gco(recent));
+    return recent;
+  }
   size_t step = 1;
   size_t l1;
   for (l1=l; l1>=step; l1-=step)  /* compute hash */
@@ -87,10 +93,12 @@ TString *luaS_newlstr (lua_State *L, const char *str, size_t l) {
     if (ts->tsv.len == l && (memcmp(str, getstr(ts), l) == 0)) {
       /* string may be dead */
       if (isdead(G(L), o)) changewhite(o);
-      return ts;
+      return l >= RECENT_STRING ? G(L)->recent = ts : ts;
     }
   }
-  return newlstr(L, str, l, h);  /* not found */
+  recent = newlstr(L, str, l, h);  /* not found */
+  if (l >= RECENT_STRING) G(L)->recent = recent;
+  return recent;
 }
 
 

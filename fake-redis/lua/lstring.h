@@ -15,6 +15,8 @@
 
 /* fencepost: strings of so many bytes take time, an instruction's for so many */
 #define LONG_STRING	512
+/* fencepost: from this length on a string is compared with the last one before it is hashed */
+#define RECENT_STRING	24
 #define BYTES_PER_UNIT	16
 
 #define sizestring(s)	(sizeof(union TString)+((s)->len+1)*sizeof(char))

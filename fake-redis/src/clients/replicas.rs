@@ -47,9 +47,9 @@ impl Server {
     /// writes only, before that for everybody's.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
-        let client = self.client(key);
         let wrote = offset != self.turn.offset_before();
-        if wrote || self.config.version < RedisVersion::V7_2 && !client.transaction.open {
+        let counts_others = self.config.version < RedisVersion::V7_2;
+        if wrote || counts_others && !self.client(key).transaction.open {
             self.client_mut(key).write_offset = offset;
         }
     }

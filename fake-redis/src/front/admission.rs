@@ -6,7 +6,7 @@
 use crate::protocol::args::Args;
 use crate::protocol::error;
 use crate::protocol::error::CommandError;
-use crate::state::client::Role;
+use crate::state::client::{Client, Role};
 use crate::state::client_key::ClientKey;
 use crate::state::command_info::Flags;
 use crate::state::pause::PauseScope;
@@ -41,9 +41,10 @@ impl Server {
             Some(command) if command.accepts(args.len()) => command,
             _ => self.resolve(args)?,
         };
-        let role = self.client(key).role;
+        let client = self.client(key);
+        let (role, in_transaction) = (client.role, client.transaction.open);
         if !role.must_be_obeyed() {
-            self.check_client(key, command)?;
+            self.check_client(client, command)?;
             self.check_server(key, command)?;
         }
         if !matches!(role, Role::Replica | Role::Operator)
@@ -52,14 +53,13 @@ impl Server {
         {
             return Ok(Admission::Postpone);
         }
-        if self.client(key).transaction.open && !is_transaction_control(command) {
+        if in_transaction && !is_transaction_control(command) {
             return Ok(Admission::Queue(command));
         }
         Ok(Admission::Execute(command))
     }
 
-    fn check_client(&self, key: ClientKey, command: &Command) -> Result<(), CommandError> {
-        let client = self.client(key);
+    fn check_client(&self, client: &Client, command: &Command) -> Result<(), CommandError> {
         let needs_password = self.config.requirepass.is_some() && !client.authenticated;
         if needs_password && !command.flags.any(Flags::NO_AUTH) {
             return Err(error::NO_AUTH);
@@ -100,12 +100,13 @@ impl Server {
         if nature.writes {
             self.check_write()?;
         }
-        if self.client(key).is_only_listening() && !is_allowed_while_listening(command) {
+        let client = self.client(key);
+        if client.is_only_listening() && !is_allowed_while_listening(command) {
             return Err(only_listening(command));
         }
         self.check_state(command)?;
         let touches_keys = nature.may_replicate || command.flags.any(Flags::READONLY);
-        if self.client(key).role == Role::Replica && touches_keys {
+        if client.role == Role::Replica && touches_keys {
             return Err(error::REPLICA_KEYSPACE);
         }
         Ok(())

@@ -76,18 +76,11 @@ impl Server {
         };
         if client.closing {
             self.close_after_replies(key);
-        } else {
-            self.look_for_command_first(key);
+        } else if client.reader.pending() > 0 && !client.blocked {
+            // As Redis, which serves all that it read of one client before it turns to the next.
+            self.look_for_command(key);
+            self.roster.prefer(key);
         }
-    }
-
-    /// As Redis, which serves all that it read of one client before it turns to the next.
-    fn look_for_command_first(&mut self, key: ClientKey) {
-        if self.client(key).reader.pending() == 0 || self.client(key).blocked {
-            return;
-        }
-        self.look_for_command(key);
-        self.roster.prefer(key);
     }
 
     /// Admits and executes, queues or refuses one command; false if it has to wait. This is

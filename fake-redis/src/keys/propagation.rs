@@ -41,10 +41,14 @@ impl Server {
 
     /// Propagates what was noted, in a MULTI and EXEC of its own if it is more than one command, as
     /// `propagatePendingCommands` does.
+    #[inline]
     pub(crate) fn flush_effects(&mut self) {
-        if self.changes.waiting() == 0 {
-            return;
+        if self.changes.waiting() > 0 {
+            self.flush_noted();
         }
+    }
+
+    fn flush_noted(&mut self) {
         let effects = self.changes.take();
         match effects.items() {
             [first, .., last] => {

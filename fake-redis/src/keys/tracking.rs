@@ -105,12 +105,10 @@ impl Server {
     /// CLIENT CACHING holds for one command: for a transaction until its end.
     pub(crate) fn forget_caching(&mut self, key: ClientKey) {
         let client = self.client_mut(key);
+        let Some(wishes) = &mut client.tracking else { return };
         let is_about_clients =
             client.last_command.is_some_and(|command| command.full_name.starts_with("client|"));
-        if let Some(wishes) = &mut client.tracking
-            && !client.transaction.open
-            && !is_about_clients
-        {
+        if !client.transaction.open && !is_about_clients {
             wishes.caching = false;
         }
     }
@@ -162,6 +160,9 @@ impl Server {
     /// Sends what the command of a client has made known to that client itself, once it has its
     /// reply.
     pub(crate) fn tell_pending(&mut self, key: ClientKey) {
+        if self.tracking.pending.is_empty() {
+            return;
+        }
         for pending in std::mem::take(&mut self.tracking.pending) {
             match pending {
                 Pending::Key(changed) => self.tell_changed(key, &array(&[&*changed])),

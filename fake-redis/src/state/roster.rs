@@ -80,6 +80,7 @@ impl Roster {
     }
 
     /// The client behind a connection.
+    #[inline]
     pub(crate) fn behind(&self, connection: ConnectionId) -> Option<ClientKey> {
         self.connections.get(&connection).copied()
     }

@@ -72,12 +72,10 @@ impl Network {
     /// The least and the most that a message takes, in quanta.
     fn range(&self, from: usize, to: usize) -> (u64, u64) {
         let (low, high) = self.latency_quanta;
+        let Some([a, b]) = self.slow_link else { return (low, high) };
         let ends = [self.nodes[from].machine(), self.nodes[to].machine()];
-        match self.slow_link {
-            None => (low, high),
-            Some([a, b]) if ends == [a, b] || ends == [b, a] => (high, high),
-            Some(_) => (low, low),
-        }
+        let is_slow = ends == [a, b] || ends == [b, a];
+        if is_slow { (high, high) } else { (low, low) }
     }
 
     /// How long a message that is sent now takes.
