@@ -7,6 +7,7 @@
 mod cache;
 mod keeper;
 mod server;
+mod state;
 mod world;
 
 pub(crate) use server::{Answer, Call, normal};
