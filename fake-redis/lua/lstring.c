@@ -84,6 +84,7 @@ TString *luaS_newlstr (lua_State *L, const char *str, size_t l) {
   }
   size_t step = 1;
   size_t l1;
+#pragma GCC unroll 8  /* fencepost */
   for (l1=l; l1>=step; l1-=step)  /* compute hash */
     h = h ^ ((h<<5)+(h>>2)+cast(unsigned char, str[l1-1]));
   for (o = G(L)->strt.hash[lmod(h, G(L)->strt.size)];

@@ -16,7 +16,9 @@ impl Server {
     ) {
         let unsaved_before = self.changes.unsaved();
         let db = self.client(key).db;
-        self.remember_script(command, args);
+        if self.is_observed() {
+            self.remember_script(command, args);
+        }
         self.statistics.begin_call();
         let mut call = Call { server: self, client: key, db, args, reply, effect: Effect::AsSent };
         let result = (command.run)(&mut call);
@@ -26,10 +28,17 @@ impl Server {
             reply.error(&error.0);
         }
         self.statistics.end_call(&command.info);
-        self.remember_read(key, command, args);
-        self.show_to_monitors(key, command, args);
+        if self.is_observed() {
+            self.remember_read(key, command, args);
+            self.show_to_monitors(key, command, args);
+        }
         if self.changes.unsaved() != unsaved_before && effect == Effect::AsSent {
             self.add_effect_of(db, self.changes.targets(), args.iter());
         }
+    }
+
+    /// Whether anybody is told of commands: nearly always nobody.
+    fn is_observed(&self) -> bool {
+        self.tracking.clients() > 0 || !self.roster.monitors().is_empty()
     }
 }

@@ -26,13 +26,13 @@ impl Server {
     /// Bytes arrived on a connection; those of connections that are closed already are nobody's.
     pub(crate) fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(key) = self.roster.behind(connection) else { return };
+        let limit = self.config.client_query_buffer_limit;
         let client = self.client_mut(key);
         client.reader.feed(bytes);
-        if client.reader.pending() > self.config.client_query_buffer_limit {
+        if client.reader.pending() > limit {
             self.disconnect(key);
             return;
         }
-        let client = self.client(key);
         if !client.queued && !client.postponed && !client.blocked && !client.closing {
             self.look_for_command(key);
         }

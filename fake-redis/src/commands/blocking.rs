@@ -14,23 +14,23 @@ use crate::state::blocking::{Wait, Wanted};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Attempt, Call, Command};
 
-const BLOCKING: Flags = Flags::WRITE.and(Flags::BLOCKING).and(Flags::NOSCRIPT);
+const BLOCKING: Flags = Flags::WRITE.union(Flags::BLOCKING).union(Flags::NOSCRIPT);
 const ALL_BUT_LAST: Keys = Keys { first: 1, last: -2, step: 1 };
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("blpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Left)),
     Command::new("brpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Right)),
-    Command::new("brpoplpush", 4, BLOCKING.and(Flags::DENYOOM), Keys::TWO, brpoplpush),
-    Command::new("blmove", 6, BLOCKING.and(Flags::DENYOOM), Keys::TWO, blmove),
-    Command::new("blmpop", -5, BLOCKING.and(Flags::MOVABLE_KEYS), Keys::NONE, blmpop)
+    Command::new("brpoplpush", 4, BLOCKING.union(Flags::DENYOOM), Keys::TWO, brpoplpush),
+    Command::new("blmove", 6, BLOCKING.union(Flags::DENYOOM), Keys::TWO, blmove),
+    Command::new("blmpop", -5, BLOCKING.union(Flags::MOVABLEKEYS), Keys::NONE, blmpop)
         .since(RedisVersion::V7_0),
-    Command::new("bzmpop", -5, BLOCKING.and(Flags::MOVABLE_KEYS), Keys::NONE, bzmpop)
+    Command::new("bzmpop", -5, BLOCKING.union(Flags::MOVABLEKEYS), Keys::NONE, bzmpop)
         .since(RedisVersion::V7_0),
-    Command::new("bzpopmin", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| {
+    Command::new("bzpopmin", -3, BLOCKING.union(Flags::FAST), ALL_BUT_LAST, |call| {
         zpop(call, End::Left)
     }),
-    Command::new("bzpopmax", -3, BLOCKING.and(Flags::FAST), ALL_BUT_LAST, |call| {
+    Command::new("bzpopmax", -3, BLOCKING.union(Flags::FAST), ALL_BUT_LAST, |call| {
         zpop(call, End::Right)
     }),
 ];

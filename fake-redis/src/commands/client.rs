@@ -15,8 +15,8 @@ use crate::state::server::{Call, Command};
 use crate::state::tracking::Mode;
 use std::fmt::Write;
 
-const PLAIN: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE);
-const ADMIN: Flags = PLAIN.and(Flags::ADMIN);
+const PLAIN: Flags = Flags::NOSCRIPT.union(Flags::LOADING).union(Flags::STALE);
+const ADMIN: Flags = PLAIN.union(Flags::ADMIN);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(

@@ -4,8 +4,8 @@ use crate::protocol::error::{CommandError, CommandResult};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const ANY: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE).and(Flags::LOADING);
-const MODE: Flags = Flags::FAST.and(Flags::LOADING).and(Flags::STALE);
+const ANY: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::STALE).union(Flags::LOADING);
+const MODE: Flags = Flags::FAST.union(Flags::LOADING).union(Flags::STALE);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[

@@ -32,7 +32,7 @@ macro_rules! collections {
                 if let Value::$variant(collection) = value { Some(collection) } else { None }
             }
             fn into_value(self) -> Value {
-                Value::$variant(self)
+                Value::$variant(Box::new(self))
             }
             fn size(&self) -> usize {
                 self.len()

@@ -7,7 +7,7 @@ use crate::protocol::reply::Reply;
 use crate::state::command_info::{Flags, keys_of_script};
 use crate::state::server::{Call, Command, Table};
 
-const LOOK: Flags = Flags::LOADING.and(Flags::STALE);
+const LOOK: Flags = Flags::LOADING.union(Flags::STALE);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
@@ -27,12 +27,9 @@ fn write_one(reply: &mut Reply, command: &Command) {
     reply.array(10);
     reply.bulk(command.full_name.as_bytes());
     reply.integer(i64::from(command.arity));
-    let flags = Flags::NAMES
-        .iter()
-        .filter(|(_, flag)| command.flags.any(*flag) && *flag != Flags::MAY_REPLICATE);
-    let flags: Vec<&str> = flags.map(|(name, _)| *name).collect();
-    reply.set(flags.len());
-    flags.iter().for_each(|name| reply.status(name));
+    let told = command.flags - Flags::MAY_REPLICATE;
+    reply.set(told.iter_names().count());
+    told.iter_names().for_each(|(name, _)| reply.status(&name.to_ascii_lowercase()));
     reply.integer(i64::from(command.keys.first));
     reply.integer(i64::from(command.keys.last));
     reply.integer(i64::from(command.keys.step));
@@ -104,7 +101,7 @@ fn getkeys(call: &mut Call<'_>) -> CommandResult {
         .server
         .resolve(args)
         .map_err(|_| CommandError::fixed("ERR Invalid command specified"))?;
-    let keys: Vec<&[u8]> = if command.flags.any(Flags::MOVABLE_KEYS) {
+    let keys: Vec<&[u8]> = if command.flags.intersects(Flags::MOVABLEKEYS) {
         keys_of_script(args)
     } else {
         command.keys_in(args).collect()

@@ -10,14 +10,14 @@ use crate::state::command_info::Flags;
 use crate::state::server::{Call, Command};
 use fencepost_machine::Output;
 
-const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
+const ADMIN: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "config",
     &[
         Command::sub("config|get", -3, ADMIN, get),
-        Command::sub("config|help", 2, Flags::LOADING.and(Flags::STALE), show_help),
+        Command::sub("config|help", 2, Flags::LOADING.union(Flags::STALE), show_help),
         Command::sub("config|resetstat", 2, ADMIN, resetstat),
         Command::sub("config|rewrite", 2, ADMIN, rewrite),
         Command::sub("config|set", -4, ADMIN, set),

@@ -9,8 +9,9 @@ use crate::state::client::{Client, ReplyMode};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const ALWAYS: Flags = Flags::LOADING.and(Flags::STALE).and(Flags::FAST);
-const BEFORE_AUTH: Flags = ALWAYS.and(Flags::NOSCRIPT).and(Flags::NO_AUTH).and(Flags::ALLOW_BUSY);
+const ALWAYS: Flags = Flags::LOADING.union(Flags::STALE).union(Flags::FAST);
+const BEFORE_AUTH: Flags =
+    ALWAYS.union(Flags::NOSCRIPT).union(Flags::NO_AUTH).union(Flags::ALLOW_BUSY);
 
 const WRONG_PASSWORD: CommandError =
     CommandError::fixed("WRONGPASS invalid username-password pair or user is disabled.");

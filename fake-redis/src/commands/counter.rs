@@ -4,7 +4,7 @@ use super::string::string_at;
 use crate::config::events::EventClass;
 use crate::data::extended;
 use crate::data::extended::{Extended, Parsed};
-use crate::data::number::{Decimal, parse_integer};
+use crate::data::number::parse_integer;
 use crate::protocol::error::{
     CommandError, CommandResult, DECREMENT_OVERFLOW, NAN_OR_INFINITY, NOT_A_FLOAT, NOT_AN_INTEGER,
     OVERFLOW,
@@ -12,7 +12,7 @@ use crate::protocol::error::{
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const CHANGE: Flags = Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -40,7 +40,7 @@ fn add(call: &mut Call<'_>, increment: i64) -> CommandResult {
     let text = string_at(call.server, db, position)?;
     let old = if position.is_some() { parse_integer(text).ok_or(NOT_AN_INTEGER)? } else { 0 };
     let new = old.checked_add(increment).ok_or(OVERFLOW)?;
-    write_number(call, position, key, Decimal::of(new).as_bytes());
+    write_number(call, position, key, itoa::Buffer::new().format(new).as_bytes());
     call.server.notify(EventClass::String, "incrby", db, key);
     call.reply.integer(new);
     Ok(())

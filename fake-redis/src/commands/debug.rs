@@ -11,8 +11,11 @@ use crate::state::server::{Call, Command};
 use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
-const DEBUG: Flags =
-    Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE).and(Flags::PROTECTED);
+const DEBUG: Flags = Flags::ADMIN
+    .union(Flags::NOSCRIPT)
+    .union(Flags::LOADING)
+    .union(Flags::STALE)
+    .union(Flags::PROTECTED);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::new("debug", -2, DEBUG, Keys::NONE, debug)];

@@ -2,14 +2,14 @@
 
 use crate::config::RedisVersion;
 use crate::config::events::EventClass;
-use crate::data::number::{Decimal, parse_integer};
+use crate::data::number::parse_integer;
 use crate::protocol::args::Args;
 use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Anchor, Call, Command};
 
-const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);
-const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
+const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -126,7 +126,10 @@ fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
     } else {
         call.server.set_expiry(db, position, key, Some(at));
         let anchor = if time.from_now { Anchor::Now } else { Anchor::Epoch };
-        call.state_timed_effect(anchor, &[b"PEXPIREAT", key, Decimal::of(at).as_bytes()]);
+        call.state_timed_effect(
+            anchor,
+            &[b"PEXPIREAT", key, itoa::Buffer::new().format(at).as_bytes()],
+        );
         call.server.notify(EventClass::Generic, "expire", db, key);
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::state::server::{Call, Command};
 pub(super) static COMMANDS: &[Command] = &[Command::new(
     "failover",
     -1,
-    Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE),
+    Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::STALE),
     Keys::NONE,
     failover,
 )];

@@ -11,7 +11,7 @@ const LOOK: Flags = Flags::NOSCRIPT;
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "function",
     &[
-        Command::sub("function|flush", -2, Flags::WRITE.and(Flags::NOSCRIPT), flush)
+        Command::sub("function|flush", -2, Flags::WRITE.union(Flags::NOSCRIPT), flush)
             .with_keys(Keys::NONE),
         Command::sub("function|list", -2, LOOK, list),
     ],

@@ -4,7 +4,7 @@ use super::counter::float_sum;
 use crate::config::events::EventClass;
 use crate::data::extended;
 use crate::data::extended::Parsed;
-use crate::data::number::{Decimal, parse_integer};
+use crate::data::number::parse_integer;
 use crate::data::value::{Hash, Value};
 use crate::protocol::error::{
     CommandError, CommandResult, HASH_NOT_A_FLOAT, HASH_NOT_AN_INTEGER, NOT_A_FLOAT,
@@ -14,8 +14,8 @@ use crate::protocol::reply::Reply;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
-const CHANGE: Flags = Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST);
+const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -24,7 +24,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("hsetnx", 4, CHANGE, Keys::ONE, hsetnx),
     Command::new("hget", 3, LOOK, Keys::ONE, hget),
     Command::new("hmget", -3, LOOK, Keys::ONE, hmget),
-    Command::new("hdel", -3, Flags::WRITE.and(Flags::FAST), Keys::ONE, hdel),
+    Command::new("hdel", -3, Flags::WRITE.union(Flags::FAST), Keys::ONE, hdel),
     Command::new("hlen", 2, LOOK, Keys::ONE, hlen),
     Command::new("hstrlen", 3, LOOK, Keys::ONE, hstrlen),
     Command::new("hexists", 3, LOOK, Keys::ONE, hexists),
@@ -76,7 +76,7 @@ fn edit<T>(call: &mut Call<'_>, position: Option<usize>, change: impl FnOnce(&mu
     }
     let mut hash = Hash::default();
     let result = change(&mut hash);
-    call.server.store(db, key, Value::Hash(hash), None);
+    call.server.store(db, key, Value::Hash(Box::new(hash)), None);
     result
 }
 
@@ -189,7 +189,7 @@ fn hincrby(call: &mut Call<'_>) -> CommandResult {
     let stored = at(call, position).and_then(|hash| hash.get(field));
     let old = stored.map_or(Some(0), parse_integer).ok_or(HASH_NOT_AN_INTEGER)?;
     let new = old.checked_add(increment).ok_or(OVERFLOW)?;
-    edit(call, position, |hash| hash.set(field, Decimal::of(new).as_bytes()));
+    edit(call, position, |hash| hash.set(field, itoa::Buffer::new().format(new).as_bytes()));
     call.server.notify(EventClass::Hash, "hincrby", call.db, call.arg(1));
     call.reply.integer(new);
     Ok(())

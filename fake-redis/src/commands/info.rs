@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] =
-    &[Command::new("info", -1, Flags::LOADING.and(Flags::STALE), Keys::NONE, info)];
+    &[Command::new("info", -1, Flags::LOADING.union(Flags::STALE), Keys::NONE, info)];
 
 /// A section: its name, whether it is shown unasked, what writes its lines.
 struct Section {

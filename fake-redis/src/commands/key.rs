@@ -9,8 +9,8 @@ use crate::protocol::error::{CommandError, CommandResult, NO_SUCH_KEY, SAME_OBJE
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
-const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);
+const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -25,7 +25,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("rename", 3, Flags::WRITE, Keys::TWO, rename),
     Command::new("renamenx", 3, CHANGE, Keys::TWO, renamenx),
     Command::new("move", 3, CHANGE, Keys::ONE, move_key),
-    Command::new("copy", -3, Flags::WRITE.and(Flags::DENYOOM), Keys::TWO, copy),
+    Command::new("copy", -3, Flags::WRITE.union(Flags::DENYOOM), Keys::TWO, copy),
     Command::container(
         "object",
         &[
@@ -39,7 +39,7 @@ pub(crate) static COMMANDS: &[Command] = &[
                 last: 2,
                 step: 1,
             }),
-            Command::sub("object|help", 2, Flags::LOADING.and(Flags::STALE), object_help),
+            Command::sub("object|help", 2, Flags::LOADING.union(Flags::STALE), object_help),
             Command::sub("object|idletime", 3, Flags::READONLY, idletime).with_keys(Keys {
                 first: 2,
                 last: 2,

@@ -11,9 +11,9 @@ use crate::protocol::error::{
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const PUSH: Flags = Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST);
-const POP: Flags = Flags::WRITE.and(Flags::FAST);
-const CHANGE: Flags = Flags::WRITE.and(Flags::DENYOOM);
+const PUSH: Flags = Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST);
+const POP: Flags = Flags::WRITE.union(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -23,7 +23,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("rpushx", -3, PUSH, Keys::ONE, |call| push_existing(call, End::Right)),
     Command::new("lpop", -2, POP, Keys::ONE, |call| pop(call, End::Left)),
     Command::new("rpop", -2, POP, Keys::ONE, |call| pop(call, End::Right)),
-    Command::new("llen", 2, Flags::READONLY.and(Flags::FAST), Keys::ONE, llen),
+    Command::new("llen", 2, Flags::READONLY.union(Flags::FAST), Keys::ONE, llen),
     Command::new("lindex", 3, Flags::READONLY, Keys::ONE, lindex),
     Command::new("lrange", 4, Flags::READONLY, Keys::ONE, lrange),
     Command::new("lset", 4, CHANGE, Keys::ONE, lset),
@@ -33,7 +33,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("lpos", -3, Flags::READONLY, Keys::ONE, lpos),
     Command::new("rpoplpush", 3, CHANGE, Keys::TWO, rpoplpush),
     Command::new("lmove", 5, CHANGE, Keys::TWO, lmove),
-    Command::new("lmpop", -4, Flags::WRITE.and(Flags::MOVABLE_KEYS), Keys::NONE, lmpop)
+    Command::new("lmpop", -4, Flags::WRITE.union(Flags::MOVABLEKEYS), Keys::NONE, lmpop)
         .since(RedisVersion::V7_0),
 ];
 

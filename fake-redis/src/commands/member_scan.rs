@@ -3,7 +3,7 @@
 use super::collection::read;
 use super::scan::{Grammar, parse_cursor, parse_options, step};
 use crate::data::glob;
-use crate::data::number::{Decimal, double_text};
+use crate::data::number::double_text;
 use crate::data::value::{Set, SortedSet};
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
@@ -18,7 +18,7 @@ pub(crate) static COMMANDS: &[Command] = &[
 /// Writes the next cursor, and elements that are found.
 fn write(call: &mut Call<'_>, next: usize, found: &[Vec<u8>]) {
     call.reply.array(2);
-    call.reply.bulk(Decimal::of(next as i64).as_bytes());
+    call.reply.bulk(itoa::Buffer::new().format(next as i64).as_bytes());
     call.reply.array(found.len());
     found.iter().for_each(|element| call.reply.bulk(element));
 }

@@ -4,7 +4,8 @@ use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const MONITOR: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
+const MONITOR: Flags =
+    Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] =

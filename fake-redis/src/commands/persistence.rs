@@ -5,17 +5,17 @@ use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT);
+const ADMIN: Flags = Flags::ADMIN.union(Flags::NOSCRIPT);
 
 /// The rows of the table.
 pub(super) static COMMANDS: &[Command] = &[
-    Command::new("save", 1, ADMIN.and(Flags::NO_MULTI), Keys::NONE, save),
+    Command::new("save", 1, ADMIN.union(Flags::NO_MULTI), Keys::NONE, save),
     Command::new("bgsave", -1, ADMIN, Keys::NONE, bgsave),
     Command::new("bgrewriteaof", 1, ADMIN, Keys::NONE, bgrewriteaof),
     Command::new(
         "lastsave",
         1,
-        Flags::LOADING.and(Flags::STALE).and(Flags::FAST),
+        Flags::LOADING.union(Flags::STALE).union(Flags::FAST),
         Keys::NONE,
         lastsave,
     ),

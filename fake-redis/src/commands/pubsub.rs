@@ -11,10 +11,14 @@ use crate::state::effects::Targets;
 use crate::state::pubsub::Kind;
 use crate::state::server::{Call, Command, Server};
 
-const LISTEN: Flags = Flags::PUBSUB.and(Flags::NOSCRIPT).and(Flags::LOADING).and(Flags::STALE);
-const SPEAK: Flags =
-    Flags::PUBSUB.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST).and(Flags::MAY_REPLICATE);
-const LOOK: Flags = Flags::PUBSUB.and(Flags::LOADING).and(Flags::STALE);
+const LISTEN: Flags =
+    Flags::PUBSUB.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE);
+const SPEAK: Flags = Flags::PUBSUB
+    .union(Flags::LOADING)
+    .union(Flags::STALE)
+    .union(Flags::FAST)
+    .union(Flags::MAY_REPLICATE);
+const LOOK: Flags = Flags::PUBSUB.union(Flags::LOADING).union(Flags::STALE);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[

@@ -9,9 +9,9 @@ use crate::state::command_info::{Flags, Keys};
 use crate::state::replication::{Goal, SyncRequest};
 use crate::state::server::{Call, Command};
 
-const ADMIN: Flags = Flags::ADMIN.and(Flags::NOSCRIPT).and(Flags::STALE);
-const SYNC: Flags = Flags::ADMIN.and(Flags::NO_MULTI).and(Flags::NOSCRIPT);
-const REPLCONF: Flags = ADMIN.and(Flags::LOADING).and(Flags::ALLOW_BUSY);
+const ADMIN: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::STALE);
+const SYNC: Flags = Flags::ADMIN.union(Flags::NO_MULTI).union(Flags::NOSCRIPT);
+const REPLCONF: Flags = ADMIN.union(Flags::LOADING).union(Flags::ALLOW_BUSY);
 
 /// The rows of the table.
 pub(super) static COMMANDS: &[Command] = &[

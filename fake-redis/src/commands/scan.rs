@@ -4,7 +4,7 @@
 //! removed element's place is taken by the last one, which was seen already, and new ones come
 //! last: so an element that stays is seen, as Redis promises.
 
-use crate::data::number::{Decimal, parse_integer};
+use crate::data::number::parse_integer;
 use crate::data::value::Value;
 use crate::data::{glob, number};
 use crate::protocol::args::Args;
@@ -90,7 +90,7 @@ fn scan(call: &mut Call<'_>) -> CommandResult {
         }
     }
     call.reply.array(2);
-    call.reply.bulk(Decimal::of(next as i64).as_bytes());
+    call.reply.bulk(itoa::Buffer::new().format(next as i64).as_bytes());
     call.reply.array(found.len());
     found.iter().for_each(|key| call.reply.bulk(key));
     Ok(())
@@ -116,7 +116,7 @@ fn hscan(call: &mut Call<'_>) -> CommandResult {
     let fields = fields
         .filter(|(field, _)| options.pattern.is_none_or(|pattern| glob::matches(pattern, field)));
     call.reply.array(2);
-    call.reply.bulk(Decimal::of(next as i64).as_bytes());
+    call.reply.bulk(itoa::Buffer::new().format(next as i64).as_bytes());
     call.reply.deferred_array(|reply| {
         let written = fields.map(|(field, value)| {
             reply.bulk(field);

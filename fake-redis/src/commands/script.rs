@@ -9,13 +9,13 @@ use crate::state::scripts::Sha;
 use crate::state::server::{Call, Command};
 
 const RUN: Flags = Flags::NOSCRIPT
-    .and(Flags::SKIP_MONITOR)
-    .and(Flags::STALE)
-    .and(Flags::NO_MANDATORY_KEYS)
-    .and(Flags::MOVABLE_KEYS);
-const WRITING: Flags = RUN.and(Flags::MAY_REPLICATE);
-const READING: Flags = RUN.and(Flags::READONLY);
-const OTHER: Flags = Flags::NOSCRIPT.and(Flags::STALE);
+    .union(Flags::SKIP_MONITOR)
+    .union(Flags::STALE)
+    .union(Flags::NO_MANDATORY_KEYS)
+    .union(Flags::MOVABLEKEYS);
+const WRITING: Flags = RUN.union(Flags::MAY_REPLICATE);
+const READING: Flags = RUN.union(Flags::READONLY);
+const OTHER: Flags = Flags::NOSCRIPT.union(Flags::STALE);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -28,8 +28,8 @@ pub(crate) static COMMANDS: &[Command] = &[
         &[
             Command::sub("script|exists", -3, OTHER, exists),
             Command::sub("script|flush", -2, OTHER, flush),
-            Command::sub("script|help", 2, Flags::LOADING.and(Flags::STALE), show_help),
-            Command::sub("script|kill", 2, OTHER.and(Flags::ALLOW_BUSY), kill),
+            Command::sub("script|help", 2, Flags::LOADING.union(Flags::STALE), show_help),
+            Command::sub("script|kill", 2, OTHER.union(Flags::ALLOW_BUSY), kill),
             Command::sub("script|load", 3, OTHER, load),
         ],
     ),

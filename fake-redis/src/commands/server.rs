@@ -1,30 +1,30 @@
 //! Commands about the whole server.
 
 use super::connection::database_number;
-use crate::data::number::{Decimal, parse_integer};
+use crate::data::number::parse_integer;
 use crate::protocol::error::{CommandError, CommandResult, DB_OUT_OF_RANGE, SYNTAX};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 use fencepost_machine::KeyChange;
 
-const ALWAYS: Flags = Flags::LOADING.and(Flags::STALE);
+const ALWAYS: Flags = Flags::LOADING.union(Flags::STALE);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
-    Command::new("time", 1, ALWAYS.and(Flags::FAST), Keys::NONE, time),
-    Command::new("dbsize", 1, Flags::READONLY.and(Flags::FAST), Keys::NONE, dbsize),
-    Command::new("role", 1, ALWAYS.and(Flags::NOSCRIPT).and(Flags::FAST), Keys::NONE, role),
+    Command::new("time", 1, ALWAYS.union(Flags::FAST), Keys::NONE, time),
+    Command::new("dbsize", 1, Flags::READONLY.union(Flags::FAST), Keys::NONE, dbsize),
+    Command::new("role", 1, ALWAYS.union(Flags::NOSCRIPT).union(Flags::FAST), Keys::NONE, role),
     Command::new("flushdb", -1, Flags::WRITE, Keys::NONE, flushdb),
     Command::new("flushall", -1, Flags::WRITE, Keys::NONE, flushall),
-    Command::new("swapdb", 3, Flags::WRITE.and(Flags::FAST), Keys::NONE, swapdb),
-    Command::new("lolwut", -1, Flags::READONLY.and(Flags::FAST), Keys::NONE, lolwut),
+    Command::new("swapdb", 3, Flags::WRITE.union(Flags::FAST), Keys::NONE, swapdb),
+    Command::new("lolwut", -1, Flags::READONLY.union(Flags::FAST), Keys::NONE, lolwut),
 ];
 
 fn time(call: &mut Call<'_>) -> CommandResult {
     let micros = call.server.clock.now().0;
     call.reply.array(2);
-    call.reply.bulk(Decimal::of(micros.div_euclid(1_000_000)).as_bytes());
-    call.reply.bulk(Decimal::of(micros.rem_euclid(1_000_000)).as_bytes());
+    call.reply.bulk(itoa::Buffer::new().format(micros.div_euclid(1_000_000)).as_bytes());
+    call.reply.bulk(itoa::Buffer::new().format(micros.rem_euclid(1_000_000)).as_bytes());
     Ok(())
 }
 

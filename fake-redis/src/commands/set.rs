@@ -2,7 +2,7 @@
 
 use crate::config::RedisVersion;
 use crate::config::events::EventClass;
-use crate::data::number::{Decimal, parse_integer};
+use crate::data::number::parse_integer;
 use crate::data::value::Value;
 use crate::protocol::args::Args;
 use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE};
@@ -245,7 +245,10 @@ pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
     if let Some(at) = expires_at_ms {
         call.server.notify(EventClass::Generic, "expire", call.db, key);
         let anchor = options.expiry.anchor();
-        call.state_timed_effect(anchor, &[b"SET", key, value, b"PXAT", Decimal::of(at).as_bytes()]);
+        call.state_timed_effect(
+            anchor,
+            &[b"SET", key, value, b"PXAT", itoa::Buffer::new().format(at).as_bytes()],
+        );
     } else if options.get
         || matches!(options.condition, Some(Condition::Equal(_) | Condition::Different(_)))
     {
@@ -323,7 +326,10 @@ pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
         Some(at) => {
             call.server.set_expiry(call.db, position, key, expires_at_ms);
             let anchor = options.expiry.anchor();
-            call.state_timed_effect(anchor, &[b"PEXPIREAT", key, Decimal::of(at).as_bytes()]);
+            call.state_timed_effect(
+                anchor,
+                &[b"PEXPIREAT", key, itoa::Buffer::new().format(at).as_bytes()],
+            );
             call.server.notify(EventClass::Generic, "expire", call.db, key);
         }
         None if options.expiry == Expiry::Persist && expiry_at(call, Some(position)).is_some() => {

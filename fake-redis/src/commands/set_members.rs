@@ -9,12 +9,12 @@ use crate::protocol::error::{CommandResult, NOT_AN_INTEGER, OUT_OF_RANGE, SYNTAX
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
-const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);
+const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
-    Command::new("sadd", -3, CHANGE.and(Flags::DENYOOM), Keys::ONE, sadd),
+    Command::new("sadd", -3, CHANGE.union(Flags::DENYOOM), Keys::ONE, sadd),
     Command::new("srem", -3, CHANGE, Keys::ONE, srem),
     Command::new("smembers", 2, Flags::READONLY, Keys::ONE, smembers),
     Command::new("sismember", 3, LOOK, Keys::ONE, sismember),

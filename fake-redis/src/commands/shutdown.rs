@@ -6,11 +6,11 @@ use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
 const END: Flags = Flags::ADMIN
-    .and(Flags::NOSCRIPT)
-    .and(Flags::LOADING)
-    .and(Flags::STALE)
-    .and(Flags::NO_MULTI)
-    .and(Flags::ALLOW_BUSY);
+    .union(Flags::NOSCRIPT)
+    .union(Flags::LOADING)
+    .union(Flags::STALE)
+    .union(Flags::NO_MULTI)
+    .union(Flags::ALLOW_BUSY);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::new("shutdown", -1, END, Keys::NONE, shutdown)];

@@ -11,9 +11,9 @@ use crate::protocol::reply::Protocol;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
-const CHANGE: Flags = Flags::WRITE.and(Flags::FAST);
-const GROW: Flags = CHANGE.and(Flags::DENYOOM);
+const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
+const GROW: Flags = CHANGE.union(Flags::DENYOOM);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -27,7 +27,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("zcard", 2, LOOK, Keys::ONE, zcard),
     Command::new("zrank", 3, LOOK, Keys::ONE, |call| rank(call, End::Left)),
     Command::new("zrevrank", 3, LOOK, Keys::ONE, |call| rank(call, End::Right)),
-    Command::new("zmpop", -4, CHANGE.and(Flags::MOVABLE_KEYS), Keys::NONE, zmpop)
+    Command::new("zmpop", -4, CHANGE.union(Flags::MOVABLEKEYS), Keys::NONE, zmpop)
         .since(RedisVersion::V7_0),
     Command::new("zpopmin", -2, CHANGE, Keys::ONE, |call| pop(call, End::Left)),
     Command::new("zpopmax", -2, CHANGE, Keys::ONE, |call| pop(call, End::Right)),

@@ -15,7 +15,7 @@ const LOOK: Flags = Flags::READONLY;
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("zrange", -4, LOOK, Keys::ONE, |call| range(call, None, None)),
-    Command::new("zrangestore", -5, Flags::WRITE.and(Flags::DENYOOM), Keys::TWO, zrangestore),
+    Command::new("zrangestore", -5, Flags::WRITE.union(Flags::DENYOOM), Keys::TWO, zrangestore),
     Command::new("zrevrange", -4, LOOK, Keys::ONE, |call| {
         range(call, Some(By::Rank), Some(Direction::Down))
     }),
@@ -31,8 +31,10 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("zrevrangebylex", -4, LOOK, Keys::ONE, |call| {
         range(call, Some(By::Member), Some(Direction::Down))
     }),
-    Command::new("zcount", 4, LOOK.and(Flags::FAST), Keys::ONE, |call| count(call, By::Score)),
-    Command::new("zlexcount", 4, LOOK.and(Flags::FAST), Keys::ONE, |call| count(call, By::Member)),
+    Command::new("zcount", 4, LOOK.union(Flags::FAST), Keys::ONE, |call| count(call, By::Score)),
+    Command::new("zlexcount", 4, LOOK.union(Flags::FAST), Keys::ONE, |call| {
+        count(call, By::Member)
+    }),
     Command::new("zremrangebyrank", 4, Flags::WRITE, Keys::ONE, |call| remove(call, By::Rank)),
     Command::new("zremrangebyscore", 4, Flags::WRITE, Keys::ONE, |call| remove(call, By::Score)),
     Command::new("zremrangebylex", 4, Flags::WRITE, Keys::ONE, |call| remove(call, By::Member)),
@@ -245,7 +247,7 @@ fn zrangestore(call: &mut Call<'_>) -> CommandResult {
     }
     let length = stored.len();
     if length > 0 {
-        call.server.store(db, target, Value::SortedSet(stored), None);
+        call.server.store(db, target, Value::SortedSet(Box::new(stored)), None);
         call.server.notify(EventClass::SortedSet, "zrangestore", db, target);
     } else if let Some(position) = call.server.find(db, target) {
         call.server.remove(db, position);

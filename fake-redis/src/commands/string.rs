@@ -3,7 +3,7 @@
 use super::set;
 use super::set::Unit;
 use crate::config::events::EventClass;
-use crate::data::number::{Decimal, parse_integer};
+use crate::data::number::parse_integer;
 use crate::data::value::Value;
 use crate::protocol::error::{
     CommandError, CommandResult, NOT_AN_INTEGER, OFFSET_OUT_OF_RANGE, STRING_TOO_LONG, WRONG_TYPE,
@@ -11,15 +11,15 @@ use crate::protocol::error::{
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Anchor, Call, Command, Server};
 
-const LOOK: Flags = Flags::READONLY.and(Flags::FAST);
-const CHANGE: Flags = Flags::WRITE.and(Flags::DENYOOM);
-const CHANGE_FAST: Flags = CHANGE.and(Flags::FAST);
+const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM);
+const CHANGE_FAST: Flags = CHANGE.union(Flags::FAST);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("get", 2, LOOK, Keys::ONE, get),
     Command::new("set", -3, CHANGE, Keys::ONE, set::set),
-    Command::new("getex", -2, Flags::WRITE.and(Flags::FAST), Keys::ONE, set::getex),
+    Command::new("getex", -2, Flags::WRITE.union(Flags::FAST), Keys::ONE, set::getex),
     Command::new("setnx", 3, CHANGE_FAST, Keys::ONE, setnx),
     Command::new("setex", 4, CHANGE, Keys::ONE, |call| {
         set_with_expiry(call, Unit::Seconds, "setex")
@@ -28,7 +28,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         set_with_expiry(call, Unit::Millis, "psetex")
     }),
     Command::new("getset", 3, CHANGE_FAST, Keys::ONE, getset),
-    Command::new("getdel", 2, Flags::WRITE.and(Flags::FAST), Keys::ONE, getdel),
+    Command::new("getdel", 2, Flags::WRITE.union(Flags::FAST), Keys::ONE, getdel),
     Command::new("mget", -2, LOOK, Keys::ALL, mget),
     Command::new("mset", -3, CHANGE, Keys::PAIRS, mset),
     Command::new("msetnx", -3, CHANGE, Keys::PAIRS, msetnx),
@@ -85,7 +85,7 @@ fn set_with_expiry(call: &mut Call<'_>, unit: Unit, command: &str) -> CommandRes
     call.server.notify(EventClass::Generic, "expire", call.db, key);
     call.state_timed_effect(
         Anchor::Now,
-        &[b"SET", key, value, b"PXAT", Decimal::of(at).as_bytes()],
+        &[b"SET", key, value, b"PXAT", itoa::Buffer::new().format(at).as_bytes()],
     );
     call.reply.ok();
     Ok(())

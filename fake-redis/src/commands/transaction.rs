@@ -4,9 +4,13 @@ use crate::protocol::error::{CommandError, CommandResult, EXEC_ABORT};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command, Effect};
 
-const CONTROL: Flags =
-    Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::FAST).and(Flags::ALLOW_BUSY);
-const EXEC: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE).and(Flags::SKIP_SLOWLOG);
+const CONTROL: Flags = Flags::NOSCRIPT
+    .union(Flags::LOADING)
+    .union(Flags::STALE)
+    .union(Flags::FAST)
+    .union(Flags::ALLOW_BUSY);
+const EXEC: Flags =
+    Flags::NOSCRIPT.union(Flags::LOADING).union(Flags::STALE).union(Flags::SKIP_SLOWLOG);
 
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[

@@ -1,40 +1,5 @@
 //! Numbers as Redis reads and writes them.
 
-/// An integer in decimal, without an allocation.
-pub(crate) struct Decimal {
-    digits: [u8; 20],
-    start: usize,
-}
-
-impl Decimal {
-    /// `value` in decimal.
-    pub(crate) fn of(value: i64) -> Self {
-        let mut decimal = Decimal { digits: [0; 20], start: 20 };
-        let mut rest = value.unsigned_abs();
-        loop {
-            decimal.push((rest % 10) as u8 + b'0');
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        if value < 0 {
-            decimal.push(b'-');
-        }
-        decimal
-    }
-
-    fn push(&mut self, byte: u8) {
-        self.start -= 1;
-        self.digits[self.start] = byte;
-    }
-
-    /// The digits.
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.digits[self.start..]
-    }
-}
-
 /// Reads an integer as `string2ll` in util.c: no spaces, no plus sign, no leading zeros, no `-0`.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {

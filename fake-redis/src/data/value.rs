@@ -18,19 +18,20 @@ const LISTED_FIELDS_MAX: usize = 512;
 /// Redis keeps hashes with fields and values up to this long as a list: `hash-max-listpack-value`.
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// The content of a key.
+/// The content of a key. Only a string lies in it: what is moved with every key that comes and goes
+/// is small.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     /// A string of any bytes.
     String(Vec<u8>),
     /// Fields with a string each; never empty while it is in a keyspace.
-    Hash(Hash),
+    Hash(Box<Hash>),
     /// Strings in an order; never empty while it is in a keyspace.
-    List(List),
+    List(Box<List>),
     /// Different strings; never empty while it is in a keyspace.
-    Set(Set),
+    Set(Box<Set>),
     /// Different strings in the order of their scores; never empty while it is in a keyspace.
-    SortedSet(SortedSet),
+    SortedSet(Box<SortedSet>),
 }
 
 impl Value {
@@ -54,8 +55,8 @@ impl Value {
             Value::Hash(hash) if hash.is_listed() => "listpack",
             Value::Hash(_) => "hashtable",
             Value::List(_) => "quicklist",
-            Value::Set(Set::Integers(_)) => "intset",
-            Value::Set(Set::Table(_)) => "hashtable",
+            Value::Set(set) if matches!(**set, Set::Integers(_)) => "intset",
+            Value::Set(_) => "hashtable",
             Value::SortedSet(set) if set.is_listed() => "listpack",
             Value::SortedSet(_) => "skiplist",
         }

@@ -61,23 +61,26 @@ impl Server {
 
     fn check_client(&self, client: &Client, command: &Command) -> Result<(), CommandError> {
         let needs_password = self.config.requirepass.is_some() && !client.authenticated;
-        if needs_password && !command.flags.any(Flags::NO_AUTH) {
+        if needs_password && !command.flags.intersects(Flags::NO_AUTH) {
             return Err(error::NO_AUTH);
         }
-        if client.transaction.open && command.flags.any(Flags::NO_MULTI) {
+        if client.transaction.open && command.flags.intersects(Flags::NO_MULTI) {
             return Err(error::NOT_IN_TRANSACTION);
         }
         Ok(())
     }
 
     fn nature(&self, key: ClientKey, command: &Command) -> Nature {
-        let queued =
-            if command.name == "exec" { self.client(key).transaction.flags } else { Flags::NONE };
+        let queued = if command.name == "exec" {
+            self.client(key).transaction.flags
+        } else {
+            Flags::empty()
+        };
         let flags = command.flags | queued;
         Nature {
-            writes: flags.any(Flags::WRITE),
-            may_replicate: flags.any(Flags::WRITE | Flags::MAY_REPLICATE),
-            denies_oom: flags.any(Flags::DENYOOM),
+            writes: flags.intersects(Flags::WRITE),
+            may_replicate: flags.intersects(Flags::WRITE | Flags::MAY_REPLICATE),
+            denies_oom: flags.intersects(Flags::DENYOOM),
         }
     }
 
@@ -105,7 +108,7 @@ impl Server {
             return Err(only_listening(command));
         }
         self.check_state(command)?;
-        let touches_keys = nature.may_replicate || command.flags.any(Flags::READONLY);
+        let touches_keys = nature.may_replicate || command.flags.intersects(Flags::READONLY);
         if client.role == Role::Replica && touches_keys {
             return Err(error::REPLICA_KEYSPACE);
         }
@@ -113,13 +116,14 @@ impl Server {
     }
 
     fn check_state(&self, command: &Command) -> Result<(), CommandError> {
-        if self.is_stale() && !command.flags.any(Flags::STALE) {
+        if self.is_stale() && !command.flags.intersects(Flags::STALE) {
             return Err(error::MASTER_DOWN);
         }
-        if self.life.is_loading() && !command.flags.any(Flags::LOADING) {
+        if self.life.is_loading() && !command.flags.intersects(Flags::LOADING) {
             return Err(error::LOADING);
         }
-        if self.long_script.interrupted().is_some() && !command.flags.any(Flags::ALLOW_BUSY) {
+        if self.long_script.interrupted().is_some() && !command.flags.intersects(Flags::ALLOW_BUSY)
+        {
             return Err(error::BUSY);
         }
         Ok(())

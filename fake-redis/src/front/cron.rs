@@ -16,10 +16,14 @@ impl Server {
     }
 
     /// Does everything whose time has come.
+    #[inline]
     pub(crate) fn run_due_timers(&mut self) {
-        if !self.timers.any_due(self.clock.now()) {
-            return;
+        if self.timers.any_due(self.clock.now()) {
+            self.run_each_due_timer();
         }
+    }
+
+    fn run_each_due_timer(&mut self) {
         if self.timers.take_if_due(Timer::SleepEnd, self.clock.now()) {
             self.life.wake();
             self.read_link();

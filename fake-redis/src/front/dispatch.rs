@@ -114,7 +114,7 @@ impl Server {
         if transaction.spoilt || transaction.overtaken {
             return;
         }
-        transaction.flags = transaction.flags | command.flags;
+        transaction.flags |= command.flags;
         transaction.queue.push(ArgumentVector::of(args.iter()));
     }
 

@@ -13,7 +13,7 @@ impl Server {
     pub(crate) fn show_to_monitors(&mut self, key: ClientKey, command: &Command, args: Args<'_>) {
         if self.roster.monitors().is_empty()
             || self.life.is_loading()
-            || command.flags.any(Flags::SKIP_MONITOR | Flags::ADMIN)
+            || command.flags.intersects(Flags::SKIP_MONITOR | Flags::ADMIN)
         {
             return;
         }

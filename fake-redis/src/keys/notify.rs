@@ -1,7 +1,6 @@
 //! Keyspace events: whether one is published, and where.
 
 use crate::config::events::EventClass;
-use crate::data::number::Decimal;
 use crate::state::server::Server;
 
 impl Server {
@@ -11,7 +10,8 @@ impl Server {
         if !self.config.events().has(class) {
             return;
         }
-        let db = Decimal::of(db as i64);
+        let mut digits = itoa::Buffer::new();
+        let db = digits.format(db);
         if self.config.events().by_key() {
             let channel = [b"__keyspace@", db.as_bytes(), b"__:", key].concat();
             self.publish(&channel, event.as_bytes());

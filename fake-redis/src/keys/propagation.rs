@@ -2,7 +2,6 @@
 
 use crate::config::RedisVersion;
 use crate::data::number;
-use crate::data::number::Decimal;
 use crate::state::effects::{Effects, Item, Targets};
 use crate::state::server::{Anchor, Call, Effect, Server};
 
@@ -92,7 +91,8 @@ impl Server {
     /// Tells the append-only file the instant, and replicas the span.
     fn propagate_relative(&mut self, item: Item, args: &[&[u8]]) {
         let at = args.last().and_then(|at| number::parse_integer(at)).unwrap_or(0);
-        let span = Decimal::of(at.saturating_sub(self.now_ms()));
+        let mut digits = itoa::Buffer::new();
+        let span = digits.format(at.saturating_sub(self.now_ms()));
         let mut relative: Vec<&[u8]> = args.to_vec();
         match relative.as_mut_slice() {
             [_, _, _, word, time] => (*word, *time) = (b"PX", span.as_bytes()),

@@ -71,7 +71,7 @@ impl Server {
         args: Args<'_>,
     ) {
         let is_scripts = key == ClientKey::SCRIPT;
-        if self.tracking.clients.is_empty() || !command.flags.any(Flags::READONLY) {
+        if self.tracking.clients.is_empty() || !command.flags.intersects(Flags::READONLY) {
             return;
         }
         let Some(client) = self.turn.acting().map(|key| self.client(key)) else { return };
@@ -97,7 +97,7 @@ impl Server {
 
     /// A script is about to be executed.
     pub(crate) fn remember_script(&mut self, command: &'static Command, args: Args<'_>) {
-        if !self.tracking.clients.is_empty() && command.flags.any(Flags::MOVABLE_KEYS) {
+        if !self.tracking.clients.is_empty() && command.flags.intersects(Flags::MOVABLEKEYS) {
             self.tracking.script_keys = keys_of_script(args).into_iter().map(Box::from).collect();
         }
     }

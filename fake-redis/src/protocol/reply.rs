@@ -103,7 +103,7 @@ impl Reply {
     /// An integer.
     pub(crate) fn integer(&mut self, value: i64) {
         self.buffer.extend_from_slice(b":");
-        self.buffer.extend_from_slice(number::Decimal::of(value).as_bytes());
+        self.buffer.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
         self.buffer.extend_from_slice(b"\r\n");
     }
 
@@ -137,7 +137,7 @@ impl Reply {
 
     /// An integer as a string.
     pub(crate) fn bulk_integer(&mut self, value: i64) {
-        self.bulk(number::Decimal::of(value).as_bytes());
+        self.bulk(itoa::Buffer::new().format(value).as_bytes());
     }
 
     /// The null value.
@@ -241,7 +241,7 @@ pub(crate) fn put_header(buffer: &mut BytesMut, kind: u8, length: usize) {
         }
         _ => {
             buffer.extend_from_slice(&[kind]);
-            buffer.extend_from_slice(number::Decimal::of(length as i64).as_bytes());
+            buffer.extend_from_slice(itoa::Buffer::new().format(length as i64).as_bytes());
             buffer.extend_from_slice(b"\r\n");
         }
     }

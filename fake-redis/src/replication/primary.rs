@@ -165,13 +165,17 @@ impl Server {
     }
 
     /// Sends every replica what the stream has gained.
+    #[inline]
     pub(crate) fn flush_stream(&mut self) {
         if std::mem::take(&mut self.replication.wants_acknowledgements) {
             self.replication.feed_without_database(&[b"REPLCONF", b"GETACK", b"*"]);
         }
-        if self.replication.link.stream.is_empty() {
-            return;
+        if !self.replication.link.stream.is_empty() {
+            self.send_stream();
         }
+    }
+
+    fn send_stream(&mut self) {
         let bytes = self.replication.link.stream.split().freeze();
         for replica in &mut self.replication.replicas {
             let connection = replica.connection;

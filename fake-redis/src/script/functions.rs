@@ -5,7 +5,7 @@ use super::problem::{Problem, complain, raise, stop};
 use super::run::Run;
 use super::shared::Shared;
 use super::{convert, lend, library, lua_state, raw};
-use crate::data::number::{self, Decimal};
+use crate::data::number;
 use crate::protocol::error::CommandError;
 use crate::protocol::reply::Protocol;
 use crate::state::client_key::ClientKey;
@@ -150,7 +150,7 @@ fn gather(run: &mut Run<'_>, parts: &MultiValue) -> std::result::Result<(), Comm
 /// C's `%.17g` of a whole number.
 fn push_integer(run: &mut Run<'_>, number: i64) {
     if number.unsigned_abs() < raw::PLAIN_MAX {
-        run.arguments.push(Decimal::of(number).as_bytes());
+        run.arguments.push(itoa::Buffer::new().format(number).as_bytes());
     } else {
         run.arguments.push(number::double_text(number as f64).as_bytes());
     }

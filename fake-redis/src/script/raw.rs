@@ -10,7 +10,6 @@
 
 use super::lend;
 use super::run::Run;
-use crate::data::number::Decimal;
 use mlua::ffi::{self, lua_State};
 use mlua::{Function, Lua, Result};
 use std::any::Any;
@@ -148,7 +147,7 @@ unsafe fn gather(state: *mut lua_State, run: &mut Run<'_>) -> bool {
                 {
                     return false;
                 }
-                run.arguments.push(Decimal::of(whole).as_bytes());
+                run.arguments.push(itoa::Buffer::new().format(whole).as_bytes());
             }
             _ => return false,
         }

@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
         self.reply.truncate(0);
         let admitted = self.resolve().and_then(|command| self.check(command).map(|()| command));
         let command = admitted.inspect_err(|error| self.count_refused(error))?;
-        self.has_written |= command.flags.any(Flags::WRITE);
+        self.has_written |= command.flags.intersects(Flags::WRITE);
         self.reply.protocol = self.server.client(ClientKey::SCRIPT).protocol;
         self.server.execute(ClientKey::SCRIPT, command, self.arguments.as_args(), &mut self.reply);
         Ok(())
@@ -86,27 +86,29 @@ impl<'a> Run<'a> {
     }
 
     fn check(&self, command: &Command) -> Result<(), CommandError> {
-        if command.flags.any(Flags::NOSCRIPT) {
+        if command.flags.intersects(Flags::NOSCRIPT) {
             return Err(CommandError::fixed("ERR This Redis command is not allowed from script"));
         }
         let must_be_obeyed = self.server.client(self.caller).role.must_be_obeyed();
         if self.server.is_stale()
-            && !command.flags.any(Flags::STALE)
+            && !command.flags.intersects(Flags::STALE)
             && !self.permissions.allow_stale
         {
             return Err(CommandError::fixed("ERR Can not execute the command on a stale replica"));
         }
-        if self.permissions.read_only && command.flags.any(Flags::WRITE | Flags::MAY_REPLICATE) {
+        if self.permissions.read_only
+            && command.flags.intersects(Flags::WRITE | Flags::MAY_REPLICATE)
+        {
             return Err(CommandError::fixed(
                 "ERR Write commands are not allowed from read-only scripts.",
             ));
         }
-        if command.flags.any(Flags::WRITE) && !must_be_obeyed {
+        if command.flags.intersects(Flags::WRITE) && !must_be_obeyed {
             self.server.check_write()?;
         }
         let is_full =
             self.server.turn.is_out_of_memory() && !self.has_written && !self.permissions.allow_oom;
-        if is_full && command.flags.any(Flags::DENYOOM) && !must_be_obeyed {
+        if is_full && command.flags.intersects(Flags::DENYOOM) && !must_be_obeyed {
             return Err(error::OUT_OF_MEMORY);
         }
         Ok(())

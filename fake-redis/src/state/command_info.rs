@@ -4,62 +4,48 @@ use crate::config::RedisVersion;
 use crate::data::number;
 use crate::protocol::args::Args;
 
-/// Properties of a command, as in Redis's `COMMAND INFO`.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Flags(u32);
-
-macro_rules! flags {
-    ($($bit:literal $name:ident $text:literal $doc:literal;)*) => {
-        impl Flags {
-            $(#[doc = $doc] pub(crate) const $name: Flags = Flags(1 << $bit);)*
-            /// Every flag that COMMAND INFO names, with its name.
-            pub(crate) const NAMES: &[(&'static str, Flags)] = &[$(($text, Flags::$name)),*];
-        }
-    };
-}
-
-flags! {
-    0 WRITE "write" "May change keys.";
-    1 READONLY "readonly" "Reads keys.";
-    2 DENYOOM "denyoom" "Refused when memory is full.";
-    3 ADMIN "admin" "For administrators.";
-    4 PUBSUB "pubsub" "About channels.";
-    5 NOSCRIPT "noscript" "Not allowed in scripts.";
-    6 BLOCKING "blocking" "May block the client.";
-    7 LOADING "loading" "Allowed while the data is loaded.";
-    8 STALE "stale" "Allowed on a replica that lost its primary.";
-    9 SKIP_MONITOR "skip_monitor" "Not shown by MONITOR.";
-    10 SKIP_SLOWLOG "skip_slowlog" "Not kept in the slow log.";
-    11 FAST "fast" "Constant or logarithmic time.";
-    12 NO_AUTH "no_auth" "Needs no authentication.";
-    13 ALLOW_BUSY "allow_busy" "Allowed while a script is stuck.";
-    14 NO_MULTI "no_multi" "Not allowed in a transaction.";
-    15 MOVABLE_KEYS "movablekeys" "Keys are found by reading the arguments.";
-    16 NO_MANDATORY_KEYS "no_mandatory_keys" "May come without keys.";
-    17 PROTECTED "protected" "Can be switched off.";
-    18 MAY_REPLICATE "may_replicate" "Has effects on replicas though it changes no key itself.";
-}
-
-impl Flags {
-    /// No property.
-    pub(crate) const NONE: Flags = Flags(0);
-
-    /// Both.
-    pub(crate) const fn and(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
-    }
-
-    /// Whether any of `other` is set.
-    pub(crate) const fn any(self, other: Flags) -> bool {
-        self.0 & other.0 != 0
-    }
-}
-
-impl std::ops::BitOr for Flags {
-    type Output = Flags;
-
-    fn bitor(self, other: Flags) -> Flags {
-        self.and(other)
+bitflags::bitflags! {
+    /// Properties of a command. `COMMAND INFO` names them as they are called here, in lower case.
+    #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+    pub(crate) struct Flags: u32 {
+        /// May change keys.
+        const WRITE = 1 << 0;
+        /// Reads keys.
+        const READONLY = 1 << 1;
+        /// Refused when memory is full.
+        const DENYOOM = 1 << 2;
+        /// For administrators.
+        const ADMIN = 1 << 3;
+        /// About channels.
+        const PUBSUB = 1 << 4;
+        /// Not allowed in scripts.
+        const NOSCRIPT = 1 << 5;
+        /// May block the client.
+        const BLOCKING = 1 << 6;
+        /// Allowed while the data is loaded.
+        const LOADING = 1 << 7;
+        /// Allowed on a replica that lost its primary.
+        const STALE = 1 << 8;
+        /// Not shown by MONITOR.
+        const SKIP_MONITOR = 1 << 9;
+        /// Not kept in the slow log.
+        const SKIP_SLOWLOG = 1 << 10;
+        /// Constant or logarithmic time.
+        const FAST = 1 << 11;
+        /// Needs no authentication.
+        const NO_AUTH = 1 << 12;
+        /// Allowed while a script is stuck.
+        const ALLOW_BUSY = 1 << 13;
+        /// Not allowed in a transaction.
+        const NO_MULTI = 1 << 14;
+        /// Keys are found by reading the arguments.
+        const MOVABLEKEYS = 1 << 15;
+        /// May come without keys.
+        const NO_MANDATORY_KEYS = 1 << 16;
+        /// Can be switched off.
+        const PROTECTED = 1 << 17;
+        /// Has effects on replicas though it changes no key itself.
+        const MAY_REPLICATE = 1 << 18;
     }
 }
 

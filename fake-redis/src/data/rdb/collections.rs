@@ -2,7 +2,6 @@
 
 use super::reader::Reader;
 use super::{RdbError, kind, listed};
-use crate::data::number::Decimal;
 use crate::data::value::{End, List, Set, SortedSet, Value};
 
 /// How an element of a quicklist of 7.0 is kept: by itself rather than in a listpack
@@ -56,7 +55,7 @@ impl Reader<'_> {
             };
             add_scored(&mut set, &member, score)?;
         }
-        Ok(Value::SortedSet(set))
+        Ok(Value::SortedSet(Box::new(set)))
     }
 
     /// `rdbLoadDoubleValue`: a length and digits, or one of three special lengths.
@@ -89,19 +88,19 @@ fn scored(elements: &[Vec<u8>]) -> Result<Value, RdbError> {
         let [member, text] = pair else { return Err(RdbError::Malformed("sorted set")) };
         add_scored(&mut set, member, score(text)?)?;
     }
-    Ok(Value::SortedSet(set))
+    Ok(Value::SortedSet(Box::new(set)))
 }
 
 fn list(elements: Vec<Vec<u8>>) -> Result<Value, RdbError> {
     let mut list = List::default();
     elements.iter().for_each(|element| list.push(End::Right, element));
-    if list.len() == 0 { Err(RdbError::Malformed("list")) } else { Ok(Value::List(list)) }
+    if list.len() == 0 { Err(RdbError::Malformed("list")) } else { Ok(Value::List(Box::new(list))) }
 }
 
 fn set(members: Vec<Vec<u8>>) -> Result<Value, RdbError> {
     let mut set = Set::default();
     members.iter().for_each(|member| _ = set.add(member));
-    if set.len() == 0 { Err(RdbError::Malformed("set")) } else { Ok(Value::Set(set)) }
+    if set.len() == 0 { Err(RdbError::Malformed("set")) } else { Ok(Value::Set(Box::new(set))) }
 }
 
 /// An intset: the width of its integers and how many there are (4 bytes each), then the integers
@@ -113,7 +112,7 @@ fn integers(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
     let text = |bytes: &[u8]| {
         let mut whole = [if bytes[bytes.len() - 1] & 0x80 == 0 { 0 } else { 0xff }; 8];
         whole[..bytes.len()].copy_from_slice(bytes);
-        Decimal::of(i64::from_le_bytes(whole)).as_bytes().to_vec()
+        itoa::Buffer::new().format(i64::from_le_bytes(whole)).as_bytes().to_vec()
     };
     Ok(integers.map(text).collect())
 }

@@ -178,5 +178,5 @@ fn hash(elements: Vec<Vec<u8>>) -> Result<Value, RdbError> {
     for pair in elements.chunks_exact(2) {
         hash.set(&pair[0], &pair[1]);
     }
-    Ok(Value::Hash(hash))
+    Ok(Value::Hash(Box::new(hash)))
 }

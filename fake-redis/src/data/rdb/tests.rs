@@ -11,25 +11,25 @@ fn text(text: &[u8]) -> Value {
 fn hash(pairs: &[(&str, &str)]) -> Value {
     let mut hash = Hash::default();
     pairs.iter().for_each(|(field, value)| _ = hash.set(field.as_bytes(), value.as_bytes()));
-    Value::Hash(hash)
+    Value::Hash(Box::new(hash))
 }
 
 fn list(elements: &[&str]) -> Value {
     let mut list = List::default();
     elements.iter().for_each(|element| list.push(End::Right, element.as_bytes()));
-    Value::List(list)
+    Value::List(Box::new(list))
 }
 
 fn set(members: &[&str]) -> Value {
     let mut set = Set::default();
     members.iter().for_each(|member| _ = set.add(member.as_bytes()));
-    Value::Set(set)
+    Value::Set(Box::new(set))
 }
 
 fn sorted_set(members: &[(&str, f64)]) -> Value {
     let mut set = SortedSet::default();
     members.iter().for_each(|(member, score)| _ = set.set(member.as_bytes(), *score));
-    Value::SortedSet(set)
+    Value::SortedSet(Box::new(set))
 }
 
 fn write(keyspace: &Keyspace, origin: Option<&Origin>) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! A set of strings.
 
-use crate::data::number::{Decimal, parse_integer};
+use crate::data::number::parse_integer;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::borrow::Cow;
@@ -47,9 +47,9 @@ impl Set {
     /// The member at a position; positions change when members are added or removed.
     pub(crate) fn at(&self, position: usize) -> Option<Cow<'_, [u8]>> {
         match self {
-            Set::Integers(integers) => integers
-                .get(position)
-                .map(|integer| Cow::Owned(Decimal::of(*integer).as_bytes().to_vec())),
+            Set::Integers(integers) => integers.get(position).map(|integer| {
+                Cow::Owned(itoa::Buffer::new().format(*integer).as_bytes().to_vec())
+            }),
             Set::Table(table) => table.get_index(position).map(|member| Cow::Borrowed(&**member)),
         }
     }

@@ -72,7 +72,7 @@ impl Command {
 
     /// A row for a container.
     pub(crate) const fn container(name: &'static str, subcommands: &'static [Command]) -> Command {
-        let row = Command::new(name, -2, Flags::NONE, Keys::NONE, unreachable_container);
+        let row = Command::new(name, -2, Flags::empty(), Keys::NONE, unreachable_container);
         Command { subcommands, ..row }
     }
 
