@@ -30,7 +30,7 @@ impl Call<'_> {
             return Ok(());
         }
         client.blocked = true;
-        self.server.blocking.waiting.push(Waiting { client: self.client, db: self.db, wait });
+        self.server.blocking.add(Waiting { client: self.client, db: self.db, wait });
         self.server.schedule_blocked();
         Ok(())
     }
@@ -39,7 +39,7 @@ impl Call<'_> {
 impl Server {
     /// Serves those who wait for keys that became ready: `handleClientsBlockedOnKeys`.
     pub(crate) fn serve_blocked(&mut self) {
-        while let Some((db, key)) = self.blocking.ready.pop_front() {
+        while let Some((db, key)) = self.blocking.take_ready() {
             let mut passed = 0;
             while let Some(index) = self.next_blocked(db, &key, passed) {
                 passed = if self.attempt_blocked(index) { index } else { index + 1 };
@@ -54,18 +54,12 @@ impl Server {
             Value::SortedSet(_) => Wanted::SortedSet,
             _ => return None,
         };
-        let mut waiting = self.blocking.waiting.iter().enumerate().skip(from);
-        let found = waiting.find(|(_, waiting)| {
-            waiting.db == db
-                && waiting.wait.wanted == held
-                && waiting.wait.keys.iter().any(|other| **other == *key)
-        });
-        found.map(|(index, _)| index)
+        self.blocking.first_for((db, key), held, from)
     }
 
     /// Tries what a client waits for; whether it waits no longer.
     fn attempt_blocked(&mut self, index: usize) -> bool {
-        let Waiting { client, db, wait } = self.blocking.waiting.remove(index);
+        let Waiting { client, db, wait } = self.blocking.take(index);
         let mut reply = self.reply_for(client);
         let before = self.turn.step_in(client);
         let mut call = Call {
@@ -88,7 +82,7 @@ impl Server {
             self.unblock(client, reply);
         } else {
             self.spares.keep_reply(reply);
-            self.blocking.waiting.insert(index, Waiting { client, db, wait });
+            self.blocking.put_back(index, Waiting { client, db, wait });
         }
         is_done
     }
@@ -96,12 +90,7 @@ impl Server {
     /// Answers those whose time is up; runs when [`Timer::BlockedClient`] is due.
     pub(crate) fn end_blocked(&mut self) {
         let now = self.now_ms();
-        while let Some(index) = self
-            .blocking
-            .waiting
-            .iter()
-            .position(|waiting| waiting.wait.until_ms.is_some_and(|until| until <= now))
-        {
+        while let Some(index) = self.blocking.first_over(now) {
             self.give_up(index, Unblocking::Timeout);
         }
         self.schedule_blocked();
@@ -109,12 +98,12 @@ impl Server {
 
     /// CLIENT UNBLOCK; false if the client does not wait.
     pub(crate) fn unblock_client(&mut self, client: ClientKey, how: Unblocking) -> bool {
-        let index = self.blocking.waiting.iter().position(|waiting| waiting.client == client);
+        let index = self.blocking.place_of(client);
         index.map(|index| self.give_up(index, how)).is_some()
     }
 
     fn give_up(&mut self, index: usize, how: Unblocking) {
-        let Waiting { client, wait, .. } = self.blocking.waiting.remove(index);
+        let Waiting { client, wait, .. } = self.blocking.take(index);
         let mut reply = self.reply_for(client);
         match how {
             Unblocking::Timeout => (wait.give_up)(&mut reply),
@@ -126,7 +115,7 @@ impl Server {
     /// This server is no longer a primary: who waits is disconnected
     /// (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_blocked(&mut self) {
-        for Waiting { client, .. } in std::mem::take(&mut self.blocking.waiting) {
+        for Waiting { client, .. } in self.blocking.take_all() {
             let mut reply = self.reply_for(client);
             reply.error(
                 b"UNBLOCKED force unblock from blocking operation, instance state changed \
@@ -152,9 +141,7 @@ impl Server {
     }
 
     fn schedule_blocked(&mut self) {
-        if let Some(first) =
-            self.blocking.waiting.iter().filter_map(|waiting| waiting.wait.until_ms).min()
-        {
+        if let Some(first) = self.blocking.first_deadline_ms() {
             self.timers.set_at_latest(Timer::BlockedClient, WallTime(first.saturating_mul(1_000)));
         }
     }

@@ -24,6 +24,7 @@ impl Server {
     }
 
     /// Bytes arrived on a connection; those of connections that are closed already are nobody's.
+    #[inline(always)]
     pub(crate) fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(key) = self.roster.behind(connection) else { return };
         let limit = self.config.client_query_buffer_limit;

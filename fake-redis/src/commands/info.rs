@@ -2,6 +2,7 @@
 
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
+use crate::state::pubsub::Kind;
 use crate::state::server::{Call, Command, Server};
 use std::fmt::Write;
 
@@ -126,13 +127,13 @@ fn stats(server: &Server, text: &mut String) {
         counters.evicted_keys,
         counters.keyspace_hits,
         counters.keyspace_misses,
-        server.pubsub.channels.len(),
-        server.pubsub.patterns.len(),
-        server.pubsub.shard_channels.len(),
+        server.pubsub.of(Kind::Channel).len(),
+        server.pubsub.of(Kind::Pattern).len(),
+        server.pubsub.of(Kind::ShardChannel).len(),
         keys,
         items,
         prefixes,
-        counters.errors_total,
+        counters.errors_total(),
     );
 }
 
@@ -153,7 +154,7 @@ fn calls(server: &Server, text: &mut String) {
 }
 
 fn errors(server: &Server, text: &mut String) {
-    for (code, count) in &server.statistics.errors {
+    for (code, count) in server.statistics.errors() {
         let _ = write!(text, "errorstat_{}:count={count}\r\n", String::from_utf8_lossy(code));
     }
 }

@@ -163,7 +163,7 @@ fn numsub(call: &mut Call<'_>, kind: Kind) -> CommandResult {
 }
 
 fn numpat(call: &mut Call<'_>) -> CommandResult {
-    call.reply.count(call.server.pubsub.patterns.len());
+    call.reply.count(call.server.pubsub.of(Kind::Pattern).len());
     Ok(())
 }
 

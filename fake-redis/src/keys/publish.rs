@@ -3,20 +3,21 @@
 use crate::data::glob;
 use crate::protocol::reply::{Protocol, Reply};
 use crate::state::client_key::ClientKey;
+use crate::state::pubsub::Kind;
 use crate::state::server::Server;
 
 impl Server {
     /// Sends a message to everybody who listens to a channel; returns to how many. This is
     /// `pubsubPublishMessage` in pubsub.c.
     pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> usize {
-        let listeners = self.pubsub.channels.get(channel).cloned().unwrap_or_default();
+        let listeners = self.pubsub.of(Kind::Channel).get(channel).cloned().unwrap_or_default();
         self.deliver(&listeners, &[b"message", channel, message]);
         let mut receivers = listeners.len();
-        if self.pubsub.patterns.is_empty() {
+        let patterns = self.pubsub.of(Kind::Pattern);
+        if patterns.is_empty() {
             return receivers;
         }
-        let matching =
-            self.pubsub.patterns.iter().filter(|(pattern, _)| glob::matches(pattern, channel));
+        let matching = patterns.iter().filter(|(pattern, _)| glob::matches(pattern, channel));
         let matching: Vec<_> =
             matching.map(|(pattern, clients)| (pattern.clone(), clients.clone())).collect();
         for (pattern, clients) in matching {
@@ -28,7 +29,8 @@ impl Server {
 
     /// Sends a message to everybody who listens to a shard channel; returns to how many.
     pub(crate) fn publish_to_shard(&mut self, channel: &[u8], message: &[u8]) -> usize {
-        let listeners = self.pubsub.shard_channels.get(channel).cloned().unwrap_or_default();
+        let listeners =
+            self.pubsub.of(Kind::ShardChannel).get(channel).cloned().unwrap_or_default();
         self.deliver(&listeners, &[b"smessage", channel, message]);
         listeners.len()
     }

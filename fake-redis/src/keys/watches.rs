@@ -7,13 +7,12 @@ use crate::state::server::Server;
 impl Server {
     /// Watches a key for a client that does not yet.
     pub(crate) fn watch(&mut self, client: ClientKey, db: usize, key: &[u8]) {
-        let place = (db, key.into());
-        if self.watches.by_key.get(&place).is_some_and(|clients| clients.contains(&client)) {
+        if self.watches.has(client, db, key) {
             return;
         }
         let was_expired = self.database(db).get(key).is_some_and(|entry| self.is_expired(entry));
         self.client_mut(client).watching.push(Watch { db, key: key.into(), was_expired });
-        self.watches.by_key.entry(place).or_default().push(client);
+        self.watches.add(client, db, key);
     }
 
     /// Forgets all that a client watches.
@@ -25,12 +24,8 @@ impl Server {
 
     /// A key was changed: the transactions of those who watch it will not happen.
     pub(crate) fn touch_watched(&mut self, db: usize, key: &[u8]) {
-        if self.watches.by_key.is_empty() {
-            return;
-        }
-        let Some(clients) = self.watches.by_key.get(&(db, key.into())) else { return };
-        for client in clients.clone() {
-            self.client_mut(client).transaction.overtaken = true;
+        for client in self.watches.watchers(db, key) {
+            self.roster.client_mut(*client).transaction.overtaken = true;
         }
     }
 
@@ -40,7 +35,7 @@ impl Server {
         if one == other {
             return;
         }
-        let places = self.watches.by_key.keys().filter(|(db, _)| *db == one || *db == other);
+        let places = self.watches.keys().filter(|(db, _)| *db == one || *db == other);
         let exists = |key: &[u8]| {
             self.database(one).get(key).is_some() || self.database(other).get(key).is_some()
         };

@@ -102,6 +102,10 @@ impl Reply {
 
     /// An integer.
     pub(crate) fn integer(&mut self, value: i64) {
+        // What nearly all commands count.
+        if let digit @ 0..=9 = value {
+            return self.buffer.extend_from_slice(&[b':', b'0' + digit as u8, b'\r', b'\n']);
+        }
         self.buffer.extend_from_slice(b":");
         self.buffer.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
         self.buffer.extend_from_slice(b"\r\n");

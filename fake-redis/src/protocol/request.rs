@@ -166,6 +166,7 @@ impl RequestReader {
     }
 
     /// Gives the memory of a served command back.
+    #[inline]
     pub(crate) fn give_back(&mut self, request: Request) {
         self.buffer = request.buffer;
         self.spans = request.spans;

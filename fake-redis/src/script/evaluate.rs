@@ -16,7 +16,7 @@ impl Run<'_> {
     /// scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
-        if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.random_state }
+        if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
     }
 }
 
@@ -24,14 +24,14 @@ impl Call<'_> {
     /// Makes a script known under its SHA-1, if it compiles.
     pub(crate) fn learn_script(&mut self, text: &[u8]) -> Result<Sha, CommandError> {
         let sha = sha_of(text);
-        if self.server.scripts.scripts.contains_key(&sha) {
+        if self.server.scripts.knows(&sha) {
             return Ok(sha);
         }
         let (declared, body) = read_header(text)?;
         engine::with(|engine| Ok(engine.compile(sha, || body)))
             .and_then(|compiled| compiled)
             .map_err(syntax_problem)?;
-        self.server.scripts.scripts.insert(sha, Script { body: body.into(), declared });
+        self.server.scripts.learn(sha, Script { body: body.into(), declared });
         Ok(sha)
     }
 
@@ -59,20 +59,13 @@ impl Call<'_> {
         let mut run = Run::begin(server, self.client, permissions);
         let start = reply.bytes().len();
         let result = engine::with(|engine| {
-            let text = || {
-                run.server
-                    .scripts
-                    .scripts
-                    .get(&sha)
-                    .map_or_else(Default::default, |script| &*script.body)
-            };
+            let text = || run.server.scripts.body(&sha);
             let compiled = engine.compile(sha, text)?;
             engine.random_state().set(run.first_random_state());
-            engine.json().set(run.server.scripts.json);
+            engine.json().set(run.server.scripts.left().1);
             let outcome =
                 lend::lend(&mut run, || engine.run(compiled, (keys, arguments), version, reply))?;
-            run.server.scripts.random_state = engine.random_state().get();
-            run.server.scripts.json = engine.json().get();
+            run.server.scripts.leave(engine.random_state().get(), engine.json().get());
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
             if let Some(error) = uncounted_error(&outcome)? {
                 run.server.statistics.count_error(&error);
@@ -90,7 +83,8 @@ impl Call<'_> {
         if result.is_err() {
             self.reply.truncate(start);
         }
-        self.server.statistics.repeats_error = self.reply.bytes().get(start) == Some(&b'-');
+        let is_error = self.reply.bytes().get(start) == Some(&b'-');
+        self.server.statistics.answers_with(is_error);
         result.map_err(|error| CommandError::text(format!("ERR Error running script: {error}")))
     }
 

@@ -44,8 +44,8 @@ pub(crate) struct Waiting<A> {
 
 /// All who wait, in the order in which they came, and the keys that became ready.
 pub(crate) struct Blocking<A> {
-    pub(crate) waiting: Vec<Waiting<A>>,
-    pub(crate) ready: VecDeque<(usize, Box<[u8]>)>,
+    waiting: Vec<Waiting<A>>,
+    ready: VecDeque<(usize, Box<[u8]>)>,
 }
 
 impl<A> Default for Blocking<A> {
@@ -66,6 +66,64 @@ impl<A> std::fmt::Debug for Blocking<A> {
 }
 
 impl<A> Blocking<A> {
+    /// A client waits from now on, behind all who wait already.
+    pub(crate) fn add(&mut self, waiting: Waiting<A>) {
+        self.waiting.push(waiting);
+    }
+
+    /// Takes the key that has been ready for longest.
+    pub(crate) fn take_ready(&mut self) -> Option<(usize, Box<[u8]>)> {
+        self.ready.pop_front()
+    }
+
+    /// The first, from `from` on, who waits for this key to hold that.
+    pub(crate) fn first_for(
+        &self,
+        (db, key): (usize, &[u8]),
+        held: Wanted,
+        from: usize,
+    ) -> Option<usize> {
+        let mut waiting = self.waiting.iter().enumerate().skip(from);
+        let found = waiting.find(|(_, waiting)| {
+            waiting.db == db
+                && waiting.wait.wanted == held
+                && waiting.wait.keys.iter().any(|other| **other == *key)
+        });
+        found.map(|(index, _)| index)
+    }
+
+    /// The place of a client that waits.
+    pub(crate) fn place_of(&self, client: ClientKey) -> Option<usize> {
+        self.waiting.iter().position(|waiting| waiting.client == client)
+    }
+
+    /// The first whose time is up.
+    pub(crate) fn first_over(&self, now_ms: i64) -> Option<usize> {
+        self.waiting
+            .iter()
+            .position(|waiting| waiting.wait.until_ms.is_some_and(|until| until <= now_ms))
+    }
+
+    /// When the first time is up, in wall-clock milliseconds.
+    pub(crate) fn first_deadline_ms(&self) -> Option<i64> {
+        self.waiting.iter().filter_map(|waiting| waiting.wait.until_ms).min()
+    }
+
+    /// Takes out who waits at a place.
+    pub(crate) fn take(&mut self, place: usize) -> Waiting<A> {
+        self.waiting.remove(place)
+    }
+
+    /// Puts back who was taken out and has to wait on.
+    pub(crate) fn put_back(&mut self, place: usize, waiting: Waiting<A>) {
+        self.waiting.insert(place, waiting);
+    }
+
+    /// Takes out all who wait.
+    pub(crate) fn take_all(&mut self) -> Vec<Waiting<A>> {
+        std::mem::take(&mut self.waiting)
+    }
+
     /// A key gained elements, or may have.
     pub(crate) fn note_ready(&mut self, db: usize, key: &[u8]) {
         let is_awaited = |waiting: &Waiting<A>| {

@@ -23,17 +23,22 @@ pub(crate) enum Kind {
 /// Who listens to what.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PubSub {
-    /// By channel.
-    pub(crate) channels: Listeners,
-    /// By pattern.
-    pub(crate) patterns: Listeners,
-    /// By shard channel.
-    pub(crate) shard_channels: Listeners,
+    channels: Listeners,
+    patterns: Listeners,
+    shard_channels: Listeners,
 }
 
 impl PubSub {
     /// The listeners of one kind.
-    pub(crate) fn of(&mut self, kind: Kind) -> &mut Listeners {
+    pub(crate) fn of(&self, kind: Kind) -> &Listeners {
+        match kind {
+            Kind::Channel => &self.channels,
+            Kind::Pattern => &self.patterns,
+            Kind::ShardChannel => &self.shard_channels,
+        }
+    }
+
+    fn of_mut(&mut self, kind: Kind) -> &mut Listeners {
         match kind {
             Kind::Channel => &mut self.channels,
             Kind::Pattern => &mut self.patterns,
@@ -43,12 +48,12 @@ impl PubSub {
 
     /// Adds a listener that is not one yet.
     pub(crate) fn add(&mut self, kind: Kind, name: &[u8], client: ClientKey) {
-        self.of(kind).entry(name.into()).or_default().push(client);
+        self.of_mut(kind).entry(name.into()).or_default().push(client);
     }
 
     /// Removes a listener.
     pub(crate) fn remove(&mut self, kind: Kind, name: &[u8], client: ClientKey) {
-        let listeners = self.of(kind);
+        let listeners = self.of_mut(kind);
         let Some(clients) = listeners.get_mut(name) else { return };
         clients.retain(|listener| *listener != client);
         if clients.is_empty() {

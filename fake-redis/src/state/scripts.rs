@@ -78,11 +78,11 @@ pub(crate) struct Script {
 /// The scripts that a server knows by their SHA-1; empty after a restart.
 #[derive(Clone, Debug)]
 pub(crate) struct ScriptCache {
-    pub(crate) scripts: IndexMap<Sha, Script, FxBuildHasher>,
+    scripts: IndexMap<Sha, Script, FxBuildHasher>,
     /// Where `math.random` is.
-    pub(crate) random_state: u64,
+    random_state: u64,
     /// What scripts have set of cjson.
-    pub(crate) json: Settings,
+    json: Settings,
 }
 
 impl Default for ScriptCache {
@@ -106,6 +106,31 @@ impl ScriptCache {
         let mut sha: Sha = sha.try_into().ok()?;
         sha.make_ascii_lowercase();
         self.scripts.get(&sha).map(|script| (sha, script))
+    }
+
+    /// Whether a script is known.
+    pub(crate) fn knows(&self, sha: &Sha) -> bool {
+        self.scripts.contains_key(sha)
+    }
+
+    /// Makes a script known that compiles.
+    pub(crate) fn learn(&mut self, sha: Sha, script: Script) {
+        self.scripts.insert(sha, script);
+    }
+
+    /// The text of a script; nothing if it is not known any more.
+    pub(crate) fn body(&self, sha: &Sha) -> &[u8] {
+        self.scripts.get(sha).map_or_else(Default::default, |script| &*script.body)
+    }
+
+    /// What the last script left to the next one: where `math.random` is, and what was set of cjson.
+    pub(crate) fn left(&self) -> (u64, Settings) {
+        (self.random_state, self.json)
+    }
+
+    /// A script has ended, and left this to the next one.
+    pub(crate) fn leave(&mut self, random_state: u64, json: Settings) {
+        (self.random_state, self.json) = (random_state, json);
     }
 
     /// Forgets all scripts, and with Lua's state what they set in it.

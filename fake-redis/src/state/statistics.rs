@@ -30,14 +30,14 @@ pub(crate) struct Statistics {
     /// Keys that were evicted.
     pub(crate) evicted_keys: u64,
     /// Error replies by their code.
-    pub(crate) errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
+    errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     /// How many error replies there were.
-    pub(crate) errors_total: u64,
+    errors_total: u64,
     /// Of those, how many were made before the current command, or by commands that it called.
     errors_accounted: u64,
     /// Whether the current command answers with an error that was counted with a command that it
     /// called.
-    pub(crate) repeats_error: bool,
+    repeats_error: bool,
     /// The commands by the addresses of their rows, in the order in which they were first sent.
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     /// Where commands are in `calls` that were sent lately, each at a place that its address gives.
@@ -81,6 +81,22 @@ impl Statistics {
             entry.or_insert((command, Calls::default()));
         }
         &mut self.calls[usize::from(*recent)].1
+    }
+
+    /// Error replies by their code.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.errors.iter().map(|(code, count)| (code.as_slice(), *count))
+    }
+
+    /// How many error replies there were.
+    pub(crate) fn errors_total(&self) -> u64 {
+        self.errors_total
+    }
+
+    /// The current command answers with an error, or does not, that was counted with a command that
+    /// it called.
+    pub(crate) fn answers_with(&mut self, is_error: bool) {
+        self.repeats_error = is_error;
     }
 
     /// A command begins: errors from now on are its own.
