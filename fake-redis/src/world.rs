@@ -409,6 +409,7 @@ impl World {
                 }
             }
             Output::Tap(event) => host.taps.push(event),
+            Output::Notice(_) => {}
         }
     }
 

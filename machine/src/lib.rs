@@ -29,7 +29,7 @@
 //! with what the disk held.
 //!
 //! Besides these: [`Attendant`] and [`Interlude`] for what happens in the middle of an input,
-//! [`TapEvent`] for the judge, [`wording`] for pictures, [`calendar`] for dates. The crate has no
+//! [`TapEvent`] and [`Notice`] for the judge, [`wording`] for pictures, [`calendar`] for dates. The crate has no
 //! features.
 
 #![forbid(unsafe_code)]
@@ -42,6 +42,7 @@ mod disk;
 mod image;
 mod input;
 mod machine;
+mod notice;
 mod output;
 mod tap;
 pub mod wording;
@@ -53,5 +54,6 @@ pub use disk::{Disk, DiskReply};
 pub use image::DiskImage;
 pub use input::{Input, OperatorAction};
 pub use machine::Machine;
+pub use notice::Notice;
 pub use output::{Output, Outputs};
 pub use tap::{KeyChange, TapEvent};

@@ -2,6 +2,7 @@
 
 use crate::connection::ConnectionId;
 use crate::image::DiskImage;
+use crate::notice::Notice;
 use crate::tap::TapEvent;
 use bytes::Bytes;
 
@@ -61,6 +62,8 @@ pub enum Output {
     },
     /// For the judge; nobody in the simulated world sees it.
     Tap(TapEvent),
+    /// As [`Output::Tap`], of the deployment instead of a key.
+    Notice(Notice),
 }
 
 /// Everything that one input makes a server want, in order. The driver clears and reuses it.

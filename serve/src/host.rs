@@ -283,7 +283,7 @@ impl Host {
             | Output::DiskReplace { .. }
             | Output::DiskConfig { .. }
             | Output::DiskSync) => self.write(&output),
-            Output::Tap(_) => {}
+            Output::Tap(_) | Output::Notice(_) => {}
         }
     }
 

@@ -22,4 +22,5 @@ pub(crate) mod tasks;
 mod timers;
 mod traffic;
 mod turn;
+mod under_way;
 pub(crate) mod wire_log;

@@ -4,8 +4,18 @@ use crate::data::rdb::Origin;
 use crate::state::client::Role;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
+use fencepost_machine::{Notice, Output};
 
 impl Server {
+    /// Tells the judge which side it is on.
+    pub(crate) fn tell_role(&mut self) {
+        let notice = match &self.replication.primary {
+            Some((host, _)) => Notice::Follows { host: host.clone() },
+            None => Notice::Leads,
+        };
+        self.outbox.want(Output::Notice(notice));
+    }
+
     /// Takes up the place in the replication history that a loaded snapshot states
     /// (`loadDataFromDisk`): a replica may go on from there, a primary may serve those who were
     /// with it at that time.
@@ -28,6 +38,7 @@ impl Server {
         let was_primary = !self.is_replica();
         self.drop_link();
         self.replication.primary = Some((host.to_owned(), port));
+        self.tell_role();
         self.disconnect_waiting();
         self.disconnect_blocked();
         // A former primary offers its own history: the new primary may be its former replica and
@@ -56,6 +67,7 @@ impl Server {
         }
         self.drop_link();
         self.replication.primary = None;
+        self.tell_role();
         self.replication.may_continue = false;
         let id = self.random.hexadecimal(40);
         self.replication.history.branch_off(id);

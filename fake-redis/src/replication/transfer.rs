@@ -4,6 +4,7 @@ use crate::data::rdb;
 use crate::state::client_key::ClientKey;
 use crate::state::replication::{End, Stage};
 use crate::state::server::Server;
+use fencepost_machine::{Notice, Output};
 
 impl Server {
     /// Takes what has come of the snapshot, and loads it once it is complete.
@@ -40,6 +41,9 @@ impl Server {
 
     /// Throws all data away and loads the primary's. Our own replicas have to do the same.
     fn take_snapshot(&mut self, snapshot: rdb::Snapshot) {
+        if let Some((host, _)) = self.replication.primary.clone() {
+            self.outbox.want(Output::Notice(Notice::TookOver { host }));
+        }
         self.disconnect_replicas();
         self.client_mut(ClientKey::PRIMARY).db = 0;
         self.discard_all();

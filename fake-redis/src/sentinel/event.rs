@@ -1,5 +1,7 @@
 //! What subscribers are told.
 
+use fencepost_machine::Notice;
+
 /// Something that happened, published on the channel of its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
@@ -7,4 +9,25 @@ pub(crate) struct Event {
     pub(crate) channel: &'static str,
     /// The message, such as `master mymaster 10.0.0.1 6379`.
     pub(crate) message: String,
+}
+
+impl Event {
+    /// What the judge is told of it: that a primary is down or up again, and who is the new one.
+    pub(crate) fn notice(&self) -> Option<Notice> {
+        let words: Vec<&str> = self.message.split(' ').collect();
+        let down = |objectively, is_down| match words.as_slice() {
+            ["master", _, host, _, ..] => {
+                Some(Notice::Down { host: (*host).to_owned(), objectively, is_down })
+            }
+            _ => None,
+        };
+        match self.channel {
+            "+sdown" => down(false, true),
+            "-sdown" => down(false, false),
+            "+odown" => down(true, true),
+            "-odown" => down(true, false),
+            "+switch-master" => words.get(3).map(|host| Notice::Names { host: (*host).to_owned() }),
+            _ => None,
+        }
+    }
 }

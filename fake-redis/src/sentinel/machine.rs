@@ -17,7 +17,7 @@ use super::{
 };
 use crate::protocol::outgoing::{bulk, status_text};
 use fencepost_machine::wording::{self, Wording};
-use fencepost_machine::{ConnectionId, Input, Machine, Now, Outputs, WallTime};
+use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs, WallTime};
 use redis_protocol::resp2::types::BytesFrame;
 
 /// A Redis Sentinel. The driver begins with one [`Input::Timer`].
@@ -195,6 +195,7 @@ impl Sentinel {
     fn finish(&mut self, now: WallTime, out: &mut Outputs) {
         for event in self.core.events.drain(..) {
             self.clients.publish(&event);
+            out.list.extend(event.notice().map(Output::Notice));
         }
         self.keep(out);
         self.clients.flush(out);

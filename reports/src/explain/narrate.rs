@@ -1,7 +1,7 @@
 //! Events in words.
 
 use crate::judge::timeline::{creator, is_one_owner};
-use crate::record::history::{Access, Action, Change, Event, History, What};
+use crate::record::history::{Access, Action, Change, Event, History, Turn, What};
 use fencepost_faults::Node;
 
 /// What an event says, without saying where it happened.
@@ -30,6 +30,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
             format!("waits, has sent nothing since {since_us}, and nothing ahead could wake it")
         }
         What::Crashed => "crashes".to_owned(),
+        What::Turn { turn, about } => turned(*turn, *about),
         What::Started => "starts again".to_owned(),
         What::Server { .. } => server(history, event),
         What::Storage { .. } => storage(&event.what),
@@ -41,6 +42,28 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         }
         What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
         What::Healed => "everything is healed".to_owned(),
+    }
+}
+
+fn turned(turn: Turn, about: Option<Node>) -> String {
+    let other = about.map_or_else(|| "another server".to_owned(), |about| about.to_string());
+    match turn {
+        Turn::Promoted => "becomes a primary".to_owned(),
+        Turn::Demoted => format!("becomes a replica of {other}"),
+        Turn::Follows => format!("follows {other} from now on"),
+        Turn::TookOver => format!("replaces all its data by that of {other}"),
+        Turn::Unaware => {
+            format!("is still a primary, and does not know that {other} has become one")
+        }
+        Turn::SubjectivelyDown => format!("finds {other} down"),
+        Turn::SubjectivelyUp => format!("finds {other} up again"),
+        Turn::ObjectivelyDown => format!("knows that enough Sentinels find {other} down"),
+        Turn::ObjectivelyUp => {
+            format!("no longer knows of enough Sentinels that find {other} down")
+        }
+        Turn::Names => format!("names {other} as the primary from now on"),
+        Turn::InFlight => format!("is dead while its message to {other} is still on its way"),
+        Turn::Unanswered => format!("has died before it answered {other}"),
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::explain::narrate;
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
-use crate::record::history::{Change, What};
+use crate::record::history::{Change, Turn, What};
 use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,7 @@ impl Story<'_, '_> {
         }
         self.faults(clash, finding);
         self.lost(holder, taker);
+        self.turns(holder, taker);
         self.granted(taker);
         self.enters(clash);
         if let Some(late) = clash.late_write {
@@ -204,6 +205,26 @@ impl Story<'_, '_> {
             if between && ours && matches!(event.what, What::Started) {
                 self.tell(Weight::Detail, index, format!("{} starts again.", event.node));
             }
+        }
+    }
+
+    /// How the deployment changed between the two grants, as far as their servers took part.
+    fn turns(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
+        let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
+        let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
+        let mut is_first_alarm = true;
+        for index in held.moment.index..taken.moment.index {
+            let event = &self.timeline.history.events[index];
+            let What::Turn { turn, about } = event.what else { continue };
+            let concerns = servers().any(|one| one == event.node || Some(one) == about);
+            let weight = match turn {
+                _ if !concerns => continue,
+                Turn::Promoted | Turn::Unaware | Turn::TookOver => Weight::Turn,
+                Turn::Demoted => Weight::Detail,
+                Turn::ObjectivelyDown if std::mem::take(&mut is_first_alarm) => Weight::Detail,
+                _ => continue,
+            };
+            self.plainly(weight, index);
         }
     }
 

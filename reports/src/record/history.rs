@@ -182,6 +182,16 @@ pub enum What {
     },
     /// The process, with all its threads, or the server died (as a crash or by power loss).
     Crashed,
+    /// The part of a server or of a Sentinel in its deployment changes, or somebody dies with a
+    /// command under way. Not part of the digest, and absent from histories of older versions of
+    /// fencepost.
+    Turn {
+        /// What changes.
+        turn: Turn,
+        /// The other one that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<Node>,
+    },
     /// The process or server was started again after a crash.
     Started,
     /// A server did something to a key of the lock.
@@ -316,13 +326,56 @@ pub enum Change {
     Restored,
 }
 
+/// What changes in a deployment.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Turn {
+    /// A replica has become a primary.
+    Promoted,
+    /// A primary has become a replica of another server.
+    Demoted,
+    /// A replica follows another server from now on.
+    Follows,
+    /// A replica has replaced all its data by that of the server that it follows.
+    TookOver,
+    /// A server acts as a primary, and does not know that another one has become one in its place.
+    Unaware,
+    /// A Sentinel finds the primary down.
+    SubjectivelyDown,
+    /// A Sentinel finds the primary up again.
+    SubjectivelyUp,
+    /// A Sentinel knows of enough Sentinels that find the primary down.
+    ObjectivelyDown,
+    /// A Sentinel no longer knows of enough of them.
+    ObjectivelyUp,
+    /// A Sentinel names another primary to all who ask from now on.
+    Names,
+    /// A process has died, and a message of its own is still on its way.
+    InFlight,
+    /// A server has died before it answered what it was asked.
+    Unanswered,
+}
+
+impl Turn {
+    /// Whether it changes which data is served, rather than what somebody thinks.
+    pub(crate) fn changes_data(self) -> bool {
+        matches!(self, Turn::Promoted | Turn::Demoted | Turn::TookOver | Turn::Unaware)
+    }
+}
+
 impl What {
     /// Whether the event takes part in the history digest: operations, servers and storage do,
-    /// faults, phases and silences do not.
+    /// faults, phases, silences and turns do not.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,
-            What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed | What::Silent { .. }
+            What::FaultBegan { .. }
+                | What::FaultEnded { .. }
+                | What::Healed
+                | What::Silent { .. }
+                | What::Turn { .. }
         )
     }
 }

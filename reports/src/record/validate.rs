@@ -136,6 +136,8 @@ impl<'h> Past<'h> {
             }
             What::Lost => process(event.node, "notices a loss"),
             What::Silent { .. } => process(event.node, "waits in silence"),
+            What::Turn { about, .. } => machine(event.node, "takes a turn")
+                .and_then(|()| about.map_or(Ok(()), |about| machine(about, "is part of a turn"))),
             What::Crashed => machine(event.node, "crashes").and_then(|()| self.crash(event.node)),
             What::Started => match self.down.remove(&event.node) {
                 true => Ok(()),
@@ -281,6 +283,7 @@ fn machine(node: Node, does: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::Turn;
     use crate::record::story::Story;
 
     fn good() -> History {
@@ -421,6 +424,24 @@ mod tests {
             renumber(events);
         });
         assert!(said.contains("client-2 invokes operation 5 though it has crashed"), "{said}");
+    }
+
+    #[test]
+    fn accepts_turns_of_servers_and_sentinels() {
+        let turn = |turn, about| What::Turn { turn, about };
+        let story = Story::new()
+            .event(1, Node::Sentinel(1), turn(Turn::ObjectivelyDown, Some(Node::Redis(1))))
+            .event(2, Node::Redis(2), turn(Turn::Promoted, None))
+            .event(3, Node::Redis(1), turn(Turn::Unaware, Some(Node::Redis(2))));
+        assert_eq!(validate(&story.build()), Ok(()));
+    }
+
+    #[test]
+    fn rejects_a_turn_of_a_thread() {
+        let thread = Node::Client(1).of_thread(2);
+        let story = Story::new().event(1, thread, What::Turn { turn: Turn::Promoted, about: None });
+        let said = validate(&story.build()).unwrap_err().to_string();
+        assert!(said.contains("client-1.2"), "{said}");
     }
 
     /// Two threads of one process, each with an operation open when it dies and one after it is

@@ -130,6 +130,7 @@ impl Swap<'_> {
             | What::Crashed
             | What::Started
             | What::Healed
+            | What::Turn { .. }
             | What::Silent { .. } => None,
             What::Invoke { .. }
             | What::Ok { .. }
@@ -245,6 +246,7 @@ fn like(what: &What) -> String {
         What::Lost => "lost".to_owned(),
         What::Silent { ahead, .. } => format!("silent, {ahead}"),
         What::Crashed => "crashed".to_owned(),
+        What::Turn { turn, about } => format!("{turn:?} {about:?}"),
         What::Started => "started".to_owned(),
         What::Server { key, change, value, by, primary, .. } => {
             format!("{key} {change:?} {value:?} {by:?} {primary}")

@@ -147,6 +147,8 @@ impl Kernel {
             state.recorder.crashed(node);
             if state.host(host).dies_silently {
                 state.close_all(host, Close::Silent);
+            } else {
+                state.tell_what_is_under_way(host);
             }
             state.tasks.remove_all(host)
         });

@@ -1,10 +1,12 @@
 //! Writes down what happens, in true time.
 
+mod parts;
 mod silence;
 
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
-use fencepost_machine::{KeyChange, TapEvent, WallTime};
-use fencepost_reports::{Action, Change, Event, What};
+use fencepost_machine::{KeyChange, Notice, TapEvent, WallTime};
+use fencepost_reports::{Action, Change, Event, Turn, What};
+use parts::Parts;
 use silence::{Silence, Waiting};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -23,6 +25,8 @@ pub(crate) struct Recorder {
     granted: RefCell<BTreeMap<Node, String>>,
     /// What a server held before the restart that is under way.
     before_restart: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
+    /// Who is a primary, and who a replica of whom.
+    parts: RefCell<Parts>,
 }
 
 impl Recorder {
@@ -121,8 +125,23 @@ impl Recorder {
 
     pub(crate) fn crashed(&self, node: Node) {
         self.record(node, What::Crashed);
+        self.parts.borrow_mut().crashed(node);
         if let Some(held) = self.held.borrow_mut().remove(&node) {
             self.before_restart.borrow_mut().insert(node, held);
+        }
+    }
+
+    /// The one that has just died had something under way with another: on its way to it, or asked
+    /// by it and not answered.
+    pub(crate) fn left_under_way(&self, node: Node, turn: Turn, other: Node) {
+        self.record(node, What::Turn { turn, about: Some(other) });
+    }
+
+    /// A server or a Sentinel has told of its part in the deployment.
+    pub(crate) fn noticed(&self, node: Node, notice: &Notice) {
+        let told = self.parts.borrow_mut().follow(node, notice);
+        for (node, turn, about) in told {
+            self.record(node, What::Turn { turn, about });
         }
     }
 

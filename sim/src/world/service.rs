@@ -171,7 +171,7 @@ impl State {
             | Output::DiskReplace { .. }
             | Output::DiskSync
             | Output::DiskConfig { .. } => self.write_disk(host, &output),
-            Output::Tap(_) => {}
+            Output::Tap(_) | Output::Notice(_) => {}
         }
     }
 
@@ -261,12 +261,16 @@ impl State {
         }
     }
 
-    /// Tells the recorder what happened to keys.
+    /// Tells the recorder what happened to keys and to the deployment.
     fn note_taps(&mut self, host: HostIndex, wall: WallTime, out: &Outputs) {
         for output in &out.list {
-            if let Output::Tap(tap) = output {
-                let by = self.asked_by(host, tap);
-                self.recorder.key_changed((self.node(host), wall), tap, by);
+            match output {
+                Output::Tap(tap) => {
+                    let by = self.asked_by(host, tap);
+                    self.recorder.key_changed((self.node(host), wall), tap, by);
+                }
+                Output::Notice(notice) => self.recorder.noticed(self.node(host), notice),
+                _ => {}
             }
         }
     }

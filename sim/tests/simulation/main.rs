@@ -28,6 +28,7 @@ mod must_find;
 mod redlock_optimum;
 mod remedies;
 mod threads;
+mod turns;
 mod waiting;
 mod wrong_answers;
 

@@ -10,7 +10,7 @@ use super::{Page, brief_remedies, plan_text, rerun};
 use crate::explain::cause::Cause;
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
-use crate::record::history::{Access, Change, What};
+use crate::record::history::{Access, Change, Turn, What};
 use crate::summary::report::{Boundary, RunReport, TimelineEntry, ViolationReport};
 use fencepost_faults::{Node, SimTime, TimedFault};
 use std::collections::BTreeSet;
@@ -286,7 +286,9 @@ impl Told<'_> {
     /// The numbers of the events to show.
     fn chosen(&self) -> BTreeSet<u64> {
         let (first, last) = self.span();
-        let within = |entry: &&TimelineEntry| (first..=last).contains(&entry.sequence);
+        let within = |entry: &&TimelineEntry| {
+            (first..=last).contains(&entry.sequence) || self.stands(entry, first)
+        };
         let mut ranked: Vec<(u8, u64, u64)> = self
             .run
             .timeline
@@ -303,6 +305,18 @@ impl Told<'_> {
         ranked.into_iter().map(|(_, _, sequence)| sequence).collect()
     }
 
+    /// Whether a server became a primary, or was left one, and still is when the story begins.
+    fn stands(&self, entry: &TimelineEntry, first: u64) -> bool {
+        let is_turn = |one: &TimelineEntry| {
+            one.process == entry.process
+                && matches!(one.what, What::Turn { turn, .. } if turn.changes_data())
+        };
+        let between = |one: &&TimelineEntry| entry.sequence < one.sequence && one.sequence < first;
+        matches!(entry.what, What::Turn { turn: Turn::Promoted | Turn::Unaware, .. })
+            && entry.sequence < first
+            && !self.run.timeline.iter().filter(between).any(is_turn)
+    }
+
     /// What goes first when there is not room for everything; nothing for what is not told here.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let mut lead = self.lead.violation.witness.iter();
@@ -313,6 +327,7 @@ impl Told<'_> {
         let takes_part = |node| self.lead.violation.processes.contains(&node);
         match &entry.what {
             What::Crashed | What::Started | What::Lost => Some(1),
+            What::Turn { turn, .. } if turn.changes_data() => Some(1),
             What::Ok { owner: Some(_), .. } | What::Invoke { .. } if takes_part(entry.process) => {
                 Some(2)
             }

@@ -19,6 +19,7 @@ pub(super) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
         Glyph::Rejects => ("cross bad", "<path d=\"M-5-5 5 5M-5 5 5-5\"/>"),
         Glyph::Dies => ("cross bad", "<path d=\"M-7-7 7 7M-7 7 7-7\"/>"),
         Glyph::Starts => ("good", "<path d=\"M-4-6 6 0-4 6Z\"/>"),
+        Glyph::Turns => ("full", "<path d=\"M-1.5 8V-7L6-3.5-1.5 0\"/>"),
         Glyph::FaultBegins => ("bolt", "<path d=\"M1-8-5 1-1 1-2 8 5-2 1-2Z\"/>"),
         Glyph::FaultEnds => ("ended", "<path d=\"M0-5V5\"/>"),
     }
@@ -55,6 +56,10 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
     (
         "<g class=\"mark full c1\" transform=\"translate(15 8)\"><path d=\"M0-6 6 5-6 5Z\"/></g>",
         "write accepted",
+    ),
+    (
+        "<g class=\"mark full\" transform=\"translate(15 8)\"><path d=\"M-1.5 8V-7L6-3.5-1.5 0\"/></g>",
+        "server or Sentinel changes its part",
     ),
     (
         "<g class=\"mark hollow c1\" transform=\"translate(15 8)\"><path d=\"M0 5 5-4-5-4Z\"/></g>",

@@ -102,7 +102,8 @@ fn shown<'r>(run: &'r RunReport, violation: &Violation) -> Vec<&'r TimelineEntry
     let belongs = |entry: &&TimelineEntry| {
         let at = entry.sequence;
         let fault = matches!(entry.what, What::FaultBegan { .. } | What::FaultEnded { .. });
-        let before = at < *first && fault && acts_on(run, entry, *first);
+        let stands = matches!(entry.what, What::Turn { turn, .. } if turn.changes_data());
+        let before = at < *first && (stands || fault && acts_on(run, entry, *first));
         let within = *first <= at && at <= *last && (fault || involved(entry));
         witness.contains(&at) || before || within
     };

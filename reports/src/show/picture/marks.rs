@@ -55,6 +55,8 @@ pub(crate) enum Glyph {
     Dies,
     /// Software starts.
     Starts,
+    /// The part of a server or Sentinel changes.
+    Turns,
     /// A fault begins.
     FaultBegins,
     /// A fault ends, or everything is healed.
@@ -99,6 +101,7 @@ fn glyph(what: &What) -> Glyph {
         What::Fail { .. } | What::Info { .. } | What::Lost => Glyph::Fails,
         What::Silent { .. } => Glyph::Sleeps,
         What::Crashed => Glyph::Dies,
+        What::Turn { .. } => Glyph::Turns,
         What::Started => Glyph::Starts,
         What::Server { change: Change::Granted | Change::Extended | Change::Restored, .. } => {
             Glyph::KeySet

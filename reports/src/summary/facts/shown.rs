@@ -2,7 +2,7 @@
 
 use crate::explain::narrate;
 use crate::judge::timeline::Timeline;
-use crate::record::history::{Action, Change, Event, History, What};
+use crate::record::history::{Action, Change, Event, History, Turn, What};
 use crate::summary::report::TimelineEntry;
 use crate::summary::violation::Violation;
 use fencepost_faults::{Impact, Node};
@@ -85,7 +85,8 @@ fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
         let within = *first <= at && at <= *last;
         let is_evidence = witness.contains(&at);
         let fault = is_fault(event) && (within || (at < *first && acts_on(history, index, *first)));
-        (is_evidence || fault || (within && tells(history, event, violation)))
+        let stands = at < *first && stands_at(history, index, *first);
+        (is_evidence || fault || stands || (within && tells(history, event, violation)))
             .then_some((rank(event, is_evidence), index))
     };
     let mut chosen: Vec<(u8, usize)> =
@@ -103,6 +104,7 @@ fn rank(event: &Event, is_evidence: bool) -> u8 {
         _ if is_evidence => 0,
         _ if is_fault(event) => 1,
         What::Crashed | What::Started | What::Lost | What::Healed => 2,
+        What::Turn { turn, .. } if turn.changes_data() => 2,
         What::Server { change: Change::Granted | Change::Extended, .. } => 4,
         What::Server { .. } => 3,
         _ => 4,
@@ -122,6 +124,21 @@ fn acts_on(history: &History, index: usize, at: u64) -> bool {
     ends.is_some_and(|event| event.sequence > at)
 }
 
+/// Whether a server became a primary, or was left one, at `index`, and still is at event number `at`.
+fn stands_at(history: &History, index: usize, at: u64) -> bool {
+    let event = &history.events[index];
+    let What::Turn { turn: Turn::Promoted | Turn::Unaware, .. } = event.what else { return false };
+    let mut later = history.events[index + 1..].iter().take_while(|later| later.sequence < at);
+    !later.any(|later| {
+        later.node == event.node
+            && match later.what {
+                What::Crashed => true,
+                What::Turn { turn, .. } => turn.changes_data(),
+                _ => false,
+            }
+    })
+}
+
 /// Whether an event between the first and the last witness helps to understand a violation.
 fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
     let involved = |node: Node| violation.processes.contains(&node);
@@ -129,6 +146,7 @@ fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
         What::Crashed
         | What::Started
         | What::Healed
+        | What::Turn { .. }
         | What::FaultBegan { .. }
         | What::FaultEnded { .. } => true,
         What::Lost

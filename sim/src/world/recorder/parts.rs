@@ -1,0 +1,149 @@
+//! Who plays which part in a deployment, and what of it is worth telling.
+//!
+//! Servers say what they are when they start and when it changes. What they are at first is how the
+//! deployment was set up, and no event.
+
+use fencepost_faults::Node;
+use fencepost_machine::Notice;
+use fencepost_reports::Turn;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a server is: a primary, or a replica of another.
+type Part = Option<Node>;
+
+/// The parts of all servers.
+#[derive(Default)]
+pub(super) struct Parts {
+    known: BTreeMap<Node, Part>,
+    /// Those of them that run.
+    up: BTreeSet<Node>,
+    /// Those that have taken over data at least once, as replicas do at the very start.
+    synchronised: BTreeSet<Node>,
+    /// Whether any replica became a primary: independent masters are all primaries, and none of
+    /// them in the place of another.
+    replaced: bool,
+}
+
+/// Something to tell: where, what, and about whom.
+pub(super) type Told = (Node, Turn, Option<Node>);
+
+impl Parts {
+    /// The server has died.
+    pub(super) fn crashed(&mut self, node: Node) {
+        self.up.remove(&node);
+    }
+
+    /// Follows a notice; returns what is to be told of it.
+    pub(super) fn follow(&mut self, node: Node, notice: &Notice) -> Vec<Told> {
+        let named = |host: &str| host.parse::<Node>().ok();
+        match notice {
+            Notice::Leads => self.leads(node),
+            Notice::Follows { host } => self.follows(node, named(host)),
+            Notice::TookOver { host } => match self.synchronised.insert(node) {
+                true => Vec::new(),
+                false => vec![(node, Turn::TookOver, named(host))],
+            },
+            Notice::Names { host } => vec![(node, Turn::Names, named(host))],
+            Notice::Down { host, objectively, is_down } => {
+                let turn = match (objectively, is_down) {
+                    (false, true) => Turn::SubjectivelyDown,
+                    (false, false) => Turn::SubjectivelyUp,
+                    (true, true) => Turn::ObjectivelyDown,
+                    (true, false) => Turn::ObjectivelyUp,
+                };
+                vec![(node, turn, named(host))]
+            }
+        }
+    }
+
+    fn leads(&mut self, node: Node) -> Vec<Told> {
+        let before = self.known.insert(node, None);
+        let is_promoted = matches!(before, Some(Some(_)));
+        self.replaced |= is_promoted;
+        let is_back = before.is_some() && self.up.insert(node) && !is_promoted;
+        self.up.insert(node);
+        let others = || {
+            let leads = |one: &&Node| **one != node && self.known.get(one) == Some(&None);
+            self.up.iter().filter(leads).copied()
+        };
+        let mut told = Vec::new();
+        if is_promoted {
+            told.push((node, Turn::Promoted, None));
+            told.extend(others().map(|other| (other, Turn::Unaware, Some(node))));
+        } else if is_back && self.replaced {
+            told.extend(others().map(|other| (node, Turn::Unaware, Some(other))));
+        }
+        told
+    }
+
+    fn follows(&mut self, node: Node, primary: Option<Node>) -> Vec<Told> {
+        self.up.insert(node);
+        match self.known.insert(node, primary) {
+            Some(None) => vec![(node, Turn::Demoted, primary)],
+            Some(before) if before != primary => vec![(node, Turn::Follows, primary)],
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Node = Node::Redis(1);
+    const TWO: Node = Node::Redis(2);
+
+    /// A primary and a replica of it that have started.
+    fn pair() -> Parts {
+        let mut parts = Parts::default();
+        assert_eq!(parts.follow(ONE, &Notice::Leads), []);
+        assert_eq!(parts.follow(TWO, &follows("redis-1")), []);
+        assert_eq!(parts.follow(TWO, &Notice::TookOver { host: "redis-1".to_owned() }), []);
+        parts
+    }
+
+    fn follows(host: &str) -> Notice {
+        Notice::Follows { host: host.to_owned() }
+    }
+
+    #[test]
+    fn a_primary_that_lives_does_not_know_of_the_one_that_replaced_it_until_it_is_demoted() {
+        let mut parts = pair();
+        assert_eq!(
+            parts.follow(TWO, &Notice::Leads),
+            [(TWO, Turn::Promoted, None), (ONE, Turn::Unaware, Some(TWO))]
+        );
+        assert_eq!(parts.follow(ONE, &follows("redis-2")), [(ONE, Turn::Demoted, Some(TWO))]);
+        let took_over = Notice::TookOver { host: "redis-2".to_owned() };
+        assert_eq!(parts.follow(ONE, &took_over), []);
+        assert_eq!(parts.follow(ONE, &took_over), [(ONE, Turn::TookOver, Some(TWO))]);
+    }
+
+    #[test]
+    fn a_dead_primary_learns_nothing_and_is_unaware_when_it_comes_back() {
+        let mut parts = pair();
+        parts.crashed(ONE);
+        assert_eq!(parts.follow(TWO, &Notice::Leads), [(TWO, Turn::Promoted, None)]);
+        assert_eq!(parts.follow(ONE, &Notice::Leads), [(ONE, Turn::Unaware, Some(TWO))]);
+    }
+
+    #[test]
+    fn independent_masters_are_primaries_without_a_word() {
+        let mut parts = Parts::default();
+        for node in [ONE, TWO] {
+            assert_eq!(parts.follow(node, &Notice::Leads), []);
+        }
+        parts.crashed(ONE);
+        assert_eq!(parts.follow(ONE, &Notice::Leads), []);
+    }
+
+    #[test]
+    fn sentinels_are_told_of_as_they_are() {
+        let down = Notice::Down { host: "redis-1".to_owned(), objectively: true, is_down: true };
+        let sentinel = Node::Sentinel(1);
+        assert_eq!(
+            Parts::default().follow(sentinel, &down),
+            [(sentinel, Turn::ObjectivelyDown, Some(ONE))]
+        );
+    }
+}

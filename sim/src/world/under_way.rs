@@ -1,0 +1,59 @@
+//! What is under way when somebody dies.
+
+use super::agenda::HostIndex;
+use super::host::Software;
+use super::server::{Arrival, Server};
+use super::socket::Stage;
+use super::state::State;
+use fencepost_faults::Node;
+use fencepost_machine::{ConnectionId, Output};
+use fencepost_reports::Turn;
+use std::collections::BTreeSet;
+
+impl State {
+    /// Tells what a host leaves behind that has just died: of a process its messages that are still
+    /// on their way to others, of a server those who asked it and get no answer.
+    pub(crate) fn tell_what_is_under_way(&self, host: HostIndex) {
+        let node = self.node(host);
+        let others: BTreeSet<Node> = match &self.hosts[usize::from(host) - 1].software {
+            Software::Machine(server) => {
+                self.nodes_behind(unanswered(server)).filter(|asker| asker.is_process()).collect()
+            }
+            Software::Program(_) => self.still_coming(host),
+        };
+        let turn = if node.is_process() { Turn::InFlight } else { Turn::Unanswered };
+        for other in others {
+            self.recorder.left_under_way(node, turn, other);
+        }
+    }
+
+    /// To whom messages of this host are on their way.
+    fn still_coming(&self, host: HostIndex) -> BTreeSet<Node> {
+        let is_coming = |socket: &&super::socket::Socket| {
+            socket.host == host
+                && socket.stage == Stage::Open
+                && (socket.last_arrival > self.now || !socket.stalled.is_empty())
+        };
+        self.sockets.iter().filter(is_coming).map(|socket| self.node(socket.remote)).collect()
+    }
+
+    /// Who is at the other ends of sockets.
+    fn nodes_behind(&self, sockets: BTreeSet<u32>) -> impl Iterator<Item = Node> {
+        sockets.into_iter().map(|socket| self.node(self.sockets[socket as usize].remote))
+    }
+}
+
+/// The sockets at which something waits in the server's inbox, or for the end of its service time.
+fn unanswered(server: &Server) -> BTreeSet<u32> {
+    let asked = server.inbox.iter().filter_map(|arrival| match arrival {
+        Arrival::Readable(_, socket) => Some(*socket),
+        _ => None,
+    });
+    let socket = |connection: &ConnectionId| server.connections.get(connection).copied();
+    let outputs = server.outgoing.iter().flat_map(|(_, outputs)| outputs);
+    let decided = outputs.filter_map(|output| match output {
+        Output::Send { connection, .. } => socket(connection),
+        _ => None,
+    });
+    asked.chain(decided).collect()
+}
