@@ -1,6 +1,7 @@
 //! One command after the other: choosing the client, executing, propagating, replying.
 
 use crate::front::admission::Admission;
+use crate::keys::tracking::forget_caching;
 use crate::protocol::args::{Args, ArgumentVector};
 use crate::protocol::error::{CommandError, EXEC_ABORT};
 use crate::protocol::reply::Reply;
@@ -11,7 +12,8 @@ use crate::state::server::{Command, Server};
 /// The words by which a browser's request is known that somebody wants to be taken for commands:
 /// `securityWarningCommand`.
 fn is_http(name: &[u8]) -> bool {
-    name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
+    matches!(name.len(), 4 | 5)
+        && (name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:"))
 }
 
 impl Server {
@@ -67,8 +69,8 @@ impl Server {
         }
         self.send_reply(key, reply);
         self.tell_pending(key);
-        self.forget_caching(key);
         let client = self.client_mut(key);
+        forget_caching(client);
         client.reply_mode = match client.reply_mode {
             ReplyMode::SkipNext => ReplyMode::Skip,
             ReplyMode::Skip => ReplyMode::On,

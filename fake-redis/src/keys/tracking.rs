@@ -102,17 +102,6 @@ impl Server {
         }
     }
 
-    /// CLIENT CACHING holds for one command: for a transaction until its end.
-    pub(crate) fn forget_caching(&mut self, key: ClientKey) {
-        let client = self.client_mut(key);
-        let Some(wishes) = &mut client.tracking else { return };
-        let is_about_clients =
-            client.last_command.is_some_and(|command| command.full_name.starts_with("client|"));
-        if !client.transaction.open && !is_about_clients {
-            wishes.caching = false;
-        }
-    }
-
     /// A key was changed: all who have read it are told, and forgotten.
     pub(crate) fn invalidate(&mut self, key: &[u8]) {
         if self.tracking.readers.is_empty() && self.tracking.prefixes.is_empty() {
@@ -258,6 +247,16 @@ impl Server {
     /// The connected client of a number.
     pub(crate) fn client_of_id(&self, id: u64) -> Option<ClientKey> {
         self.roster.connected().find(|key| self.client(*key).id == id)
+    }
+}
+
+/// CLIENT CACHING holds for one command: for a transaction until its end.
+pub(crate) fn forget_caching(client: &mut Client) {
+    let Some(wishes) = &mut client.tracking else { return };
+    let is_about_clients =
+        client.last_command.is_some_and(|command| command.full_name.starts_with("client|"));
+    if !client.transaction.open && !is_about_clients {
+        wishes.caching = false;
     }
 }
 

@@ -84,6 +84,7 @@ pub(crate) struct RequestReader {
 
 impl RequestReader {
     /// Appends what arrived.
+    #[inline]
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }

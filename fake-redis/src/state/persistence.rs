@@ -74,7 +74,7 @@ impl PersistenceState {
 
     /// Whether a sync must be done before a reply may leave, and is not.
     pub(crate) fn awaits_sync(&self) -> bool {
-        self.mode == (Persistence::Aof { fsync: Fsync::Always }) && self.is_syncing()
+        self.is_syncing() && self.mode == (Persistence::Aof { fsync: Fsync::Always })
     }
 
     /// Whether a sync has begun that is not done.
