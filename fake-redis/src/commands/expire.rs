@@ -126,10 +126,7 @@ fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
     } else {
         call.server.set_expiry(db, position, key, Some(at));
         let anchor = if time.from_now { Anchor::Now } else { Anchor::Epoch };
-        call.state_timed_effect(
-            anchor,
-            &[b"PEXPIREAT", key, itoa::Buffer::new().format(at).as_bytes()],
-        );
+        call.state_timed_effect(anchor, &[b"PEXPIREAT", key], at);
         call.server.notify(EventClass::Generic, "expire", db, key);
     }
     Ok(())

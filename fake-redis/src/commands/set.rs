@@ -245,10 +245,7 @@ pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
     if let Some(at) = expires_at_ms {
         call.server.notify(EventClass::Generic, "expire", call.db, key);
         let anchor = options.expiry.anchor();
-        call.state_timed_effect(
-            anchor,
-            &[b"SET", key, value, b"PXAT", itoa::Buffer::new().format(at).as_bytes()],
-        );
+        call.state_timed_effect(anchor, &[b"SET", key, value, b"PXAT"], at);
     } else if options.get
         || matches!(options.condition, Some(Condition::Equal(_) | Condition::Different(_)))
     {
@@ -326,10 +323,7 @@ pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
         Some(at) => {
             call.server.set_expiry(call.db, position, key, expires_at_ms);
             let anchor = options.expiry.anchor();
-            call.state_timed_effect(
-                anchor,
-                &[b"PEXPIREAT", key, itoa::Buffer::new().format(at).as_bytes()],
-            );
+            call.state_timed_effect(anchor, &[b"PEXPIREAT", key], at);
             call.server.notify(EventClass::Generic, "expire", call.db, key);
         }
         None if options.expiry == Expiry::Persist && expiry_at(call, Some(position)).is_some() => {

@@ -83,10 +83,7 @@ fn set_with_expiry(call: &mut Call<'_>, unit: Unit, command: &str) -> CommandRes
     call.server.store_string(call.db, (position, key), value, Some(at));
     call.server.notify(EventClass::String, "set", call.db, key);
     call.server.notify(EventClass::Generic, "expire", call.db, key);
-    call.state_timed_effect(
-        Anchor::Now,
-        &[b"SET", key, value, b"PXAT", itoa::Buffer::new().format(at).as_bytes()],
-    );
+    call.state_timed_effect(Anchor::Now, &[b"SET", key, value, b"PXAT"], at);
     call.reply.ok();
     Ok(())
 }

@@ -18,14 +18,6 @@ impl Server {
         self.add_effect_of(db, self.changes.targets(), parts.iter().copied());
     }
 
-    /// As [`Server::add_effect`] of a command whose last part is an instant; replicas are told the
-    /// span from now on instead, which they add to their own clock (before 7.0).
-    pub(crate) fn add_relative_effect(&mut self, db: usize, parts: &[&[u8]]) {
-        let first = self.changes.waiting();
-        self.add_effect(db, parts);
-        self.changes.make_relative(first);
-    }
-
     /// As [`Server::add_effect`], from any list of arguments.
     pub(crate) fn add_effect_of<'p>(
         &mut self,
@@ -131,15 +123,21 @@ impl Call<'_> {
         self.server.add_effect(self.db, parts);
     }
 
-    /// As [`Call::state_effect`] of a command whose last part is an instant. Before 7.0, replicas
-    /// are told the span from now on if that is what the client said.
-    pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, parts: &[&[u8]]) {
+    /// As [`Call::state_effect`] of a command that ends with an instant. Before 7.0, replicas are
+    /// told the span from now on instead, which they add to their own clock, if that is what the
+    /// client said.
+    pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Stated;
-        let is_relative = anchor == Anchor::Now && self.server.config.version < RedisVersion::V7_0;
-        if is_relative {
-            self.server.add_relative_effect(self.db, parts);
-        } else {
-            self.server.add_effect(self.db, parts);
+        let server = &mut *self.server;
+        if !server.is_propagating() {
+            return;
+        }
+        let mut digits = itoa::Buffer::new();
+        let at = digits.format(at_ms).as_bytes();
+        let (first, targets) = (server.changes.waiting(), server.changes.targets());
+        server.add_effect_of(self.db, targets, before.iter().copied().chain([at]));
+        if anchor == Anchor::Now && server.config.version < RedisVersion::V7_0 {
+            server.changes.make_relative(first);
         }
     }
 }
