@@ -61,7 +61,9 @@ impl std::fmt::Debug for Attendance {
     }
 }
 
-/// One server: its parts, each of which keeps what is true of it.
+/// One server. No file outside this room assigns one of its parts. Clients, tracking, replication
+/// and the disk are data that the rooms about them change; the other parts change by their own
+/// methods alone, which keep what is true of them.
 #[derive(Debug)]
 pub(crate) struct Server {
     /// How it is set up.
