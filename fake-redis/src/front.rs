@@ -13,3 +13,4 @@ pub(crate) mod following;
 pub(crate) mod interlude;
 pub(crate) mod loading;
 pub(crate) mod node;
+mod operator;

@@ -1,6 +1,6 @@
 //! When two faults of a plan get in each other's way.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, OperatorCommand};
 use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
 
@@ -32,6 +32,7 @@ enum Hold {
     Service,
     Memory,
     Role,
+    Console(OperatorCommand),
     Reply,
     Delivery,
     Latency,
@@ -46,6 +47,7 @@ fn hold(fault: &Fault) -> Hold {
         Fault::SlowServer { .. } => Hold::Service,
         Fault::Evict { .. } | Fault::FlushAll { .. } => Hold::Memory,
         Fault::Promote { .. } => Hold::Role,
+        Fault::Operator { command, .. } => Hold::Console(*command),
         Fault::LostReply { .. } => Hold::Reply,
         Fault::Partition { .. } => Hold::Delivery,
         Fault::Delay { .. } => Hold::Latency,

@@ -49,6 +49,9 @@ impl fmt::Display for Fault {
             Fault::Evict { node } => write!(f, "{node} evicts what expires"),
             Fault::FlushAll { node } => write!(f, "flush {node}"),
             Fault::Promote { node } => write!(f, "promote {node}"),
+            Fault::Operator { node, command } => {
+                write!(f, "operator at {node}: {}", command.typed())
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ mod failover;
 mod latency;
 mod lost_reply;
 mod none;
+mod operator;
 mod partition;
 mod pause;
 mod replication_lag;
@@ -77,6 +78,7 @@ pub enum Family {
     SlowServer,
     Eviction,
     All,
+    Operator,
 }
 
 /// Every family, in the order of their numbers.
@@ -113,6 +115,11 @@ impl Family {
     /// How its part of a plan comes about.
     pub fn drawing(self) -> Drawing {
         self.row().1
+    }
+
+    /// Whether `all` may switch it on: something goes wrong, and by itself.
+    pub fn is_accident(self) -> bool {
+        !matches!(self, Family::None | Family::Operator)
     }
 
     /// The family that has this name or alias.
@@ -180,6 +187,11 @@ impl Family {
                 "swarm testing: each seed draws which families are on and how hard, and how long \
                  leases, holds and waits are",
                 Swarm,
+            ),
+            Family::Operator => (
+                "an operator types what no lock expects: SCRIPT FLUSH, CLIENT KILL, FAILOVER, \
+                 REPLICAOF, CONFIG SET",
+                Own(operator::draw),
             ),
         }
     }

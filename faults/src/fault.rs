@@ -1,8 +1,10 @@
 //! What can go wrong, as data.
 
 mod kind;
+mod operator;
 
 pub use kind::{FaultKind, Impact};
+pub use operator::OperatorCommand;
 
 use crate::node::Node;
 use crate::time::Micros;
@@ -124,6 +126,13 @@ pub enum Fault {
         /// Which server.
         node: Node,
     },
+    /// An operator types a command at the server's console that no lock expects.
+    Operator {
+        /// Which server.
+        node: Node,
+        /// What is typed.
+        command: OperatorCommand,
+    },
 }
 
 /// Which way a partition cuts.
@@ -153,6 +162,7 @@ impl Fault {
             Fault::Evict { .. } => FaultKind::Evict,
             Fault::FlushAll { .. } => FaultKind::FlushAll,
             Fault::Promote { .. } => FaultKind::Promote,
+            Fault::Operator { .. } => FaultKind::Operator,
         }
     }
 
@@ -170,7 +180,8 @@ impl Fault {
             Fault::ClockJump { .. }
             | Fault::Evict { .. }
             | Fault::FlushAll { .. }
-            | Fault::Promote { .. } => None,
+            | Fault::Promote { .. }
+            | Fault::Operator { .. } => None,
         }
     }
 
@@ -195,7 +206,8 @@ impl Fault {
             | Fault::SlowServer { node, .. }
             | Fault::Evict { node }
             | Fault::FlushAll { node }
-            | Fault::Promote { node } => vec![*node],
+            | Fault::Promote { node }
+            | Fault::Operator { node, .. } => vec![*node],
             Fault::Partition { side_a, side_b, .. } => [side_a.as_slice(), side_b].concat(),
             Fault::Delay { from, to, .. } => [from.as_slice(), to].concat(),
             Fault::LostReply { server, client, .. } => vec![*server, *client],
@@ -214,7 +226,8 @@ impl Fault {
             | Fault::SlowServer { node, .. }
             | Fault::Evict { node }
             | Fault::FlushAll { node }
-            | Fault::Promote { node } => vec![node],
+            | Fault::Promote { node }
+            | Fault::Operator { node, .. } => vec![node],
             Fault::Partition { side_a, side_b, .. } => side_a.iter_mut().chain(side_b).collect(),
             Fault::Delay { from, to, .. } => from.iter_mut().chain(to).collect(),
             Fault::LostReply { server, client, .. } => vec![server, client],

@@ -25,7 +25,7 @@ pub mod time;
 pub use did_you_mean::did_you_mean;
 pub use families::{Families, UnknownFamily};
 pub use family::{FAMILIES, Family, Incident};
-pub use fault::{Direction, Fault, FaultKind, Impact};
+pub use fault::{Direction, Fault, FaultKind, Impact, OperatorCommand};
 pub use generate::{DrawnIncident, generate, incidents, plan_of};
 pub use node::Node;
 pub use plan::{FaultPlan, TimedFault};

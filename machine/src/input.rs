@@ -70,4 +70,21 @@ pub enum OperatorAction {
     Evict,
     /// Makes the server, which follows another, the primary.
     Promote,
+    /// Forgets the scripts that clients have sent.
+    ForgetScripts,
+    /// Closes the connections of all clients.
+    CloseConnections,
+    /// Changes places with a server that follows this one, in good order.
+    HandOver,
+    /// Follows another server from now on, and takes over what that one holds.
+    Follow {
+        /// The number of the other, counted from 1.
+        server: u16,
+    },
+    /// Stops writing down what it does.
+    StopLogging,
+    /// Takes writes however few follow.
+    WriteAlone,
+    /// Closes connections that say nothing for a second.
+    CloseIdle,
 }

@@ -266,7 +266,7 @@ impl Memcached {
         let change = match action {
             OperatorAction::FlushAll => KeyChange::Flushed,
             OperatorAction::Evict => KeyChange::Evicted,
-            OperatorAction::Promote => return,
+            _ => return,
         };
         for key in self.cache.keys() {
             self.look(&key);
@@ -316,6 +316,6 @@ impl Machine for Memcached {
     }
 
     fn supports(&self, action: OperatorAction) -> bool {
-        action != OperatorAction::Promote
+        matches!(action, OperatorAction::FlushAll | OperatorAction::Evict)
     }
 }

@@ -1,6 +1,7 @@
 //! A Redis server as a machine: inputs in, outputs out.
 
 use super::interlude;
+use super::operator;
 use crate::commands;
 use crate::config::{NodeConfig, file};
 use crate::state::server::{Attendance, Server};
@@ -90,7 +91,12 @@ impl Node {
             Input::Timer => server.timer(),
             Input::DiskSynced => server.disk_synced(),
             Input::Unsent { connection, bytes } => server.output_waits(connection, bytes),
-            Input::Operator { action } => server.apply_from_operator(command(action)),
+            Input::Operator { action } => {
+                for command in operator::typed(action) {
+                    let words: Vec<&[u8]> = command.iter().map(Vec::as_slice).collect();
+                    server.apply_from_operator(&words);
+                }
+            }
         }
     }
 }
@@ -108,7 +114,7 @@ impl Machine for Node {
     }
 
     fn supports(&self, action: OperatorAction) -> bool {
-        action != OperatorAction::Promote
+        operator::changes_something(&self.server, action)
     }
 
     fn will_send(&self) -> bool {
@@ -119,14 +125,5 @@ impl Machine for Node {
 
     fn wording(&self) -> Wording {
         wording::resp
-    }
-}
-
-/// What an operator types.
-fn command(action: OperatorAction) -> &'static [&'static [u8]] {
-    match action {
-        OperatorAction::FlushAll => &[b"FLUSHALL"],
-        OperatorAction::Evict => &[b"DEBUG", b"EVICT-VOLATILE"],
-        OperatorAction::Promote => &[b"REPLICAOF", b"NO", b"ONE"],
     }
 }

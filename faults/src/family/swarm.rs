@@ -26,7 +26,7 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let candidates = FAMILIES
         .iter()
         .copied()
-        .filter(|family| *family != Family::None && matches!(family.drawing(), Drawing::Own(_)));
+        .filter(|family| family.is_accident() && matches!(family.drawing(), Drawing::Own(_)));
     let drawn: Vec<(bool, Swarmed)> = candidates
         .map(|family| {
             let on = chance(&mut rng, 500);

@@ -50,6 +50,8 @@ pub enum FaultKind {
     FlushAll,
     /// An operator makes a server that follows another the primary.
     Promote,
+    /// An operator types a command that no lock expects.
+    Operator,
 }
 
 /// What a fault does to the nodes that it names. Rules that hold for several kinds ask for this, so
@@ -72,6 +74,8 @@ pub enum Impact {
     LosesKeys,
     /// They take over as primary.
     TakesOver,
+    /// What they do next depends on the command that an operator typed.
+    IsOperated,
 }
 
 impl FaultKind {
@@ -91,15 +95,18 @@ impl FaultKind {
             FaultKind::SlowServer => Impact::Slows,
             FaultKind::Evict | FaultKind::FlushAll => Impact::LosesKeys,
             FaultKind::Promote => Impact::TakesOver,
+            FaultKind::Operator => Impact::IsOperated,
         }
     }
 
     /// Whether it happens at once and leaves nothing to heal.
     pub fn is_instant(self) -> bool {
         match self {
-            FaultKind::ClockJump | FaultKind::Evict | FaultKind::FlushAll | FaultKind::Promote => {
-                true
-            }
+            FaultKind::ClockJump
+            | FaultKind::Evict
+            | FaultKind::FlushAll
+            | FaultKind::Promote
+            | FaultKind::Operator => true,
             FaultKind::Pause
             | FaultKind::Suspend
             | FaultKind::Crash

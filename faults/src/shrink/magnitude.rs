@@ -74,7 +74,10 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
         Fault::SlowServer { extra_us, duration_us, .. } => {
             vec![(Magnitude::DurationUs, us(duration_us)), (Magnitude::ExtraUs, us(extra_us))]
         }
-        Fault::Evict { .. } | Fault::FlushAll { .. } | Fault::Promote { .. } => Vec::new(),
+        Fault::Evict { .. }
+        | Fault::FlushAll { .. }
+        | Fault::Promote { .. }
+        | Fault::Operator { .. } => Vec::new(),
     }
 }
 

@@ -3,11 +3,17 @@
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::family::swarm;
 use fencepost_faults::{
-    Direction, FAMILIES, Families, Family, Fault, FaultKind, FaultPlan, Micros, Node, Seed,
-    Setting, SimTime, Spans, TimedFault, Topology, generate,
+    Direction, FAMILIES, Families, Family, Fault, FaultKind, FaultPlan, Micros, Node,
+    OperatorCommand, Seed, Setting, SimTime, Spans, TimedFault, Topology, generate,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The families that can stand beside others.
+fn combined() -> Vec<Family> {
+    let alone = |family: &Family| matches!(family, Family::None | Family::All);
+    FAMILIES.iter().copied().filter(|family| !alone(family)).collect()
+}
 
 fn families(text: &str) -> Families {
     text.parse().expect("the name is in the table")
@@ -33,9 +39,9 @@ fn any_setting() -> impl Strategy<Value = Setting> {
 /// One family, `all`, or two families together.
 fn any_families() -> impl Strategy<Value = String> {
     let one = (0..FAMILIES.len()).prop_map(|place| FAMILIES[place].name().to_owned());
-    let inner = 1..FAMILIES.len() - 1;
+    let inner = 0..combined().len();
     let two = (inner.clone(), inner)
-        .prop_map(|(a, b)| format!("{}+{}", FAMILIES[a].name(), FAMILIES[b].name()));
+        .prop_map(|(a, b)| format!("{}+{}", combined()[a].name(), combined()[b].name()));
     prop_oneof![one, two]
 }
 
@@ -125,8 +131,8 @@ proptest! {
     }
 
     #[test]
-    fn a_family_draws_the_same_beside_another(seed: u64, a in 1..FAMILIES.len() - 1, b in 1..FAMILIES.len() - 1, setting in any_setting()) {
-        let (a, b) = (FAMILIES[a].name(), FAMILIES[b].name());
+    fn a_family_draws_the_same_beside_another(seed: u64, a in 0..combined().len(), b in 0..combined().len(), setting in any_setting()) {
+        let (a, b) = (combined()[a].name(), combined()[b].name());
         let alone = [plan(seed, a, &setting), plan(seed, b, &setting)].map(|plan| contents(&plan));
         let together = contents(&plan(seed, &format!("{a}+{b}"), &setting));
         // Whatever stands in the combination was drawn by one of the two alone; what is missing
@@ -272,6 +278,23 @@ fn the_first_failover_hits_the_first_primary() {
         let plan = plan(seed, "failover", &replicated());
         assert_eq!(plan.faults.first().map(node_of), Some(Node::Redis(1)), "{plan}");
     }
+}
+
+#[test]
+fn an_operator_types_every_command_where_there_are_others_to_follow_and_some_where_not() {
+    let typed = |setting: &Setting| -> BTreeSet<OperatorCommand> {
+        let plans = (0..200).map(|seed| plan(seed, "operator", setting));
+        plans
+            .flat_map(|plan| plan.faults)
+            .map(|timed| match timed.fault {
+                Fault::Operator { command, .. } => command,
+                fault => panic!("{fault:?}"),
+            })
+            .collect()
+    };
+    assert!(typed(&replicated()).iter().eq(OperatorCommand::ALL));
+    let alone = typed(&independent());
+    assert!(!alone.contains(&OperatorCommand::ReplicaOf) && !alone.is_empty());
 }
 
 /// Which masters are away at which times.
@@ -426,7 +449,9 @@ fn the_swarm_switches_every_family_on_about_half_of_the_time_and_never_all_off()
         assert!(swarmed.iter().all(|swarmed| (250..=1_000).contains(&swarmed.hardness_per_mille)));
         swarmed.iter().for_each(|swarmed| *on.entry(swarmed.family).or_default() += 1);
     }
-    assert_eq!(on.keys().copied().collect::<Vec<_>>(), FAMILIES[1..FAMILIES.len() - 1]);
+    let accidents: Vec<Family> =
+        combined().into_iter().filter(|family| *family != Family::Operator).collect();
+    assert_eq!(on.keys().copied().collect::<Vec<_>>(), accidents);
     assert!(on.values().all(|count| (900..=1_100).contains(count)), "{on:?}");
 }
 

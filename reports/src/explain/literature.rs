@@ -99,7 +99,7 @@ pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Optio
 
 /// Every family that a swarm may switch on.
 fn switched() -> impl Iterator<Item = Family> {
-    let is_switched = |family: &Family| !matches!(family, Family::None | Family::All);
+    let is_switched = |family: &Family| family.is_accident() && *family != Family::All;
     FAMILIES.iter().copied().filter(is_switched)
 }
 
@@ -212,7 +212,7 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
         Family::Eviction => {
             (true, ("under volatile-ttl, locks are the first to be evicted", EVICTION))
         }
-        Family::Latency | Family::SlowServer | Family::All => return None,
+        Family::Latency | Family::SlowServer | Family::All | Family::Operator => return None,
     })
 }
 
@@ -282,7 +282,7 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
             (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
         }
         Family::Eviction => (true, ("a master that evicts its grant decides again", EVICTION)),
-        Family::ReplicationLag | Family::Failover | Family::All => return None,
+        Family::ReplicationLag | Family::Failover | Family::All | Family::Operator => return None,
     })
 }
 

@@ -304,6 +304,9 @@ fn begins(fault: &FaultSpan<'_>) -> String {
         FaultKind::Evict => format!("{nodes} is out of memory and evicts keys (fault {id})."),
         FaultKind::FlushAll => format!("An operator flushes {nodes} (fault {id})."),
         FaultKind::Promote => format!("An operator promotes {nodes} to primary (fault {id})."),
+        FaultKind::Operator => {
+            format!("An operator types a command at the console of {nodes} (fault {id}).")
+        }
     }
 }
 

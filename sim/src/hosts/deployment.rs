@@ -178,6 +178,7 @@ impl Deployment {
             scenario: self.scenario.clone(),
             recorder: self.recorder.clone(),
             roster: self.roster.clone(),
+            is_work: false,
         }
     }
 

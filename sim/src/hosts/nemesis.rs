@@ -9,7 +9,9 @@ use crate::world::kernel::Kernel;
 use crate::world::network::align_up;
 use crate::world::server::{Arrival, Trap};
 use crate::world::state::State;
-use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
+use fencepost_faults::{
+    Direction, Fault, FaultPlan, Micros, Node, OperatorCommand, SimTime, TimedFault,
+};
 use fencepost_machine::OperatorAction;
 use fencepost_reports::What;
 use std::cell::RefCell;
@@ -88,6 +90,9 @@ impl Nemesis {
             return;
         }
         undo(state, timed);
+        if let Fault::Pause { node, .. } = timed.fault {
+            self.roster.goes_on(node, monotonic(state, node));
+        }
         if !matches!(timed.fault, Fault::LostReply { .. }) {
             state.recorder.fault_ended(timed.id, timed.fault.kind(), &timed.fault.nodes());
         }
@@ -98,6 +103,7 @@ impl Nemesis {
         let now = state.now;
         match &timed.fault {
             Fault::Pause { node, .. } => {
+                self.roster.stops(*node, monotonic(state, *node));
                 on(state, *node, |state, host| state.host(host).pauses += 1)
             }
             Fault::Suspend { node, .. } => on(state, *node, suspend),
@@ -131,6 +137,9 @@ impl Nemesis {
             Fault::Evict { node } => operate(state, *node, OperatorAction::Evict),
             Fault::FlushAll { node } => operate(state, *node, OperatorAction::FlushAll),
             Fault::Promote { node } => operate(state, *node, OperatorAction::Promote),
+            Fault::Operator { node, command } => {
+                typed(state, *node, *command).is_some_and(|action| operate(state, *node, action))
+            }
         }
     }
 
@@ -211,8 +220,15 @@ fn undo(state: &mut State, timed: &TimedFault) {
         Fault::ClockJump { .. }
         | Fault::Evict { .. }
         | Fault::FlushAll { .. }
-        | Fault::Promote { .. } => {}
+        | Fault::Promote { .. }
+        | Fault::Operator { .. } => {}
     }
+}
+
+/// The monotonic clock of a node, in microseconds; zero if the world has no such node.
+fn monotonic(state: &mut State, node: Node) -> u64 {
+    let now = state.now;
+    state.find(node).map_or(0, |host| state.host(host).clock.monotonic(now))
 }
 
 /// Does something to the host of a node. False if the world has no such node.
@@ -261,6 +277,27 @@ fn set_trap(state: &mut State, fault: u32, server: Node, client: Node) -> bool {
             server.traps.push(Trap { fault, client });
         }
     })
+}
+
+/// What a command means to a server. `None` where there is no other server to follow.
+fn typed(state: &State, node: Node, command: OperatorCommand) -> Option<OperatorAction> {
+    Some(match command {
+        OperatorCommand::ScriptFlush => OperatorAction::ForgetScripts,
+        OperatorCommand::ClientKill => OperatorAction::CloseConnections,
+        OperatorCommand::Failover => OperatorAction::HandOver,
+        OperatorCommand::ReplicaOf => OperatorAction::Follow { server: next_to(state, node)? },
+        OperatorCommand::AppendOnlyOff => OperatorAction::StopLogging,
+        OperatorCommand::MinReplicasOff => OperatorAction::WriteAlone,
+        OperatorCommand::IdleTimeout => OperatorAction::CloseIdle,
+    })
+}
+
+/// The number of the server after this one; after the last comes the first.
+fn next_to(state: &State, node: Node) -> Option<u16> {
+    let Node::Redis(number) = node else { return None };
+    let is_there = |number: &u16| state.find(Node::Redis(*number)).is_some();
+    let next = [number + 1, 1].into_iter().find(is_there)?;
+    (next != number).then_some(next)
 }
 
 /// An operator does something at a server. False if the server is down, or has no answer to it.

@@ -5,11 +5,13 @@ use fencepost_faults::{Node, Seed, Stream};
 use rand_chacha::ChaCha8Rng;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The threads of all processes of a run. What one has done and drawn survives the crashes of its
 /// process here.
 pub(crate) struct Roster {
     members: BTreeMap<Node, Member>,
+    stood_still: RefCell<BTreeMap<Node, Stillness>>,
     unfinished: Cell<usize>,
 }
 
@@ -22,6 +24,13 @@ pub(crate) struct Member {
     is_finished: Cell<bool>,
 }
 
+/// How long a machine has been held still, by its own monotonic clock, in microseconds.
+#[derive(Clone, Copy, Default)]
+struct Stillness {
+    since: Option<u64>,
+    before: u64,
+}
+
 impl Roster {
     /// Every thread with all its cycles ahead.
     pub(crate) fn new(seed: Seed, nodes: &[Node], cycles: u32) -> Roster {
@@ -29,7 +38,31 @@ impl Roster {
             let draws = RefCell::new(seed.stream(Stream::Workload(*node)));
             (*node, Member { cycles_left: Cell::new(cycles), draws, is_finished: Cell::new(false) })
         };
-        Roster { members: nodes.iter().map(member).collect(), unfinished: Cell::new(nodes.len()) }
+        Roster {
+            members: nodes.iter().map(member).collect(),
+            stood_still: RefCell::default(),
+            unfinished: Cell::new(nodes.len()),
+        }
+    }
+
+    /// A machine is held still, at that time of its monotonic clock.
+    pub(crate) fn stops(&self, machine: Node, now_us: u64) {
+        self.stood_still.borrow_mut().entry(machine).or_default().since.get_or_insert(now_us);
+    }
+
+    /// A machine goes on.
+    pub(crate) fn goes_on(&self, machine: Node, now_us: u64) {
+        if let Some(stillness) = self.stood_still.borrow_mut().get_mut(&machine)
+            && let Some(since) = stillness.since.take()
+        {
+            stillness.before += now_us.saturating_sub(since);
+        }
+    }
+
+    /// How long a machine that runs has been held still in all: time in which it could not work.
+    pub(crate) fn stood_still(&self, machine: Node) -> Duration {
+        let all = self.stood_still.borrow();
+        Duration::from_micros(all.get(&machine).map_or(0, |stillness| stillness.before))
     }
 
     /// One thread. Panics if it is not on the roster: the run was set up wrong.

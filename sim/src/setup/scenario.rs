@@ -3,10 +3,12 @@
 
 pub(crate) mod length;
 pub(crate) mod program;
+mod section;
 mod slow_link;
 mod standby;
 mod strategy;
 
+pub use section::Section;
 pub use slow_link::{InvalidSlowLink, SlowLink};
 pub use standby::{OldPrimary, Standby};
 pub use strategy::Strategy;
@@ -40,6 +42,9 @@ pub struct Scenario {
     /// How long a process stays in its critical section: drawn log-uniformly, or for as long as the
     /// lock says that it is valid.
     pub hold: Hold,
+    /// What it does meanwhile: whether a pause makes it later.
+    #[serde(skip_serializing_if = "Section::is_wait")]
+    pub section: Section,
     /// No live process may keep the lock longer than this; by default it may keep it for as long as
     /// it likes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,6 +222,7 @@ impl Default for Scenario {
             cycles: 20,
             ttl: Span::secs(10),
             hold: Hold::Drawn(SpanRange::new(ms(10), Span::secs(8))),
+            section: Section::Wait,
             held_bound: None,
             availability: None,
             hang: None,

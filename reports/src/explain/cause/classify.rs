@@ -110,9 +110,11 @@ fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
     fault.names(Node::Storage)
         && match fault.kind.impact() {
             Impact::HoldsUpMessages | Impact::Freezes | Impact::Slows | Impact::Kills => true,
-            Impact::LosesReply | Impact::BendsClock | Impact::LosesKeys | Impact::TakesOver => {
-                false
-            }
+            Impact::LosesReply
+            | Impact::BendsClock
+            | Impact::LosesKeys
+            | Impact::TakesOver
+            | Impact::IsOperated => false,
         }
 }
 

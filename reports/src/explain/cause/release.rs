@@ -51,6 +51,7 @@ pub(super) fn misheard(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
         match fault.kind.impact() {
             Impact::HoldsUpMessages | Impact::LosesReply => fault.names(process) && names_server,
             Impact::Freezes | Impact::Slows | Impact::Kills => fault.names(process) || names_server,
+            Impact::IsOperated => names_server,
             Impact::BendsClock | Impact::LosesKeys | Impact::TakesOver => false,
         }
     };

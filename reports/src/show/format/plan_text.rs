@@ -59,6 +59,9 @@ pub(crate) fn fault(fault: &Fault) -> String {
         Fault::Evict { node } => format!("{node} is out of memory and evicts what it may"),
         Fault::FlushAll { node } => format!("an operator flushes {node}"),
         Fault::Promote { node } => format!("an operator promotes {node} to primary"),
+        Fault::Operator { node, command } => {
+            format!("an operator types {} at {node}", command.typed())
+        }
     }
 }
 

@@ -23,8 +23,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "etcd 3.4.23: a cluster whose majority agrees on every change, or one server",
     port: PORT,
     // Its memory is no cache, and no command clears it.
-    not_exercised: &[Family::Eviction],
-    unanswered: &[FaultKind::FlushAll, FaultKind::Evict],
+    not_exercised: &[Family::Eviction, Family::Operator],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
     topology,
     machine,

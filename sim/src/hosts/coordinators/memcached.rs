@@ -5,7 +5,7 @@ use crate::setup::scenario::Scenario;
 use crate::world::server::Factory;
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, Family, Micros, Node};
+use fencepost_faults::{Families, Family, FaultKind, Micros, Node};
 use fencepost_memcached::{Config, Memcached};
 use fencepost_serve::{Boot, Files, Member, ServeError, Serving, clocks, listen};
 use std::net::IpAddr;
@@ -18,8 +18,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "memcached 1.6.18: one server with a bound on its memory, empty after a restart",
     port: PORT,
     // Nobody takes over from it, and nobody follows it.
-    not_exercised: &[Family::Failover, Family::ReplicationLag],
-    unanswered: &[],
+    not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Operator],
+    unanswered: &[FaultKind::Operator],
     tick: Micros::from_secs(1),
     topology,
     machine,

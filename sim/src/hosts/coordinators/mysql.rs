@@ -21,8 +21,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "MariaDB 10.11: one server whose locks belong to connections",
     port: PORT,
     // Nobody takes over from it, nobody follows it, and its memory is no cache.
-    not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction],
-    unanswered: &[FaultKind::FlushAll, FaultKind::Evict],
+    not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     topology,
     machine,
     servers,

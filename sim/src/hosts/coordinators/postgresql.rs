@@ -24,8 +24,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "PostgreSQL 15: one server that keeps what was committed, or a primary with a standby",
     port: PORT,
     // Its memory is no cache.
-    not_exercised: &[Family::Eviction],
-    unanswered: &[FaultKind::FlushAll, FaultKind::Evict],
+    not_exercised: &[Family::Eviction, Family::Operator],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     topology,
     machine,
     servers,

@@ -35,8 +35,9 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Sentinel and replicas only where they matter.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
-    let wants_replicas =
-        |family| matches!(family, Family::Failover | Family::ReplicationLag | Family::All);
+    let wants_replicas = |family| {
+        matches!(family, Family::Failover | Family::ReplicationLag | Family::Operator | Family::All)
+    };
     let has_sentinels =
         || scenario.program(client).is_some_and(|program| program.deployment.has_sentinels());
     match client.deployment {

@@ -22,8 +22,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "ZooKeeper 3.8.0: an ensemble whose majority agrees on every change, or one server",
     port: PORT,
     // Its memory is no cache, and no command clears it.
-    not_exercised: &[Family::Eviction],
-    unanswered: &[FaultKind::FlushAll, FaultKind::Evict],
+    not_exercised: &[Family::Eviction, Family::Operator],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
     topology,
     machine,

@@ -2,8 +2,9 @@
 
 use super::guard::{Answer, Guard, Request};
 use crate::setup::roster::Roster;
-use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::scenario::{Hold, Scenario, Section};
 use crate::world::recorder::Recorder;
+use fencepost_clients::env::Monotonic;
 use fencepost_clients::{Acquisition, Check, Env, Extension, Lease, Lock, Release};
 use fencepost_faults::{Micros, Node, SimTime, draw};
 use fencepost_reports::{Action, What};
@@ -20,6 +21,15 @@ pub(crate) struct Process {
     pub(crate) scenario: Rc<Scenario>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
+    /// Whether this cycle's section is work: late by as much as the process stands still.
+    pub(crate) is_work: bool,
+}
+
+/// A span of a section that has begun.
+struct Stretch {
+    began: Monotonic,
+    stood_still: Duration,
+    span: Duration,
 }
 
 /// All cycles of a thread.
@@ -35,6 +45,7 @@ pub(crate) async fn work(mut process: Process) {
         // Drawn before the cycle, so that a cycle takes the same draws whether or not the lock was
         // got.
         let hold = process.draw_hold();
+        process.is_work = process.draw_section();
         process.cycle(hold).await;
         member.cycles_left.set(member.cycles_left.get() - 1);
     }
@@ -71,6 +82,17 @@ impl Process {
                 Some(Duration::from_micros(draw::log_uniform(draws, range.micros())))
             }
             Hold::UntilValidity => None,
+        }
+    }
+
+    /// Whether this cycle's section is work rather than waiting.
+    fn draw_section(&self) -> bool {
+        match self.scenario.section {
+            Section::Wait => false,
+            Section::Work => true,
+            Section::Either => {
+                draw::chance(&mut *self.roster.member(self.node).draws.borrow_mut(), 500)
+            }
         }
     }
 
@@ -160,18 +182,20 @@ impl Process {
     /// lock turned out to be lost.
     async fn works(&mut self, lease: &mut Lease, span: Duration) -> bool {
         let usage = self.lock.usage();
+        let stretch = self.begins(span);
         if usage.leaves {
-            let env = self.env.clone();
-            return env.timeout(span, self.lock.lost(lease)).await.is_none();
+            return self.works_until_lost(lease, &stretch).await;
         }
         if !usage.extends {
             self.env.sleep(span).await;
+            while let Some(left) = self.left_of(&stretch) {
+                self.env.sleep(left).await;
+            }
             return true;
         }
         let ttl = Duration::from(self.scenario.ttl);
-        let done = self.env.monotonic_clock().plus(span);
         loop {
-            let (left, work) = (self.remaining(lease), done.since(self.env.monotonic_clock()));
+            let (left, work) = (self.remaining(lease), self.left_of(&stretch).unwrap_or_default());
             if work.is_zero() {
                 return true;
             }
@@ -181,6 +205,34 @@ impl Process {
                 return false;
             }
         }
+    }
+
+    /// Works for a span, unless the lock says before that it is lost. False if it does.
+    async fn works_until_lost(&mut self, lease: &mut Lease, stretch: &Stretch) -> bool {
+        let (env, roster, is_work) = (self.env.clone(), self.roster.clone(), self.is_work);
+        let machine = self.node.machine();
+        let mut lost = std::pin::pin!(self.lock.lost(lease));
+        let mut next = Some(stretch.span);
+        while let Some(left) = next {
+            if env.timeout(left, lost.as_mut()).await.is_some() {
+                return false;
+            }
+            next = stretch.left(&env, &roster, machine, is_work);
+        }
+        true
+    }
+
+    fn begins(&self, span: Duration) -> Stretch {
+        Stretch {
+            began: self.env.monotonic_clock(),
+            stood_still: self.roster.stood_still(self.node.machine()),
+            span,
+        }
+    }
+
+    /// What is left of a span that began; `None` if nothing is.
+    fn left_of(&self, stretch: &Stretch) -> Option<Duration> {
+        stretch.left(&self.env, &self.roster, self.node.machine(), self.is_work)
     }
 
     /// Extends the lease; after an unknown outcome again, until it has run out. False if the lock
@@ -299,5 +351,15 @@ impl Process {
             }
             Release::Unknown(reason) => self.recorder.info(self.node, operation, reason),
         }
+    }
+}
+
+impl Stretch {
+    fn left(&self, env: &Env, roster: &Roster, machine: Node, is_work: bool) -> Option<Duration> {
+        let passed = env.monotonic_clock().since(self.began);
+        let idle = roster.stood_still(machine).saturating_sub(self.stood_still);
+        let done = if is_work { passed.saturating_sub(idle) } else { passed };
+        // Timers count whole microseconds: less than one would be over at once, again and again.
+        Some(self.span.saturating_sub(done)).filter(|left| left.as_micros() > 0)
     }
 }

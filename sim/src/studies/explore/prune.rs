@@ -59,7 +59,8 @@ pub(super) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
         | Fault::SlowServer { .. }
         | Fault::Evict { .. }
         | Fault::FlushAll { .. }
-        | Fault::Promote { .. } => false,
+        | Fault::Promote { .. }
+        | Fault::Operator { .. } => false,
     }
 }
 

@@ -76,7 +76,8 @@ pub(super) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
         | Family::Failover
         | Family::ClockDrift
         | Family::SlowServer
-        | Family::All => Vec::new(),
+        | Family::All
+        | Family::Operator => Vec::new(),
     }
 }
 
