@@ -27,6 +27,7 @@ mod minimal;
 mod must_find;
 mod redlock_optimum;
 mod remedies;
+mod sections;
 mod threads;
 mod turns;
 mod waiting;

@@ -1,0 +1,84 @@
+//! What a section is made of (`section`), and what an operator types meanwhile (`operator`).
+
+use fencepost::engine::Engine;
+use fencepost::setup::scenario::{Hold, Section};
+use fencepost::setup::span::{Span, SpanRange};
+use fencepost::{RunSpec, Scenario};
+use fencepost_clients::find;
+use fencepost_faults::{
+    Families, Family, Fault, FaultPlan, Micros, Node, OperatorCommand, Seed, SimTime, TimedFault,
+};
+use fencepost_reports::{Action, History, What, judge};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// A pause of 4 s, one second after client-1 has entered a section of 7 s.
+fn paused(section: Section) -> History {
+    let hold = Hold::Drawn(SpanRange::new(Span::secs(7), Span::secs(7)));
+    let scenario = Scenario { section, hold, processes: 1, cycles: 1, ..Scenario::default() };
+    let client = find("single-node").expect("the lock is in the table");
+    let pause = Fault::Pause { node: Node::Client(1), duration_us: Micros::from_secs(4) };
+    let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(1_000_000), fault: pause }]);
+    let families = Families::from(Family::Pause);
+    let drawn = RunSpec::draw(Seed(1), client, &families, Rc::new(scenario));
+    let spec = RunSpec { plan, ..drawn };
+    let fast = spec.run(Engine::Fast).unwrap();
+    assert_eq!(fast, spec.run(Engine::Turmoil).unwrap());
+    fast.history
+}
+
+/// When client-1 asks for its first release.
+fn released_at(history: &History) -> SimTime {
+    let releases = |what: &What| matches!(what, What::Invoke { action: Action::Release, .. });
+    let event = history.events.iter().find(|event| releases(&event.what));
+    event.expect("it gives the lock back").time_us
+}
+
+#[test]
+fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
+    let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
+    // The first half was over at 3.5 s and is noticed at 5 s; the second takes its time.
+    assert_eq!(seconds(Section::Wait), 8);
+    // Half-way, 4 s late, it looks at the clock: its lease would not outlast the other half.
+    assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
+    assert!([8, 9, 10].contains(&seconds(Section::Either)));
+}
+
+fn operated(client: &str, seed: u64) -> (RunSpec, History) {
+    let families = Families::from(Family::Operator);
+    let client = find(client).expect("the lock is in the table");
+    let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(Scenario::default()));
+    let history = spec.run(Engine::Fast).unwrap().history;
+    (spec, history)
+}
+
+#[test]
+fn what_an_operator_types_has_an_effect_where_there_is_one_to_have() {
+    let mut fired = BTreeSet::new();
+    for seed in 0..40 {
+        let (spec, history) = operated("redisson", seed);
+        for event in &history.events {
+            let What::FaultBegan { fault, .. } = event.what else { continue };
+            let timed = spec.plan.faults.iter().find(|timed| timed.id == fault);
+            if let Some(Fault::Operator { command, .. }) = timed.map(|timed| &timed.fault) {
+                fired.insert(*command);
+            }
+        }
+    }
+    let idle = [OperatorCommand::AppendOnlyOff, OperatorCommand::MinReplicasOff];
+    let expected: BTreeSet<OperatorCommand> =
+        OperatorCommand::ALL.iter().copied().filter(|command| !idle.contains(command)).collect();
+    assert_eq!(fired, expected, "nothing is written down, and no replicas are demanded");
+}
+
+/// A server that is told to follow another takes no writes until a Sentinel has found out that its
+/// primary says it is a replica. A watchdog that cannot renew meanwhile loses the lock, and its
+/// holder, which waits for an inner acquire, goes on.
+#[test]
+fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_stops_at_its_lease() {
+    let broken = |client: &str| {
+        (0..16).filter(|seed| !judge(&operated(client, *seed).1).violations.is_empty()).count()
+    };
+    assert!(broken("redisson") > 0);
+    assert_eq!(broken("fencing"), 0);
+}
