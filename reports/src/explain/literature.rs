@@ -326,9 +326,9 @@ mod tests {
             let names = FAMILIES.iter().map(|family| family.name());
             names.filter(|family| kinds(client, family, DEFAULT).is_none()).collect()
         };
-        assert_eq!(silent("single-node"), ["latency", "slow-server"]);
-        assert_eq!(silent("fencing"), ["latency", "slow-server"]);
-        assert_eq!(silent("redlock"), ["replication-lag", "failover"]);
+        assert_eq!(silent("single-node"), ["latency", "slow-server", "operator"]);
+        assert_eq!(silent("fencing"), ["latency", "slow-server", "operator"]);
+        assert_eq!(silent("redlock"), ["replication-lag", "failover", "operator"]);
     }
 
     #[test]

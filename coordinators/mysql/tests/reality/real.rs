@@ -52,6 +52,8 @@ fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
+    // A server that starts deletes the temporary tables it finds, also those of its neighbours.
+    command.env("TMPDIR", folder);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
     }
