@@ -4,8 +4,9 @@
 #
 #   ci/known-bugs.sh [NAME]
 #
-# Wants python3 with pip, python3.8 (or PYTHON38) for celery-redbeat, and the network; everything is
-# installed into $FOLDER. Takes some minutes. What each case is about is in docs/known-bugs.md.
+# Wants python3 with pip, python3.8 (or PYTHON38) for celery-redbeat, node with npm for what is
+# written in JavaScript, and the network; everything is installed into $FOLDER. Takes some minutes.
+# What each case is about is in docs/known-bugs.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 FOLDER=${FOLDER:-target/known-bugs}
@@ -30,6 +31,17 @@ python_with() {
   echo "$folder/bin/python"
 }
 
+# The folder of modules that has these packages: PACKAGE@VERSION[,...]
+modules_with() {
+  local folder="$FOLDER/${1//[@,]/-}"
+  if [ ! -e "$folder/done" ]; then
+    # shellcheck disable=SC2086 # several packages
+    npm install --silent --no-audit --no-fund --prefix "$folder" ${1//,/ } >&2
+    touch "$folder/done"
+  fi
+  echo "$folder/node_modules"
+}
+
 # How many runs broke a rule, how many were exercised, and the first seed: COMMAND RULE OPTIONS...
 broken() {
   local command=$1 rule=$2 status=0
@@ -50,16 +62,22 @@ PYTHON
 # NAME RULE OLD NEW WORKER OPTIONS...: OLD and NEW are the packages of either version.
 known() {
   local name=$1 rule=$2 old=$3 new=$4 worker=examples/programs/known-bugs/$5
-  local packages interpreter found broke exercised seed python=${PYTHON:-python3}
+  local packages interpreter found broke exercised seed language=${PYTHON:-python3} modules=()
   shift 5
+  [ "${worker##*.}" != js ] || language=node
   [ -z "$only" ] || [ "$only" = "$name" ] || return 0
-  if ! command -v "$python" > /dev/null; then
-    echo "$name: skipped, there is no $python"
+  if ! command -v "$language" > /dev/null; then
+    echo "$name: skipped, there is no $language"
     return 0
   fi
   for packages in "$old" "$new"; do
-    interpreter=$(python_with "$python" "$packages")
-    found=$(broken "$interpreter $worker" "$rule" "$@")
+    if [ "$language" = node ]; then
+      interpreter=node
+      modules=(--env "NODE_PATH=$(modules_with "$packages")")
+    else
+      interpreter=$(python_with "$language" "$packages")
+    fi
+    found=$(broken "$interpreter $worker" "$rule" "$@" "${modules[@]}")
     read -r broke exercised seed <<< "$found"
     echo "$name: $packages: $rule in $broke of $exercised runs, first in seed $seed"
     if [ "$packages" = "$old" ] && [ "$broke" -eq 0 ]; then
@@ -86,4 +104,17 @@ PYTHON=${PYTHON38:-python3.8} known redbeat-127 lost-update \
   celery-redbeat==1.0.0,celery==4.4.7,redis==3.5.3 \
   celery-redbeat==2.0.0,celery==4.4.7,redis==3.5.3 redbeat_scheduler.py \
   --fault pause --seeds 0..12 "${short[@]}" --hold 2s..6s --set pause=10s..20s
+known rq-1914 foreign-release rq==1.14.1,redis==4.5.1 rq==1.15.0,redis==4.5.1 rq_scheduler.py \
+  --fault none --seeds 0..8 --processes 2 --cycles 4 --ttl 61s \
+  --lock-key rq:scheduler-lock:orders
+known cashews-387 wrong-answer cashews==7.4.3,redis==5.2.1 cashews==7.4.4,redis==5.2.1 \
+  cashews_lock.py --fault none --seeds 0..8 --processes 2 --cycles 4
+known redis-py-2665 duplicate-number redis==4.5.3 redis==4.5.4 redis_py_cancelled.py \
+  --fault storage-delay --seeds 0..16 --strategy aimed --processes 2 --cycles 8 \
+  --set fault-window=0s..12s --set storage-delay=500ms..2s --ttl 60s --hold 500ms..2s \
+  --workload sequence
+known redis-semaphore-175 lost-update redis-semaphore@5.3.0,ioredis@5.3.2 \
+  redis-semaphore@5.3.1,ioredis@5.3.2 redis_semaphore.js \
+  --fault pause --seeds 0..32 --strategy aimed --processes 2 --cycles 2 \
+  --set fault-window=0s..12s --set pause=12s..20s --ttl 3s --hold 2s..6s --lock-key mutex:orders
 exit $failed
