@@ -7,7 +7,8 @@ const ttl = Number(env("TTL_MS"));
 const refreshInterval = ttl / 10;
 
 async function main() {
-  const [server, storage, judge] = ["REDIS", "STORAGE", "JUDGE"].map((name) => new Redis(env(name)));
+  const names = ["REDIS", "STORAGE", "JUDGE"];
+  const [server, storage, judge] = names.map((name) => new Redis(env(name)));
   for (let cycle = 0; cycle < Number(env("CYCLES")); cycle++) {
     const onLockLost = () => judge.call("LOST", "orders");
     const times = { lockTimeout: ttl, acquireTimeout: 300000, retryInterval: 100, refreshInterval };
@@ -18,7 +19,8 @@ async function main() {
     const hold = await judge.call("ACQUIRED", "orders");
     const value = Number(await storage.get("orders"));
     await sleep(hold);
-    if ((await server.get(env("LOCK"))) === mutex.identifier) await storage.set("orders", value + 1);
+    const owner = await server.get(env("LOCK"));
+    if (owner === mutex.identifier) await storage.set("orders", value + 1);
     await judge.call("RELEASING", "orders");
     await mutex.release();
     await judge.call("RELEASED", "orders");
