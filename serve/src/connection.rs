@@ -1,16 +1,13 @@
-//! One TCP connection: bytes in while the machine keeps up, bytes out as fast as the peer takes
-//! them.
+//! One connection: bytes in while the machine keeps up, bytes out as fast as the peer takes them.
 
+use crate::stream::Stream;
 use bytes::{Buf, Bytes};
-use socket2::SockRef;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice, Read};
-use std::net::Shutdown;
+use std::io::{self, ErrorKind, IoSlice};
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::Interest;
-use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 /// How many bytes may wait for a peer that does not read, before it is disconnected whatever
@@ -22,8 +19,8 @@ const SLICES_MAX: usize = 64;
 const LINGER: Duration = Duration::from_secs(5);
 
 /// A connection as its host sees it.
-pub(crate) struct Connection {
-    stream: TcpStream,
+pub(crate) struct Connection<S> {
+    pub(crate) stream: S,
     outgoing: RefCell<VecDeque<Bytes>>,
     outgoing_bytes: Cell<usize>,
     /// How many of them the machine knows of.
@@ -36,11 +33,9 @@ pub(crate) struct Connection {
     changed: Notify,
 }
 
-impl Connection {
+impl<S: Stream> Connection<S> {
     /// A connection on an open stream.
-    pub(crate) fn new(stream: TcpStream) -> Rc<Connection> {
-        // Without it small replies wait for each other; if it is refused, they do.
-        let _ = stream.set_nodelay(true);
+    pub(crate) fn new(stream: S) -> Rc<Connection<S>> {
         Rc::new(Connection {
             stream,
             outgoing: RefCell::default(),
@@ -67,8 +62,7 @@ impl Connection {
     pub(crate) fn close(&self) {
         self.closing.set(true);
         if self.outgoing.borrow().is_empty() {
-            // If it fails, there is no peer any more.
-            let _ = SockRef::from(&self.stream).shutdown(Shutdown::Write);
+            self.stream.finish();
         }
         self.changed.notify_one();
     }
@@ -85,11 +79,9 @@ impl Connection {
         (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
     }
 
-    /// Sends what can be sent at once; the rest is its task's. It asks the socket itself, since
-    /// tokio knows nothing of what sockets can do while its thread is inside the machine.
+    /// Sends what can be sent at once; the rest is its task's.
     pub(crate) fn flush(&self) {
-        let socket = SockRef::from(&self.stream);
-        if self.write_by(|slices| socket.send_vectored(slices)).is_err() {
+        if self.write_by(|slices| self.stream.send(slices)).is_err() {
             self.give_up();
         } else if !self.outgoing.borrow().is_empty() {
             self.changed.notify_one();
@@ -103,13 +95,8 @@ impl Connection {
         self.changed.notify_one();
     }
 
-    /// Reads past tokio, which finds nothing there afterwards.
-    pub(crate) fn read_at_once(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        (&*SockRef::from(&self.stream)).read(buffer)
-    }
-
     fn write(&self) -> io::Result<()> {
-        self.write_by(|slices| self.stream.try_write_vectored(slices))
+        self.write_by(|slices| self.stream.try_write(slices))
     }
 
     fn write_by(&self, write: impl Fn(&[IoSlice<'_>]) -> io::Result<usize>) -> io::Result<()> {
@@ -138,7 +125,7 @@ impl Connection {
         tokio::select! {
             biased;
             () = self.changed.notified() => Ok(()),
-            ready = self.stream.ready(interest) => ready.map(|_| ()),
+            ready = self.stream.ready(interest) => ready,
         }
     }
 

@@ -1,25 +1,19 @@
-//! A machine with its connections, its timer and its files.
+//! A machine with its connections, its timer and its files, on any platform.
 
 mod carry;
 mod meanwhile;
 
 use crate::ServeError;
 use crate::connection::Connection;
-use crate::files::Files;
-use fencepost_machine::{
-    Attendant, ConnectionId, Input, Interlude, Machine, MonotonicTime, Now, Output, Outputs,
-    WallTime,
-};
+use crate::platform::Platform;
+use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Machine, Output, Outputs};
 use indexmap::{IndexMap, IndexSet};
-use meanwhile::{Door, running};
+pub(crate) use meanwhile::Door;
 use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::Future;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
@@ -30,31 +24,28 @@ const COMMANDS_PER_TURN: usize = 1_024;
 /// How long to wait if a connection cannot be accepted, mostly for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-type Connections = IndexMap<ConnectionId, Rc<Connection>, FxBuildHasher>;
+type Connections<S> = IndexMap<ConnectionId, Rc<Connection<S>>, FxBuildHasher>;
 
 /// One machine and what belongs to it.
-pub(crate) struct Host {
+pub(crate) struct Host<P: Platform> {
     /// Itself, for the tasks that it starts.
-    me: Weak<Host>,
-    pub(crate) listener: TcpListener,
+    me: Weak<Host<P>>,
+    pub(crate) platform: P,
     machine: RefCell<Box<dyn Machine>>,
     outputs: RefCell<Outputs>,
-    pub(crate) connections: RefCell<Connections>,
+    pub(crate) connections: RefCell<Connections<P::Stream>>,
     /// Connections with something to send.
     touched: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     /// Connections of which the machine may not know how much waits.
     unread: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     accepted: Cell<u32>,
     buffer: RefCell<Vec<u8>>,
-    pub(crate) files: RefCell<Files>,
-    /// The files to sync; `None` where nothing is kept, so that nothing is to be done.
-    syncs: mpsc::UnboundedSender<Option<std::fs::File>>,
+    /// What is to be synced, in order.
+    syncs: mpsc::UnboundedSender<P::Sync>,
     /// How many syncs the machine waits for.
     pub(crate) syncs_awaited: Cell<usize>,
     /// Of those that are on their way, how many the machine does not wait for any more.
     pub(crate) syncs_told: Cell<usize>,
-    /// Whether this server was told from outside to end.
-    pub(crate) leave: Arc<AtomicBool>,
     wake_at: Cell<Option<Instant>>,
     timer_set: Notify,
     /// Commands wait in the machine.
@@ -66,58 +57,41 @@ pub(crate) struct Host {
     has_stopped: Notify,
 }
 
-/// The wall clock of this computer.
-#[expect(clippy::disallowed_methods, reason = "a real server lives by the real clock")]
-pub fn wall_clock() -> WallTime {
-    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
-}
-
 /// How a machine is made, by which it knows the driver that it may turn to in the middle of an
 /// input.
 pub type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + Send>;
 
 /// Starts a task on this thread.
-#[expect(clippy::disallowed_methods, reason = "nothing of a real server is simulated")]
+#[expect(clippy::disallowed_methods, reason = "a server is no part of our simulation here")]
 pub(crate) fn spawn(task: impl Future<Output = ()> + 'static) {
     drop(tokio::task::spawn_local(task));
 }
 
-/// Both clocks of this computer.
-pub fn clocks() -> Now {
-    let running = running().as_micros();
-    Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }
-}
-
-#[expect(clippy::disallowed_methods, reason = "real time passes in a real server")]
+#[expect(clippy::disallowed_methods, reason = "the time of the surroundings passes here")]
 async fn pause(span: Duration) {
     tokio::time::sleep(span).await;
 }
 
-impl Host {
-    /// Boots a machine and serves it at a listener.
+impl<P: Platform> Host<P> {
+    /// Boots a machine, which may know its host, and serves it.
     pub(crate) fn start(
-        boot: Boot,
-        files: Files,
-        listener: TcpListener,
-        leave: Arc<AtomicBool>,
-    ) -> Rc<Host> {
+        platform: P,
+        boot: impl FnOnce(&Weak<Host<P>>) -> Box<dyn Machine>,
+    ) -> Rc<Host<P>> {
         let (syncs, wanted_syncs) = mpsc::unbounded_channel();
         let host = Rc::new_cyclic(|me| Host {
             me: me.clone(),
-            listener,
-            machine: RefCell::new(boot(Rc::new(Door(me.clone())))),
+            platform,
+            machine: RefCell::new(boot(me)),
             outputs: RefCell::default(),
             connections: RefCell::default(),
             touched: RefCell::default(),
             unread: RefCell::default(),
             accepted: Cell::new(0),
             buffer: RefCell::new(vec![0; READ_BUFFER_SIZE]),
-            files: RefCell::new(files),
             syncs,
             syncs_awaited: Cell::new(0),
             syncs_told: Cell::new(0),
-            leave,
             wake_at: Cell::new(None),
             timer_set: Notify::new(),
             unserved: Notify::new(),
@@ -168,11 +142,6 @@ impl Host {
         }
     }
 
-    /// Makes safe what was written.
-    pub(crate) fn stop(&self) -> Result<(), ServeError> {
-        self.files.borrow().sync()
-    }
-
     pub(crate) fn fail(&self, failure: ServeError) {
         self.failure.borrow_mut().get_or_insert(failure);
         self.failed.notify_one();
@@ -204,7 +173,7 @@ impl Host {
 
     fn turn(&self, input: Input<'_>, commands_max: usize) {
         self.turn_of(input, commands_max, |input, outputs| {
-            self.machine.borrow_mut().handle(input, clocks(), outputs);
+            self.machine.borrow_mut().handle(input, self.platform.clocks(), outputs);
         });
     }
 
@@ -288,26 +257,26 @@ impl Host {
     }
 
     fn write(&self, output: &Output) {
-        match self.files.borrow_mut().apply(output) {
-            Ok(None) if *output != Output::DiskSync => {}
+        match self.platform.write(output) {
+            Ok(None) => {}
             // Nobody listens any more if this server is stopping, which syncs by itself.
-            Ok(file) => {
+            Ok(Some(sync)) => {
                 self.syncs_awaited.set(self.syncs_awaited.get() + 1);
-                drop(self.syncs.send(file));
+                drop(self.syncs.send(sync));
             }
             Err(failure) => self.fail(failure),
         }
     }
 
     /// Takes a connection that somebody opened; its number.
-    pub(crate) fn admit(self: &Rc<Host>, stream: TcpStream) -> ConnectionId {
+    pub(crate) fn admit(self: &Rc<Host<P>>, stream: P::Stream) -> ConnectionId {
         let id = ConnectionId(self.accepted.get());
         self.accepted.set(id.0.wrapping_add(1) % (u32::MAX / 2));
         self.open(id, stream);
         id
     }
 
-    fn open(self: &Rc<Host>, id: ConnectionId, stream: TcpStream) {
+    fn open(self: &Rc<Host<P>>, id: ConnectionId, stream: P::Stream) {
         let connection = Connection::new(stream);
         self.connections.borrow_mut().insert(id, connection.clone());
         spawn(self.clone().carry(connection, id));
@@ -316,7 +285,7 @@ impl Host {
     fn connect(&self, id: ConnectionId, name: String, port: u16) {
         let Some(host) = self.me.upgrade() else { return };
         spawn(async move {
-            match TcpStream::connect((name.as_str(), port)).await {
+            match host.platform.connect(name, port).await {
                 Ok(stream) => {
                     host.open(id, stream);
                     host.handle(Input::Connected { connection: id });
@@ -326,12 +295,12 @@ impl Host {
         });
     }
 
-    async fn accept(self: Rc<Host>) {
+    async fn accept(self: Rc<Host<P>>) {
         while !self.stopped.get() {
             let accepted = tokio::select! {
                 biased;
                 () = self.has_stopped.notified() => continue,
-                accepted = self.listener.accept() => accepted,
+                accepted = self.platform.accept() => accepted,
             };
             match accepted {
                 Ok((stream, peer)) => {
@@ -344,7 +313,7 @@ impl Host {
     }
 
     /// Sends the machine its wake-up when it is due.
-    async fn keep_time(self: Rc<Host>) {
+    async fn keep_time(self: Rc<Host<P>>) {
         loop {
             let Some(wake_at) = self.wake_at.get() else {
                 self.timer_set.notified().await;
@@ -362,7 +331,7 @@ impl Host {
     }
 
     /// Goes on with commands that a turn did not get to.
-    async fn serve_buffered(self: Rc<Host>) {
+    async fn serve_buffered(self: Rc<Host<P>>) {
         loop {
             self.unserved.notified().await;
             tokio::task::yield_now().await;
@@ -370,26 +339,17 @@ impl Host {
         }
     }
 
-    /// Syncs files on another thread, in order, and tells the machine of each.
-    async fn sync_files(
-        self: Rc<Host>,
-        mut wanted: mpsc::UnboundedReceiver<Option<std::fs::File>>,
-    ) {
-        while let Some(file) = wanted.recv().await {
-            let synced = match file {
-                Some(file) => tokio::task::spawn_blocking(move || file.sync_data()).await,
-                None => Ok(Ok(())),
-            };
-            match synced {
-                Ok(Ok(())) if self.syncs_told.get() > 0 => {
-                    self.syncs_told.set(self.syncs_told.get() - 1)
-                }
-                Ok(Ok(())) => {
-                    self.syncs_awaited.set(self.syncs_awaited.get() - 1);
-                    self.handle(Input::DiskSynced);
-                }
-                Ok(Err(error)) => return self.fail(self.files.borrow().failure(error)),
-                Err(_) => return,
+    /// Syncs files, in order, and tells the machine of each.
+    async fn sync_files(self: Rc<Host<P>>, mut wanted: mpsc::UnboundedReceiver<P::Sync>) {
+        while let Some(sync) = wanted.recv().await {
+            if let Err(failure) = self.platform.sync(sync).await {
+                return self.fail(failure);
+            }
+            if self.syncs_told.get() > 0 {
+                self.syncs_told.set(self.syncs_told.get() - 1);
+            } else {
+                self.syncs_awaited.set(self.syncs_awaited.get() - 1);
+                self.handle(Input::DiskSynced);
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The one adapter to the real world: machines behind real TCP, on real files, by the real clock.
+//! The one adapter to the world: machines behind real TCP, on real files, by the real clock; or as
+//! guests of another world, on its listeners, connections and clocks ([`serve_guest`]).
 //!
 //! A machine and its connections are a `Host`, on one thread of its own; each connection is a task
 //! that reads when its socket is readable and hands on at most one buffer at a time, so that
@@ -11,14 +12,20 @@
 
 #![forbid(unsafe_code)]
 
+mod computer;
 mod connection;
 mod files;
+mod guest;
 mod host;
+mod platform;
 mod serving;
+mod stream;
 mod thread;
 
+pub use computer::{clocks, wall_clock};
 pub use files::Files;
-pub use host::{Boot, clocks, wall_clock};
+pub use guest::{Beginning, ByteStream, Crash, Hardware, SharedDisk, serve_guest};
+pub use host::Boot;
 pub use serving::{Member, Serving, announced, listen};
 
 use std::future::Future;

@@ -2,8 +2,11 @@
 //! alone.
 
 use crate::ServeError;
+use crate::computer::Computer;
 use crate::files::Files;
-use crate::host::{Boot, Host};
+use crate::host::{Boot, Door, Host};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -79,14 +82,16 @@ fn serve(beginning: Beginning, leave: &Leave) -> Result<(), ServeError> {
     let local = LocalSet::new();
     let result = local.block_on(&runtime, async {
         let listener = TcpListener::from_std(listener).map_err(ServeError::System)?;
-        let host = Host::start(boot, files, listener, Arc::clone(&leave.flag));
+        let leave_flag = Arc::clone(&leave.flag);
+        let computer = Computer { listener, files: RefCell::new(files), leave: leave_flag };
+        let host = Host::start(computer, |host| boot(Rc::new(Door(host.clone()))));
         tokio::select! {
             biased;
             failure = host.failed() => return Err(failure),
             () = leave.told.notified() => {}
             () = host.stopped() => {}
         }
-        host.stop()
+        host.platform.files.borrow().sync()
     });
     // Tasks end here, so that no file is written once this returns.
     drop(local);

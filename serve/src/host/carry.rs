@@ -2,13 +2,18 @@
 
 use super::Host;
 use crate::connection::Connection;
+use crate::platform::Platform;
 use fencepost_machine::ConnectionId;
 use std::io;
 use std::rc::Rc;
 
-impl Host {
+impl<P: Platform> Host<P> {
     /// Carries bytes both ways until the peer or the machine ends it.
-    pub(super) async fn carry(self: Rc<Host>, connection: Rc<Connection>, id: ConnectionId) {
+    pub(super) async fn carry(
+        self: Rc<Host<P>>,
+        connection: Rc<Connection<P::Stream>>,
+        id: ConnectionId,
+    ) {
         while connection.goes_on().await {
             if connection.has_told() {
                 self.drained(id);
@@ -26,7 +31,7 @@ impl Host {
     }
 
     /// Hands on one buffer of what arrived; false at the end of the stream.
-    fn hand_on(&self, connection: &Connection, id: ConnectionId) -> io::Result<bool> {
+    fn hand_on(&self, connection: &Connection<P::Stream>, id: ConnectionId) -> io::Result<bool> {
         let mut buffer = self.read_buffer();
         let Some(bytes) = connection.read(&mut buffer)? else { return Ok(true) };
         if !bytes.is_empty() {

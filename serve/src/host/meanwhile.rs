@@ -6,15 +6,15 @@
 //! it is told `WouldBlock`, and waits.
 
 use super::Host;
+use crate::computer::{Computer, running, without_delay};
 use fencepost_machine::{Attendant, Input, Interlude};
 use socket2::SockRef;
-use std::io;
+use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::time::Instant;
 
 /// How much is read of a connection at a time.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
@@ -23,17 +23,7 @@ const ACCEPTED_MAX: usize = 128;
 
 /// The host as its machine sees it.
 #[derive(Debug)]
-pub(crate) struct Door(pub(crate) Weak<Host>);
-
-thread_local! {
-    /// Where this thread's clock begins.
-    static ORIGIN: Instant = Instant::now();
-}
-
-/// A real clock that only goes forward.
-pub(crate) fn running() -> Duration {
-    ORIGIN.with(Instant::elapsed)
-}
+pub(crate) struct Door(pub(crate) Weak<Host<Computer>>);
 
 impl Attendant for Door {
     fn now(&self) -> Duration {
@@ -41,7 +31,7 @@ impl Attendant for Door {
     }
 
     fn is_leaving(&self) -> bool {
-        self.0.upgrade().is_none_or(|host| host.leave.load(Ordering::Relaxed))
+        self.0.upgrade().is_none_or(|host| host.platform.leave.load(Ordering::Relaxed))
     }
 
     fn attend(&self, interlude: &mut dyn Interlude) {
@@ -51,8 +41,8 @@ impl Attendant for Door {
     }
 }
 
-impl Host {
-    fn attend(self: &Rc<Host>, interlude: &mut dyn Interlude) {
+impl Host<Computer> {
+    fn attend(self: &Rc<Host<Computer>>, interlude: &mut dyn Interlude) {
         self.sync_at_once(interlude);
         self.accept_at_once(interlude);
         self.handle_meanwhile(Input::Continue, interlude);
@@ -64,8 +54,8 @@ impl Host {
                 continue;
             }
             // The end of a stream, or whatever else is wrong with it, is left to the connection's
-            // task.
-            if let Ok(length @ 1..) = open.read_at_once(&mut buffer) {
+            // task, and tokio finds nothing there afterwards.
+            if let Ok(length @ 1..) = (&*SockRef::from(&open.stream)).read(&mut buffer) {
                 self.handle_meanwhile(
                     Input::Received { connection: id, bytes: &buffer[..length] },
                     interlude,
@@ -80,14 +70,14 @@ impl Host {
         if awaited == 0 {
             return;
         }
-        if let Err(failure) = self.files.borrow().sync() {
+        if let Err(failure) = self.platform.files.borrow().sync() {
             return self.fail(failure);
         }
         self.syncs_told.set(self.syncs_told.get() + awaited);
         (0..awaited).for_each(|_| self.handle_meanwhile(Input::DiskSynced, interlude));
     }
 
-    fn accept_at_once(self: &Rc<Host>, interlude: &mut dyn Interlude) {
+    fn accept_at_once(self: &Rc<Host<Computer>>, interlude: &mut dyn Interlude) {
         for _ in 0..ACCEPTED_MAX {
             let Ok((stream, peer)) = self.accept_one() else { return };
             let connection = self.admit(stream);
@@ -99,9 +89,9 @@ impl Host {
     }
 
     fn accept_one(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        let (socket, _) = SockRef::from(&self.listener).accept()?;
+        let (socket, _) = SockRef::from(&self.platform.listener).accept()?;
         socket.set_nonblocking(true)?;
-        let stream = TcpStream::from_std(socket.into())?;
+        let stream = without_delay(TcpStream::from_std(socket.into())?);
         let peer = stream.peer_addr()?;
         Ok((stream, peer))
     }

@@ -1,0 +1,86 @@
+//! The real platform: TCP, the clocks of this computer, files in a folder.
+
+use crate::ServeError;
+use crate::files::Files;
+use crate::platform::Platform;
+use fencepost_machine::{MonotonicTime, Now, Output, WallTime};
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
+
+/// What one server has of this computer.
+pub(crate) struct Computer {
+    pub(crate) listener: TcpListener,
+    pub(crate) files: RefCell<Files>,
+    /// Whether this server was told from outside to end.
+    pub(crate) leave: Arc<AtomicBool>,
+}
+
+thread_local! {
+    /// Where this thread's clock begins.
+    static ORIGIN: Instant = Instant::now();
+}
+
+/// A real clock that only goes forward.
+pub(crate) fn running() -> Duration {
+    ORIGIN.with(Instant::elapsed)
+}
+
+/// The wall clock of this computer.
+#[expect(clippy::disallowed_methods, reason = "a real server lives by the real clock")]
+pub fn wall_clock() -> WallTime {
+    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
+}
+
+/// Both clocks of this computer.
+pub fn clocks() -> Now {
+    let running = running().as_micros();
+    Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }
+}
+
+/// A stream whose small messages do not wait for each other; if that is refused, they do.
+pub(crate) fn without_delay(stream: TcpStream) -> TcpStream {
+    let _ = stream.set_nodelay(true);
+    stream
+}
+
+impl Platform for Computer {
+    type Stream = TcpStream;
+    /// `None` where nothing is kept, so that nothing is to be done.
+    type Sync = Option<File>;
+
+    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let (stream, peer) = self.listener.accept().await?;
+        Ok((without_delay(stream), peer))
+    }
+
+    async fn connect(&self, name: String, port: u16) -> io::Result<TcpStream> {
+        TcpStream::connect((name.as_str(), port)).await.map(without_delay)
+    }
+
+    fn clocks(&self) -> Now {
+        clocks()
+    }
+
+    fn write(&self, output: &Output) -> Result<Option<Option<File>>, ServeError> {
+        let file = self.files.borrow_mut().apply(output)?;
+        Ok((*output == Output::DiskSync).then_some(file))
+    }
+
+    /// Syncs on another thread.
+    async fn sync(&self, file: Option<File>) -> Result<(), ServeError> {
+        let Some(file) = file else { return Ok(()) };
+        match tokio::task::spawn_blocking(move || file.sync_data()).await {
+            Ok(synced) => synced.map_err(|error| self.files.borrow().failure(error)),
+            // The runtime ends, and this task with it.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}

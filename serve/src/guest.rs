@@ -1,0 +1,130 @@
+//! A machine as one future, on whatever listener, connector, disk and clock its caller has: a host
+//! of a simulation such as turmoil's, or a task of any runtime of tokio.
+//!
+//! Everything that belongs to the machine lives in that future. To drop it is to crash the process:
+//! its connections end with it, and its [`SharedDisk`] loses what such a crash loses. Time is
+//! tokio's, so it passes as the runtime lets it pass; chance is the machine's own, from its seed.
+
+mod disk;
+mod polled;
+
+pub use disk::{Crash, SharedDisk};
+
+use crate::ServeError;
+use crate::host::Host;
+use crate::platform::Platform;
+use disk::Life;
+use fencepost_machine::{DiskImage, Machine, MonotonicTime, Now, Output, WallTime};
+use polled::Polled;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::LocalSet;
+use tokio::time::Instant;
+
+/// What bytes can be read from and written to, unbuffered: `TcpStream` of tokio and of turmoil, and
+/// more.
+pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + 'static {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + 'static> ByteStream for S {}
+
+/// What outlives the process of a guest.
+pub struct Hardware<K> {
+    /// Its files.
+    pub disk: SharedDisk,
+    /// What its wall clock shows: the span since the Unix epoch.
+    pub clock: K,
+}
+
+/// What a machine finds when it starts.
+#[derive(Debug)]
+pub struct Beginning {
+    /// What the disk holds.
+    pub image: DiskImage,
+    /// How often a machine was started on this disk before.
+    pub starts: u64,
+    /// What the wall clock shows.
+    pub now: WallTime,
+}
+
+/// The platform of a guest.
+struct Guest<A, C, K> {
+    accept: A,
+    connect: C,
+    clock: K,
+    started: Instant,
+    life: Life,
+}
+
+/// Serves a machine until it ends by itself. Does not wait for anything but what it is handed and
+/// tokio's clock, and starts no task outside of this future.
+///
+/// # Errors
+/// If another machine runs on the disk.
+pub async fn serve_guest<S: ByteStream>(
+    boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
+    hardware: Hardware<impl Fn() -> Duration + 'static>,
+    accept: impl AsyncFn() -> io::Result<(S, SocketAddr)> + 'static,
+    connect: impl AsyncFn(String, u16) -> io::Result<S> + 'static,
+) -> Result<(), ServeError> {
+    let Hardware { disk, clock } = hardware;
+    let life = disk.begin()?;
+    let beginning =
+        Beginning { image: life.image(), starts: life.starts(), now: wall_time(clock()) };
+    let guest = Guest { accept, connect, clock, started: Instant::now(), life };
+    // Its tasks end when it is dropped.
+    let tasks = LocalSet::new();
+    tasks
+        .run_until(async {
+            let host = Host::start(guest, |_| boot(beginning));
+            tokio::select! {
+                biased;
+                failure = host.failed() => Err(failure),
+                () = host.stopped() => {
+                    host.platform.life.ends_orderly();
+                    Ok(())
+                }
+            }
+        })
+        .await
+}
+
+fn wall_time(since_epoch: Duration) -> WallTime {
+    WallTime(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
+}
+
+impl<S, A, C, K> Platform for Guest<A, C, K>
+where
+    S: ByteStream,
+    A: AsyncFn() -> io::Result<(S, SocketAddr)> + 'static,
+    C: AsyncFn(String, u16) -> io::Result<S> + 'static,
+    K: Fn() -> Duration + 'static,
+{
+    type Stream = Polled<S>;
+    type Sync = ();
+
+    async fn accept(&self) -> io::Result<(Polled<S>, SocketAddr)> {
+        let (stream, peer) = (self.accept)().await?;
+        Ok((Polled::new(stream), peer))
+    }
+
+    async fn connect(&self, name: String, port: u16) -> io::Result<Polled<S>> {
+        (self.connect)(name, port).await.map(Polled::new)
+    }
+
+    fn clocks(&self) -> Now {
+        let running = self.started.elapsed().as_micros();
+        let monotonic = MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX));
+        Now { wall: wall_time((self.clock)()), monotonic }
+    }
+
+    fn write(&self, output: &Output) -> Result<Option<()>, ServeError> {
+        Ok(self.life.write(output))
+    }
+
+    async fn sync(&self, (): ()) -> Result<(), ServeError> {
+        self.life.sync().await;
+        Ok(())
+    }
+}

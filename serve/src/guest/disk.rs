@@ -1,0 +1,112 @@
+//! The disk of a guest, which outlives it.
+
+use crate::ServeError;
+use fencepost_machine::{Disk, DiskImage, DiskReply, Output};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a sync takes.
+const SYNC: Duration = Duration::from_millis(1);
+
+/// What the end of a guest's future stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Crash {
+    /// The power fails: what was not synced is gone.
+    #[default]
+    PowerLoss,
+    /// The process ends: what it had written stays, for the operating system has it.
+    Process,
+}
+
+/// The files of one server, kept outside of it: clones are the same disk. [`SharedDisk::default`]
+/// is empty and loses at a crash what was not synced.
+#[derive(Clone, Debug, Default)]
+pub struct SharedDisk(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    disk: Disk,
+    crash: Crash,
+    starts: u64,
+    is_in_use: bool,
+}
+
+impl SharedDisk {
+    /// An empty disk, and what a crash of its server is.
+    pub fn new(crash: Crash) -> SharedDisk {
+        SharedDisk(Arc::new(Mutex::new(Kept { crash, ..Kept::default() })))
+    }
+
+    /// A disk that holds these files, safely.
+    pub fn holding(image: DiskImage, crash: Crash) -> SharedDisk {
+        let kept = Kept { disk: Disk::holding(image), crash, ..Kept::default() };
+        SharedDisk(Arc::new(Mutex::new(kept)))
+    }
+
+    /// What the next server finds if this one ends in good order now.
+    pub fn image(&self) -> DiskImage {
+        self.kept().disk.image()
+    }
+
+    /// A server starts on it.
+    pub(super) fn begin(&self) -> Result<Life, ServeError> {
+        let mut kept = self.kept();
+        if std::mem::replace(&mut kept.is_in_use, true) {
+            let used = "the disk is in use: expected one disk for each server";
+            return Err(ServeError::Options(used.to_owned()));
+        }
+        kept.starts += 1;
+        Ok(Life { disk: self.clone() })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        // Nothing is left half done by a panic.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One life of a server on its disk; the end of it is a crash.
+#[derive(Debug)]
+pub(super) struct Life {
+    disk: SharedDisk,
+}
+
+impl Life {
+    pub(super) fn image(&self) -> DiskImage {
+        self.disk.image()
+    }
+
+    /// How often a server was started on this disk before.
+    pub(super) fn starts(&self) -> u64 {
+        self.disk.kept().starts - 1
+    }
+
+    /// Carries out an output for the disk; whether a sync is to be done.
+    pub(super) fn write(&self, output: &Output) -> Option<()> {
+        (self.disk.kept().disk.apply(output) == DiskReply::Sync).then_some(())
+    }
+
+    /// Does the oldest sync that was asked for.
+    #[expect(clippy::disallowed_methods, reason = "the time of the surroundings passes here")]
+    pub(super) async fn sync(&self) {
+        tokio::time::sleep(SYNC).await;
+        self.disk.kept().disk.finish_sync();
+    }
+
+    /// The server has ended by itself, with all that it had to write written and synced.
+    pub(super) fn ends_orderly(&self) {
+        let mut kept = self.disk.kept();
+        kept.disk = Disk::holding(kept.disk.image());
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        let mut kept = self.disk.kept();
+        kept.is_in_use = false;
+        match kept.crash {
+            Crash::PowerLoss => kept.disk.power_loss(),
+            Crash::Process => kept.disk.process_crash(),
+        }
+    }
+}
