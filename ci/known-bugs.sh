@@ -66,7 +66,7 @@ known() {
   shift 5
   [ "${worker##*.}" != js ] || language=node
   [ -z "$only" ] || [ "$only" = "$name" ] || return 0
-  if ! command -v "$language" > /dev/null; then
+  if ! "$language" --version > /dev/null 2>&1; then
     echo "$name: skipped, there is no $language"
     return 0
   fi
@@ -117,4 +117,7 @@ known redis-semaphore-175 lost-update redis-semaphore@5.3.0,ioredis@5.3.2 \
   redis-semaphore@5.3.1,ioredis@5.3.2 redis_semaphore.js \
   --fault pause --seeds 0..32 --strategy aimed --processes 2 --cycles 2 \
   --set fault-window=0s..12s --set pause=12s..20s --ttl 3s --hold 2s..6s --lock-key mutex:orders
+known python-redis-lock-35 overlap python-redis-lock==2.3.0,redis==2.10.6 \
+  python-redis-lock==3.0.0,redis==2.10.6 python_redis_lock.py \
+  --fault none --seeds 0..8 --processes 2 --cycles 4 --ttl 3s
 exit $failed
