@@ -51,7 +51,7 @@ pub(crate) fn run(seed: u64) -> turmoil::Result {
     Ok(())
 }
 
-/// Takes the lock for a minute and holds it.
+/// Takes the lock for longer than the simulation lasts.
 async fn alice(holders: Holders) -> turmoil::Result {
     // Sentinel takes a while to find everybody.
     tokio::time::sleep(Duration::from_secs(20)).await;
@@ -81,7 +81,7 @@ async fn bob(holders: Holders) -> turmoil::Result {
 
 async fn acquire(redis: &mut MultiplexedConnection, owner: &str) -> redis::RedisResult<bool> {
     let mut set = redis::cmd("SET");
-    set.arg("lock").arg(owner).arg("NX").arg("PX").arg(60_000).query_async(redis).await
+    set.arg("lock").arg(owner).arg("NX").arg("PX").arg(300_000).query_async(redis).await
 }
 
 async fn connect(host: &str, port: u16) -> turmoil::Result<MultiplexedConnection> {
@@ -120,5 +120,7 @@ fn node(host: &str, primary: Option<&str>) -> NodeConfig {
 
 fn sentinel(host: &str) -> SentinelConfig {
     let (own, primary) = (Address::new(host, 26379), Address::new("redis-1", 6379));
-    SentinelConfig { down_after_ms: 1_000, ..SentinelConfig::new(own, primary) }
+    // If each Sentinel votes for itself, they try again after twice the failover timeout.
+    let (down_after_ms, failover_timeout_ms) = (2_000, 5_000);
+    SentinelConfig { down_after_ms, failover_timeout_ms, ..SentinelConfig::new(own, primary) }
 }

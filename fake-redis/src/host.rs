@@ -22,7 +22,8 @@
 //!   after `repl_timeout`, of a Sentinel when it is 15 s old and a PING has had no answer for half
 //!   of `down_after_ms`.
 //!
-//! Lua scripts run to their end within one instant; `busy-reply-threshold` means nothing here.
+//! A Lua script runs within one instant, and one without an end is stopped by its bound on
+//! instructions; `busy-reply-threshold` means nothing here.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;

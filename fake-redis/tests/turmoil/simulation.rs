@@ -100,7 +100,8 @@ pub(crate) fn node(host: &str, primary: Option<&str>) -> NodeConfig {
 
 fn sentinel(host: &str) -> SentinelConfig {
     let (own, primary) = (Address::new(host, 26379), Address::new("redis-1", 6379));
-    SentinelConfig { down_after_ms: 1_000, ..SentinelConfig::new(own, primary) }
+    let (down_after_ms, failover_timeout_ms) = (2_000, 5_000);
+    SentinelConfig { down_after_ms, failover_timeout_ms, ..SentinelConfig::new(own, primary) }
 }
 
 pub(crate) async fn sleep(seconds: u64) {
@@ -129,13 +130,13 @@ pub(crate) async fn ask<T: FromRedisValue>(
     command.query_async(redis).await
 }
 
-/// Takes the lock for a minute; whether that worked.
+/// Takes the lock for longer than a simulation lasts; whether that worked.
 pub(crate) async fn acquire(
     redis: &mut MultiplexedConnection,
     owner: &'static str,
     holders: &Holders,
 ) -> turmoil::Result<bool> {
-    let is_granted: bool = ask(redis, &format!("SET lock {owner} NX PX 60000")).await?;
+    let is_granted: bool = ask(redis, &format!("SET lock {owner} NX PX 600000")).await?;
     if is_granted {
         holders.borrow_mut().push(owner);
     }

@@ -110,3 +110,42 @@ impl Drop for Life {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    fn append(life: &Life, text: &'static str) {
+        assert_eq!(life.write(&Output::DiskAppend { bytes: Bytes::from(text) }), None);
+    }
+
+    fn left_after(crash: Crash, end: impl FnOnce(&Life)) -> Bytes {
+        let disk = SharedDisk::new(crash);
+        let life = disk.begin().unwrap();
+        append(&life, "lost");
+        end(&life);
+        drop(life);
+        disk.image().append_only
+    }
+
+    #[test]
+    fn a_crash_loses_what_it_says_and_an_orderly_end_nothing() {
+        assert_eq!(left_after(Crash::PowerLoss, |_| {}), "");
+        assert_eq!(left_after(Crash::Process, |_| {}), "lost");
+        assert_eq!(left_after(Crash::PowerLoss, Life::ends_orderly), "lost");
+    }
+
+    #[test]
+    fn a_disk_serves_one_life_after_the_other_and_counts_them() {
+        let image = DiskImage { append_only: Bytes::from("held"), ..DiskImage::default() };
+        let disk = SharedDisk::holding(image.clone(), Crash::PowerLoss);
+        let life = disk.begin().unwrap();
+        assert_eq!((life.starts(), life.image()), (0, image.clone()));
+        assert!(disk.clone().begin().is_err(), "it is in use");
+        append(&life, "lost");
+        drop(life);
+        let life = disk.begin().unwrap();
+        assert_eq!((life.starts(), life.image()), (1, image));
+    }
+}
