@@ -107,6 +107,9 @@ PYTHON=${PYTHON38:-python3.8} known redbeat-127 lost-update \
 known rq-1914 foreign-release rq==1.14.1,redis==4.5.1 rq==1.15.0,redis==4.5.1 rq_scheduler.py \
   --fault none --seeds 0..8 --processes 2 --cycles 4 --ttl 61s \
   --lock-key rq:scheduler-lock:orders
+known rq-2458 foreign-release rq==2.10.0,redis==5.2.1 rq==2.11.0,redis==5.2.1 rq_scheduler.py \
+  --fault pause --seeds 0..16 "${short[@]}" --ttl 61s --hold 2s..6s --set pause=65s..90s \
+  --lock-key rq:scheduler-lock:orders
 known cashews-387 wrong-answer cashews==7.4.3,redis==5.2.1 cashews==7.4.4,redis==5.2.1 \
   cashews_lock.py --fault none --seeds 0..8 --processes 2 --cycles 4
 known redis-py-2665 duplicate-number redis==4.5.3 redis==4.5.4 redis_py_cancelled.py \
