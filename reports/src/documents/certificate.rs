@@ -1,11 +1,13 @@
 //! The `fencepost.certificate` format, version 1: every plan within some bounds was run, and none
 //! broke a rule.
 
+mod diff;
 mod html;
 mod read;
 mod text;
 pub mod unfinished;
 
+pub use diff::diff;
 pub use read::{InvalidCertificate, read};
 
 use crate::record::checksum::{Uncovered, checksum};

@@ -2,6 +2,7 @@
 
 mod ask;
 mod check;
+mod diff;
 
 use super::arguments::ExploreArguments;
 use super::interrupt::Interrupt;
@@ -27,11 +28,15 @@ static INTERRUPT: Interrupt = Interrupt::new();
 /// More runs than this want `--yes`.
 const UNASKED_MAX: u64 = 1_000_000;
 
-/// Enumerates the plans, and prints a counterexample or a certificate; or checks a certificate.
+/// Enumerates the plans, and prints a counterexample or a certificate; or checks a certificate, or
+/// compares two.
 pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> {
     let view = view(certificate::VIEWS, &arguments.format)?;
     if let Some(path) = &arguments.check {
         return check::check(path, arguments);
+    }
+    if let Some(paths) = &arguments.diff {
+        return diff::diff(paths);
     }
     let bounds = bounds(arguments)?;
     INTERRUPT.listen(&STOP)?;

@@ -15,8 +15,8 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// A line on stderr has at most so many characters: what is in it can come from a file.
-const LINE_MAX: usize = 2_000;
+/// A line for people has at most so many characters: what is in it can come from a file.
+pub(crate) const LINE_MAX: usize = 2_000;
 
 /// Writes a line to stderr: one line, whatever names it holds. Nobody may read it any more, and
 /// that is no error either.

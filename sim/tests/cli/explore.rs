@@ -52,6 +52,43 @@ fn a_certificate_is_the_same_for_any_number_of_threads_and_comes_out_again() {
     }
 }
 
+#[test]
+fn two_certificates_are_compared_line_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, more: &[&str]| {
+        let written = explore(&[&["--format", "json"], more].concat());
+        assert_eq!(written.status, 0, "{}", written.stderr);
+        std::fs::write(folder.path().join(name), written.stdout).unwrap();
+    };
+    write("none.json", &[]);
+    write("again.json", &[]);
+    write("seed.json", &["--seed", "1"]);
+    write("lost.json", &["--fault", "lost-reply"]);
+    std::fs::write(folder.path().join("cut.json"), "{ \"format\": \"fencepost.cer").unwrap();
+    let diff = |a: &str, b: &str| fencepost_in(folder.path(), &["explore", "--diff", a, b]);
+    let same = diff("none.json", "again.json");
+    assert_eq!((same.status, same.stdout.lines().count()), (0, 1), "{}", same.stdout);
+    for (other, says) in [
+        ("seed.json", &["bounds.seed: 0 -> 1", "not_covered: ", "digest: "][..]),
+        ("lost.json", &["bounds.fault: none -> lost-reply", "runs.all: 2 -> ", "slices: 1 of 1"]),
+    ] {
+        let told = diff("none.json", other);
+        assert_eq!((told.status, told.stderr.as_str()), (1, ""), "{other}");
+        for part in says {
+            let has = told.stdout.lines().any(|line| line.starts_with(part));
+            assert!(has, "{part}: {}", told.stdout);
+        }
+    }
+    for (bad, says) in [("cut.json", "cut short"), ("no-such.json", "no-such.json")] {
+        for refused in [diff("none.json", bad), diff(bad, "none.json")] {
+            assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{bad}");
+            assert!(refused.stderr.contains(says), "{}", refused.stderr);
+            assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+        }
+    }
+    assert_eq!(fencepost_in(folder.path(), &["explore", "--diff", "none.json"]).status, 2);
+}
+
 /// Certificates of more runs are only read.
 const RUNS_MAX: u64 = 3_000;
 

@@ -169,6 +169,15 @@ pub(crate) struct ExploreArguments {
     /// Do all of it again.
     #[arg(long, requires = "check")]
     pub(crate) whole: bool,
+    /// Say what changed between two certificates, a line each. Exit status 0 if nothing did, 1 if
+    /// something did.
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["A", "B"],
+        conflicts_with_all = ["client", "fault", "faults", "check", "format"],
+    )]
+    pub(crate) diff: Option<Vec<PathBuf>>,
     /// Begin even if there are more than a million plans.
     #[arg(long)]
     pub(crate) yes: bool,

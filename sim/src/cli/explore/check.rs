@@ -11,13 +11,13 @@ use crate::studies::explore::Exploration;
 use crate::studies::explore::certificate::{
     Checked, Extent, bounds_of, check as check_slices, chosen,
 };
-use fencepost_reports::documents::certificate::read;
+use fencepost_reports::documents::certificate::{Certificate, read};
 use std::path::Path;
 
 /// Does a sample of a certificate again, or all of it. Exit status 1 if anything comes out
 /// otherwise.
 pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome, Failure> {
-    let certificate = read(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    let certificate = certificate_in(path)?;
     let bounds = bounds_of(&certificate).map_err(|error| Failure::content(path, error))?;
     let (theirs, ours) = (&certificate.tool.version, tool().version);
     if *theirs != ours {
@@ -50,4 +50,9 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     };
     print(&format!("{}: {said}\n", path.display()))?;
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
+}
+
+/// Reads a certificate.
+pub(super) fn certificate_in(path: &Path) -> Result<Certificate, Failure> {
+    read(&read_file(path)?).map_err(|error| Failure::content(path, error))
 }
