@@ -1,5 +1,6 @@
 //! `fencepost explore`: every plan of a stated size, a counterexample or a certificate.
 
+mod ahead;
 mod ask;
 mod check;
 mod diff;
@@ -25,9 +26,6 @@ static STOP: Stop = Stop::new();
 /// Which of the two it was.
 static INTERRUPT: Interrupt = Interrupt::new();
 
-/// More runs than this want `--yes`.
-const UNASKED_MAX: u64 = 1_000_000;
-
 /// Enumerates the plans, and prints a counterexample or a certificate; or checks a certificate, or
 /// compares two.
 pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> {
@@ -41,30 +39,29 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     let bounds = bounds(arguments)?;
     INTERRUPT.listen(&STOP)?;
     let started = clock();
-    if !arguments.quiet {
-        tell("placing the first faults");
-    }
-    let work = Exploration::new(&bounds, jobs(arguments.jobs), &STOP)?;
-    let estimate = work.estimate(&STOP)?;
-    let about = if estimate.is_exact { "" } else { "about " };
-    if estimate.runs > UNASKED_MAX && !arguments.yes {
-        return Err(Failure::wrong(format!(
-            "these bounds mean {about}{} runs: expected at most {UNASKED_MAX} without --yes; fewer \
-             --faults, families or --processes mean fewer",
-            estimate.runs
-        )));
+    let jobs = jobs(arguments.jobs);
+    let mut work = Exploration::unplaced(&bounds, jobs);
+    let survey = work.survey(&STOP)?;
+    if !arguments.yes {
+        ahead::asks(&survey, jobs)?;
     }
     if !arguments.quiet {
-        tell(format_args!("{about}{} runs", estimate.runs));
+        tell(format_args!("placing the first faults of {}", ahead::in_all(&survey, jobs)));
     }
-    let watch = Watch(Progress::new(estimate.runs, 0, talk(arguments)));
+    work.place_all(&STOP)?;
+    let survey = survey.with_singles(work.singles());
+    let about = if bounds.faults < 2 { "" } else { "about " };
+    let runs = u64::try_from(survey.all_runs()).unwrap_or(u64::MAX);
+    if !arguments.quiet {
+        tell(format_args!("{about}{runs} runs"));
+    }
+    let watch = Watch(Progress::new(runs, 0, talk(arguments)));
     let answer = work.explore(&watch, &STOP);
     watch.0.finish();
     match answer? {
         Answer::Counterexample(planned) => counterexample(arguments, &bounds, &work, &planned),
         Answer::Stopped(sum) => {
-            let reason =
-                format!("stopped after {} of {about}{} runs", sum.all_runs(), estimate.runs);
+            let reason = format!("stopped after {} of {about}{runs} runs", sum.all_runs());
             print_partial(arguments, &bounds, &work, &sum, &reason)?;
             Ok(INTERRUPT.outcome().unwrap_or(Outcome::Unknown))
         }

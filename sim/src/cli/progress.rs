@@ -189,12 +189,20 @@ impl Minimising {
 fn pace(done: u64, left: u64, violated: u64, took: Duration) -> String {
     let per_second = done as f64 / took.as_secs_f64().max(1e-3);
     let left_s = (left as f64 / per_second.max(1e-9)).ceil().min(1e15) as u64;
-    let left = match (left_s / 3_600, left_s / 60 % 60, left_s % 60) {
+    let left = in_words(left_s);
+    format!("{per_second:.0} runs/s, {violated} violated, {left} left")
+}
+
+/// So many seconds, in words.
+pub(crate) fn in_words(seconds: u64) -> String {
+    let (days, hours) = (seconds / 86_400, seconds / 3_600);
+    match (hours, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
-    };
-    format!("{per_second:.0} runs/s, {violated} violated, {left} left")
+        (0..48, minutes, _) => format!("{hours} h {minutes} min"),
+        _ if days < 730 => format!("{days} days"),
+        _ => format!("{} years", days / 365),
+    }
 }
 
 /// Real time, for people.
@@ -216,6 +224,8 @@ mod tests {
         assert_eq!(said(500, 1_000, 5), "100 runs/s, 3 violated, 10 s left");
         assert_eq!(said(500, 100_000, 5), "100 runs/s, 3 violated, 16 min 40 s left");
         assert_eq!(said(500, 1_000_000, 5), "100 runs/s, 3 violated, 2 h 46 min left");
+        assert_eq!(said(500, 20_000_000, 5), "100 runs/s, 3 violated, 2 days left");
+        assert_eq!(said(500, 7_000_000_000, 5), "100 runs/s, 3 violated, 2 years left");
     }
 
     #[test]

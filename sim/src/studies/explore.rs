@@ -6,7 +6,7 @@
 //! more: before and after every event, for every [`site`], in every class of [`magnitude`]. A
 //! second fault is placed in the scout of the run that the first one made. [`trial`] runs a plan
 //! and judges it; [`work`] does that for all of them, plans with fewer faults first, over threads.
-//! [`certificate`] says what was done, and checks what another run of it said.
+//! [`survey`] says how many there are before they are placed, [`certificate`] says what was done, and checks what another run of it said.
 
 mod base;
 pub mod bounds;
@@ -17,6 +17,7 @@ mod prune;
 mod scout;
 mod site;
 mod sum;
+mod survey;
 mod trial;
 mod work;
 
@@ -27,4 +28,5 @@ pub use bounds::{Bounds, Grain, InvalidBounds};
 pub use place::Planned;
 pub use prune::Rule;
 pub use sum::Sum;
-pub use work::{Answer, Estimate, Exploration, FailedPlan, Progress, Quiet, Slice};
+pub use survey::Survey;
+pub use work::{Answer, Exploration, FailedPlan, Progress, Quiet, Slice};

@@ -191,10 +191,14 @@ fn what_cannot_be_enumerated_is_refused_in_one_line() {
         (&["--set", "slow-link=client-1"], &["client-1", "client-1/redis-1"]),
         (&["--format", "svg"], &["svg", "json"]),
         (&["--delays", "1"], &["--delays"]),
-        (&["--fault", "client-crash", "--faults", "2"], &["runs", "--yes"]),
+        (&["--fault", "client-crash", "--faults", "2"], &["runs, about", "MiB", "--yes"]),
+        (
+            &["--client", "redlock", "--fault", "pause", "--faults", "2", "--cycles", "40"],
+            &["runs, about", "on 1 core", "MiB", "--yes"],
+        ),
         (&["--check", "no-such.json"], &["no-such.json"]),
     ] {
-        let refused = explore(asked);
+        let refused = explore(&[asked, &["--jobs", "1"]].concat());
         assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{asked:?}");
         assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
         for part in says {

@@ -55,11 +55,33 @@ impl Ground<'_> {
     pub(super) fn place(&self, site: &Site) -> Result<Placed, EngineError> {
         let mut placed = Placed::default();
         for at in self.places(site, &mut placed.pruned) {
-            for fault in self.faults(site, at)? {
-                self.add(TimedFault { id: self.next_id(), at_us: at, fault }, &mut placed);
-            }
+            self.place_at(site, at, &mut placed)?;
         }
         Ok(placed)
+    }
+
+    /// About how many plans add a fault at this site, judged by at most so many of its places, and
+    /// those plans.
+    pub(super) fn sample(
+        &self,
+        site: &Site,
+        most: usize,
+    ) -> Result<(u128, Vec<FaultPlan>), EngineError> {
+        let mut placed = Placed::default();
+        let places = self.places(site, &mut placed.pruned);
+        let chosen = places.iter().step_by(places.len().div_ceil(most).max(1));
+        let few = chosen.len().max(1) as u128;
+        for at in chosen {
+            self.place_at(site, *at, &mut placed)?;
+        }
+        Ok((placed.plans.len() as u128 * places.len() as u128 / few, placed.plans))
+    }
+
+    fn place_at(&self, site: &Site, at: SimTime, placed: &mut Placed) -> Result<(), EngineError> {
+        for fault in self.faults(site, at)? {
+            self.add(TimedFault { id: self.next_id(), at_us: at, fault }, placed);
+        }
+        Ok(())
     }
 
     /// When a fault begins: just before and just after every event.

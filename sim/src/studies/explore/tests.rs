@@ -290,6 +290,36 @@ fn a_certificate_comes_out_again_and_another_does_not() {
 }
 
 #[test]
+fn a_survey_says_about_how_many_runs_there_will_be() {
+    for (client, fault, faults) in [
+        ("single-node", "none", 0),
+        ("single-node", "client-crash", 1),
+        ("redlock", "lost-reply", 1),
+        ("single-node", "lost-reply", 2),
+        ("single-node", "latency", 2),
+    ] {
+        let bounds = bounds(client, fault, faults);
+        let survey = Exploration::unplaced(&bounds, 2).survey(&Stop::new()).expect("it runs");
+        let runs = quiet(&bounds).sum.runs;
+        for (about, exact) in survey.runs.into_iter().zip(runs.map(u128::from)) {
+            let is_near = about * 2 >= exact && about <= exact * 2;
+            assert!(is_near, "{client} under {fault}: {survey:?}, not {runs:?}");
+        }
+        let known = survey.with_singles(runs[1]);
+        assert_eq!(known.runs[..2], [u128::from(runs[0]), u128::from(runs[1])]);
+        assert!(faults > 0 || known.bytes() == 0);
+    }
+}
+
+#[test]
+fn a_survey_of_bounds_that_no_machine_can_finish_ends() {
+    let mut bounds = bounds("redlock", "partition+pause+client-crash", 2);
+    (bounds.scenario.processes, bounds.scenario.cycles) = (8, 20);
+    let survey = Exploration::unplaced(&bounds, 2).survey(&Stop::new()).expect("it runs");
+    assert!(survey.all_runs() > 1_000_000_000_000, "{survey:?}");
+}
+
+#[test]
 fn a_trial_says_whether_it_exercised_anything() {
     let bounds = bounds("single-node", "client-crash", 1);
     let base = &bases(&bounds)[0];

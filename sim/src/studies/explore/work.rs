@@ -21,8 +21,6 @@ use std::ops::Range;
 
 /// How many units are taken at a time: a violation ends the work after at most so many.
 const CHUNK: usize = 64;
-/// Of how many first faults the second ones are placed to estimate how many there are.
-const SAMPLED: usize = 16;
 /// How many slices the plans with so many faults are cut into at most.
 const SLICES: [usize; 3] = [1, 32, 64];
 
@@ -34,21 +32,12 @@ pub trait Progress: Sync {
 
 /// The plans of some bounds, ready to be run.
 pub struct Exploration<'b> {
-    bounds: &'b Bounds,
-    jobs: usize,
-    bases: Vec<Base>,
-    sites: Vec<Site>,
+    pub(super) bounds: &'b Bounds,
+    pub(super) jobs: usize,
+    pub(super) bases: Vec<Base>,
+    pub(super) sites: Vec<Site>,
     /// The plans with one fault: for every base run, for every site.
     singles: Vec<(usize, Placed)>,
-}
-
-/// How many runs there will be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Estimate {
-    /// So many.
-    pub runs: u64,
-    /// False if the plans with two faults were counted for some first faults only.
-    pub is_exact: bool,
 }
 
 /// What came of all runs.
@@ -108,6 +97,12 @@ enum Part {
 }
 
 impl<'b> Exploration<'b> {
+    /// The work of some bounds; nothing is placed yet.
+    pub fn unplaced(bounds: &'b Bounds, jobs: usize) -> Exploration<'b> {
+        let (bases, sites) = (bases(bounds), all_sites(bounds));
+        Exploration { bounds, jobs, bases, sites, singles: Vec::new() }
+    }
+
     /// Places all first faults. One that is stopped meanwhile has not got all of them, and runs
     /// nothing.
     pub fn new(
@@ -115,41 +110,36 @@ impl<'b> Exploration<'b> {
         jobs: usize,
         stop: &Stop,
     ) -> Result<Exploration<'b>, FailedPlan> {
-        let (bases, sites) = (bases(bounds), all_sites(bounds));
-        let mut work = Exploration { bounds, jobs, bases, sites, singles: Vec::new() };
-        if bounds.faults == 0 {
-            return Ok(work);
+        let mut work = Exploration::unplaced(bounds, jobs);
+        work.place_all(stop)?;
+        Ok(work)
+    }
+
+    /// Places all first faults; not all of them if it is stopped.
+    pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
+        if self.bounds.faults == 0 {
+            return Ok(());
         }
+        let work = &*self;
         let numbers: Vec<usize> = (0..work.bases.len()).collect();
         let calm = FaultPlan::default();
-        let scouts = in_parallel(jobs, &numbers, |base| work.scout(*base, &calm));
+        let scouts = in_parallel(work.jobs, &numbers, |base| work.scout(*base, &calm));
         let scouts = scouts.into_iter().collect::<Result<Vec<Scout>, _>>()?;
         let units: Vec<(usize, &Site)> =
             numbers.iter().flat_map(|base| work.sites.iter().map(|site| (*base, site))).collect();
-        let placed = in_parallel(jobs, &units, |(base, site)| {
+        let placed = in_parallel(work.jobs, &units, |(base, site)| {
             if stop.is_asked() {
                 return Ok((*base, Placed::default()));
             }
             Ok((*base, work.place(*base, &calm, &scouts[*base], site)?))
         });
-        work.singles = placed.into_iter().collect::<Result<_, _>>()?;
-        Ok(work)
+        self.singles = placed.into_iter().collect::<Result<_, _>>()?;
+        Ok(())
     }
 
-    /// How many runs there will be. A second fault is placed in the run that the first one made, so
-    /// that only some of those are looked at here.
-    pub fn estimate(&self, stop: &Stop) -> Result<Estimate, FailedPlan> {
-        let singles = self.first_faults();
-        let runs = (self.bases.len() + singles.len()) as u64;
-        if self.bounds.faults < 2 || singles.is_empty() || stop.is_asked() {
-            return Ok(Estimate { runs, is_exact: true });
-        }
-        let step = singles.len().div_ceil(SAMPLED);
-        let sample: Vec<&Planned> = singles.iter().step_by(step).collect();
-        let counts = in_parallel(self.jobs, &sample, |planned| self.count_second(planned));
-        let sum = counts.into_iter().sum::<Result<u64, _>>()?;
-        let pairs = sum * singles.len() as u64 / sample.len() as u64;
-        Ok(Estimate { runs: runs + pairs, is_exact: false })
+    /// How many plans with one fault have been placed.
+    pub fn singles(&self) -> u64 {
+        self.singles.iter().map(|(_, placed)| placed.plans.len() as u64).sum()
     }
 
     /// The run of a plan.
@@ -214,18 +204,14 @@ impl<'b> Exploration<'b> {
         match faults {
             0 => self.bases.len(),
             1 => self.singles.len(),
-            _ => self.first_faults().len(),
+            _ => self.singles() as usize,
         }
     }
 
-    /// Every plan with one fault.
-    fn first_faults(&self) -> Vec<Planned> {
-        let of = |(base, placed): &(usize, Placed)| {
-            let base = *base;
-            let plan = move |plan: &FaultPlan| Planned { base, plan: plan.clone() };
-            placed.plans.iter().map(plan).collect::<Vec<_>>()
-        };
-        self.singles.iter().flat_map(of).collect()
+    /// Every plan with one fault, and the number of its base run.
+    fn first_faults(&self) -> Vec<(usize, &FaultPlan)> {
+        let plans = self.singles.iter().map(|(base, placed)| (*base, &placed.plans));
+        plans.flat_map(|(base, plans)| plans.iter().map(move |plan| (base, plan))).collect()
     }
 
     /// Runs these units.
@@ -243,7 +229,7 @@ impl<'b> Exploration<'b> {
             let results = in_parallel(self.jobs, chunk, |unit| match faults {
                 0 => self.run_base(*unit, progress, stop),
                 1 => self.run_singles(*unit, progress, stop),
-                _ => self.run_pairs(&firsts[*unit], progress, stop),
+                _ => self.run_pairs(firsts[*unit], progress, stop),
             });
             let results = results.into_iter().collect::<Result<Vec<Done>, _>>()?;
             results.iter().for_each(|unit| sum.absorb(&unit.sum));
@@ -286,7 +272,7 @@ impl<'b> Exploration<'b> {
 
     fn run_pairs(
         &self,
-        first: &Planned,
+        (base, first): (usize, &FaultPlan),
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<Done, FailedPlan> {
@@ -294,10 +280,10 @@ impl<'b> Exploration<'b> {
         if stop.is_asked() {
             return Ok(unit.done());
         }
-        let scout = self.scout(first.base, &first.plan)?;
+        let scout = self.scout(base, first)?;
         for site in &self.sites {
-            let placed = self.place(first.base, &first.plan, &scout, site)?;
-            self.run_placed(first.base, &placed, &mut unit, progress, stop)?;
+            let placed = self.place(base, first, &scout, site)?;
+            self.run_placed(base, &placed, &mut unit, progress, stop)?;
         }
         Ok(unit.done())
     }
@@ -327,13 +313,7 @@ impl<'b> Exploration<'b> {
         Ok(())
     }
 
-    fn count_second(&self, first: &Planned) -> Result<u64, FailedPlan> {
-        let scout = self.scout(first.base, &first.plan)?;
-        let count = |site| self.place(first.base, &first.plan, &scout, site);
-        self.sites.iter().map(|site| Ok(count(site)?.plans.len() as u64)).sum()
-    }
-
-    fn scout(&self, base: usize, plan: &FaultPlan) -> Result<Scout, FailedPlan> {
+    pub(super) fn scout(&self, base: usize, plan: &FaultPlan) -> Result<Scout, FailedPlan> {
         scout(self.bounds, &self.bases[base], plan)
             .map_err(|error| FailedPlan { planned: planned(base, plan), error })
     }
@@ -345,8 +325,18 @@ impl<'b> Exploration<'b> {
         scout: &Scout,
         site: &Site,
     ) -> Result<Placed, FailedPlan> {
-        let ground = Ground { bounds: self.bounds, base: &self.bases[base], prefix, scout };
+        let ground = self.ground(base, prefix, scout);
         ground.place(site).map_err(|error| FailedPlan { planned: planned(base, prefix), error })
+    }
+
+    /// Where faults are added to a plan.
+    pub(super) fn ground<'g>(
+        &'g self,
+        base: usize,
+        prefix: &'g FaultPlan,
+        scout: &'g Scout,
+    ) -> Ground<'g> {
+        Ground { bounds: self.bounds, base: &self.bases[base], prefix, scout }
     }
 }
 

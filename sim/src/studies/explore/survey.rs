@@ -1,0 +1,159 @@
+//! How much work the bounds mean, judged by a sample before anything of it is done: a thousand
+//! plans or a hundred years.
+
+use super::place::Planned;
+use super::trial::trial;
+use super::work::{Exploration, FailedPlan};
+use crate::studies::parallel::in_parallel;
+use crate::studies::sweep::{Stop, ThreadClock};
+use fencepost_faults::{FaultPlan, TimedFault};
+
+/// How many base runs are looked at.
+const BASES: usize = 4;
+/// How many first faults are.
+const FIRSTS: usize = 16;
+/// How many kinds and targets of a fault, in all of those together.
+const SITES: usize = 64;
+/// How many places of each.
+const PLACES: usize = 4;
+/// After so much processor time for one of those plans no other target is looked at: long runs have
+/// many places, with many lengths each.
+const SAMPLE_US_MAX: u64 = 250_000;
+/// How many plans are run, to see how long one takes.
+const TRIALS: usize = 32;
+
+/// What the bounds mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Survey {
+    /// How many plans hold no fault, one, and two.
+    pub runs: [u128; 3],
+    /// How many microseconds of processor time one of them takes, the search for its place
+    /// included; `None` where the system cannot tell.
+    pub run_us: Option<u64>,
+}
+
+/// Plans that add one fault to some others.
+#[derive(Default)]
+struct Sample {
+    /// Those that were made.
+    plans: Vec<Planned>,
+    /// How many there are about, to all of the others.
+    about: u128,
+    /// How long it took to make them.
+    placing_us: Option<u64>,
+}
+
+impl Survey {
+    /// The same, now that the plans with one fault have been counted.
+    pub fn with_singles(self, singles: u64) -> Survey {
+        let [none, about, pairs] = self.runs;
+        let singles = u128::from(singles);
+        let pairs = pairs.saturating_mul(singles) / about.max(1);
+        Survey { runs: [none, singles, pairs], ..self }
+    }
+
+    /// How many there are in all.
+    pub fn all_runs(&self) -> u128 {
+        self.runs.iter().fold(0, |sum, runs| sum.saturating_add(*runs))
+    }
+
+    /// How many bytes the plans with one fault take, which are kept.
+    pub fn bytes(&self) -> u128 {
+        let plan = size_of::<(usize, FaultPlan)>() + size_of::<TimedFault>();
+        self.runs[1].saturating_mul(plan as u128)
+    }
+}
+
+impl Exploration<'_> {
+    /// Estimates the work, in a bounded number of runs, whatever the bounds are.
+    pub fn survey(&self, stop: &Stop) -> Result<Survey, FailedPlan> {
+        let calm = |base| Planned { base, plan: FaultPlan::default() };
+        let bases: Vec<Planned> = spread(self.bases.len(), BASES).map(calm).collect();
+        let mut runs = [self.bases.len() as u128, 0, 0];
+        let mut deepest = Sample { plans: bases, ..Sample::default() };
+        for faults in 1..=usize::from(self.bounds.faults) {
+            let chosen = spread(deepest.plans.len(), if faults == 1 { BASES } else { FIRSTS });
+            let chosen: Vec<Planned> = chosen.map(|place| deepest.plans[place].clone()).collect();
+            let sample = self.sample(&chosen, stop)?;
+            runs[faults] =
+                runs[faults - 1].saturating_mul(sample.about) / chosen.len().max(1) as u128;
+            deepest = sample;
+        }
+        let placed = deepest.plans.len().max(1) as u64;
+        let placing = deepest.placing_us.map_or(0, |us| us / placed);
+        let run_us = self.time(&deepest.plans, stop)?.map(|us| us + placing);
+        Ok(Survey { runs, run_us })
+    }
+
+    /// Adds one fault to each of these plans, at some places.
+    fn sample(&self, prefixes: &[Planned], stop: &Stop) -> Result<Sample, FailedPlan> {
+        let most = (SITES / prefixes.len().max(1)).max(1);
+        let numbers: Vec<usize> = (0..prefixes.len()).collect();
+        let samples = in_parallel(self.jobs, &numbers, |number| {
+            let prefix = &prefixes[*number];
+            // Each prefix has sites of its own, so that all of them together have all of them.
+            let first = number * self.sites.len() / prefixes.len();
+            let sites = spread(self.sites.len(), most)
+                .map(|place| (first + place) % self.sites.len())
+                .collect::<Vec<_>>();
+            self.sample_of(prefix, &sites, stop)
+        });
+        let mut sum = Sample { placing_us: Some(0), ..Sample::default() };
+        for sample in samples {
+            let sample = sample?;
+            sum.plans.extend(sample.plans);
+            sum.about = sum.about.saturating_add(sample.about);
+            sum.placing_us = sum.placing_us.zip(sample.placing_us).map(|(one, other)| one + other);
+        }
+        Ok(sum)
+    }
+
+    fn sample_of(
+        &self,
+        prefix: &Planned,
+        sites: &[usize],
+        stop: &Stop,
+    ) -> Result<Sample, FailedPlan> {
+        let scout = self.scout(prefix.base, &prefix.plan)?;
+        let clock = ThreadClock::start();
+        let mut sample = Sample::default();
+        let mut looked_at = 0;
+        for site in sites {
+            let is_enough = clock.micros().is_some_and(|us| us > SAMPLE_US_MAX);
+            if stop.is_asked() || (is_enough && looked_at > 0) {
+                break;
+            }
+            looked_at += 1;
+            let ground = self.ground(prefix.base, &prefix.plan, &scout);
+            let failed = |error| FailedPlan { planned: prefix.clone(), error };
+            let (about, plans) = ground.sample(&self.sites[*site], PLACES).map_err(failed)?;
+            sample.about += about;
+            let base = prefix.base;
+            sample.plans.extend(plans.into_iter().map(|plan| Planned { base, plan }));
+        }
+        sample.about = sample.about * self.sites.len() as u128 / looked_at.max(1);
+        Ok(Sample { placing_us: clock.micros(), ..sample })
+    }
+
+    /// How long one of these plans takes, in the mean over some.
+    fn time(&self, plans: &[Planned], stop: &Stop) -> Result<Option<u64>, FailedPlan> {
+        let chosen: Vec<usize> = spread(plans.len(), TRIALS).collect();
+        let times = in_parallel(self.jobs, &chosen, |place| {
+            let planned = &plans[*place];
+            let clock = ThreadClock::start();
+            if !stop.is_asked() {
+                trial(self.bounds, &self.bases[planned.base], &planned.plan)
+                    .map_err(|error| FailedPlan { planned: planned.clone(), error })?;
+            }
+            Ok(clock.micros())
+        });
+        let sum = times.into_iter().sum::<Result<Option<u64>, FailedPlan>>();
+        Ok(sum?.map(|us| us / chosen.len().max(1) as u64))
+    }
+}
+
+/// At most so many of so many, evenly.
+fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let few = count.min(most);
+    (0..few).map(move |place| place * count / few)
+}
