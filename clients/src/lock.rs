@@ -153,11 +153,15 @@ pub struct Usage {
     /// It leaves its section when the lock's code says that the lock may be lost: see
     /// [`Lock::lost`].
     pub leaves: bool,
+    /// The lock's own code renews its lease for as long as it is held, so that a section may be
+    /// longer than the lease.
+    pub renews: bool,
 }
 
 impl Usage {
     /// Acquire and release, and nothing else.
-    pub const PLAIN: Usage = Usage { nests: false, checks: false, extends: false, leaves: false };
+    pub const PLAIN: Usage =
+        Usage { nests: false, checks: false, extends: false, leaves: false, renews: false };
 }
 
 /// A distributed lock, as one process of an application holds it in its hands.

@@ -100,7 +100,7 @@ impl Lock for Redisson {
     }
 
     fn usage(&self) -> Usage {
-        Usage { nests: true, ..Usage::PLAIN }
+        Usage { renews: self.lock.renews(), nests: true, ..Usage::PLAIN }
     }
 }
 

@@ -117,8 +117,11 @@ impl RunSpec {
         families: &Families,
         scenario: Rc<Scenario>,
     ) -> RunSpec {
-        let scenario =
-            if families.is_swarm() { Rc::new(lengths::drawn(seed, &scenario)) } else { scenario };
+        let usage = fit::usage(&scenario, client);
+        let scenario = match lengths::drawn_for(usage, families).is_empty() {
+            true => scenario,
+            false => Rc::new(lengths::drawn(seed, usage, families, &scenario)),
+        };
         let setting = scenario.setting(scenario.topology(client, families));
         let mut plan = generate(seed, families, &setting);
         let unanswered = entry(client.deployment.coordinator()).unanswered;

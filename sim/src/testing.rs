@@ -149,7 +149,11 @@ impl LockTest {
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {
-            Ok(sum) => sum,
+            Ok(sum) => {
+                let cells = sum.cells.iter().filter(|cell| cell.violated == 0);
+                cells.filter_map(outcome::unmet).for_each(|line| println!("{line}"));
+                sum
+            }
             Err(failure) => panic!("{failure}"),
         }
     }

@@ -29,7 +29,9 @@ use crate::attempt::take;
 use crate::call_error::CallError;
 use crate::commands::{expire_ms, get, set_px};
 use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
+use crate::lock::{
+    Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
+};
 use crate::owned_key::{extend_if_owned, release};
 use crate::retry::Retry;
 use crate::session::Session;
@@ -300,6 +302,10 @@ impl Dog {
 }
 
 impl Lock for Watched {
+    fn usage(&self) -> Usage {
+        Usage { renews: true, ..Usage::PLAIN }
+    }
+
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         Box::pin(self.acquire_and_watch(resource))
     }

@@ -290,6 +290,6 @@ impl Lock for Mutex {
     }
 
     fn usage(&self) -> Usage {
-        Usage { leaves: self.traits.leaves, ..Usage::PLAIN }
+        Usage { leaves: self.traits.leaves, renews: true, ..Usage::PLAIN }
     }
 }

@@ -275,6 +275,11 @@ impl RLock {
         Lease { resource: key.to_owned(), owner, token: None, valid_until: None }
     }
 
+    /// Whether a watchdog renews it.
+    pub(super) fn renews(&self) -> bool {
+        self.habits.lease.is_none()
+    }
+
     fn start_renewing(&mut self, key: &str) {
         self.watch.holds += 1;
         if self.watch.task.is_none() {

@@ -1,8 +1,12 @@
 //! `failover`: the primary goes, and Sentinel puts a replica in its place that lacks the last
 //! writes, locks among them (asynchronous replication; Redis documentation, "Distributed Locks",
-//! section on failover-based implementations). Must never take the replicas too.
+//! section on failover-based implementations). It dies, or is cut off with one client, or stands
+//! still and goes on as a primary until a Sentinel tells it otherwise. A Sentinel may pause, crash
+//! or have its clock stepped meanwhile. Must never take the replicas too, nor the quorum of the
+//! Sentinels.
 
 mod promotion;
+mod sentinel;
 
 use super::Incident;
 use super::absence::absences;
@@ -18,6 +22,8 @@ use rand_chacha::ChaCha8Rng;
 
 /// Each failover takes its time, and a third would find few locks left to lose.
 const STRIKES_MAX: u16 = 2;
+/// How many primaries in a thousand stand still instead of dying or being cut off.
+const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let Topology::Replicated { down_after_us, .. } = setting.topology else {
@@ -36,20 +42,35 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         u64::from(counts.min.min(STRIKES_MAX))..=u64::from(counts.max.min(STRIKES_MAX)),
     );
     let takeover = takeover(down_after_us);
-    let mut drawn = Vec::new();
+    let mut strikes = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
         // The first strike knows who the primary is; a later one may have to guess.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = chance(rng, 400);
-        drawn.push(match any(rng, &setting.clients()) {
+        let incident = match any(rng, &setting.clients()) {
             Some(client) if isolate => {
                 Incident::lone(at, isolation(rng, setting, [primary, client], takeover))
             }
             _ => lagged_crash(rng, setting, primary, at, takeover),
-        });
+        };
+        strikes.push((at, primary, incident));
+    }
+    let mut drawn = Vec::new();
+    for (at, primary, incident) in strikes {
+        let frozen = freeze(rng, setting, primary, takeover);
+        let freezes = chance(rng, FROZEN_PER_MILLE);
+        drawn.push(if freezes { Incident::lone(at, frozen) } else { incident });
+        drawn.extend(sentinel::disturbance(rng, setting, at));
     }
     drawn
+}
+
+/// The primary stands still until another has taken over, and then goes on as if it were the
+/// primary: measured with Redis 7.0.15, it takes writes for 10 s more, until a Sentinel demotes it.
+fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
+    let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
+    Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
 /// A generous bound on the time from the loss of a primary to the first write at its successor:

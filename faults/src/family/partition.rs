@@ -1,25 +1,77 @@
 //! `partition`: the network between clients and servers, or among servers and Sentinels, is cut,
-//! one way or both ways. Must never cut off the storage: that is `storage-delay`.
+//! one way or both ways, once or several times in a row (a link that flaps). Must never cut off the
+//! storage: that is `storage-delay`.
 
-use super::Incident;
 use super::timing::{span, starts};
+use super::{Drawn, Incident};
 use crate::draw::{chance, subset, uniform};
 use crate::fault::{Direction, Fault};
 use crate::node::Node;
-use crate::setting::Setting;
+use crate::setting::{Setting, Spans};
+use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
+/// How many cuts in a thousand are those of a link that flaps.
+const FLAPPING_PER_MILLE: u64 = 250;
+/// How long a flapping link is down after its first cut, and how long up.
+const FLAP: Spans = Spans::millis(50, 2_000);
+
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
-    let starts = starts(rng, setting);
-    let cut = |at| {
-        let (side_a, side_b) = sides(rng, setting);
-        let direction = if chance(rng, 500) { Direction::Both } else { Direction::AToB };
-        let duration_us = span(rng, setting.knobs.partition);
-        let is_cut = !side_a.is_empty() && !side_b.is_empty();
-        let fault = Fault::Partition { side_a, side_b, direction, duration_us };
-        is_cut.then_some(Incident::lone(at, fault))
+    let cuts: Vec<(SimTime, Cut)> =
+        starts(rng, setting).into_iter().filter_map(|at| Some((at, cut(rng, setting)?))).collect();
+    let incident = |(at, cut): (SimTime, Cut)| {
+        let mut times = vec![(at, cut.lasts)];
+        if chance(rng, FLAPPING_PER_MILLE) {
+            times.extend(flaps(rng, setting, at + cut.lasts));
+        }
+        let faults: Drawn = times.into_iter().map(|(at, lasts)| (at, cut.fault(lasts))).collect();
+        Incident { at: Some(at), faults }
     };
-    starts.into_iter().filter_map(cut).collect()
+    cuts.into_iter().map(incident).collect()
+}
+
+/// Who is cut off from whom, and for how long at first.
+struct Cut {
+    side_a: Vec<Node>,
+    side_b: Vec<Node>,
+    direction: Direction,
+    lasts: Micros,
+}
+
+impl Cut {
+    fn fault(&self, duration_us: Micros) -> Fault {
+        let (side_a, side_b) = (self.side_a.clone(), self.side_b.clone());
+        Fault::Partition { side_a, side_b, direction: self.direction, duration_us }
+    }
+}
+
+/// One cut; `None` where there is nobody to cut off.
+fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
+    let (side_a, side_b) = sides(rng, setting);
+    let direction = if chance(rng, 500) { Direction::Both } else { Direction::AToB };
+    let lasts = span(rng, setting.knobs.partition);
+    let is_cut = !side_a.is_empty() && !side_b.is_empty();
+    is_cut.then_some(Cut { side_a, side_b, direction, lasts })
+}
+
+/// When a link that flaps is cut again after its first cut, and for how long: two to five times, as
+/// often as fits into the window. Cuts are as long as the setting allows; where it asks for longer
+/// ones than those of a link that flaps, none does.
+fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime, Micros)> {
+    let Spans { min_us, max_us } = setting.knobs.partition;
+    let shortest = FLAP.min_us.max(min_us);
+    let downs = Spans::new(shortest, FLAP.max_us.min(max_us).max(shortest));
+    let mut cuts = Vec::new();
+    let mut at = from;
+    for _ in 0..uniform(rng, 2..=5) {
+        let (up, down) = (span(rng, FLAP), span(rng, downs));
+        at = at + up;
+        if at <= setting.window.end_us {
+            cuts.push((at, down));
+        }
+        at = at + down;
+    }
+    if min_us > FLAP.max_us { Vec::new() } else { cuts }
 }
 
 /// Half of the time clients against servers, else the servers (and Sentinels) among themselves.

@@ -217,7 +217,7 @@ fn clocks_are_minimised_towards_zero_from_either_side() {
 
 #[test]
 fn sides_of_a_partition_keep_only_the_nodes_that_matter() {
-    let plan = generate(Seed(3), &"failover".parse().unwrap(), &replicated());
+    let plan = generate(Seed(7), &"failover".parse().unwrap(), &replicated());
     let isolates = |plan: &FaultPlan| {
         plan.faults.iter().any(|timed| {
             timed.fault.links().contains(&(Node::Redis(1), Node::Redis(3)))

@@ -10,7 +10,9 @@ pub use stale::stale;
 
 use crate::explain::literature::{Conditions, Expected, expected};
 use crate::judge::finding::Kind;
+use crate::judge::phases::whatever_kind;
 use crate::record::visible::visible;
+use crate::show::format::layout::thousands;
 use crate::show::view::View;
 use crate::summary::report::Tool;
 use crate::summary::sweep::{Cell, Rate, SeedRange, Sweep};
@@ -78,6 +80,13 @@ pub struct MatrixCell {
     /// to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
+    /// Where nothing was violated: how often a fault of each kind began in each phase of the
+    /// protocol, over all runs. A phase that is not there was not met.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub phases: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Where nothing was violated: what these faults do not put to the test, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blind_spots: Vec<String>,
     /// What the literature says; `null` where it is silent.
     pub expected: Option<Expected>,
     /// Whether the two agree.
@@ -180,6 +189,16 @@ impl MatrixCell {
             kinds,
             first_seed: cell.first_seed.clone(),
             seeds_to_first: cell.seeds_to_first.median,
+            phases: match verdict {
+                CellVerdict::Quiet => cell.phases.clone(),
+                CellVerdict::Violated | CellVerdict::Unknown => BTreeMap::new(),
+            },
+            blind_spots: match verdict {
+                CellVerdict::Quiet => {
+                    cell.blind_spots.iter().map(|one| visible(one).into_owned()).collect()
+                }
+                CellVerdict::Violated | CellVerdict::Unknown => Vec::new(),
+            },
             expected,
         }
     }
@@ -250,6 +269,19 @@ fn literature(expected: &Expected) -> String {
     format!("{what}: {}", expected.because)
 }
 
+/// What was found: the kinds with the number of runs of each, or, of a quiet cell, where faults
+/// began.
+fn findings(cell: &MatrixCell) -> String {
+    let began = whatever_kind(&cell.phases);
+    if began.is_empty() {
+        return kinds(cell);
+    }
+    let counts: Vec<String> =
+        began.iter().map(|(phase, count)| format!("{phase} {}", thousands(*count))).collect();
+    let limits = cell.blind_spots.iter().map(|limit| format!("; not put to the test: {limit}"));
+    format!("faults began: {}{}", counts.join(", "), limits.collect::<String>())
+}
+
 /// The kinds with the number of runs of each.
 fn kinds(cell: &MatrixCell) -> String {
     let kinds: Vec<String> =
@@ -282,6 +314,8 @@ pub(crate) mod tests {
             sum.first_seed.insert(Kind::Overlap, Seed(17));
         } else {
             sum.quiet_bound = Some(0.03);
+            let began = [("holding".to_owned(), 41), ("idle".to_owned(), 7)];
+            sum.phases.insert("pause".to_owned(), began.into());
         }
         MatrixCell::of(
             &sum,
@@ -343,6 +377,11 @@ pub(crate) mod tests {
         assert!(
             markdown.contains("a&lt;b\\|c") && html.contains("a&lt;b|c") && !html.contains("a<b")
         );
+        let counts = "faults began: before-acquire 0, acquiring 0, holding 41, guarded-write 0, \
+                      releasing 0, idle 7";
+        assert!(markdown.contains(counts) && html.contains(counts), "{markdown}");
+        let phases: Vec<bool> = matrix.cells.iter().map(|cell| cell.phases.is_empty()).collect();
+        assert_eq!(phases, [false, true, true], "of quiet cells only");
         assert!(text.contains("1 cell agrees") || text.contains("agrees"), "{text}");
     }
 }

@@ -3,6 +3,7 @@
 mod asleep;
 mod classify;
 mod early_loss;
+mod old_value;
 mod outage;
 mod overrun;
 pub(super) mod release;
@@ -68,7 +69,7 @@ pub enum Cause {
     Flush,
     /// Another process removed the lock.
     ForeignRelease,
-    /// A process that waited for the lock considered it stale and removed it.
+    /// A process that was asking for the lock removed the one that stood.
     StaleTakeover,
     /// The holder's own command removed the lock while the holder was still in its section.
     EarlyRelease,
@@ -115,6 +116,8 @@ pub enum Cause {
     ServerOutage,
     /// Messages to or between servers were held up, and meanwhile nobody was granted the lock.
     Partition,
+    /// A process that had the lock to itself computed what it wrote from an older value.
+    OldValue,
     /// The rules do not decide it.
     Unexplained,
 }

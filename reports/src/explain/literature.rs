@@ -112,7 +112,6 @@ fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Ve
         _ => return stated::verdict(client, family),
     };
     let kinds = match (breaks_exclusion, family) {
-        (_, Family::StorageDelay) => harm(client, conditions),
         (false, _) => Vec::new(),
         (true, _) => {
             let loses_counter = client == "fencing"
@@ -122,9 +121,6 @@ fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Ve
         }
     };
     let grounds = match (client, family) {
-        ("fencing", Family::StorageDelay) if kinds.is_empty() => {
-            ("the storage rejects a write with an old token", KLEPPMANN_FENCING)
-        }
         ("fencing", Family::Failover | Family::Restart) if breaks_exclusion => {
             ("a counter on one node is lost with the node, and the lock with it", KLEPPMANN_FENCING)
         }
@@ -149,6 +145,12 @@ fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
 fn harm_by_counter() -> Vec<Kind> {
     vec![Kind::StaleWrite, Kind::LostUpdate, Kind::TokenRegression, Kind::FencedOut]
 }
+
+/// Where the storage is slow.
+const SLOW_STORAGE: Grounds = (
+    "a process may wait for the storage beyond its lease, and a write may reach it later still",
+    KLEPPMANN_RESOURCE,
+);
 
 /// One Redis, or one primary with replicas: whether two processes can hold the lock at once, and
 /// why.
@@ -202,10 +204,7 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
                 REDIS_REDLOCK,
             ),
         ),
-        Family::StorageDelay => (
-            false,
-            ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
-        ),
+        Family::StorageDelay => (true, SLOW_STORAGE),
         Family::ClientCrash => {
             (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
         }
@@ -274,10 +273,7 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
                 REDIS_SAFETY,
             ),
         ),
-        Family::StorageDelay => (
-            false,
-            ("a write may reach the storage after the lease of its writer", KLEPPMANN_RESOURCE),
-        ),
+        Family::StorageDelay => (true, SLOW_STORAGE),
         Family::ClientCrash => {
             (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
         }
@@ -341,11 +337,11 @@ mod tests {
     #[test]
     fn fencing_turns_harm_by_a_pause_into_a_mere_hazard() {
         assert_eq!(kinds("fencing", "pause", DEFAULT), Some(vec![Kind::Overlap]));
-        assert_eq!(kinds("fencing", "storage-delay", DEFAULT), Some(vec![]));
+        assert_eq!(kinds("fencing", "storage-delay", DEFAULT), Some(vec![Kind::Overlap]));
         let unchecked = Conditions { storage: StorageRule::Unchecked, ..DEFAULT };
         assert_eq!(
             kinds("fencing", "storage-delay", unchecked),
-            Some(vec![Kind::StaleWrite, Kind::LostUpdate])
+            Some(vec![Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate])
         );
     }
 

@@ -5,6 +5,18 @@ use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
+/// The phases of the protocol in the order in which a process goes through them.
+pub const PHASES: [&str; 6] =
+    ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
+
+/// How often a fault began in each phase, whatever its kind, in the order of the protocol. Empty if
+/// none began at all.
+pub fn whatever_kind(counts: &BTreeMap<String, BTreeMap<String, u64>>) -> Vec<(&'static str, u64)> {
+    let began = |phase| counts.values().filter_map(|phases| phases.get(phase)).sum::<u64>();
+    let counts: Vec<_> = PHASES.into_iter().map(|phase| (phase, began(phase))).collect();
+    if counts.iter().all(|(_, count)| *count == 0) { Vec::new() } else { counts }
+}
+
 /// Where a thread of a process is in the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]

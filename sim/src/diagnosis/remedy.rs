@@ -236,13 +236,8 @@ fn other_seeds(own: Seed) -> impl Iterator<Item = Seed> {
 /// The run of another seed: the same lock, faults and scenario. Lengths that the run's own seed
 /// drew are kept.
 fn other(spec: &RunSpec, seed: Seed, safeguard: Option<&Safeguard>) -> RunSpec {
-    let scenario = match spec.families.is_swarm() {
-        true => {
-            let keeps = Length::ALL.into_iter().collect();
-            Rc::new(Scenario { keeps, ..(*spec.scenario).clone() })
-        }
-        false => spec.scenario.clone(),
-    };
+    let keeps = Length::ALL.into_iter().collect();
+    let scenario = Rc::new(Scenario { keeps, ..(*spec.scenario).clone() });
     let drawn = RunSpec::draw(seed, spec.client, &spec.families, scenario);
     safeguard.map_or(drawn.clone(), |safeguard| (safeguard.with)(&drawn))
 }

@@ -4,7 +4,9 @@ mod nowhere;
 
 use crate::hosts::coordinators::{Ground, entry};
 use crate::setup::scenario::{OldPrimary, Scenario, SlowLink};
-use fencepost_clients::{CLIENTS, Coordinator, Definition, Env, HostKey, ServerLock, Servers};
+use fencepost_clients::{
+    CLIENTS, Coordinator, Definition, Env, HostKey, ServerLock, Servers, Usage,
+};
 use fencepost_faults::setting::InvalidSetting;
 use fencepost_faults::{Families, Family, Node, Seed};
 use nowhere::Nowhere;
@@ -86,6 +88,16 @@ fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     };
     let (client, coordinator) = (client.name, coordinator.name());
     Err(Unfit::Standby { key, value, client, coordinator })
+}
+
+/// What an application has to do with a lock: one is built, in no world, and asked. A program does
+/// as it likes.
+pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
+    if scenario.program(client).is_some() {
+        return Usage::PLAIN;
+    }
+    let env = Env::new(Rc::new(Nowhere), HostKey(0));
+    (client.build)(env, &servers(client), &Scenario::default().settings()).usage()
 }
 
 /// Whether a lock makes that of another thread of its process: one is built, in no world, and

@@ -2,15 +2,15 @@
 
 use crate::engine::Engine;
 use crate::hosts::programs::record::Life;
+use crate::run::fit::usage;
 use crate::run::{RunOutcome, RunSpec};
-use crate::setup::lengths::stated;
+use crate::setup::lengths::{drawn_for, stated};
 use crate::setup::scenario::{Hold, Persistence, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::explain::literature::Conditions;
 use fencepost_reports::show::format::Needs;
 use fencepost_reports::summary::report::{FORMAT, Tool, VERSION};
 use fencepost_reports::{Recordings, Report, RunContext, RunFacts, RunReport, expected};
-use std::collections::BTreeMap;
 
 /// A run and what came of it.
 pub struct Findings<'r> {
@@ -33,11 +33,10 @@ impl Findings<'_> {
             plan: spec.plan.clone(),
             messages: outcome.messages,
             expected: expected(spec.client.name, &spec.families, conditions(&spec.scenario)),
-            lengths: if spec.families.is_swarm() {
-                stated(&spec.scenario)
-            } else {
-                BTreeMap::new()
-            },
+            lengths: stated(
+                &drawn_for(usage(&spec.scenario, spec.client), &spec.families),
+                &spec.scenario,
+            ),
             programs: outcome.programs.iter().map(Life::report).collect(),
             failure: outcome.programs.iter().find_map(Life::failure),
             replay,

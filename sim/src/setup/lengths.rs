@@ -1,20 +1,25 @@
-//! What `all` draws besides the faults: how long leases, holds and waits are.
+//! What is drawn besides the faults: how long leases, holds and waits are. `all` draws every
+//! length. `storage-delay` draws how long a process waits for the storage: one that gives up soon
+//! is never late with a write. A lock that renews its lease is held beyond it, whatever the faults:
+//! a lease that is never outlasted is never renewed in earnest.
 //!
 //! A length that is always the same hides what another would show (Groce, Zhang, Eide, Chen and
 //! Regehr, "Swarm Testing", ISSTA 2012). A length that somebody asked for is left as it is, and
-//! holds stay as far below the lease as those of the built-in scenario do: a run in which no fault
-//! strikes is as safe as one without faults.
+//! holds of locks that renew nothing stay as far below the lease as those of the built-in scenario
+//! do: a run in which no fault strikes is as safe as one without faults.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
 use crate::setup::span::{Span, SpanRange};
+use fencepost_clients::Usage;
 use fencepost_faults::draw::{log_uniform, uniform};
-use fencepost_faults::{Micros, Seed, Stream};
+use fencepost_faults::{Families, Family, Micros, Seed, Stream};
 use std::collections::BTreeMap;
 
 impl Length {
     /// Every length, in the order in which they are drawn.
-    pub const ALL: [Length; 4] = [Length::Ttl, Length::Hold, Length::Think, Length::Retry];
+    pub const ALL: [Length; 5] =
+        [Length::Ttl, Length::Hold, Length::Think, Length::Retry, Length::StorageTimeout];
 
     /// The key in the scenario.
     pub fn key(self) -> &'static str {
@@ -23,6 +28,7 @@ impl Length {
             Length::Hold => "hold",
             Length::Think => "think",
             Length::Retry => "retry",
+            Length::StorageTimeout => "storage-timeout",
         }
     }
 
@@ -33,6 +39,7 @@ impl Length {
             Length::Hold => scenario.hold.to_string(),
             Length::Think => scenario.think.to_string(),
             Length::Retry => scenario.retry.to_string(),
+            Length::StorageTimeout => scenario.storage_timeout.to_string(),
         }
     }
 
@@ -56,19 +63,46 @@ impl Length {
     }
 }
 
+/// Which lengths are drawn for a lock of that usage under these faults.
+pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
+    if families.is_swarm() {
+        return Length::ALL.into();
+    }
+    let outlasts = usage.renews || usage.extends;
+    let waits = families.chosen().any(|family| family == Family::StorageDelay);
+    let hold = outlasts.then_some(Length::Hold);
+    hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
+}
+
 /// The scenario with the lengths that the seed draws. A length that is kept takes its draw all the
 /// same, so that it changes no other.
-pub(crate) fn drawn(seed: Seed, scenario: &Scenario) -> Scenario {
+pub(crate) fn drawn(
+    seed: Seed,
+    usage: Usage,
+    families: &Families,
+    scenario: &Scenario,
+) -> Scenario {
     let mut rng = seed.stream(Stream::Lengths);
     let ttl = Span::secs(log_uniform(&mut rng, 4..=30));
     let hold_per_mille = uniform(&mut rng, 300..=800);
     let think_ms = log_uniform(&mut rng, 2..=1_000);
     let retry_ms = log_uniform(&mut rng, 100..=1_000);
+    let patience_per_mille = log_uniform(&mut rng, 50..=3_000);
+    let hold_per_mille = match usage.renews || usage.extends {
+        true if families.is_swarm() => hold_per_mille * 2,
+        true => HOLD_OF_RENEWED_PER_MILLE,
+        false => hold_per_mille,
+    };
     let mut drawn = scenario.clone();
-    for length in Length::ALL.into_iter().filter(|length| !length.is_kept(scenario)) {
+    for length in drawn_for(usage, families).into_iter().filter(|length| !length.is_kept(scenario))
+    {
         match length {
             Length::Ttl => drawn.ttl = ttl,
             Length::Hold => drawn.hold = Hold::Drawn(hold_within(drawn.ttl, hold_per_mille)),
+            Length::StorageTimeout => {
+                let patience = (drawn.ttl.0.as_millis() * patience_per_mille / 1_000).max(500);
+                drawn.storage_timeout = Span::millis(patience);
+            }
             Length::Think => drawn.think = SpanRange::new(Span::millis(1), Span::millis(think_ms)),
             Length::Retry => {
                 drawn.retry = SpanRange::new(Span::millis(retry_ms / 4), Span::millis(retry_ms))
@@ -77,6 +111,9 @@ pub(crate) fn drawn(seed: Seed, scenario: &Scenario) -> Scenario {
     }
     drawn
 }
+
+/// How long a lock that renews its lease is held at most, in thousandths of the lease.
+const HOLD_OF_RENEWED_PER_MILLE: u64 = 1_500;
 
 /// Holds of up to this part of the lease, in whole milliseconds if there are any; a built-in hold
 /// is 10 ms at least.
@@ -99,12 +136,9 @@ pub(crate) fn with_stated(
     serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
-/// The lengths of a scenario by key, as a report states them where a seed may have drawn them.
-pub(crate) fn stated(scenario: &Scenario) -> BTreeMap<String, String> {
-    Length::ALL
-        .into_iter()
-        .map(|length| (length.key().to_owned(), length.value(scenario)))
-        .collect()
+/// Lengths of a scenario by key, as a report states those that may have been drawn.
+pub(crate) fn stated(lengths: &[Length], scenario: &Scenario) -> BTreeMap<String, String> {
+    lengths.iter().map(|length| (length.key().to_owned(), length.value(scenario))).collect()
 }
 
 #[cfg(test)]
@@ -112,7 +146,7 @@ mod tests {
     use super::*;
 
     fn of(seed: u64, scenario: &Scenario) -> Scenario {
-        drawn(Seed(seed), scenario)
+        drawn(Seed(seed), Usage::PLAIN, &Families::from(Family::All), scenario)
     }
 
     fn all_kept() -> Scenario {
@@ -161,6 +195,30 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_that_renews_is_held_beyond_its_lease_and_one_that_does_not_is_not() {
+        let renewing = Usage { renews: true, ..Usage::PLAIN };
+        let built_in = Scenario::default();
+        let of = |usage, family| drawn(Seed(3), usage, &Families::from(family), &built_in);
+        assert_eq!(of(Usage::PLAIN, Family::Pause), built_in);
+        let Hold::Drawn(hold) = of(renewing, Family::Pause).hold else { panic!("a range") };
+        assert_eq!((hold.min, hold.max), (Span::millis(10), Span::secs(15)));
+        let asked = Scenario { keeps: Length::ALL.into(), ..Scenario::default() };
+        assert_eq!(drawn(Seed(3), renewing, &Families::from(Family::Pause), &asked), asked);
+    }
+
+    #[test]
+    fn patience_with_the_storage_is_drawn_where_the_storage_is_late() {
+        let of = |seed, family: Family| {
+            let families = Families::from(family);
+            drawn(Seed(seed), Usage::PLAIN, &families, &Scenario::default()).storage_timeout
+        };
+        let waits: Vec<Span> = (0..100).map(|seed| of(seed, Family::StorageDelay)).collect();
+        assert!(waits.iter().any(|wait| *wait > Span::secs(15)));
+        assert!(waits.iter().any(|wait| *wait < Span::secs(1)));
+        assert!((0..9).all(|seed| of(seed, Family::Pause) == Span::secs(1)));
+    }
+
+    #[test]
     fn what_is_stated_against_the_lease_keeps_the_lease() {
         let hold = Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19)));
         let overrun = Scenario { hold, ..Scenario::default() };
@@ -175,7 +233,7 @@ mod tests {
     #[test]
     fn what_a_report_states_is_what_was_drawn() {
         let once = of(7, &Scenario::default());
-        assert_eq!(with_stated(&Scenario::default(), &stated(&once)), Ok(once));
+        assert_eq!(with_stated(&Scenario::default(), &stated(&Length::ALL, &once)), Ok(once));
         let wrong = BTreeMap::from([("leese".to_owned(), "2s".to_owned())]);
         assert!(
             with_stated(&Scenario::default(), &wrong).is_err_and(|error| error.contains("leese"))

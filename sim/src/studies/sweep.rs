@@ -4,6 +4,7 @@
 //! threads there are or which came first.
 
 mod again;
+mod blind_spots;
 mod checkpoint;
 mod confirm;
 mod cpu;

@@ -48,9 +48,41 @@ pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
     (cell.valid + cell.violated == 0).then_some(Unexpected::Unexercised)
 }
 
+/// What a quiet cell says nothing about, in a line: the phases of the protocol in which no fault
+/// began. Nothing if there is none.
+pub(super) fn unmet(cell: &Cell) -> Option<String> {
+    let phases = cell.phases_without_faults();
+    (!phases.is_empty()).then(|| {
+        format!(
+            "{} x {}: none of {} runs was violated, but no fault began in these phases: {}. More \
+             seeds, or `strategy: Strategy::Aimed`, meet them.",
+            cell.client,
+            cell.fault,
+            cell.runs,
+            phases.join(", ")
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quiet_cell_names_the_phases_that_no_fault_met() {
+        let mut quiet = cell(&[]);
+        assert_eq!(unmet(&quiet), None, "no fault at all");
+        let mut count = |phase: &str| {
+            quiet.phases.entry("pause".to_owned()).or_default().insert(phase.to_owned(), 3);
+            unmet(&quiet)
+        };
+        let told = count("holding").unwrap_or_default();
+        assert!(told.contains("phases: acquiring, guarded-write, releasing, idle."), "{told}");
+        for phase in ["acquiring", "guarded-write", "releasing"] {
+            assert!(count(phase).is_some(), "{phase}");
+        }
+        assert_eq!(count("idle"), None);
+    }
 
     fn cell(kinds: &[(Kind, u64)]) -> Cell {
         let mut cell = Cell::new("mine", "pause");

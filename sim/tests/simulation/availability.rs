@@ -38,7 +38,9 @@ fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_poll
 
 #[test]
 fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_not_need_all() {
-    assert_eq!(causes("single-node", "partition", Some(5)), [Cause::Partition].into());
-    assert_eq!(causes("redlock", "partition", Some(5)), [].into());
+    assert_eq!(causes("single-node", "partition", Some(8)), [Cause::Partition].into());
+    // A majority does without the servers that a cut takes from it. What a short cut of all of them
+    // costs is up to one lease: it delivers what was sent before after its sender has given up.
+    assert_eq!(causes("redlock", "partition", Some(8)), [Cause::LostReply].into());
     assert_eq!(causes("single-node", "none", Some(1)), [].into());
 }

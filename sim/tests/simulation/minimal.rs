@@ -23,7 +23,7 @@ const FIXTURES: &[Fixture] = &[
     ("single-node", "storage-delay", 2),
     ("single-node", "all", 4),
     ("redlock", "restart", 3),
-    ("redlock", "storage-delay", 2),
+    ("redlock", "storage-delay", 13),
     ("redlock", "eviction", 3),
     ("fencing", "restart", 3),
     ("fencing", "all", 4),
@@ -313,7 +313,7 @@ fn a_report_validates_replays_and_can_be_shrunk_later() {
     let schema: Value = serde_json::from_str(&fencepost(&["schema", "report"]).stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (client, fault, seed) in
-        [("single-node", "restart", "2"), ("redlock", "storage-delay", "2")]
+        [("single-node", "restart", "2"), ("redlock", "storage-delay", "13")]
     {
         let options = ["--seed", seed, "--client", client, "--fault", fault, "--format", "json"];
         let whole = fencepost(&options);

@@ -32,7 +32,7 @@ pub(crate) const PINNED: &[Pinned] = &[
         hold: Some(Hold::UntilValidity),
         ..pinned("redlock", "clock-drift", 1, Kind::Overlap)
     },
-    pinned("redlock", "storage-delay", 2, Kind::StaleWrite),
+    pinned("redlock", "storage-delay", 13, Kind::StaleWrite),
     pinned("fencing", "pause", 1, Kind::Overlap),
     pinned("fencing", "failover", 0, Kind::TokenRegression),
 ];

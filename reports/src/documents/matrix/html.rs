@@ -1,6 +1,6 @@
 //! The matrix as a self-contained page.
 
-use super::{CellVerdict, Matrix, MatrixCell, kinds, literature};
+use super::{CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::show::format::heat_map::heat;
 use crate::show::format::html::{heads, page};
 use crate::show::format::plot::percent;
@@ -88,7 +88,16 @@ fn row_id(cell: &MatrixCell) -> String {
 }
 
 fn one(matrix: &Matrix, client: &str) -> Markup {
-    let names = ["fault", "violated", "runs", "95 %", "kinds", "seeds to first", "literature", ""];
+    let names = [
+        "fault",
+        "violated",
+        "runs",
+        "95 %",
+        "kinds, or where faults began",
+        "seeds to first",
+        "literature",
+        "",
+    ];
     let cells = matrix.cells.iter().filter(|cell| cell.client == client);
     html! {
         section.cell id=(client) data-lock=(client) {
@@ -111,7 +120,7 @@ fn row(cell: &MatrixCell) -> Markup {
             td class=(class) { (verdict) }
             td { (cell.violated) " of " (cell.exercised) }
             td { (percent(rate.low)) " to " (percent(rate.high)) }
-            td { (kinds(cell)) }
+            td { (findings(cell)) }
             td { @if let Some(seeds) = cell.seeds_to_first { (seeds) } }
             td {
                 @if let Some(known) = &cell.expected {

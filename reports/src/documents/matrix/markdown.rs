@@ -1,6 +1,6 @@
 //! The matrix as Markdown: one table to look over, then one for each lock.
 
-use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
+use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::show::format::markdown::cell as escaped;
 use crate::show::format::plot::percent;
 use std::fmt::Write;
@@ -76,7 +76,7 @@ fn short(cell: &MatrixCell) -> String {
 fn one(matrix: &Matrix, client: &str, page: &mut String) {
     let _ = writeln!(
         page,
-        "\n## {}\n\n| fault | verdict | rate, 95 % | kinds, runs of each | seeds to first | \
+        "\n## {}\n\n| fault | verdict | rate, 95 % | kinds, runs of each; or where faults began | seeds to first | \
          literature | |\n| --- | --- | --- | --- | ---: | --- | --- |",
         escaped(client)
     );
@@ -99,7 +99,7 @@ fn one(matrix: &Matrix, client: &str, page: &mut String) {
             "| {} | {} | {rate} | {} | {} | {} | {} |",
             escaped(&cell.fault),
             cell.verdict.name(),
-            kinds(cell),
+            escaped(&findings(cell)),
             cell.seeds_to_first.map_or(String::new(), |seeds| seeds.to_string()),
             escaped(&known),
             cell.agreement.words()

@@ -1,22 +1,26 @@
 //! From a finding to its cause, in a stated order.
 //!
-//! A lock that a waiter removed because it considered it stale is a `stale-takeover`, and tokens of
+//! A lock that was removed by a process that was asking for it is a `stale-takeover`, and tokens of
 //! servers that share no counter are `unordered-tokens`. Two threads of one process that rest on
 //! one grant, or of which one removes what the other uses, have a `shared-owner`, and processes
 //! that the row of a database does not tell apart a `shared-client-id`. The order, for two
 //! acquisitions that stood against each other:
-//! 1. A harmful write that was sent while the lock was still its writer's: what held it up on the
+//! 1. A process that had the lock to itself wrote what it had computed from an older value (see
+//!    `old_value`).
+//! 2. A harmful write that was sent while the lock was still its writer's: what held it up on the
 //!    way (`storage-delay`, `holder-pause`).
-//! 2. Where a lock lives as long as a session or a connection: that it ended (see `session`).
-//! 3. The later one was granted before the earlier lease was over: how the earlier lock was lost at
+//! 3. Where a lock lives as long as a session or a connection: that it ended (see `session`).
+//! 4. The later one was granted before the earlier lease was over: how the earlier lock was lost at
 //!    the servers (see `early_loss`).
-//! 4. The earlier lease was over: why its holder was still there (see `overrun`).
-//! 5. Of a foreign release that none of these explains: where the release had been (see `release`).
+//! 5. The earlier lease was over: why its holder was still there (see `overrun`).
+//! 6. Of a foreign release that none of these explains: where the release had been (see `release`).
 //!
 //! Why nobody gets in is told by `stuck`, why one that waits is not woken by `asleep`, and why a
 //! lock that must be had was not by `outage`.
 
-use super::{Cause, asleep, early_loss, outage, overrun, release, session, stuck, takeover};
+use super::{
+    Cause, asleep, early_loss, old_value, outage, overrun, release, session, stuck, takeover,
+};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{FaultSpan, SectionEnd, Timeline};
 use crate::record::history::{Change, Keeping, What};
@@ -36,6 +40,7 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
         (_, Some(clash)) if shares_client_id(timeline, clash) => Cause::SharedClientId,
         (Kind::ForeignRelease, _) if was_takeover(timeline, finding) => Cause::StaleTakeover,
         (_, None) => Cause::Unexplained,
+        (_, Some(clash)) if old_value::is_overwritten(timeline, finding, clash) => Cause::OldValue,
         (Kind::TokenRegression | Kind::FencedOut, Some(clash)) => counter_loss(timeline, clash),
         (kind, Some(clash)) => {
             let cause = in_flight(timeline, clash)
@@ -91,7 +96,7 @@ fn in_flight(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     };
     let sent = timeline.invocation_of(operation)?;
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
-    if changed_hands < sent {
+    if changed_hands < sent || landed < changed_hands {
         return None;
     }
     let during = |fault: &&FaultSpan<'_>| fault.touches(sent.time, landed.time);
@@ -106,7 +111,7 @@ fn in_flight(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
 }
 
 /// Whether a fault holds up what is sent to the storage.
-fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
+pub(super) fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
     fault.names(Node::Storage)
         && match fault.kind.impact() {
             Impact::HoldsUpMessages | Impact::Freezes | Impact::Slows | Impact::Kills => true,

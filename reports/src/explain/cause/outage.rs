@@ -1,7 +1,8 @@
 //! Why a lock that was free was not had, though enough servers ran.
 //!
 //! In this order: all who wait slept on; a server was down or stood still meanwhile; messages were
-//! held up; processes divided the servers among them; a process died while it waited; the clocks by
+//! held up; locks of attempts that were given up stood at a quorum of them; processes divided the
+//! servers among them; a process died while it waited; the clocks by
 //! which a row is read differ.
 
 use super::{Cause, asleep, stuck};
@@ -26,6 +27,9 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     }
     if any(&|fault| fault.kind.impact() == Impact::HoldsUpMessages) {
         return Cause::Partition;
+    }
+    if let Some(cause) = stuck::of_standing_votes(timeline, span) {
+        return cause;
     }
     if stuck::votes_are_split(timeline, span) {
         return Cause::Interleaving;

@@ -1,6 +1,6 @@
 //! Why a holder was still in its section when its lease was over.
 
-use super::{Cause, early_loss};
+use super::{Cause, classify, early_loss};
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Grant, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
@@ -18,7 +18,7 @@ struct Overrun<'t, 'h> {
 }
 
 /// The cause, in this order: the holder stood still; a clock ran at the wrong rate; the grant was
-/// answered late; it worked too long. A lock that lives with a session has no lease to overrun.
+/// answered late; the storage kept it waiting; it worked too long. A lock that lives with a session has no lease to overrun.
 pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     if timeline.history.header.has_no_ttl() {
         return None;
@@ -31,8 +31,8 @@ pub(super) fn cause(timeline: &Timeline<'_>, clash: Clash) -> Option<Cause> {
     let until = landed.into_iter().chain(left).max()?;
     let from = last_set(timeline, holder, grant.node, changed_hands);
     let overrun = Overrun { timeline, holder, grant, from, until };
-    let rules: [fn(&Overrun<'_, '_>) -> Option<Cause>; 4] =
-        [stood_still, clock_ran_wrong, late_answer, worked_on];
+    let rules: [fn(&Overrun<'_, '_>) -> Option<Cause>; 5] =
+        [stood_still, clock_ran_wrong, late_answer, waited_for_storage, worked_on];
     rules.iter().find_map(|rule| rule(&overrun))
 }
 
@@ -134,6 +134,41 @@ fn late_answer(overrun: &Overrun<'_, '_>) -> Option<Cause> {
     let waited = overrun.holder.completed?.time.since(overrun.grant.moment.time);
     let would_fit = overrun.until.since(overrun.from) - waited <= ttl;
     (would_fit && waited.0 >= ttl.0 / 10).then_some(Cause::Latency)
+}
+
+/// A fault held up what it sent to the storage, or the storage itself, and without the time for
+/// which it waited there the holder would have been done.
+fn waited_for_storage(overrun: &Overrun<'_, '_>) -> Option<Cause> {
+    let Overrun { timeline, holder, from, until, .. } = overrun;
+    let mut sent: BTreeMap<u64, SimTime> = BTreeMap::new();
+    let mut waited = Micros::ZERO;
+    let mut add = |asked: SimTime, answered: SimTime| {
+        let (begin, end) = (asked.max(*from), answered.min(*until));
+        let mut faults = timeline.faults.iter().filter(|fault| fault.touches(begin, end));
+        if begin < end && faults.any(classify::holds_up_storage) {
+            waited = waited + end.since(begin);
+        }
+    };
+    for event in timeline.history.events.iter().filter(|event| event.node == holder.process) {
+        match &event.what {
+            What::Invoke {
+                operation,
+                action: Action::Read { acquisition } | Action::Write { acquisition, .. },
+            } if *acquisition == holder.operation => {
+                sent.insert(*operation, event.time_us);
+            }
+            What::Ok { operation, .. }
+            | What::Fail { operation, .. }
+            | What::Info { operation, .. } => {
+                sent.remove(operation).into_iter().for_each(|asked| add(asked, event.time_us));
+            }
+            _ => {}
+        }
+    }
+    sent.into_values().for_each(|asked| add(asked, *until));
+    let whole = until.since(*from);
+    let ttl = timeline.history.header.ttl_us;
+    (whole > ttl && whole - waited <= ttl).then_some(Cause::StorageDelay)
 }
 
 /// It was in its section for longer than its lease. If the lock renews that by itself, it need not

@@ -1,6 +1,7 @@
 //! Why nobody gets in.
 //!
-//! In this order: processes divide the servers among them; a lock stands at a server whose owner
+//! In this order: locks of attempts that were given up stand at a quorum of the servers; processes
+//! divide the servers among them; a lock stands at a server whose owner
 //! died or does not know of it, or whose release was lost; a server that followed another never
 //! received a release; nothing stands, and all who wait sleep on; nothing stands, and a process
 //! died while it waited; nothing stands, and the clocks by which a row is read differ.
@@ -24,7 +25,9 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     };
     let standing = standing.as_ref();
     let reason = match standing {
-        _ if votes_are_split(timeline, span) => Some(Cause::Interleaving),
+        _ if votes_are_split(timeline, span) => {
+            of_standing_votes(timeline, span).or(Some(Cause::Interleaving))
+        }
         _ if asleep::waits_for_the_dead(timeline, finding) => Some(Cause::ConnectionLost),
         Some(standing) if has_sessions => {
             let reason = session::of_queue(timeline, standing, span.1);
@@ -43,7 +46,7 @@ pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
             .or_else(|| unheard_release(timeline, span))
             .or_else(|| lost_release(timeline, span))
             .or_else(|| asleep::slept_on(timeline, finding).then_some(Cause::MissedWakeup))
-            .or_else(|| of_owner(timeline, mostly(timeline, span)?, span.1))
+            .or_else(|| of_owner(timeline, mostly(timeline, span).next()?, span.1))
             .or_else(|| waiter_died(timeline, span).then_some(Cause::WaiterCrash))
             .or_else(|| clocks_differ(timeline, finding).then_some(Cause::ClockSkew)),
     };
@@ -98,6 +101,37 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, 
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
+/// Why locks that nobody used stood at a quorum of the servers for most of a time, so that nobody
+/// could have one; nothing if they did not.
+pub(super) fn of_standing_votes(
+    timeline: &Timeline<'_>,
+    span: (SimTime, SimTime),
+) -> Option<Cause> {
+    let quorum = usize::from(timeline.history.header.quorum);
+    let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
+    let servers: BTreeSet<Node> = votes.iter().map(|vote| vote.node).collect();
+    let reason = |vote: &&KeySpan<'_>| match was_given_up(timeline, vote, span.1) {
+        true => Some(Cause::LostReply),
+        false => of_owner(timeline, vote, span.1),
+    };
+    (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
+}
+
+/// Whether the process that asked for this lock tried again under another name before it was
+/// granted any: it does not know of this one.
+fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> bool {
+    let mut attempts = timeline.acquisitions.iter().rev();
+    let attempt = attempts.find(|one| Some(one.process) == vote.by && one.invoked < vote.from);
+    let completed = attempt.and_then(|one| one.completed);
+    timeline.keys.iter().any(|later| {
+        later.by == vote.by
+            && later.value != vote.value
+            && vote.from < later.from
+            && later.from.time <= until
+            && completed.is_none_or(|completed| later.from < completed)
+    })
+}
+
 /// Whether a process was granted this and gave it back in the course of one acquire. What happens
 /// in the course of a release is none: some locks count down there what they had counted up.
 fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
@@ -150,22 +184,22 @@ fn left_behind(
     }
 }
 
-/// The lock that stood for most of the time in which nobody got in.
+/// The locks that stood for most of the time in which nobody got in.
 fn mostly<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (from, until): (SimTime, SimTime),
-) -> Option<&'t KeySpan<'h>> {
-    let stood = |span: &&KeySpan<'_>| {
+) -> impl Iterator<Item = &'t KeySpan<'h>> {
+    let stood = move |span: &&KeySpan<'_>| {
         let end = timeline.stood_until(span).min(until);
         end.since(span.from.time.max(from)).0 * 2 > until.since(from).0
     };
-    timeline.keys.iter().filter(|span| span.by.is_some()).find(stood)
+    timeline.keys.iter().filter(|span| span.by.is_some()).filter(stood)
 }
 
 /// What became of the process whose lock stood for most of the time in which nobody got in, though
 /// nobody was in its section: it died, or it goes on renewing what it does not hold.
 fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Cause> {
-    let span = mostly(timeline, (from, until))?;
+    let span = mostly(timeline, (from, until)).next()?;
     let of = span.by?;
     let renewed = span.set.iter().any(|set| from < set.time && set.time <= until);
     let inside = |section: &Section| {

@@ -1,4 +1,4 @@
-//! Whether a removal was a waiter's who held the lock to be stale.
+//! Whether a removal was that of a process that was asking for the lock.
 
 use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};

@@ -313,9 +313,10 @@ const RULES: &[Rule] = &[
     Rule {
         clients: &[COMPARING, PLAIN_DELETE, ON_MASTERS, WAITING, ON_MEMCACHED],
         families: &[Family::StorageDelay],
-        kinds: &[Kind::StaleWrite, Kind::LostUpdate],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a write may reach the storage after the lease of its writer",
+            "a process may wait for the storage beyond its lease, and a write may reach it later \
+             still",
             KLEPPMANN_RESOURCE,
         ),
     },

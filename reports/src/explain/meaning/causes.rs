@@ -44,6 +44,7 @@ pub fn of_cause(cause: Cause) -> Meaning {
         Cause::ExpiredWaiter => EXPIRED_WAITER,
         Cause::ServerOutage => SERVER_OUTAGE,
         Cause::Partition => PARTITION,
+        Cause::OldValue => OLD_VALUE,
         Cause::Unexplained => UNEXPLAINED,
     }
 }
@@ -157,9 +158,10 @@ const FOREIGN_RELEASE: Meaning = Meaning {
 };
 
 const STALE_TAKEOVER: Meaning = Meaning {
-    what: "A process that waited considered the lock stale and removed it.",
-    how: "It compared a time in the value with its own clock, or two waiters took over the same \
-          stale lock.",
+    what: "A process that was asking for the lock removed the one that stood.",
+    how: "It took it for stale: it compared a time in the value with its own clock, or two waiters \
+          took over the same stale lock. Or it cleans up after an attempt that was refused, and \
+          removes what is not its own.",
     helps: "Let the server expire the key. A takeover must compare and replace in one command.",
 };
 
@@ -185,10 +187,12 @@ const LOST_RELEASE: Meaning = Meaning {
 };
 
 const STORAGE_DELAY: Meaning = Meaning {
-    what: "A write was still on its way to the storage when the lock changed hands.",
+    what: "A write was still on its way to the storage when the lock changed hands, or the holder \
+           waited for the storage until its lease was over.",
     how: "The holder sent it in time; a slow network or a retry delivered it after the lease \
           had ended.",
-    helps: "Only the storage can refuse it: fencing tokens. No check at the client helps.",
+    helps: "Only the storage can refuse a late write: fencing tokens. No check at the client \
+            helps. A storage timeout well below the lease ends the waiting, not the write.",
 };
 
 const LATENCY: Meaning = Meaning {
@@ -291,6 +295,14 @@ const STALE_READ: Meaning = Meaning {
     how: "A follower answers reads from what it knows, which may be less than what the leader \
           has decided.",
     helps: "A sync before the read, or a fencing token that the storage checks.",
+};
+
+const OLD_VALUE: Meaning = Meaning {
+    what: "A process that had the lock to itself computed what it wrote from an older value.",
+    how: "It had read the value before it had the lock, or took the reply to an earlier read for \
+          that to a later one. The lock has no part in it.",
+    helps: "Read under the lock, on a connection with nothing left over from before; or let the \
+            storage compare (a version, a conditional write).",
 };
 
 const ORPHAN_NODE: Meaning = Meaning {

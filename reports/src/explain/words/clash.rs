@@ -20,8 +20,8 @@ pub(super) struct Scene<'t, 'h> {
 
 const UNORDERED_TOKENS: &str = "The tokens are not drawn from one counter, so that their order is \
                                 not that of the grants.";
-const STALE_TAKEOVER: &str = "A process that waited for the lock considered it stale and removed \
-                              it, whoever had it by then.";
+const STALE_TAKEOVER: &str =
+    "A process that was asking for the lock removed the one that stood, whoever had it by then.";
 const LOST_REPLY: &str = "A server applied a command whose sender never heard of it.";
 pub(super) const UNEXPLAINED: &str = "The recorded events do not say why.";
 
@@ -31,7 +31,17 @@ fn shared_client_id(holder: &str, taker: &str) -> String {
     )
 }
 
-fn storage_delay(holder: &str, taker: &str) -> String {
+fn old_value(holder: &str, taker: &str) -> String {
+    format!(
+        "{taker} had the lock to itself: {holder} had written and left before. {taker} computed \
+         what it wrote from an older value."
+    )
+}
+
+fn storage_delay(kind: Kind, holder: &str, taker: &str) -> String {
+    if matches!(kind, Kind::Overlap | Kind::TokenRegression) {
+        return format!("{holder} waited for the storage until its lease was over.");
+    }
     let on_its_way = "The write was still on its way to the storage when";
     match holder == taker {
         true => format!("{on_its_way} {taker} was granted the lock again."),
@@ -136,7 +146,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             ),
             Cause::LostReply => LOST_REPLY.to_owned(),
             Cause::LostRelease => self.lost_release(&holder, &taker),
-            Cause::StorageDelay => storage_delay(&holder, &taker),
+            Cause::StorageDelay => storage_delay(self.kind, &holder, &taker),
             Cause::Latency => format!(
                 "The answer that {holder} was granted the lock came so late that most of the lease \
                  was over."
@@ -151,6 +161,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             Cause::SessionExpired => self.session_expired(&holder, &taker),
             Cause::StaleRead => stale_read(&holder),
             Cause::ClockSkew => self.clock_skew(&holder),
+            Cause::OldValue => old_value(&holder, &taker),
             Cause::SharedClientId => shared_client_id(&holder, &taker),
             Cause::ConnectionLost => self.connection_lost(&holder, &held_at),
             Cause::FailoverForgets => failover_forgets(&holder, &held_at, &taken_at),

@@ -66,6 +66,17 @@ impl Story {
         told.event(ms, Node::Storage, what)
     }
 
+    /// Asks for the value and hears nothing until it gives up.
+    pub(crate) fn waits_for_storage(mut self, from: u64, until: u64, client: u16) -> Story {
+        let node = Node::Client(client);
+        let (acquisition, _) = self.acquisition(node);
+        self.operations += 1;
+        let operation = self.operations;
+        let action = Action::Read { acquisition };
+        let told = self.event(from, node, What::Invoke { operation, action });
+        told.event(until, node, What::Info { operation, reason: "no answer in time".to_owned() })
+    }
+
     fn acquisition(&self, process: Node) -> (u64, Option<u64>) {
         *self.held.get(&process).expect("the process was granted the lock")
     }

@@ -2,6 +2,7 @@
 
 use super::compare;
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
+use crate::judge::phases::PHASES;
 use crate::summary::sweep::{Cell, Rate, Sweep};
 use anstyle::Style;
 use std::collections::BTreeMap;
@@ -133,6 +134,10 @@ fn write_cell(
         found.push(format!("{DIM}by {}{DIM:#}", causes.join(", ")));
     }
     found.extend(verdict);
+    if cell.violated == 0 {
+        let limits = cell.blind_spots.iter();
+        found.extend(limits.map(|limit| format!("{DIM}not put to the test: {limit}{DIM:#}")));
+    }
     found.extend(seeds_to_first(cell).map(|text| format!("{DIM}{text}{DIM:#}")));
     for deviation in cell.expectation.iter().flat_map(|held| &held.deviations) {
         found.push(format!("{RED}not as expected{RED:#}: {deviation}"));
@@ -197,10 +202,6 @@ fn write_phases(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out)
 }
-
-/// The phases of the protocol in the order in which a process goes through them.
-const PHASES: [&str; 6] =
-    ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
 fn phase_rows(cell: &Cell) -> Vec<[String; 2 + PHASES.len()]> {
     let row = |(kind, phases): (&String, &BTreeMap<String, u64>)| {

@@ -4,6 +4,7 @@ use super::first::SeedsToFirst;
 use super::interval::{Rate, quiet_bound};
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
+use crate::judge::phases::whatever_kind;
 use crate::summary::expectation::Expectation;
 use crate::summary::facts::RunFacts;
 use crate::summary::report::ViolationReport;
@@ -53,6 +54,10 @@ pub struct Cell {
     pub violations_max: u64,
     /// How often a fault of each kind began in each phase of the protocol.
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What these faults do not put to the test with these settings, in sentences: no number of
+    /// seeds shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blind_spots: Vec<String>,
     /// How it was held against what should come out, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
@@ -151,6 +156,7 @@ impl Cell {
             fingerprints: Vec::new(),
             violations_max: VIOLATIONS_MAX,
             phases: BTreeMap::new(),
+            blind_spots: Vec::new(),
             expectation: None,
             measured: BTreeMap::new(),
         }
@@ -231,6 +237,14 @@ impl Cell {
             *self.measured.entry(CPU_US.to_owned()).or_default() += cpu_us;
         }
         self.measure();
+    }
+
+    /// The phases of the protocol in which no fault began, if any did elsewhere: a quiet cell says
+    /// nothing about them.
+    pub fn phases_without_faults(&self) -> Vec<&'static str> {
+        let counts = whatever_kind(&self.phases).into_iter();
+        let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
+        unmet.map(|(phase, _)| phase).collect()
     }
 
     /// The violations that are kept, each with the place of its anomaly: the smallest of each

@@ -18,4 +18,6 @@ pub enum Length {
     /// The delay between two attempts to acquire: up to something between 100 ms and 1 s, and a
     /// quarter of that at least.
     Retry,
+    /// How long a process waits for the storage: 500 ms to three leases.
+    StorageTimeout,
 }

@@ -147,7 +147,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         client: "redisson-fair",
         fault: "client-crash",
         settings: &[],
-        seed: 7,
+        seed: 1,
         kind: Kind::Stuck,
         cause: Cause::WaiterCrash,
         remedy: "A shorter time for which a place is kept, or a lock without a queue.",

@@ -388,7 +388,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         client: "redlock",
         fault: "storage-delay",
         settings: &[],
-        seed: 20,
+        seed: 13,
         kind: Kind::StaleWrite,
         cause: Cause::StorageDelay,
         remedy: "Only the storage can tell that a write is late: a fencing token.",
@@ -431,7 +431,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         client: "watchdog-unstopped",
         fault: "client-crash",
         settings: &[],
-        seed: 0,
+        seed: 1,
         kind: Kind::Stuck,
         cause: Cause::OrphanRenewal,
         remedy: "The watchdog is stopped before the release is sent, and renews by a script that \

@@ -1,5 +1,6 @@
 //! The threads of a sweep: who takes which seeds, and how what they find is added up.
 
+use super::blind_spots::blind_spots;
 use super::cpu::ThreadClock;
 use super::{FailedRun, Listener, Stop, SweepSpec, Swept, config};
 use crate::run::verdicts::tool;
@@ -181,6 +182,7 @@ impl Done {
 fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     let cell = |(client, families): &(&Definition, Families)| Cell {
         violations_max: spec.violations_max,
+        blind_spots: blind_spots(&spec.scenario, client, families),
         ..Cell::new(client.name, &families.to_string())
     };
     spec.cells.iter().map(cell).collect()

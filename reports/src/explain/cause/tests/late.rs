@@ -27,6 +27,27 @@ fn a_write_that_was_on_its_way_when_the_lock_changed_hands_is_storage_delay() {
 }
 
 #[test]
+fn who_had_the_lock_alone_and_repeats_a_number_computed_it_from_an_older_value() {
+    let first = || Story::of_workload("sequence").takes(1, 1, "a").writes(2, 1, 0, 1);
+    let alone = first().releases(3, 1).removed(3, "a", 1).takes(5, 2, "b").writes(6, 2, 0, 1);
+    assert_eq!(cause(Kind::DuplicateNumber, alone.releases(7, 2)), Cause::OldValue);
+    let together = first().expires(4, "a").takes(5, 2, "b").writes(6, 2, 0, 1).releases(7, 2);
+    assert_ne!(cause(Kind::DuplicateNumber, together.releases(8, 1)), Cause::OldValue);
+    let late = Story::of_workload("sequence").takes(1, 1, "a").releases(4, 1).removed(4, "a", 1);
+    let late = late.takes(5, 2, "b").late_write(6, 1, 2, 0, 1).writes(7, 2, 0, 1).releases(8, 2);
+    assert_eq!(cause(Kind::DuplicateNumber, late), Cause::StorageDelay);
+}
+
+#[test]
+fn who_waits_for_the_storage_until_the_lease_is_over_did_not_work_too_long() {
+    let waits = |from, until| overrun(20).waits_for_storage(from, until, 1);
+    let delayed = |story: Story| story.fault_began(2, 1, "delay", &[CLIENT, Node::Storage]);
+    assert_eq!(overlap(delayed(waits(3, 19))), Cause::StorageDelay);
+    assert_eq!(overlap(waits(3, 19)), Cause::HoldTooLong, "nothing held it up");
+    assert_eq!(overlap(delayed(waits(3, 5))), Cause::HoldTooLong, "it would have been late anyway");
+}
+
+#[test]
 fn a_pause_between_sending_and_landing_is_a_holder_pause_but_a_clock_fault_of_the_storage_delays_nothing()
  {
     let paused =

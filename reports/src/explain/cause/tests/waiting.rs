@@ -243,6 +243,29 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
 }
 
 #[test]
+fn locks_of_attempts_that_were_given_up_keep_everybody_from_a_majority() {
+    // The third server hands its votes out and gets them back; the others keep one of each.
+    let story = |standing: &[u16], again: bool| {
+        let mut story = Story::with_quorum(2).ttl(100).available_within(10, 1, 3);
+        story = story.acquires(1, 1).acquires(1, 2);
+        for redis in standing {
+            story = story.grants_at(2, *redis, *redis, ["late", "later"][usize::from(*redis) - 1]);
+        }
+        for (ms, client) in [(4, 1), (8, 2)].into_iter().filter(|_| again) {
+            story = story.grants_at(ms, client, 3, "new").removed_at(ms + 1, 3, "new", client);
+        }
+        story.starts(60, 3)
+    };
+    assert_eq!(cause(Kind::Unavailable, story(&[1, 2], true)), Cause::LostReply);
+    assert_ne!(cause(Kind::Unavailable, story(&[1], true)), Cause::LostReply, "a quorum is free");
+    assert_ne!(
+        cause(Kind::Unavailable, story(&[1, 2], false)),
+        Cause::LostReply,
+        "it may still be about to hear of them"
+    );
+}
+
+#[test]
 fn who_sleeps_on_a_lock_that_became_free_was_not_woken_whatever_acted_meanwhile() {
     let story = Story::new().ttl(100).available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
     let story = story.releases(5, 1).removed(5, "a", 1);

@@ -1,0 +1,42 @@
+//! What happens to a Sentinel around a failover: one pauses, crashes, or has its clock stepped (more
+//! than two seconds between two of its timers make it distrust itself: `sentinelCheckTiltCondition`
+//! in Redis's sentinel.c). Must never hit as many as would leave no majority.
+
+use super::Incident;
+use crate::draw::{any, chance, uniform};
+use crate::family::timing::{before, span, up_to};
+use crate::fault::Fault;
+use crate::setting::{Setting, Spans};
+use crate::time::{Micros, SimTime};
+use rand_chacha::ChaCha8Rng;
+
+/// How many failovers in a thousand have one.
+const PER_MILLE: u64 = 300;
+/// With fewer Sentinels none may be missing.
+const SENTINELS_MIN: usize = 3;
+/// How long a Sentinel pauses or is down.
+const AWAY: Spans = Spans::millis(500, 20_000);
+/// How far its wall clock is stepped.
+const STEP: Spans = Spans::millis(500, 10_000);
+
+/// What happens to a Sentinel in the seconds around the loss of a primary, if anything.
+pub(super) fn disturbance(
+    rng: &mut ChaCha8Rng,
+    setting: &Setting,
+    lost_at: SimTime,
+) -> Option<Incident> {
+    let happens = chance(rng, PER_MILLE);
+    let sentinels = setting.sentinels();
+    let node = any(rng, &sentinels)?;
+    let around = Micros::from_secs(3);
+    let at = setting.window.nearest(before(lost_at, around) + up_to(rng, around + around));
+    let away = span(rng, AWAY);
+    let step = span(rng, STEP).as_micros() as i64;
+    let fault = match uniform(rng, 0..=3) {
+        0 => Fault::Pause { node, duration_us: away },
+        1 => Fault::Crash { node, down_us: Some(away) },
+        2 => Fault::ClockJump { node, offset_us: step },
+        _ => Fault::ClockJump { node, offset_us: -step },
+    };
+    (happens && sentinels.len() >= SENTINELS_MIN).then(|| Incident::lone(at, fault))
+}

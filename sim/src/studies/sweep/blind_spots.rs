@@ -1,0 +1,140 @@
+//! What a cell of a sweep cannot show, however many seeds it runs: its faults never come near what
+//! would endanger the lock.
+
+use crate::run::fit;
+use crate::setup::lengths::{Length, drawn_for};
+use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::span::Span;
+use fencepost_clients::{Coordinator, Definition};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, Family};
+
+/// A lock under one family of faults, with settings.
+struct Ground<'s> {
+    scenario: &'s Scenario,
+    client: &'s Definition,
+    families: &'s Families,
+}
+
+/// What one family leaves out here, if anything.
+type Rule = fn(&Ground<'_>) -> Option<String>;
+
+const RULES: &[(Family, Rule)] = &[
+    (Family::Partition, no_replicas),
+    (Family::ClockDrift, short_holds),
+    (Family::Latency, impatient),
+    (Family::Failover, away_for_long),
+];
+
+/// What the faults of these families do not put to the test with these settings, in sentences.
+/// `all` draws its settings, and leaves nothing of this out.
+pub(super) fn blind_spots(
+    scenario: &Scenario,
+    client: &Definition,
+    families: &Families,
+) -> Vec<String> {
+    if families.is_swarm() {
+        return Vec::new();
+    }
+    let ground = Ground { scenario, client, families };
+    let rules = RULES.iter().filter(|(family, _)| families.chosen().any(|one| one == *family));
+    rules.filter_map(|(_, rule)| rule(&ground)).collect()
+}
+
+fn no_replicas(ground: &Ground<'_>) -> Option<String> {
+    let Ground { scenario, client, families } = ground;
+    match scenario.topology(client, families) {
+        Topology::Standalone | Topology::Independent { .. } => Some(
+            "no server has a replica here, so no cut parts a primary from those that follow it"
+                .to_owned(),
+        ),
+        Topology::Replicated { .. } | Topology::Ensemble { .. } | Topology::Standby { .. } => None,
+    }
+}
+
+/// A section ends before its lease does even where the clock of its process runs as slow, and that
+/// of the server as fast, as clocks get.
+fn short_holds(ground: &Ground<'_>) -> Option<String> {
+    let Ground { scenario, client, families } = ground;
+    let Hold::Drawn(hold) = scenario.hold else { return None };
+    let longer = drawn_for(fit::usage(scenario, client), families).contains(&Length::Hold)
+        && Length::Hold.is_built_in(scenario);
+    let ppm = u64::from(scenario.drift_ppm);
+    let (longest, lease) = (hold.max.0.as_micros(), scenario.ttl.0.as_micros());
+    let ends_in_time = longest * (1_000_000 + ppm) < lease * 1_000_000u64.saturating_sub(ppm);
+    (!longer && ends_in_time).then(|| {
+        format!(
+            "no section lasts until its lease is nearly over: the longest takes {} of {}, and no \
+             clock is more than {} % wrong (--hold until-validity puts that to the test)",
+            hold.max,
+            scenario.ttl,
+            ppm as f64 / 10_000.0
+        )
+    })
+}
+
+/// A session of ZooKeeper has a timeout of its own, and a program its own ways.
+fn impatient(ground: &Ground<'_>) -> Option<String> {
+    let Ground { scenario, client, families } = ground;
+    if client.deployment.coordinator() == Coordinator::ZooKeeper
+        || scenario.program(client).is_some()
+    {
+        return None;
+    }
+    let setting = scenario.setting(scenario.topology(client, families));
+    let timeout = scenario.command_timeout;
+    (setting.knobs.latency.max_us > timeout.0).then(|| {
+        format!(
+            "who waits longer than {timeout} for an answer gives up, so a later one grants nothing \
+             (--set command-timeout lengthens that)"
+        )
+    })
+}
+
+fn away_for_long(ground: &Ground<'_>) -> Option<String> {
+    let Ground { scenario, client, families } = ground;
+    let lease: Span = scenario.ttl;
+    match scenario.topology(client, families) {
+        Topology::Independent { .. } => Some(format!(
+            "a server that goes stays away for longer than the lease of {lease}: `restart` brings \
+             it back sooner"
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::span::SpanRange;
+
+    fn told(client: &str, fault: &str, scenario: &Scenario) -> String {
+        let client = fencepost_clients::find(client).unwrap();
+        blind_spots(scenario, client, &fault.parse().unwrap()).join("; ")
+    }
+
+    #[test]
+    fn what_a_family_never_does_with_these_settings_is_told() {
+        let plain = Scenario::default();
+        assert!(told("single-node", "partition", &plain).contains("no server has a replica"));
+        assert!(told("redlock", "failover", &plain).contains("longer than the lease of 10s"));
+        assert!(told("redlock", "clock-drift", &plain).contains("takes 8s of 10s"));
+        assert!(told("redlock", "latency", &plain).contains("longer than 500ms"));
+        assert_eq!(told("redlock", "pause", &plain), "");
+        assert_eq!(told("redlock", "all", &plain), "");
+    }
+
+    #[test]
+    fn what_the_settings_put_to_the_test_is_not_told() {
+        let plain = Scenario::default();
+        assert_eq!(told("single-node", "failover", &plain), "", "it has replicas");
+        assert_eq!(told("watchdog", "clock-drift", &plain), "", "its holds outlast the lease");
+        let until = Scenario { hold: Hold::UntilValidity, ..plain.clone() };
+        assert_eq!(told("redlock", "clock-drift", &until), "");
+        let long = SpanRange::new(Span::millis(10), Span::millis(9_500));
+        let near = Scenario { hold: Hold::Drawn(long), ..plain.clone() };
+        assert_eq!(told("redlock", "clock-drift", &near), "");
+        let patient = Scenario { command_timeout: Span::secs(3), ..plain };
+        assert_eq!(told("redlock", "latency", &patient), "");
+    }
+}
