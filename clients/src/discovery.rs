@@ -28,6 +28,7 @@ pub struct PrimaryFinder {
     timeout: Duration,
     switches: Rc<Cell<u64>>,
     listener: Option<Spawned>,
+    listens: bool,
 }
 
 impl PrimaryFinder {
@@ -41,7 +42,14 @@ impl PrimaryFinder {
             timeout,
             switches: Rc::new(Cell::new(0)),
             listener: None,
+            listens: true,
         }
+    }
+
+    /// Whether it listens for changes of the primary, or stays with one until its connection ends.
+    pub fn listening(mut self, listens: bool) -> PrimaryFinder {
+        self.listens = listens;
+        self
     }
 
     /// Sets the limit of each question and connection from now on, and gives back the one that
@@ -106,7 +114,7 @@ impl PrimaryFinder {
 
     /// Starts to listen for `+switch-master`, once.
     fn listen(&mut self) {
-        if self.listener.is_none() {
+        if self.listens && self.listener.is_none() {
             let (env, name, sentinels) =
                 (self.env.clone(), self.name.clone(), self.sentinels.clone());
             let task = count_switches(env, name, sentinels, self.timeout, self.switches.clone());

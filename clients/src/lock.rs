@@ -393,6 +393,10 @@ pub struct Settings {
     pub node_timeout: Duration,
     /// How many replicas must have a grant for it to count, where a lock can ask for that.
     pub wait: Option<ReplicaWait>,
+    /// Whether a client of Sentinel listens for `+switch-master` and leaves the old primary when it
+    /// hears of another one, as the guidelines for clients recommend. redis-py does not: it stays
+    /// until its connection ends.
+    pub hears_switches: bool,
 }
 
 /// A lock's entry in the table: one line per lock.

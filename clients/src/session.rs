@@ -45,7 +45,10 @@ impl Session {
         match servers {
             Servers::One(address) => Session::fixed(env, address, timeout),
             Servers::Sentinels { name, sentinels } => Session {
-                target: Target::Primary(PrimaryFinder::new(env, name, sentinels, timeout)),
+                target: Target::Primary(
+                    PrimaryFinder::new(env, name, sentinels, timeout)
+                        .listening(settings.hears_switches),
+                ),
                 open: None,
             },
             Servers::Independent(_) | Servers::Ensemble(_) => {

@@ -29,6 +29,7 @@ pub(crate) fn settings() -> Settings {
         acquire_timeout: Duration::from_secs(1),
         command_timeout: Duration::from_millis(500),
         node_timeout: Duration::from_millis(50),
+        hears_switches: true,
         wait: None,
     }
 }

@@ -7,11 +7,13 @@ mod section;
 mod slow_link;
 mod standby;
 mod strategy;
+mod switches;
 
 pub use section::Section;
 pub use slow_link::{InvalidSlowLink, SlowLink};
 pub use standby::{OldPrimary, Standby};
 pub use strategy::Strategy;
+pub use switches::Switches;
 
 use crate::setup::span::{Span, SpanRange};
 use clap::ValueEnum;
@@ -121,6 +123,9 @@ pub struct Scenario {
     pub wait_replicas: u16,
     /// How long the server lets it wait for them.
     pub wait_timeout: Span,
+    /// Whether a client of Sentinel hears that another primary has taken over.
+    #[serde(skip_serializing_if = "Switches::are_heard")]
+    pub switches: Switches,
     /// How far into the run faults may begin.
     pub fault_window: SpanRange,
     /// Where in the run they do.
@@ -254,6 +259,7 @@ impl Default for Scenario {
             min_replicas: 0,
             wait_replicas: 0,
             wait_timeout: ms(200),
+            switches: Switches::Heard,
             fault_window: SpanRange::new(Span::secs(2), Span::secs(60)),
             strategy: Strategy::Uniform,
             pause: None,
@@ -386,6 +392,7 @@ impl Scenario {
                 replicas: self.wait_replicas,
                 timeout: self.wait_timeout.into(),
             }),
+            hears_switches: self.switches == Switches::Heard,
         }
     }
 }

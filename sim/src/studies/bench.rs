@@ -57,6 +57,7 @@ pub fn settings() -> Settings {
         command_timeout: ms(500),
         node_timeout: ms(50),
         wait: None,
+        hears_switches: true,
     }
 }
 

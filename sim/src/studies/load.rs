@@ -187,6 +187,7 @@ impl Load {
             command_timeout: timeout,
             node_timeout: timeout,
             wait: None,
+            hears_switches: true,
         }
     }
 

@@ -28,6 +28,7 @@ mod must_find;
 mod redlock_optimum;
 mod remedies;
 mod sections;
+mod switches;
 mod threads;
 mod turns;
 mod waiting;

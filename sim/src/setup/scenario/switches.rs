@@ -1,0 +1,26 @@
+//! What a client of Sentinel does when another primary takes over.
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether a client of Sentinel hears that another primary has taken over.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Switches {
+    /// It listens for `+switch-master` and leaves the old primary at once, as Redis's guidelines
+    /// for clients recommend (documentation, "Sentinel client spec").
+    #[default]
+    Heard,
+    /// It stays with the old primary until its connection ends, as redis-py does.
+    Ignored,
+}
+
+impl Switches {
+    /// Whether it need not be written down.
+    pub(super) fn are_heard(&self) -> bool {
+        *self == Switches::Heard
+    }
+}

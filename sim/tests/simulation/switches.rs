@@ -1,0 +1,48 @@
+//! Whether a client of Sentinel hears that another primary has taken over (`switches`).
+
+use fencepost::engine::Engine;
+use fencepost::setup::scenario::{Hold, Switches};
+use fencepost::setup::span::{Span, SpanRange};
+use fencepost::{RunSpec, Scenario};
+use fencepost_clients::find;
+use fencepost_faults::{
+    Direction, Families, Family, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
+};
+use fencepost_reports::{Change, What};
+use std::rc::Rc;
+
+/// How often the first primary grants the lock at a time when another has long taken over: from
+/// 5 s to 25 s it is cut off from the replicas and the Sentinels, and in reach of the clients.
+fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
+    let hold = Hold::Drawn(SpanRange::new(Span::millis(500), Span::millis(500)));
+    let scenario = Scenario { switches, hold, ..Scenario::default() };
+    let client = find("single-node").expect("the lock is in the table");
+    let others = (2..=3).map(Node::Redis).chain((1..=3).map(Node::Sentinel));
+    let cut = Fault::Partition {
+        side_a: vec![Node::Redis(1)],
+        side_b: others.collect(),
+        direction: Direction::Both,
+        duration_us: Micros::from_secs(20),
+    };
+    let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(5_000_000), fault: cut }]);
+    let families = Families::from(Family::Failover);
+    let drawn = RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario));
+    let spec = RunSpec { plan, ..drawn };
+    let fast = spec.run(Engine::Fast).unwrap();
+    assert_eq!(fast, spec.run(Engine::Turmoil).unwrap());
+    let late = SimTime(15_000_000)..SimTime(25_000_000);
+    let grants = fast.history.events.iter().filter(|event| {
+        matches!(&event.what, What::Server { change: Change::Granted, by: Some(_), .. })
+            && event.node == Node::Redis(1)
+            && late.contains(&event.time_us)
+    });
+    grants.count()
+}
+
+#[test]
+fn who_ignores_switches_goes_on_with_a_primary_that_was_replaced() {
+    for seed in 0..10 {
+        assert_eq!(granted_by_the_old(Switches::Heard, seed), 0, "seed {seed}");
+        assert!(granted_by_the_old(Switches::Ignored, seed) > 5, "seed {seed}");
+    }
+}
