@@ -7,8 +7,8 @@ mod read;
 mod text;
 pub mod unfinished;
 
-pub use diff::diff;
-pub use read::{InvalidCertificate, read};
+pub use diff::{changed_values, diff};
+pub use read::{InvalidCertificate, read, read_unfinished};
 
 use crate::record::checksum::{Uncovered, checksum};
 use crate::show::view::View;

@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Shrink(ShrinkArguments),
     /// Judge a recorded history, or those in a report, again.
     Check(FileArguments),
-    /// Add up the sweep summaries of shards; their order does not matter.
+    /// Add up the sweep summaries or the explorations of shards; their order does not matter.
     Merge(MergeArguments),
     /// Find the threshold of one number at which a lock breaks.
     Boundary(BoundaryArguments),
@@ -342,10 +342,10 @@ pub(crate) struct ShrinkArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct MergeArguments {
-    /// The summaries.
+    /// The summaries, or the explorations, of which all shards make a certificate.
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Accept missing seeds.
+    /// Accept missing seeds, or missing units of an exploration: exit status 3, no certificate.
     #[arg(long)]
     pub(crate) partial: bool,
     /// The verdicts that must come out, as for sweep.

@@ -1,4 +1,4 @@
-//! Where a sweep's checkpoint lies and when it is written.
+//! Where a checkpoint lies and when it is written: that of a sweep or of an exploration.
 
 use super::Failure;
 use super::arguments::SweepArguments;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// How much real time passes between two checkpoints at least, unless the arguments say otherwise.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The file that a sweep writes its checkpoints to.
+/// The file that checkpoints are written to.
 pub(crate) struct CheckpointFile {
     path: PathBuf,
     every: Duration,
@@ -68,26 +68,33 @@ impl CheckpointFile {
         }
     }
 
-    /// Writes the sum if the last time was long enough ago; `Err` once it could not be written.
-    pub(crate) fn offer(&self, spec: &SweepSpec, sum: &dyn Fn() -> Sweep) -> Result<(), ()> {
+    /// Writes what it is given if the last time was long enough ago; `Err` once it could not be
+    /// written.
+    pub(crate) fn offer(&self, json: &dyn Fn() -> serde_json::Result<Vec<u8>>) -> Result<(), ()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_none() && state.written.elapsed() >= self.every {
-            state.failure = self.write(spec, sum()).err();
+            state.failure = self.write(json).err();
             state.written = clock();
         }
         if state.failure.is_some() { Err(()) } else { Ok(()) }
     }
 
-    /// Writes the sum whole or not at all: beside its place, then renamed.
-    pub(crate) fn write(&self, spec: &SweepSpec, sum: Sweep) -> Result<(), Failure> {
-        let json = Checkpoint::new(spec, sum)
-            .and_then(|checkpoint| serde_json::to_vec(&checkpoint))
-            .map_err(|error| Failure::Output(error.into()))?;
+    /// Writes it whole or not at all: beside its place, then renamed.
+    pub(crate) fn write(
+        &self,
+        json: &dyn Fn() -> serde_json::Result<Vec<u8>>,
+    ) -> Result<(), Failure> {
+        let json = json().map_err(|error| Failure::Output(error.into()))?;
         Ok(write_file(&self.path, &json)?)
     }
 
-    /// Why it could not be written, if it could not.
-    pub(crate) fn failure(self) -> Option<Failure> {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).failure
+    /// Why it could not be written, if it could not. It says so once.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).failure.take()
     }
+}
+
+/// What a sweep's checkpoint holds.
+pub(crate) fn json(spec: &SweepSpec, sum: Sweep) -> serde_json::Result<Vec<u8>> {
+    Checkpoint::new(spec, sum).and_then(|checkpoint| serde_json::to_vec(&checkpoint))
 }

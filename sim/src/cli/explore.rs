@@ -3,23 +3,31 @@
 mod ahead;
 mod ask;
 mod check;
+mod conclude;
 mod diff;
+mod merge;
 
 use super::arguments::ExploreArguments;
+use super::checkpoint_file::CheckpointFile;
 use super::interrupt::Interrupt;
 use super::options::{format, jobs, view};
-use super::output::{page, print, tell};
+use super::output::{page, print, read_file, tell};
 use super::progress::{Progress, Talk, clock};
 use super::{Failure, Outcome};
 use crate::diagnosis::diagnose;
 use crate::engine::{Engine, EngineError};
 use crate::run::verdicts::{Findings, report};
-use crate::studies::explore::certificate::{certificate, unfinished};
-use crate::studies::explore::{self, Answer, Bounds, Exploration, FailedPlan, Planned, Sum};
+use crate::setup::shard::shard;
+use crate::studies::explore::partial::resumed;
+use crate::studies::explore::{self, Answer, Exploration, FailedPlan, Ledger, Planned, Survey};
 use crate::studies::sweep::Stop;
 use ask::{bounds, command};
-use fencepost_reports::documents::certificate::{self, unfinished as partial};
+use conclude::Order;
+use fencepost_reports::documents::certificate::{self, read_unfinished};
+use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Diagnosis, Stages};
+pub(super) use merge::merge_explorations;
+use std::time::Duration;
 
 /// Asked for by Ctrl-C and SIGTERM.
 static STOP: Stop = Stop::new();
@@ -29,7 +37,7 @@ static INTERRUPT: Interrupt = Interrupt::new();
 /// Enumerates the plans, and prints a counterexample or a certificate; or checks a certificate, or
 /// compares two.
 pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> {
-    let view = view(certificate::VIEWS, &arguments.format)?;
+    view(certificate::VIEWS, &arguments.format)?;
     if let Some(path) = &arguments.check {
         return check::check(path, arguments);
     }
@@ -37,58 +45,104 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
         return diff::diff(paths);
     }
     let bounds = bounds(arguments)?;
+    let shard = shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?;
+    let mut work = Exploration::unplaced(&bounds, jobs(arguments.jobs));
+    let order = Order { bounds: &bounds, conditions: work.conditions(), shard };
+    let start = start(arguments, &order)?;
     INTERRUPT.listen(&STOP)?;
-    let started = clock();
+    let survey = surveyed(arguments, &order, &work)?;
+    work.place_all(shard, &STOP)?;
+    if STOP.is_asked() {
+        let ledger = start.unwrap_or_else(|| Ledger::new([0; 3]));
+        let reason = Some("stopped while the first faults were placed");
+        order.conclude(&ledger, reason, &arguments.format)?;
+        return Ok(INTERRUPT.outcome().unwrap_or(Outcome::Unknown));
+    }
+    let start = start.unwrap_or_else(|| Ledger::new(work.units()));
+    if start.units() != work.units() {
+        return Err(Failure::wrong("--resume: the checkpoint is of other units than there are"));
+    }
+    let runs = work.counted(&survey, shard).all_runs();
+    run_all(arguments, &order, &work, start, u64::try_from(runs).unwrap_or(u64::MAX))
+}
+
+/// How much work lies ahead. Errors: more than is begun unasked.
+fn surveyed(
+    arguments: &ExploreArguments,
+    order: &Order<'_>,
+    work: &Exploration<'_>,
+) -> Result<Survey, Failure> {
     let jobs = jobs(arguments.jobs);
-    let mut work = Exploration::unplaced(&bounds, jobs);
     let survey = work.survey(&STOP)?;
+    let share = survey.of_shards(order.shard.count);
     if !arguments.yes {
-        ahead::asks(&survey, jobs)?;
+        ahead::asks(&share, jobs)?;
     }
     if !arguments.quiet {
-        tell(format_args!("placing the first faults of {}", ahead::in_all(&survey, jobs)));
+        tell(format_args!("placing the first faults of {}", ahead::in_all(&share, jobs)));
     }
-    work.place_all(&STOP)?;
-    let survey = survey.with_singles(work.singles());
-    let about = if bounds.faults < 2 { "" } else { "about " };
-    let runs = u64::try_from(survey.all_runs()).unwrap_or(u64::MAX);
+    Ok(survey)
+}
+
+/// Runs what is not in the ledger yet, about so many runs in all, and prints what came of it.
+fn run_all(
+    arguments: &ExploreArguments,
+    order: &Order<'_>,
+    work: &Exploration<'_>,
+    start: Ledger,
+    runs: u64,
+) -> Result<Outcome, Failure> {
+    let started = clock();
+    let about = if order.bounds.faults < 2 { "" } else { "about " };
     if !arguments.quiet {
         tell(format_args!("{about}{runs} runs"));
     }
-    let watch = Watch(Progress::new(runs, 0, talk(arguments)));
-    let answer = work.explore(&watch, &STOP);
-    watch.0.finish();
-    match answer? {
-        Answer::Counterexample(planned) => counterexample(arguments, &bounds, &work, &planned),
-        Answer::Stopped(sum) => {
-            let reason = format!("stopped after {} of {about}{runs} runs", sum.all_runs());
-            print_partial(arguments, &bounds, &work, &sum, &reason)?;
-            Ok(INTERRUPT.outcome().unwrap_or(Outcome::Unknown))
+    let every = arguments.checkpoint_every.map(Duration::from);
+    let file = arguments.checkpoint.clone().map(|path| CheckpointFile::new(path, every));
+    let progress = Progress::new(runs, start.sum().all_runs(), talk(arguments));
+    let watch = Watch { progress, order: Some(order), file };
+    let answer = work.explore(order.shard, start, &watch, &STOP);
+    watch.progress.finish();
+    let (ledger, reason) = match answer? {
+        Answer::Counterexample(planned) => return counterexample(arguments, order, work, &planned),
+        Answer::Stopped(ledger) => {
+            let done = ledger.sum().all_runs();
+            (ledger, Some(format!("stopped after {done} of {about}{runs} runs")))
         }
-        Answer::Quiet(quiet) if quiet.sum.valid == 0 => {
-            print_partial(arguments, &bounds, &work, &quiet.sum, "no run exercised the lock")?;
-            Ok(Outcome::Unknown)
-        }
-        Answer::Quiet(quiet) => {
-            let certificate = certificate::Certificate::sealed(certificate(&bounds, &work, &quiet));
-            print(&view.write(&certificate.map_err(Failure::wrong)?).map_err(Failure::wrong)?)?;
-            if !arguments.quiet {
-                let (runs, took) = (quiet.sum.all_runs(), started.elapsed());
-                tell(format_args!("{runs} runs in {:.1} s", took.as_secs_f64()));
-            }
-            Ok(Outcome::AsExpected)
-        }
+        Answer::Quiet(ledger) => (ledger, None),
+    };
+    // What was run comes first: a full disk must not lose it.
+    let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
+    watch.keep(&ledger)?;
+    if reason.is_some() {
+        return Ok(INTERRUPT.outcome().unwrap_or(outcome));
     }
+    if !arguments.quiet {
+        let (runs, took) = (watch.progress.runs_here(), started.elapsed());
+        tell(format_args!("{runs} runs in {:.1} s", took.as_secs_f64()));
+    }
+    Ok(outcome)
+}
+
+/// What an earlier process did of this; nothing if there is no checkpoint.
+fn start(arguments: &ExploreArguments, order: &Order<'_>) -> Result<Option<Ledger>, Failure> {
+    let checkpoint = arguments.checkpoint.as_ref().filter(|path| arguments.resume && path.exists());
+    let Some(path) = checkpoint else { return Ok(None) };
+    let wrong = |error: &dyn std::fmt::Display| Failure::content(path, error);
+    let partial = read_unfinished(&read_file(path)?).map_err(|error| wrong(&error))?;
+    let ledger = resumed(&partial, (order.bounds, &order.conditions), order.shard);
+    ledger.map(Some).map_err(|error| wrong(&error))
 }
 
 /// The report of the plan that breaks a rule. It is run again under turmoil, and the history is the
 /// same.
 fn counterexample(
     arguments: &ExploreArguments,
-    bounds: &Bounds,
+    order: &Order<'_>,
     work: &Exploration<'_>,
     planned: &Planned,
 ) -> Result<Outcome, Failure> {
+    let bounds = order.bounds;
     let spec = work.spec(planned);
     let failed = |error| FailedPlan { planned: planned.clone(), error };
     let outcome = spec.run(Engine::Turmoil).map_err(failed)?;
@@ -110,7 +164,13 @@ fn counterexample(
             1 => "with one fault, and none without",
             _ => "with two faults, and none with one",
         };
-        tell(format_args!("counterexample: a plan {faults}; {}", work.conditions()[planned.base]));
+        let Shard { index, count } = order.shard;
+        let among = match order.shard {
+            Shard::WHOLE => String::new(),
+            _ => format!(" in shard {index} of {count}"),
+        };
+        let conditions = &order.conditions[planned.base];
+        tell(format_args!("counterexample: a plan {faults}{among}; {conditions}"));
     }
     let format = format(&arguments.format)?;
     let run = Stages { diagnosis, ..facts.into() };
@@ -121,27 +181,42 @@ fn counterexample(
     Ok(Outcome::of_runs(&whole.runs))
 }
 
-fn print_partial(
-    arguments: &ExploreArguments,
-    bounds: &Bounds,
-    work: &Exploration<'_>,
-    sum: &Sum,
-    reason: &str,
-) -> Result<(), Failure> {
-    let view = view(partial::VIEWS, &arguments.format)?;
-    let partial = unfinished(bounds, work, sum, reason);
-    print(&view.write(&partial).map_err(Failure::wrong)?)
-}
-
 fn talk(arguments: &ExploreArguments) -> Talk {
     if arguments.quiet { Talk::Quiet } else { Talk::Progress }
 }
 
-struct Watch(Progress);
+/// Hears of each run: shows progress, writes checkpoints.
+struct Watch<'w> {
+    progress: Progress,
+    order: Option<&'w Order<'w>>,
+    file: Option<CheckpointFile>,
+}
 
-impl explore::Progress for Watch {
+impl Watch<'_> {
+    /// Writes the last checkpoint. Errors: it could not be written, or one before it.
+    fn keep(&self, ledger: &Ledger) -> Result<(), Failure> {
+        let (Some(file), Some(order)) = (&self.file, self.order) else { return Ok(()) };
+        file.write(&|| json(order, ledger))?;
+        file.failure().map_or(Ok(()), Err)
+    }
+}
+
+/// What a checkpoint holds: an exploration like any other.
+fn json(order: &Order<'_>, ledger: &Ledger) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&order.partial(ledger, "a checkpoint")?)
+}
+
+impl explore::Progress for Watch<'_> {
     fn run_done(&self, is_violated: bool) {
-        self.0.run_done(is_violated);
+        self.progress.run_done(is_violated);
+    }
+
+    fn added(&self, ledger: &Ledger) {
+        if let (Some(file), Some(order)) = (&self.file, self.order)
+            && file.offer(&|| json(order, ledger)).is_err()
+        {
+            STOP.ask();
+        }
     }
 }
 

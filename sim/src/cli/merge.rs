@@ -1,21 +1,32 @@
-//! `fencepost merge`: the summaries of shards, added up.
+//! `fencepost merge`: the summaries of shards, added up, or their explorations.
 
 use super::arguments::MergeArguments;
 use super::expect::Expectations;
+use super::explore::merge_explorations;
 use super::options::format_of_sweeps;
-use super::read::sweep_in;
+use super::output::read_file;
+use super::read::sweep_of;
 use super::sweep::conclude;
 use super::{Failure, Outcome};
+use fencepost_reports::documents::certificate::unfinished::is_exploration;
 use fencepost_reports::summary::sweep::{Gaps, merge as add_up};
 
-/// Adds summaries up and prints the sum.
+/// Adds summaries or explorations up and prints the sum.
 pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
-    let format = format_of_sweeps(&arguments.format)?;
-    let mut sweeps = Vec::with_capacity(arguments.files.len());
-    for path in &arguments.files {
-        sweeps.push(sweep_in(path)?);
-    }
+    let format = format_of_sweeps(&arguments.format);
+    let texts = arguments.files.iter().map(|path| read_file(path));
+    let texts = match texts.collect::<Result<Vec<String>, _>>() {
+        Ok(texts) => texts,
+        // A wrong argument is told before a missing file.
+        Err(missing) => return format.and(Err(missing)),
+    };
     let gaps = if arguments.partial { Gaps::Allowed } else { Gaps::Refused };
+    if texts.iter().any(|text| is_exploration(text)) {
+        return merge_explorations(arguments, &texts, gaps);
+    }
+    let format = format?;
+    let sweeps = arguments.files.iter().zip(&texts).map(|(path, text)| sweep_of(path, text));
+    let sweeps = sweeps.collect::<Result<Vec<_>, _>>()?;
     let sum = add_up(&sweeps, gaps).map_err(Failure::wrong)?;
     let names: Vec<&str> = sum.cells.iter().map(|cell| cell.client.as_str()).collect();
     let expectations = arguments.expect.as_deref();

@@ -8,7 +8,12 @@ use std::path::Path;
 
 /// Reads a sweep summary.
 pub(super) fn sweep_in(path: &Path) -> Result<Sweep, Failure> {
-    let sweep = read_sweep(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    sweep_of(path, &read_file(path)?)
+}
+
+/// Reads a sweep summary from the text of its file.
+pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
+    let sweep = read_sweep(text).map_err(|error| Failure::content(path, error))?;
     if sweep.checksum.is_none() {
         unprotected(path, "carries no checksum");
     }

@@ -1,7 +1,7 @@
 //! `fencepost sweep`: many seeds, added up.
 
 use super::arguments::SweepArguments;
-use super::checkpoint_file::{CheckpointFile, place, resume};
+use super::checkpoint_file::{CheckpointFile, json, place, resume};
 use super::expect::{self, Expectations, Held};
 use super::interrupt::Interrupt;
 use super::memory::MemoryBound;
@@ -72,7 +72,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     }
     let outcome = conclude(shown, format, expectations.as_ref())?;
     if let Some(file) = watch.checkpoint {
-        file.write(&spec, sum.clone())?;
+        file.write(&|| json(&spec, sum.clone()))?;
         file.failure().map_or(Ok(()), Err)?;
     }
     if let Some(folder) = &arguments.common.out {
@@ -194,7 +194,7 @@ impl Listener for Watch<'_> {
 
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         if let Some(file) = &self.checkpoint
-            && file.offer(self.spec, sum).is_err()
+            && file.offer(&|| json(self.spec, sum())).is_err()
         {
             STOP.ask();
         }

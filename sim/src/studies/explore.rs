@@ -11,7 +11,9 @@
 mod base;
 pub mod bounds;
 pub mod certificate;
+mod ledger;
 mod magnitude;
+pub mod partial;
 mod place;
 mod prune;
 mod scout;
@@ -25,8 +27,9 @@ mod work;
 mod tests;
 
 pub use bounds::{Bounds, Grain, InvalidBounds};
+pub use ledger::{Ledger, Slice};
 pub use place::Planned;
 pub use prune::Rule;
 pub use sum::Sum;
 pub use survey::Survey;
-pub use work::{Answer, Exploration, FailedPlan, Progress, Quiet, Slice};
+pub use work::{Answer, Exploration, FailedPlan, Progress};

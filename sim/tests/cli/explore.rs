@@ -176,6 +176,92 @@ fn an_interrupted_exploration_is_no_certificate() {
 }
 
 #[test]
+fn shards_merge_to_the_bytes_of_the_whole_and_nothing_less_is_a_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["--fault", "lost-reply", "--faults", "2"];
+    let run = |more: &[&str]| fencepost_in(folder.path(), &[SMALL, &asked, more].concat());
+    let merge = |more: &[&str]| fencepost_in(folder.path(), &[&["merge"], more].concat());
+    for name in ["1", "2", "3"] {
+        let part = run(&["--shard", &format!("{name}/3"), "--format", "json"]);
+        assert_eq!((part.status, part.stderr.as_str()), (0, ""));
+        assert!(json(&part.stdout)["reason"].as_str().unwrap().contains("only shard"));
+        std::fs::write(folder.path().join(name), part.stdout).unwrap();
+    }
+    for format in ["json", "text", "html"] {
+        let (whole, sum) =
+            (run(&["--format", format]), merge(&["3", "1", "2", "--format", format]));
+        assert_eq!((whole.status, sum.status), (0, 0), "{}", sum.stderr);
+        assert!(whole.stdout == sum.stdout, "{format}");
+    }
+    let some = merge(&["1", "3", "--partial", "--format", "json"]);
+    assert_eq!((some.status, some.stderr.as_str()), (3, ""));
+    assert_eq!(json(&some.stdout)["is_certificate"], false);
+    std::fs::write(folder.path().join("some"), &some.stdout).unwrap();
+    assert_eq!(merge(&["2", "some", "--format", "json"]).stdout, run(&["--format", "json"]).stdout);
+    let text = std::fs::read_to_string(folder.path().join("2")).unwrap();
+    std::fs::write(folder.path().join("edited"), text.replace("\"valid\": ", "\"valid\": 1"))
+        .unwrap();
+    std::fs::write(folder.path().join("cut"), &text[..text.len() / 2]).unwrap();
+    std::fs::write(folder.path().join("sweep"), "{ \"format\": \"fencepost.sweep\" }").unwrap();
+    let check = |more: &[&str]| fencepost_in(folder.path(), &[&["explore"], more].concat());
+    for (refused, says) in [
+        (merge(&["1", "3"]), "are missing"),
+        (merge(&["1", "2", "3", "2"]), "in a file before this one too"),
+        (merge(&["1", "edited", "3"]), "edited or damaged"),
+        (merge(&["1", "cut", "3"]), "cut short"),
+        (merge(&["1", "sweep", "3"]), "expected fencepost.exploration"),
+        (merge(&["1", "2", "3", "--format", "svg"]), "svg"),
+        (merge(&["1", "2", "3", "--expect", "x"]), "--expect"),
+        (check(&["--check", "1"]), "expected fencepost.certificate"),
+        (check(&["--diff", "1", "1"]), "expected fencepost.certificate"),
+        (check(&["--shard", "4/3"]), "1 <= m <= n"),
+        (check(&["--resume"]), "--checkpoint"),
+    ] {
+        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{says}");
+        assert!(refused.stderr.contains(says), "{says}: {}", refused.stderr);
+        assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn an_exploration_goes_on_after_a_signal_where_its_checkpoint_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["explore", "--latency", "1ms", "--fault", "latency", "--faults", "2"];
+    let kept = ["--format", "json", "--checkpoint", "kept", "--resume"];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args([&asked[..], &kept, &["--checkpoint-every", "1us"]].concat())
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+    for _ in 0..2 {
+        stderr.read_line(&mut String::new()).expect("it says what it does");
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let partial = json(&String::from_utf8(output.stdout).expect("it is text"));
+    let kept_file = json(&std::fs::read_to_string(folder.path().join("kept")).unwrap());
+    assert_eq!((&partial["slices"], &partial["runs"]), (&kept_file["slices"], &kept_file["runs"]));
+
+    let other = ["--fault", "pause", "--quiet"];
+    let other = fencepost_in(folder.path(), &[&["explore"], &other[..], &kept].concat());
+    assert_eq!((other.status, other.stdout.as_str()), (2, ""));
+    assert!(other.stderr.contains("belongs to another exploration: "), "{}", other.stderr);
+    assert_eq!(other.stderr.lines().count(), 1);
+
+    let whole = fencepost(&[&asked[..], &["--quiet", "--format", "json"]].concat());
+    for _ in 0..2 {
+        let again = fencepost_in(folder.path(), &[&asked[..], &kept, &["--quiet"]].concat());
+        assert_eq!((again.status, again.stderr.as_str()), (0, ""));
+        assert!(again.stdout == whole.stdout, "the same bytes as without an interruption");
+    }
+}
+
+#[test]
 fn what_cannot_be_enumerated_is_refused_in_one_line() {
     for (asked, says) in [
         (&["--fault", "clock-drift"][..], &["clock-drift", "lost-reply"][..]),
@@ -191,7 +277,10 @@ fn what_cannot_be_enumerated_is_refused_in_one_line() {
         (&["--set", "slow-link=client-1"], &["client-1", "client-1/redis-1"]),
         (&["--format", "svg"], &["svg", "json"]),
         (&["--delays", "1"], &["--delays"]),
-        (&["--fault", "client-crash", "--faults", "2"], &["runs, about", "MiB", "--yes"]),
+        (
+            &["--fault", "client-crash", "--faults", "2"],
+            &["runs, about", "MiB", "--yes", "--shard"],
+        ),
         (
             &["--client", "redlock", "--fault", "pause", "--faults", "2", "--cycles", "40"],
             &["runs, about", "on 1 core", "MiB", "--yes"],

@@ -25,6 +25,13 @@ pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     lines
 }
 
+/// A line for everything that differs in two values, which are found under this path.
+pub fn changed_values(path: &str, a: &Value, b: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    values(path, a, b, &mut lines);
+    lines
+}
+
 /// Compares two values, member by member.
 fn values(path: &str, a: &Value, b: &Value, lines: &mut Vec<String>) {
     if a == b {

@@ -1,51 +1,67 @@
-//! Reading a certificate that may have been edited, cut short, or written by another version.
+//! Reading a certificate, or an exploration without one, that may have been edited, cut short, or written by another version.
 
+use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION};
 use crate::record::checksum::{Damaged, Protection, Uncovered, verify};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Text that is no certificate of this version.
+/// Text that is no document of this format and version.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCertificate {
     /// Not JSON, or not all of it.
-    #[error("no JSON document, or cut short ({0}): expected a {FORMAT}")]
-    Json(String),
+    #[error("no JSON document, or cut short ({0}): expected a {1}")]
+    Json(String, &'static str),
     /// Another document.
-    #[error("format '{0}': expected {FORMAT}")]
-    Format(String),
+    #[error("format '{0}': expected {1}")]
+    Format(String, &'static str),
     /// Another version of the format.
-    #[error("{FORMAT} version {0}: expected {VERSION}, which this build writes")]
-    Version(String),
+    #[error("{1} version {0}: expected {2}, which this build writes")]
+    Version(String, &'static str, u32),
     /// It is not as it was written.
-    #[error("the certificate was edited or damaged: its checksum does not fit")]
+    #[error("the document was edited or damaged: its checksum does not fit")]
     Damaged,
     /// It has no checksum.
-    #[error("the certificate has no checksum: expected it as fencepost explore wrote it")]
+    #[error("the document has no checksum: expected it as fencepost explore wrote it")]
     Unsealed,
     /// Sealed, and still not one.
-    #[error("no certificate: {0}")]
-    Content(String),
+    #[error("no {1}: {0}")]
+    Content(String, &'static str),
 }
 
 /// Reads a certificate. Errors: it is none, of another version, or not as it was written.
 pub fn read(text: &str) -> Result<Certificate, InvalidCertificate> {
-    let document: Value =
-        serde_json::from_str(text).map_err(|error| InvalidCertificate::Json(error.to_string()))?;
+    sealed(text, FORMAT, VERSION)
+}
+
+/// Reads an exploration without a certificate. Errors: as of [`read`].
+pub fn read_unfinished(text: &str) -> Result<Unfinished, InvalidCertificate> {
+    sealed(text, unfinished::FORMAT, unfinished::VERSION)
+}
+
+fn sealed<T: DeserializeOwned>(
+    text: &str,
+    format: &'static str,
+    version: u32,
+) -> Result<T, InvalidCertificate> {
+    let document: Value = serde_json::from_str(text)
+        .map_err(|error| InvalidCertificate::Json(error.to_string(), format))?;
     let field = |name: &str| match document.get(name) {
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
         None => "none".to_owned(),
     };
-    if field("format") != FORMAT {
-        return Err(InvalidCertificate::Format(field("format")));
+    if field("format") != format {
+        return Err(InvalidCertificate::Format(field("format"), format));
     }
-    if field("version") != VERSION.to_string() {
-        return Err(InvalidCertificate::Version(field("version")));
+    if field("version") != version.to_string() {
+        return Err(InvalidCertificate::Version(field("version"), format, version));
     }
     match verify(&document, Uncovered::Nothing) {
         Ok(Protection::Sound) => {}
         Ok(Protection::Absent) => return Err(InvalidCertificate::Unsealed),
         Err(Damaged) => return Err(InvalidCertificate::Damaged),
     }
-    serde_json::from_value(document).map_err(|error| InvalidCertificate::Content(error.to_string()))
+    serde_json::from_value(document)
+        .map_err(|error| InvalidCertificate::Content(error.to_string(), format))
 }

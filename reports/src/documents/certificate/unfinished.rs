@@ -1,8 +1,11 @@
 //! The `fencepost.exploration` format, version 1: what was run where no certificate can be given.
+//! It holds what is needed to go on from it, and to add it up with others.
 
-use super::{LeftOut, Runs, StatedBounds, html};
+use super::{LeftOut, Runs, Slice, StatedBounds, html};
+use crate::record::checksum::{Uncovered, checksum};
 use crate::show::view::View;
 use crate::summary::report::Tool;
+use crate::summary::sweep::Shard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +17,7 @@ pub const VERSION: u32 = 1;
 pub const VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", html::unfinished)];
 
-/// What was run before it was stopped, or without exercising anything.
+/// What was run: a shard of the plans, or those before a stop, or all, without exercising anything.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
     /// Always `fencepost.exploration`.
@@ -25,6 +28,8 @@ pub struct Unfinished {
     pub version: u32,
     /// What wrote it.
     pub tool: Tool,
+    /// SHA-256 over the rest of the document, in hex.
+    pub checksum: Option<String>,
     /// Always false.
     #[schemars(extend("const" = false))]
     pub is_certificate: bool,
@@ -32,17 +37,62 @@ pub struct Unfinished {
     pub reason: String,
     /// What was to be enumerated, in numbers.
     pub bounds: StatedBounds,
+    /// Which part of the plans was asked for; 1 of 1 is all of them.
+    pub shard: Shard,
+    /// How many units the plans with no fault, one and two make in all.
+    pub units: [u64; 3],
     /// What the runs came to.
     pub runs: Runs,
     /// What was not run by a rule.
     pub left_out: LeftOut,
+    /// The slices of a certificate that were run as a whole, in order.
+    pub slices: Vec<Slice>,
+    /// Units that were run, of slices that were not run as a whole, in order.
+    pub loose: Vec<LooseUnit>,
+}
+
+/// What came of a unit.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LooseUnit {
+    /// How many faults its plans hold.
+    pub faults: u8,
+    /// Which, counted from 0: a base run, a kind and target in a base run, or a first fault.
+    pub unit: u64,
+    /// How many runs it took.
+    pub runs: u64,
+    /// SHA-256 over the digests of its histories and their verdicts, in order.
+    pub digest: String,
+}
+
+impl Unfinished {
+    /// The exploration with its checksum.
+    pub fn sealed(self) -> serde_json::Result<Unfinished> {
+        let document = serde_json::to_value(&self)?;
+        Ok(Unfinished { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })
+    }
+
+    /// How many of its units were run.
+    fn units_done(&self) -> u64 {
+        let slices = self.slices.iter().map(|slice| slice.to.saturating_sub(slice.from));
+        slices.sum::<u64>() + self.loose.len() as u64
+    }
+}
+
+/// Whether a text says of itself that it is an exploration.
+pub fn is_exploration(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Head {
+        format: String,
+    }
+    serde_json::from_str::<Head>(text).is_ok_and(|head| head.format == FORMAT)
 }
 
 fn text(unfinished: &Unfinished) -> String {
     let (tool, bounds, runs) = (&unfinished.tool, &unfinished.bounds, &unfinished.runs);
     format!(
         "{} {}: {} under {}: no certificate: {}\n\
-         {} runs: {} valid, {} unknown, {} violated; a fault was fired in {}\n",
+         {} runs: {} valid, {} unknown, {} violated; a fault was fired in {}\n\
+         shard {} of {}; {} of {} units\n",
         tool.name,
         tool.version,
         bounds.client,
@@ -52,6 +102,64 @@ fn text(unfinished: &Unfinished) -> String {
         runs.valid,
         runs.unknown,
         runs.violated,
-        runs.fired
+        runs.fired,
+        unfinished.shard.index,
+        unfinished.shard.count,
+        unfinished.units_done(),
+        unfinished.units.iter().sum::<u64>()
     )
+}
+
+/// An exploration that was stopped.
+#[cfg(test)]
+pub(crate) fn sample() -> Unfinished {
+    let certificate = super::sample();
+    let digest = "0".repeat(64);
+    let unfinished = Unfinished {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        tool: certificate.tool,
+        checksum: None,
+        is_certificate: false,
+        reason: "stopped after 8 of 9 runs".to_owned(),
+        bounds: certificate.bounds,
+        shard: Shard { index: 2, count: 3 },
+        units: [1, 4, 0],
+        runs: certificate.runs,
+        left_out: certificate.left_out,
+        slices: certificate.slices,
+        loose: vec![LooseUnit { faults: 1, unit: 2, runs: 1, digest }],
+    };
+    unfinished.sealed().unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{read, read_unfinished};
+    use super::*;
+    use crate::documents::schema::schema;
+
+    #[test]
+    fn it_is_read_as_it_was_written_and_never_as_a_certificate() {
+        let text = View::JSON.write(&sample()).unwrap();
+        assert_eq!(read_unfinished(&text), Ok(sample()));
+        assert!(is_exploration(&text) && !is_exploration("{}"));
+        let validator = jsonschema::validator_for(&schema("exploration").unwrap()).unwrap();
+        assert!(validator.is_valid(&serde_json::from_str(&text).unwrap()));
+        let said = read(&text).unwrap_err().to_string();
+        assert_eq!(said, "format 'fencepost.exploration': expected fencepost.certificate");
+        let edited = text.replace("\"unit\": 2", "\"unit\": 3");
+        assert_ne!(edited, text);
+        for bad in [edited, text.replace("exploration", "certificate"), text[..99].to_owned()] {
+            assert!(read_unfinished(&bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_text_says_how_much_of_it_there_is() {
+        let said = text(&sample());
+        for part in ["no certificate: stopped after", "shard 2 of 3; 3 of 5 units"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
 }

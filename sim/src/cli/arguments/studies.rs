@@ -2,7 +2,7 @@
 //! gallery; and of what runs many plans: explore.
 
 use super::ScenarioArguments;
-use super::values::{seed, seed_range};
+use super::values::{seed, seed_range, shard};
 use crate::setup::span::Span;
 use crate::studies::explore::{Grain, Rule};
 use clap::Args;
@@ -163,6 +163,20 @@ pub(crate) struct ExploreArguments {
     /// The seed of what little is drawn, such as names of owners.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
+    /// Run only part m of n, 1 <= m <= n; `fencepost merge` makes the certificate of all parts. Also
+    /// read from the variables that sweep reads.
+    #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
+    pub(crate) shard: Option<(u32, u32)>,
+    /// Where to write what is done so far: an exploration that --resume goes on from, and that
+    /// `fencepost merge` adds up.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "diff"])]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Go on where the checkpoint is; from the start if there is none.
+    #[arg(long, requires = "checkpoint")]
+    pub(crate) resume: bool,
+    /// How much real time passes between two checkpoints at least [default: 1s].
+    #[arg(long, value_name = "T", requires = "checkpoint")]
+    pub(crate) checkpoint_every: Option<Span>,
     /// Do a sample of this certificate again, and compare.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["client", "fault", "faults"])]
     pub(crate) check: Option<PathBuf>,

@@ -15,8 +15,8 @@ pub(super) fn asks(survey: &Survey, jobs: usize) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::wrong(format!(
-        "these bounds mean {}: expected at most {UNASKED_MAX} runs without --yes; fewer --faults, \
-         families, --processes or --cycles mean fewer",
+        "these bounds mean {}: expected at most {UNASKED_MAX} runs without --yes; --shard M/N \
+         runs a part, and fewer --faults, families, --processes or --cycles mean fewer",
         in_all(survey, jobs)
     )))
 }
@@ -50,16 +50,17 @@ mod tests {
     use super::*;
 
     fn survey(pairs: u128) -> Survey {
-        Survey { runs: [12, 1_000, pairs], run_us: Some(100) }
+        Survey { runs: [12, 1_000, pairs], kept: 1_000, run_us: Some(100) }
     }
 
     #[test]
     fn a_million_runs_are_begun_unasked_and_more_are_not() {
         assert!(asks(&survey(998_988), 1).is_ok());
         let said = asks(&survey(998_989), 1).unwrap_err().to_string();
-        for part in ["about 1000001 runs", "1 min 40 s on 1 core", "1 MiB", "--yes"] {
+        for part in ["about 1000001 runs", "1 min 40 s on 1 core", "1 MiB", "--yes", "--shard"] {
             assert!(said.contains(part), "{part}: {said}");
         }
+        assert!(asks(&survey(998_989).of_shards(2), 1).is_ok(), "a part of it is less");
         let no_clock = Survey { run_us: None, ..survey(7) };
         assert_eq!(in_all(&no_clock, 1), "about 1019 runs, 1 MiB for the plans");
     }

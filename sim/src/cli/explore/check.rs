@@ -18,7 +18,7 @@ use std::path::Path;
 /// otherwise.
 pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome, Failure> {
     let certificate = certificate_in(path)?;
-    let bounds = bounds_of(&certificate).map_err(|error| Failure::content(path, error))?;
+    let bounds = bounds_of(&certificate.bounds).map_err(|error| Failure::content(path, error))?;
     let (theirs, ours) = (&certificate.tool.version, tool().version);
     if *theirs != ours {
         tell(format_args!("{}: written by fencepost {theirs}, this is {ours}", path.display()));
@@ -27,9 +27,10 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     let extent = if arguments.whole { Extent::Whole } else { Extent::Sample };
     let work = Exploration::new(&bounds, jobs(arguments.jobs), &STOP)?;
     let runs = chosen(&certificate, extent).iter().map(|slice| slice.runs).sum();
-    let watch = Watch(Progress::new(runs, 0, talk(arguments)));
+    let progress = Progress::new(runs, 0, talk(arguments));
+    let watch = Watch { progress, order: None, file: None };
     let checked = check_slices(&certificate, (&bounds, &work), extent, &watch, &STOP);
-    watch.0.finish();
+    watch.progress.finish();
     let (said, outcome) = match checked? {
         Checked::Same { slices, of, runs } => (
             format!("the same: {slices} of {of} slices were done again, in {runs} runs"),

@@ -1,10 +1,12 @@
 //! Certificates: what was done, in words and numbers, and whether it comes out again.
 
 use super::bounds::{Bounds, Grain, InvalidBounds};
+use super::ledger::{Ledger, Slice};
+use super::partial::{are_all, read_slice};
 use super::prune::Rule;
 use super::site::shortest_trap;
 use super::sum::Sum;
-use super::work::{Exploration, FailedPlan, Progress, Quiet, Slice};
+use super::work::{Exploration, FailedPlan, Progress};
 use crate::run::verdicts::tool;
 use crate::setup::scenario::Scenario;
 use crate::setup::span::Span;
@@ -13,45 +15,30 @@ use clap::ValueEnum;
 use fencepost_clients::find;
 use fencepost_faults::Family;
 use fencepost_faults::setting::Topology;
-use fencepost_reports::documents::certificate::unfinished::{self, Unfinished};
 use fencepost_reports::documents::certificate::{
     Certificate, FORMAT, LeftOut, Runs, Slice as StatedSlice, StatedBounds, VERSION,
 };
 use fencepost_reports::sha256;
 
 /// The certificate of work that found nothing. Its checksum is still missing.
-pub fn certificate(bounds: &Bounds, work: &Exploration<'_>, quiet: &Quiet) -> Certificate {
-    let digests: String = quiet.slices.iter().map(|slice| slice.digest.as_str()).collect();
+pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
+    let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
         format: FORMAT.to_owned(),
         version: VERSION,
         tool: tool(),
         checksum: None,
-        claim: claim(bounds, work.conditions().len()),
+        claim: claim(bounds, conditions.len()),
         not_covered: not_covered(bounds),
-        bounds: stated(bounds, work),
-        runs: stated_runs(&quiet.sum),
-        left_out: stated_pruned(&quiet.sum),
+        bounds: stated(bounds, conditions),
+        runs: stated_runs(ledger.sum()),
+        left_out: stated_pruned(ledger.sum()),
         digest: sha256(digests.as_bytes()),
-        slices: quiet.slices.iter().map(stated_slice).collect(),
+        slices: ledger.slices().map(stated_slice).collect(),
     }
 }
 
-/// What was run where no certificate can be given, and why none can.
-pub fn unfinished(bounds: &Bounds, work: &Exploration<'_>, sum: &Sum, reason: &str) -> Unfinished {
-    Unfinished {
-        format: unfinished::FORMAT.to_owned(),
-        version: unfinished::VERSION,
-        tool: tool(),
-        is_certificate: false,
-        reason: reason.to_owned(),
-        bounds: stated(bounds, work),
-        runs: stated_runs(sum),
-        left_out: stated_pruned(sum),
-    }
-}
-
-fn stated_runs(sum: &Sum) -> Runs {
+pub(super) fn stated_runs(sum: &Sum) -> Runs {
     Runs {
         all: sum.all_runs(),
         by_faults: sum.runs,
@@ -63,7 +50,7 @@ fn stated_runs(sum: &Sum) -> Runs {
     }
 }
 
-fn stated_pruned(sum: &Sum) -> LeftOut {
+pub(super) fn stated_pruned(sum: &Sum) -> LeftOut {
     LeftOut {
         gap_places: sum.pruned.places_in_gaps,
         idle_plans: sum.pruned.idle,
@@ -71,7 +58,7 @@ fn stated_pruned(sum: &Sum) -> LeftOut {
     }
 }
 
-fn stated(bounds: &Bounds, work: &Exploration<'_>) -> StatedBounds {
+pub(super) fn stated(bounds: &Bounds, conditions: &[String]) -> StatedBounds {
     StatedBounds {
         client: bounds.client.name.to_owned(),
         fault: bounds.families.to_string(),
@@ -80,7 +67,7 @@ fn stated(bounds: &Bounds, work: &Exploration<'_>) -> StatedBounds {
         grain: grain_name(bounds.grain),
         rules: bounds.rules.iter().map(|rule| rule.name().to_owned()).collect(),
         seed: bounds.seed,
-        conditions: work.conditions().into_iter().map(str::to_owned).collect(),
+        conditions: conditions.to_vec(),
         scenario: serde_json::json!(bounds.scenario),
     }
 }
@@ -89,7 +76,7 @@ fn grain_name(grain: Grain) -> String {
     grain.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-fn stated_slice(slice: &Slice) -> StatedSlice {
+pub(super) fn stated_slice(slice: &Slice) -> StatedSlice {
     StatedSlice {
         faults: slice.faults as u8,
         from: slice.units.start as u64,
@@ -195,10 +182,8 @@ fn not_covered(bounds: &Bounds) -> String {
     )
 }
 
-/// The bounds that a certificate states. Errors: it names what there is not, or what cannot be
-/// enumerated.
-pub fn bounds_of(certificate: &Certificate) -> Result<Bounds, String> {
-    let stated = &certificate.bounds;
+/// The bounds that are stated. Errors: they name what there is not, or what cannot be enumerated.
+pub fn bounds_of(stated: &StatedBounds) -> Result<Bounds, String> {
     let scenario: Scenario = serde_json::from_value(stated.scenario.clone())
         .map_err(|error| format!("bounds.scenario: {error}"))?;
     scenario.validate().map_err(|error| format!("bounds.scenario: {error}"))?;
@@ -272,9 +257,7 @@ pub fn check(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Checked, FailedPlan> {
-    let cut =
-        |slice: &StatedSlice| (usize::from(slice.faults), slice.from as usize..slice.to as usize);
-    let is_own = certificate.slices.iter().map(cut).eq(work.parts())
+    let is_own = are_all(&certificate.slices, work.units())
         && certificate.bounds.conditions == work.conditions()
         && certificate.claim == claim(bounds, work.conditions().len())
         && certificate.not_covered == not_covered(bounds);
@@ -284,12 +267,7 @@ pub fn check(
     let chosen = chosen(certificate, extent);
     let mut runs = 0;
     for stated in &chosen {
-        let slice = Slice {
-            faults: usize::from(stated.faults),
-            units: stated.from as usize..stated.to as usize,
-            runs: stated.runs,
-            digest: stated.digest.clone(),
-        };
+        let slice = read_slice(stated);
         let again = work.again(&slice, progress, stop)?;
         if stop.is_asked() {
             return Ok(Checked::Stopped);

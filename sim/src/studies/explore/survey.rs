@@ -27,6 +27,8 @@ const TRIALS: usize = 32;
 pub struct Survey {
     /// How many plans hold no fault, one, and two.
     pub runs: [u128; 3],
+    /// How many plans are kept: those with one fault.
+    pub kept: u128,
     /// How many microseconds of processor time one of them takes, the search for its place
     /// included; `None` where the system cannot tell.
     pub run_us: Option<u64>,
@@ -44,12 +46,11 @@ struct Sample {
 }
 
 impl Survey {
-    /// The same, now that the plans with one fault have been counted.
-    pub fn with_singles(self, singles: u64) -> Survey {
-        let [none, about, pairs] = self.runs;
-        let singles = u128::from(singles);
-        let pairs = pairs.saturating_mul(singles) / about.max(1);
-        Survey { runs: [none, singles, pairs], ..self }
+    /// What one of so many shards means. Each keeps all first faults if others come after them.
+    pub fn of_shards(self, count: u32) -> Survey {
+        let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
+        let kept = if self.runs[2] == 0 { share(self.kept) } else { self.kept };
+        Survey { runs: self.runs.map(share), kept, ..self }
     }
 
     /// How many there are in all.
@@ -57,10 +58,10 @@ impl Survey {
         self.runs.iter().fold(0, |sum, runs| sum.saturating_add(*runs))
     }
 
-    /// How many bytes the plans with one fault take, which are kept.
+    /// How many bytes the plans take that are kept.
     pub fn bytes(&self) -> u128 {
         let plan = size_of::<(usize, FaultPlan)>() + size_of::<TimedFault>();
-        self.runs[1].saturating_mul(plan as u128)
+        self.kept.saturating_mul(plan as u128)
     }
 }
 
@@ -82,7 +83,7 @@ impl Exploration<'_> {
         let placed = deepest.plans.len().max(1) as u64;
         let placing = deepest.placing_us.map_or(0, |us| us / placed);
         let run_us = self.time(&deepest.plans, stop)?.map(|us| us + placing);
-        Ok(Survey { runs, run_us })
+        Ok(Survey { runs, kept: runs[1], run_us })
     }
 
     /// Adds one fault to each of these plans, at some places.

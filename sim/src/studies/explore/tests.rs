@@ -4,11 +4,12 @@
 use super::base::{Base, bases};
 use super::bounds::{Bounds, Grain};
 use super::certificate::{Checked, Extent, certificate, check};
+use super::ledger::Ledger;
 use super::place::{Ground, Planned, all_sites, boundaries};
 use super::prune::Rule;
 use super::scout::{Scout, scout};
 use super::trial::trial;
-use super::work::{Answer, Exploration, Progress, Quiet};
+use super::work::{Answer, Exploration, Progress};
 use crate::engine::Engine;
 use crate::run::Recording;
 use crate::setup::scenario::{Hold, Scenario};
@@ -17,8 +18,11 @@ use crate::studies::sweep::Stop;
 use fencepost_clients::find;
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
 use fencepost_reports::documents::certificate::Certificate;
+use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Verdict, What, judge};
 use std::collections::BTreeSet;
+
+mod shards;
 
 struct Silent;
 
@@ -53,13 +57,14 @@ fn bounds(client: &str, fault: &str, faults: u8) -> Bounds {
 
 fn explored(bounds: &Bounds) -> Answer {
     let work = Exploration::new(bounds, 2, &Stop::new()).expect("it can be placed");
-    work.explore(&Silent, &Stop::new()).expect("it runs")
+    let ledger = Ledger::new(work.units());
+    work.explore(Shard::WHOLE, ledger, &Silent, &Stop::new()).expect("it runs")
 }
 
 #[track_caller]
-fn quiet(bounds: &Bounds) -> Quiet {
+fn quiet(bounds: &Bounds) -> Ledger {
     match explored(bounds) {
-        Answer::Quiet(quiet) => quiet,
+        Answer::Quiet(ledger) => ledger,
         other => panic!("{} under {}: {other:?}", bounds.client.name, bounds.families),
     }
 }
@@ -83,7 +88,7 @@ fn sound_locks_have_no_counterexample() {
         ("fencing", "lost-reply", 1),
     ] {
         let bounds = bounds(client, fault, faults);
-        let sum = quiet(&bounds).sum;
+        let sum = *quiet(&bounds).sum();
         assert!(sum.valid > 0 && sum.violated == 0, "{client} under {fault}: {sum:?}");
         assert_eq!(sum.valid + sum.unknown, sum.all_runs());
         assert_eq!(sum.runs[2] > 0, faults == 2, "{sum:?}");
@@ -119,7 +124,7 @@ fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
     bounds.scenario.latency = SpanRange::new(Span::millis(1), Span::millis(1));
     bounds.scenario.restart_delay = SpanRange::new(Span::secs(12), Span::secs(12));
-    assert!(quiet(&bounds).sum.valid > 0);
+    assert!(quiet(&bounds).sum().valid > 0);
 }
 
 /// Every violation that the plans with one fault show, as the checkers name them.
@@ -267,7 +272,7 @@ fn a_certificate_comes_out_again_and_another_does_not() {
     let bounds = bounds("single-node", "lost-reply", 2);
     let work = Exploration::new(&bounds, 2, &Stop::new()).expect("it can be placed");
     let quiet = quiet(&bounds);
-    let written = certificate(&bounds, &work, &quiet);
+    let written = certificate(&bounds, &work.conditions(), &quiet);
     let checked = |certificate: &Certificate, extent| {
         check(certificate, (&bounds, &work), extent, &Silent, &Stop::new()).expect("it runs")
     };
@@ -299,13 +304,15 @@ fn a_survey_says_about_how_many_runs_there_will_be() {
         ("single-node", "latency", 2),
     ] {
         let bounds = bounds(client, fault, faults);
-        let survey = Exploration::unplaced(&bounds, 2).survey(&Stop::new()).expect("it runs");
-        let runs = quiet(&bounds).sum.runs;
+        let mut work = Exploration::unplaced(&bounds, 2);
+        let survey = work.survey(&Stop::new()).expect("it runs");
+        let runs = quiet(&bounds).sum().runs;
         for (about, exact) in survey.runs.into_iter().zip(runs.map(u128::from)) {
             let is_near = about * 2 >= exact && about <= exact * 2;
             assert!(is_near, "{client} under {fault}: {survey:?}, not {runs:?}");
         }
-        let known = survey.with_singles(runs[1]);
+        work.place_all(Shard::WHOLE, &Stop::new()).expect("it can be placed");
+        let known = work.counted(&survey, Shard::WHOLE);
         assert_eq!(known.runs[..2], [u128::from(runs[0]), u128::from(runs[1])]);
         assert!(faults > 0 || known.bytes() == 0);
     }

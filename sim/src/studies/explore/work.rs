@@ -3,31 +3,39 @@
 //! The work is cut into units, in an order that does not depend on the threads: of plans without a
 //! fault each base run, of those with one each site of each base run, of those with two each first
 //! fault. Threads take units chunk by chunk; of a chunk the first unit that found something speaks.
+//! What is done is entered in a ledger, and what is in it is not done again.
 
 use super::base::{Base, bases};
 use super::bounds::Bounds;
+use super::ledger::{Ledger, Slice, Unit};
 use super::place::{Ground, Placed, Planned, all_sites};
 use super::scout::{Scout, scout};
 use super::site::Site;
 use super::sum::Sum;
+use super::survey::Survey;
 use super::trial::trial;
 use crate::engine::EngineError;
 use crate::run::RunSpec;
 use crate::studies::parallel::in_parallel;
 use crate::studies::sweep::Stop;
-use fencepost_faults::FaultPlan;
+use fencepost_faults::{FaultPlan, Seed};
+use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Verdict, sha256};
 use std::ops::Range;
 
-/// How many units are taken at a time: a violation ends the work after at most so many.
-const CHUNK: usize = 64;
-/// How many slices the plans with so many faults are cut into at most.
-const SLICES: [usize; 3] = [1, 32, 64];
+/// How many units are taken at a time, by the number of faults of their plans: a violation ends the
+/// work after at most so many, and a checkpoint waits for at most so many.
+const CHUNK: [usize; 3] = [64, 64, 16];
 
 /// Who hears of the runs as they are made. Called from any thread.
 pub trait Progress: Sync {
     /// A run is done.
     fn run_done(&self, is_violated: bool);
+
+    /// Some units are done.
+    fn added(&self, ledger: &Ledger) {
+        let _ = ledger;
+    }
 }
 
 /// The plans of some bounds, ready to be run.
@@ -46,31 +54,9 @@ pub enum Answer {
     /// The first plan that breaks a rule; none with fewer faults does.
     Counterexample(Planned),
     /// No plan does.
-    Quiet(Quiet),
-    /// The work was stopped before its end.
-    Stopped(Sum),
-}
-
-/// All plans were run, and none broke a rule.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Quiet {
-    /// What the runs came to.
-    pub sum: Sum,
-    /// Parts of the work, in order.
-    pub slices: Vec<Slice>,
-}
-
-/// A part of the work, which can be done again by itself.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Slice {
-    /// How many faults its plans hold.
-    pub faults: usize,
-    /// Which units of those.
-    pub units: Range<usize>,
-    /// How many runs it took.
-    pub runs: u64,
-    /// SHA-256 over the digests of their histories, with their verdicts, in order.
-    pub digest: String,
+    Quiet(Ledger),
+    /// The work was stopped before its end; what is done by then.
+    Stopped(Ledger),
 }
 
 /// A plan that could not be run.
@@ -87,13 +73,15 @@ struct Done {
     sum: Sum,
     digest: String,
     found: Option<Planned>,
+    /// Whether it was stopped before its end.
+    is_cut: bool,
 }
 
-/// What came of several units, in order.
-enum Part {
+/// How some units ended.
+enum End {
+    Done,
+    Stopped,
     Found(Planned),
-    Stopped(Sum),
-    Done(Vec<(u64, String)>, Sum),
 }
 
 impl<'b> Exploration<'b> {
@@ -111,12 +99,13 @@ impl<'b> Exploration<'b> {
         stop: &Stop,
     ) -> Result<Exploration<'b>, FailedPlan> {
         let mut work = Exploration::unplaced(bounds, jobs);
-        work.place_all(stop)?;
+        work.place_all(Shard::WHOLE, stop)?;
         Ok(work)
     }
 
-    /// Places all first faults; not all of them if it is stopped.
-    pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
+    /// Places the first faults, those of other shards too where second ones are placed after them;
+    /// not all of them if it is stopped.
+    pub fn place_all(&mut self, shard: Shard, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.faults == 0 {
             return Ok(());
         }
@@ -127,19 +116,25 @@ impl<'b> Exploration<'b> {
         let scouts = scouts.into_iter().collect::<Result<Vec<Scout>, _>>()?;
         let units: Vec<(usize, &Site)> =
             numbers.iter().flat_map(|base| work.sites.iter().map(|site| (*base, site))).collect();
-        let placed = in_parallel(work.jobs, &units, |(base, site)| {
-            if stop.is_asked() {
-                return Ok((*base, Placed::default()));
+        let needed = if work.bounds.faults == 1 { own(shard, units.len()) } else { 0..units.len() };
+        let numbers: Vec<usize> = (0..units.len()).collect();
+        let placed = in_parallel(work.jobs, &numbers, |number| {
+            let (base, site) = units[*number];
+            if stop.is_asked() || !needed.contains(number) {
+                return Ok((base, Placed::default()));
             }
-            Ok((*base, work.place(*base, &calm, &scouts[*base], site)?))
+            Ok((base, work.place(base, &calm, &scouts[base], site)?))
         });
         self.singles = placed.into_iter().collect::<Result<_, _>>()?;
         Ok(())
     }
 
-    /// How many plans with one fault have been placed.
-    pub fn singles(&self) -> u64 {
-        self.singles.iter().map(|(_, placed)| placed.plans.len() as u64).sum()
+    /// How many runs a shard takes, now that its first faults are placed.
+    pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
+        let [bases, units, firsts] = self.units().map(|units| own(shard, units));
+        let singles = self.singles[units].iter().map(|(_, placed)| placed.plans.len() as u128);
+        let pairs = survey.runs[2].saturating_mul(firsts.len() as u128) / survey.runs[1].max(1);
+        Survey { runs: [bases.len() as u128, singles.sum(), pairs], ..*survey }
     }
 
     /// The run of a plan.
@@ -148,38 +143,33 @@ impl<'b> Exploration<'b> {
     }
 
     /// What the conditions of each base run are, in words.
-    pub fn conditions(&self) -> Vec<&str> {
-        self.bases.iter().map(|base| base.name.as_str()).collect()
+    pub fn conditions(&self) -> Vec<String> {
+        self.bases.iter().map(|base| base.name.clone()).collect()
     }
 
-    /// Runs every plan, until one breaks a rule or it is stopped.
-    pub fn explore(&self, progress: &dyn Progress, stop: &Stop) -> Result<Answer, FailedPlan> {
-        let mut quiet = Quiet { sum: Sum::default(), slices: Vec::new() };
-        for (faults, parts) in SLICES.iter().enumerate().take(usize::from(self.bounds.faults) + 1) {
-            let units = 0..self.units(faults);
-            match self.run(faults, units.clone(), progress, stop)? {
-                Part::Found(planned) => return Ok(Answer::Counterexample(planned)),
-                Part::Stopped(sum) => {
-                    quiet.sum.absorb(&sum);
-                    return Ok(Answer::Stopped(quiet.sum));
-                }
-                Part::Done(done, sum) => {
-                    quiet.sum.absorb(&sum);
-                    let slices = cut(units, *parts).into_iter();
-                    quiet.slices.extend(slices.map(|units| slice(faults, units, &done)));
+    /// Runs every plan of a shard that is not in the ledger yet, until one breaks a rule or it is
+    /// stopped. The ledger is one of [`Exploration::units`].
+    pub fn explore(
+        &self,
+        shard: Shard,
+        mut ledger: Ledger,
+        progress: &dyn Progress,
+        stop: &Stop,
+    ) -> Result<Answer, FailedPlan> {
+        for (faults, count) in self.units().into_iter().enumerate() {
+            let left = own(shard, count).filter(|unit| !ledger.has(faults, *unit));
+            let left: Vec<usize> = left.collect();
+            for chunk in left.chunks(CHUNK[faults]) {
+                let end = self.run(faults, chunk, &mut ledger, progress, stop)?;
+                progress.added(&ledger);
+                match end {
+                    End::Done => {}
+                    End::Found(planned) => return Ok(Answer::Counterexample(planned)),
+                    End::Stopped => return Ok(Answer::Stopped(ledger)),
                 }
             }
         }
-        Ok(Answer::Quiet(quiet))
-    }
-
-    /// The parts that the work is cut into: how many faults their plans hold, and which units.
-    pub(super) fn parts(&self) -> Vec<(usize, Range<usize>)> {
-        let of = |faults: usize| {
-            let parts = cut(0..self.units(faults), SLICES[faults]);
-            parts.into_iter().map(move |units| (faults, units))
-        };
-        (0..=usize::from(self.bounds.faults)).flat_map(of).collect()
+        Ok(Answer::Quiet(ledger))
     }
 
     /// Does a part of the work again. `None` if it is stopped, or if a plan of it breaks a rule.
@@ -189,61 +179,67 @@ impl<'b> Exploration<'b> {
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<Option<Slice>, FailedPlan> {
-        let end = part.units.end.min(self.units(part.faults));
-        let units = part.units.start.min(end)..end;
-        Ok(match self.run(part.faults, units.clone(), progress, stop)? {
-            Part::Done(done, _) => {
-                Some(Slice { units, ..slice(part.faults, 0..done.len(), &done) })
+        let mut ledger = Ledger::new(self.units());
+        let units: Vec<usize> = part.units.clone().collect();
+        for chunk in units.chunks(CHUNK[part.faults.min(2)]) {
+            match self.run(part.faults, chunk, &mut ledger, progress, stop)? {
+                End::Done => {}
+                End::Found(_) | End::Stopped => return Ok(None),
             }
-            Part::Found(_) | Part::Stopped(_) => None,
-        })
-    }
-
-    /// How many units the plans with so many faults make.
-    fn units(&self, faults: usize) -> usize {
-        match faults {
-            0 => self.bases.len(),
-            1 => self.singles.len(),
-            _ => self.singles() as usize,
         }
+        Ok(ledger.slices().next().cloned())
     }
 
-    /// Every plan with one fault, and the number of its base run.
-    fn first_faults(&self) -> Vec<(usize, &FaultPlan)> {
-        let plans = self.singles.iter().map(|(base, placed)| (*base, &placed.plans));
-        plans.flat_map(|(base, plans)| plans.iter().map(move |plan| (base, plan))).collect()
+    /// How many units the plans with no fault, one and two make.
+    pub fn units(&self) -> [usize; 3] {
+        let pairs = self.singles.iter().map(|(_, placed)| placed.plans.len()).sum();
+        let units = [self.bases.len(), self.singles.len(), pairs];
+        let is_asked = |faults: usize| faults <= usize::from(self.bounds.faults);
+        std::array::from_fn(|faults| if is_asked(faults) { units[faults] } else { 0 })
     }
 
-    /// Runs these units.
+    /// The plan with one fault of that number, and the number of its base run.
+    fn first_fault(&self, number: usize) -> (usize, &FaultPlan) {
+        let mut left = number;
+        for (base, placed) in &self.singles {
+            match placed.plans.get(left) {
+                Some(plan) => return (*base, plan),
+                None => left -= placed.plans.len(),
+            }
+        }
+        panic!("there are fewer than {number} plans with one fault")
+    }
+
+    /// Runs these units and enters those that were done, up to the first that found something.
     fn run(
         &self,
         faults: usize,
-        units: Range<usize>,
+        units: &[usize],
+        ledger: &mut Ledger,
         progress: &dyn Progress,
         stop: &Stop,
-    ) -> Result<Part, FailedPlan> {
-        let firsts = if faults == 2 { self.first_faults() } else { Vec::new() };
-        let (mut done, mut sum) = (Vec::new(), Sum::default());
-        let numbers: Vec<usize> = units.collect();
-        for chunk in numbers.chunks(CHUNK) {
-            let results = in_parallel(self.jobs, chunk, |unit| match faults {
-                0 => self.run_base(*unit, progress, stop),
-                1 => self.run_singles(*unit, progress, stop),
-                _ => self.run_pairs(firsts[*unit], progress, stop),
-            });
-            let results = results.into_iter().collect::<Result<Vec<Done>, _>>()?;
-            results.iter().for_each(|unit| sum.absorb(&unit.sum));
-            if stop.is_asked() {
-                return Ok(Part::Stopped(sum));
-            }
-            for unit in results {
-                if let Some(planned) = unit.found {
-                    return Ok(Part::Found(planned));
+    ) -> Result<End, FailedPlan> {
+        let results = in_parallel(self.jobs, units, |unit| match faults {
+            0 => self.run_base(*unit, progress, stop),
+            1 => self.run_singles(*unit, progress, stop),
+            _ => self.run_pairs(self.first_fault(*unit), progress, stop),
+        });
+        let mut end = End::Done;
+        for (number, unit) in units.iter().zip(results) {
+            let Done { sum, digest, found, is_cut } = unit?;
+            match found {
+                // Only if all before it are done it is the first.
+                Some(planned) if matches!(end, End::Done) => return Ok(End::Found(planned)),
+                _ if is_cut || found.is_some() => end = End::Stopped,
+                _ => {
+                    let is_new =
+                        ledger.enter(faults, *number, Unit { runs: sum.all_runs(), digest });
+                    debug_assert!(is_new, "no unit is run twice");
+                    ledger.add(&sum);
                 }
-                done.push((unit.sum.all_runs(), unit.digest));
             }
         }
-        Ok(Part::Done(done, sum))
+        Ok(end)
     }
 
     fn run_base(
@@ -253,7 +249,7 @@ impl<'b> Exploration<'b> {
         stop: &Stop,
     ) -> Result<Done, FailedPlan> {
         let calm = Placed { plans: vec![FaultPlan::default()], ..Placed::default() };
-        let mut unit = Unit::default();
+        let mut unit = Running::default();
         self.run_placed(base, &calm, &mut unit, progress, stop)?;
         Ok(unit.done())
     }
@@ -265,7 +261,7 @@ impl<'b> Exploration<'b> {
         stop: &Stop,
     ) -> Result<Done, FailedPlan> {
         let (base, placed) = &self.singles[unit];
-        let mut unit = Unit::default();
+        let mut unit = Running::default();
         self.run_placed(*base, placed, &mut unit, progress, stop)?;
         Ok(unit.done())
     }
@@ -276,8 +272,9 @@ impl<'b> Exploration<'b> {
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<Done, FailedPlan> {
-        let mut unit = Unit::default();
+        let mut unit = Running::default();
         if stop.is_asked() {
+            unit.is_cut = true;
             return Ok(unit.done());
         }
         let scout = self.scout(base, first)?;
@@ -293,13 +290,17 @@ impl<'b> Exploration<'b> {
         &self,
         base: usize,
         placed: &Placed,
-        unit: &mut Unit,
+        unit: &mut Running,
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<(), FailedPlan> {
         unit.sum.leave_out(placed.pruned);
         for plan in &placed.plans {
-            if unit.found.is_some() || stop.is_asked() {
+            if unit.found.is_some() {
+                break;
+            }
+            if stop.is_asked() {
+                unit.is_cut = true;
                 break;
             }
             let trial = trial(self.bounds, &self.bases[base], plan)
@@ -342,15 +343,17 @@ impl<'b> Exploration<'b> {
 
 /// A unit that is being run.
 #[derive(Default)]
-struct Unit {
+struct Running {
     sum: Sum,
     digests: String,
     found: Option<Planned>,
+    is_cut: bool,
 }
 
-impl Unit {
+impl Running {
     fn done(self) -> Done {
-        Done { sum: self.sum, digest: sha256(self.digests.as_bytes()), found: self.found }
+        let digest = sha256(self.digests.as_bytes());
+        Done { sum: self.sum, digest, found: self.found, is_cut: self.is_cut }
     }
 }
 
@@ -358,17 +361,8 @@ fn planned(base: usize, plan: &FaultPlan) -> Planned {
     Planned { base, plan: plan.clone() }
 }
 
-/// At most so many parts of about the same size, none of them empty.
-fn cut(units: Range<usize>, parts: usize) -> Vec<Range<usize>> {
-    let parts = parts.min(units.len());
-    let edge = |part: usize| units.start + units.len() * part / parts.max(1);
-    (0..parts).map(|part| edge(part)..edge(part + 1)).collect()
-}
-
-/// The slice that these units make.
-fn slice(faults: usize, units: Range<usize>, done: &[(u64, String)]) -> Slice {
-    let own = &done[units.clone()];
-    let digests: String = own.iter().map(|(_, digest)| digest.as_str()).collect();
-    let runs = own.iter().map(|(runs, _)| runs).sum();
-    Slice { faults, units, runs, digest: sha256(digests.as_bytes()) }
+/// The units of a shard.
+fn own(shard: Shard, units: usize) -> Range<usize> {
+    let own = shard.slice(SeedRange { from: Seed(0), to: Seed(units as u64) });
+    own.from.0 as usize..own.to.0 as usize
 }

@@ -1,0 +1,54 @@
+//! How an exploration without a counterexample ends: a certificate, or what was run without one.
+
+use crate::cli::options::view;
+use crate::cli::output::print;
+use crate::cli::{Failure, Outcome};
+use crate::studies::explore::certificate::certificate;
+use crate::studies::explore::partial::unfinished;
+use crate::studies::explore::{Bounds, Ledger};
+use fencepost_reports::documents::certificate::unfinished::{self as partial, Unfinished};
+use fencepost_reports::documents::certificate::{self, Certificate};
+use fencepost_reports::summary::sweep::Shard;
+
+/// What is explored.
+pub(super) struct Order<'o> {
+    pub(super) bounds: &'o Bounds,
+    pub(super) conditions: Vec<String>,
+    pub(super) shard: Shard,
+}
+
+impl Order<'_> {
+    /// What was run, as a document that says that it is partial.
+    pub(super) fn partial(&self, ledger: &Ledger, reason: &str) -> serde_json::Result<Unfinished> {
+        unfinished(self.bounds, &self.conditions, (self.shard, ledger), reason).sealed()
+    }
+
+    /// Prints the certificate of what was run, or, if none can be given, what was run. `cut_short`
+    /// says why it is not all that was asked for.
+    pub(super) fn conclude(
+        &self,
+        ledger: &Ledger,
+        cut_short: Option<&str>,
+        format: &str,
+    ) -> Result<Outcome, Failure> {
+        let is_whole = ledger.is_whole();
+        if is_whole && ledger.sum().valid > 0 {
+            let written = certificate(self.bounds, &self.conditions, ledger);
+            let written = Certificate::sealed(written).map_err(Failure::wrong)?;
+            let view = view(certificate::VIEWS, format)?;
+            print(&view.write(&written).map_err(Failure::wrong)?)?;
+            return Ok(Outcome::AsExpected);
+        }
+        let Shard { index, count } = self.shard;
+        let shard = format!("only shard {index} of {count} was run: fencepost merge adds them up");
+        let (reason, outcome) = match cut_short {
+            _ if is_whole => ("no run exercised the lock", Outcome::Unknown),
+            Some(reason) => (reason, Outcome::Unknown),
+            None => (shard.as_str(), Outcome::AsExpected),
+        };
+        let partial = self.partial(ledger, reason).map_err(Failure::wrong)?;
+        let view = view(partial::VIEWS, format)?;
+        print(&view.write(&partial).map_err(Failure::wrong)?)?;
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,30 @@
+//! `fencepost merge` of explorations: shards, and what was done before a stop, become a certificate
+//! once nothing is missing.
+
+use super::conclude::Order;
+use crate::cli::arguments::MergeArguments;
+use crate::cli::{Failure, Outcome};
+use crate::studies::explore::partial::merge;
+use fencepost_reports::documents::certificate::read_unfinished;
+use fencepost_reports::summary::sweep::{Gaps, Shard};
+
+/// Adds up explorations. Exit status 3 if something is missing, which `--partial` allows.
+pub(crate) fn merge_explorations(
+    arguments: &MergeArguments,
+    texts: &[String],
+    gaps: Gaps,
+) -> Result<Outcome, Failure> {
+    if arguments.expect.is_some() {
+        return Err(Failure::wrong("--expect: expected sweeps, not explorations"));
+    }
+    let read =
+        arguments.files.iter().zip(texts).map(|(path, text)| {
+            read_unfinished(text).map_err(|error| Failure::content(path, error))
+        });
+    let partials = read.collect::<Result<Vec<_>, _>>()?;
+    let merged = merge(&partials, gaps);
+    let merged = merged.map_err(|(place, why)| Failure::content(&arguments.files[place], why))?;
+    let order =
+        Order { bounds: &merged.bounds, conditions: merged.conditions, shard: Shard::WHOLE };
+    order.conclude(&merged.ledger, Some("some units are missing"), &arguments.format)
+}

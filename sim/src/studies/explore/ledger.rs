@@ -1,0 +1,276 @@
+//! What has been run so far: a digest for each slice of the work that is whole, and one for each
+//! unit of the slices that are not. A shard, an interrupted exploration, a checkpoint and a
+//! certificate are the same ledger, filled to different degrees.
+
+use super::sum::Sum;
+use fencepost_reports::sha256;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// How many slices the plans with so many faults are cut into at most.
+const SLICES: [usize; 3] = [1, 32, 64];
+
+/// A part of the work, which can be done again by itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Slice {
+    /// How many faults its plans hold.
+    pub faults: usize,
+    /// Which units of those.
+    pub units: Range<usize>,
+    /// How many runs it took.
+    pub runs: u64,
+    /// SHA-256 over the digests of its units, in order.
+    pub digest: String,
+}
+
+/// What came of a unit: no plan of it breaks a rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unit {
+    /// How many runs it took.
+    pub runs: u64,
+    /// SHA-256 over the digests of its histories, with their verdicts, in order.
+    pub digest: String,
+}
+
+/// A unit that is in two ledgers which were to be added up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Twice {
+    /// How many faults its plans hold.
+    pub faults: usize,
+    /// Which.
+    pub unit: usize,
+}
+
+/// What has been run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ledger {
+    /// How many units the plans with no fault, one and two make.
+    units: [usize; 3],
+    /// What the runs came to.
+    sum: Sum,
+    /// Every part of the work, in order: how many faults, which units, and what came of them.
+    parts: Vec<(usize, Range<usize>, Part)>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Part {
+    Loose(BTreeMap<usize, Unit>),
+    Whole(Slice),
+}
+
+impl Ledger {
+    /// Nothing has been run of so many units.
+    pub fn new(units: [usize; 3]) -> Ledger {
+        let part = |(faults, range)| (faults, range, Part::Loose(BTreeMap::new()));
+        Ledger { units, sum: Sum::default(), parts: parts(units).into_iter().map(part).collect() }
+    }
+
+    /// How many units there are, by the number of faults of their plans.
+    pub fn units(&self) -> [usize; 3] {
+        self.units
+    }
+
+    /// What the runs came to.
+    pub fn sum(&self) -> &Sum {
+        &self.sum
+    }
+
+    /// Whether everything was run.
+    pub fn is_whole(&self) -> bool {
+        !self.parts.is_empty() && self.slices().count() == self.parts.len()
+    }
+
+    /// The slices that are whole, in order.
+    pub fn slices(&self) -> impl Iterator<Item = &Slice> {
+        self.parts.iter().filter_map(|(_, _, part)| match part {
+            Part::Whole(slice) => Some(slice),
+            Part::Loose(_) => None,
+        })
+    }
+
+    /// The units of slices that are not whole, in order: the number of faults, which, and what came
+    /// of it.
+    pub fn loose(&self) -> impl Iterator<Item = (usize, usize, &Unit)> {
+        self.parts.iter().flat_map(|(faults, _, part)| {
+            let loose = match part {
+                Part::Loose(loose) => Some(loose),
+                Part::Whole(_) => None,
+            };
+            loose.into_iter().flatten().map(|(number, unit)| (*faults, *number, unit))
+        })
+    }
+
+    /// The first units that were not run, and how many faults their plans hold.
+    pub fn missing(&self) -> Option<(usize, Range<usize>)> {
+        self.parts.iter().find_map(|(faults, range, part)| match part {
+            Part::Whole(_) => None,
+            Part::Loose(loose) => {
+                let from = range.clone().find(|unit| !loose.contains_key(unit))?;
+                let to = loose.range(from..).next().map_or(range.end, |(unit, _)| *unit);
+                Some((*faults, from..to))
+            }
+        })
+    }
+
+    /// Whether a unit was run.
+    pub(super) fn has(&self, faults: usize, unit: usize) -> bool {
+        self.part(faults, unit).is_some_and(|place| match &self.parts[place].2 {
+            Part::Whole(_) => true,
+            Part::Loose(loose) => loose.contains_key(&unit),
+        })
+    }
+
+    /// Enters what came of a unit; false if there is no such unit, or it was run before.
+    #[must_use]
+    pub(super) fn enter(&mut self, faults: usize, number: usize, unit: Unit) -> bool {
+        let Some(place) = self.part(faults, number) else { return false };
+        let (_, range, part) = &mut self.parts[place];
+        let Part::Loose(loose) = part else { return false };
+        let is_new = loose.insert(number, unit).is_none();
+        if loose.len() == range.len() {
+            *part = Part::Whole(slice(faults, range.clone(), loose.values()));
+        }
+        is_new
+    }
+
+    /// Enters a slice; false if the work is not cut like that, or some of it was run before.
+    #[must_use]
+    pub(super) fn enter_slice(&mut self, slice: Slice) -> bool {
+        let Some(place) = self.part(slice.faults, slice.units.start) else { return false };
+        let (_, range, part) = &mut self.parts[place];
+        let is_new = *range == slice.units && *part == Part::Loose(BTreeMap::new());
+        if is_new {
+            *part = Part::Whole(slice);
+        }
+        is_new
+    }
+
+    /// Counts the runs of what is entered.
+    pub(super) fn add(&mut self, sum: &Sum) {
+        self.sum.absorb(sum);
+    }
+
+    /// Adds up what two ledgers of the same work hold.
+    pub(super) fn absorb(&mut self, other: &Ledger) -> Result<(), Twice> {
+        for slice in other.slices() {
+            let unit = slice.units.clone().find(|unit| self.has(slice.faults, *unit));
+            let unit = unit.unwrap_or(slice.units.start);
+            if !self.enter_slice(slice.clone()) {
+                return Err(Twice { faults: slice.faults, unit });
+            }
+        }
+        for (faults, number, unit) in other.loose() {
+            if !self.enter(faults, number, unit.clone()) {
+                return Err(Twice { faults, unit: number });
+            }
+        }
+        self.add(&other.sum);
+        Ok(())
+    }
+
+    /// The part that a unit is in.
+    fn part(&self, faults: usize, unit: usize) -> Option<usize> {
+        let is_before =
+            |(level, range, _): &(usize, Range<usize>, Part)| (*level, range.end) <= (faults, unit);
+        let place = self.parts.partition_point(is_before);
+        let (level, range, _) = self.parts.get(place)?;
+        (*level == faults && range.contains(&unit)).then_some(place)
+    }
+}
+
+/// The parts that the work is cut into: how many faults their plans hold, and which units.
+pub(super) fn parts(units: [usize; 3]) -> Vec<(usize, Range<usize>)> {
+    let of = |faults: usize| {
+        let parts = cut(0..units[faults], SLICES[faults]);
+        parts.into_iter().map(move |units| (faults, units))
+    };
+    (0..units.len()).flat_map(of).collect()
+}
+
+/// At most so many parts of about the same size, none of them empty.
+fn cut(units: Range<usize>, parts: usize) -> Vec<Range<usize>> {
+    let parts = parts.min(units.len());
+    let edge = |part: usize| units.start + units.len() * part / parts.max(1);
+    (0..parts).map(|part| edge(part)..edge(part + 1)).collect()
+}
+
+/// The slice that these units make.
+pub(super) fn slice<'u>(
+    faults: usize,
+    range: Range<usize>,
+    units: impl Iterator<Item = &'u Unit>,
+) -> Slice {
+    let (mut runs, mut digests) = (0, String::new());
+    for unit in units {
+        runs += unit.runs;
+        digests.push_str(&unit.digest);
+    }
+    Slice { faults, units: range, runs, digest: sha256(digests.as_bytes()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNITS: [usize; 3] = [2, 70, 0];
+
+    fn unit(number: usize) -> Unit {
+        Unit { runs: number as u64, digest: format!("{number:064}") }
+    }
+
+    fn of(units: impl Iterator<Item = (usize, usize)>) -> Ledger {
+        let mut ledger = Ledger::new(UNITS);
+        for (faults, number) in units {
+            assert!(ledger.enter(faults, number, unit(number)));
+            ledger.add(&Sum { valid: 1, ..Sum::default() });
+        }
+        ledger
+    }
+
+    fn all() -> impl Iterator<Item = (usize, usize)> {
+        (0..2).map(|unit| (0, unit)).chain((0..70).map(|unit| (1, unit)))
+    }
+
+    #[test]
+    fn the_order_of_entries_and_the_cut_into_ledgers_do_not_matter() {
+        let whole = of(all());
+        assert!(whole.is_whole() && whole.loose().next().is_none() && whole.missing().is_none());
+        assert_eq!(whole.slices().count(), 33);
+        let mut backwards: Vec<_> = all().collect();
+        backwards.reverse();
+        assert_eq!(of(backwards.into_iter()), whole);
+        for edge in 0..72 {
+            let (mut one, other) = (of(all().take(edge)), of(all().skip(edge)));
+            assert_eq!(one.absorb(&other), Ok(()));
+            assert_eq!(one, whole, "cut at {edge}");
+        }
+        let (mut even, odd) = (of(all().step_by(2)), of(all().skip(1).step_by(2)));
+        assert_eq!(even.slices().count(), 0, "no slice is whole");
+        even.absorb(&odd).unwrap();
+        assert_eq!(even, whole);
+    }
+
+    #[test]
+    fn what_is_missing_or_there_twice_is_named() {
+        let some = |from, to| all().filter(move |(_, unit)| !(from..to).contains(unit));
+        assert_eq!(of(some(40, 41)).missing(), Some((1, 40..41)));
+        assert_eq!(of(some(2, 70)).missing(), Some((1, 2..4)), "of the first slice");
+        assert!(!of(some(40, 41)).is_whole() && !Ledger::new([0; 3]).is_whole());
+        let mut ledger = of(some(41, 70));
+        assert_eq!(ledger.absorb(&of(some(0, 40))), Err(Twice { faults: 1, unit: 40 }));
+        let mut ledger = of(some(50, 51));
+        assert!(ledger.absorb(&of(all())).is_err());
+    }
+
+    #[test]
+    fn no_unit_is_entered_twice_and_none_that_there_is_not() {
+        let mut ledger = of(all().take(10));
+        assert!(!ledger.enter(0, 0, unit(0)), "it is in a slice that is whole");
+        assert!(!ledger.enter(1, 7, unit(7)), "it was entered");
+        assert!(!ledger.enter(1, 70, unit(70)) && !ledger.enter(2, 0, unit(0)));
+        let slice = |units| Slice { faults: 1, units, runs: 1, digest: String::new() };
+        assert!(!ledger.enter_slice(slice(40..41)), "the work is not cut like that");
+        let range = parts(UNITS).pop().unwrap().1;
+        assert!(ledger.enter_slice(slice(range.clone())) && !ledger.enter_slice(slice(range)));
+    }
+}
