@@ -2,6 +2,7 @@
 
 mod end;
 mod signals;
+mod used;
 mod wake;
 
 pub(crate) use end::Turn;
@@ -9,7 +10,8 @@ pub(crate) use end::Turn;
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind};
 use crate::interface::{
-    CallMade, Channel, Clocks, Ending, Launch, News, Output, Request, SocketId, StartError,
+    CallMade, Channel, Clocks, Ending, FilesUsed, Launch, News, Output, Request, SocketId,
+    StartError,
 };
 use crate::process::{Blocked, Deadline, Interest, Number, Process, State, Thread};
 use crate::start::start;
@@ -18,6 +20,7 @@ use crate::sys::spawn::stay_on_one_core;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// What a call costs in virtual time, so that loops that wait for time to pass come to an end.
@@ -36,6 +39,12 @@ const LOG_MAX: usize = 4_000_000;
 /// Whether a program could be started, without starting it.
 pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
+}
+
+/// The file of a program's name: as a shell finds it in these folders (`PATH`), or from this folder
+/// on if the name is a path.
+pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
+    crate::start::find(name, folder, folders)
 }
 
 /// The name of a system call, for messages.
@@ -67,6 +76,7 @@ pub struct Group {
     pub(crate) output_dropped: usize,
     pub(crate) log: Vec<CallMade>,
     pub(crate) preempted: u32,
+    pub(crate) used: FilesUsed,
     pub(crate) waits: u64,
     pub(crate) ending: Option<Ending>,
 }
@@ -99,6 +109,7 @@ impl Group {
             output_dropped: 0,
             log: Vec::new(),
             preempted: 0,
+            used: FilesUsed::default(),
             waits: 0,
             ending: None,
         };

@@ -1,6 +1,6 @@
 //! What a driver and a group of processes say to each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
@@ -149,6 +149,16 @@ pub struct Output {
     pub monotonic_us: u64,
     /// What.
     pub bytes: Vec<u8>,
+}
+
+/// The files that a group ran, and those that it opened only to read, as far as they are kept: by
+/// the paths that lead to them on this machine. Some may not be there.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FilesUsed {
+    /// What became a process.
+    pub executed: BTreeSet<PathBuf>,
+    /// What was opened to be read.
+    pub opened: BTreeSet<PathBuf>,
 }
 
 /// One call at which a thread was stopped, to compare two runs.

@@ -48,7 +48,8 @@ mod start;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod sys;
 
-pub use group::{Group, check, name_of_call};
+pub use group::{Group, check, find_program, name_of_call};
 pub use interface::{
-    CallMade, Channel, Clocks, Ending, Launch, News, Output, Request, SocketId, StartError, Step,
+    CallMade, Channel, Clocks, Ending, FilesUsed, Launch, News, Output, Request, SocketId,
+    StartError, Step,
 };

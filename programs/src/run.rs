@@ -259,6 +259,7 @@ impl Group {
             self.ending = Some(Ending::NotEmulated(self.described(number, &why)));
             return Turn::IsOver;
         }
+        self.notes_executed(name);
         let process = self.process_mut(name);
         process.memory = Memory(tracee.0);
         process.scratch = None;

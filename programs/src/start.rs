@@ -27,21 +27,21 @@ pub(crate) fn start(launch: &Launch) -> Result<Tracee, StartError> {
 
 /// The file of the program of a launch.
 pub(crate) fn find_program(launch: &Launch) -> Result<PathBuf, StartError> {
-    find(launch.command.first().ok_or(StartError::Empty)?, launch)
+    let name = launch.command.first().ok_or(StartError::Empty)?;
+    let folders = launch.environment.get("PATH").map_or("", String::as_str);
+    find(name, &launch.folder, folders)
 }
 
 /// The file of a program, as a shell finds it.
-fn find(name: &str, launch: &Launch) -> Result<PathBuf, StartError> {
+pub(crate) fn find(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     if name.contains('/') {
-        let path = launch.folder.join(name);
+        let path = folder.join(name);
         return match (path.is_file(), is_executable(&path)) {
             (true, true) => Ok(path),
             (true, false) => Err(StartError::NotExecutable(name.to_owned())),
             (false, _) => Err(StartError::NotFound(name.to_owned())),
         };
     }
-    let folders = launch.environment.get("PATH").cloned().unwrap_or_default();
-    let mut paths =
-        folders.split(':').map(|folder| launch.folder.join(Path::new(folder)).join(name));
+    let mut paths = folders.split(':').map(|one| folder.join(Path::new(one)).join(name));
     paths.find(|path| is_executable(path)).ok_or_else(|| StartError::NotFound(name.to_owned()))
 }

@@ -1,9 +1,15 @@
 //! What there is where programs cannot be traced: an error that says so.
 
-use crate::interface::{CallMade, Clocks, Launch, News, Output, StartError, Step};
+use crate::interface::{CallMade, Clocks, FilesUsed, Launch, News, Output, StartError, Step};
+use std::path::{Path, PathBuf};
 
 /// Always [`StartError::Unsupported`].
 pub fn check(_: &Launch) -> Result<(), StartError> {
+    Err(StartError::Unsupported)
+}
+
+/// Always [`StartError::Unsupported`].
+pub fn find_program(_: &str, _: &Path, _: &str) -> Result<PathBuf, StartError> {
     Err(StartError::Unsupported)
 }
 
@@ -48,6 +54,11 @@ impl Group {
 
     /// Never called.
     pub fn preempted(&self) -> u32 {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn files_used(&self) -> &FilesUsed {
         match self.0 {}
     }
 }

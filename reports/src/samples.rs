@@ -2,6 +2,7 @@
 
 use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;
+use crate::record::programs::Ran;
 use crate::record::story::Story;
 use crate::summary::facts::{RunContext, RunFacts};
 use crate::summary::report::{self, Nearby, OnThisPlan, Remedy, Report, RunReport, Tool};
@@ -121,6 +122,7 @@ pub(crate) fn facts(story: Story) -> RunFacts {
         expected: expected(&header.client, &header.fault, conditions),
         lengths: BTreeMap::new(),
         programs: Vec::new(),
+        ran: Ran::default(),
         failure: None,
         replay: format!("fencepost replay out/{}-{}-7.json", header.client, header.fault),
     };

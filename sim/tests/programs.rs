@@ -125,7 +125,12 @@ fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
 }
 
 /// Runs a worker twice under every fault: the same history and the same calls, and it worked.
-fn repeats_itself(name: &str, make: fn(&Path) -> Option<Program>) {
+/// These files and versions are told each time.
+fn repeats_itself(
+    (name, make): (&str, fn(&Path) -> Option<Program>),
+    files: &[&str],
+    versions: &[&str],
+) {
     let folder = tempfile::tempdir().unwrap();
     let Some(program) = make(folder.path()) else {
         eprintln!("skipped: {name} is not installed");
@@ -138,6 +143,12 @@ fn repeats_itself(name: &str, make: fn(&Path) -> Option<Program>) {
         let same = first.programs.iter().zip(&second.programs).all(|(a, b)| a.calls == b.calls);
         let lives = || format!("{name} under {fault}: {:?}, {:?}", facts.programs, again.programs);
         assert!(same && first.programs.len() == second.programs.len(), "{}", lives());
+        assert_eq!(facts.ran, again.ran, "{name} under {fault}");
+        let is_recorded = |file: &str| facts.ran.files.keys().any(|ran| ran.ends_with(file));
+        assert!(files.iter().all(|file| is_recorded(file)), "{name}: {:?}", facts.ran);
+        let has_version =
+            |name: &&str| facts.ran.versions.keys().any(|told| told.starts_with(*name));
+        assert!(versions.iter().all(has_version), "{name}: {:?}", facts.ran.versions);
         assert!(facts.acquisitions >= 6, "{name} under {fault}: {:?}", facts.programs);
         if *fault == "none" {
             assert_eq!(facts.verdict, Verdict::Valid, "{:?}", facts.programs);
@@ -148,37 +159,37 @@ fn repeats_itself(name: &str, make: fn(&Path) -> Option<Program>) {
 
 #[test]
 fn static_c_repeats_itself_under_faults() {
-    repeats_itself("cc -static", plain_c);
+    repeats_itself(("cc -static", plain_c), &["/plain-c"], &[]);
 }
 
 #[test]
 fn rust_repeats_itself_under_faults() {
-    repeats_itself("rustc", plain_rust);
+    repeats_itself(("rustc", plain_rust), &["/plain-rust"], &[]);
 }
 
 #[test]
 fn go_with_redigo_repeats_itself_under_faults() {
-    repeats_itself("go with redigo", redigo);
+    repeats_itself(("go with redigo", redigo), &["/redigo"], &["go"]);
 }
 
 #[test]
 fn java_repeats_itself_under_faults() {
-    repeats_itself("javac", plain_java);
+    repeats_itself(("javac", plain_java), &["/Plain.class"], &["java"]);
 }
 
 #[test]
 fn redis_py_repeats_itself_under_faults() {
-    repeats_itself("redis-py", redis_py);
+    repeats_itself(("redis-py", redis_py), &["/redis_py.py"], &["python", "redis"]);
 }
 
 #[test]
 fn ioredis_repeats_itself_under_faults() {
-    repeats_itself("ioredis", ioredis);
+    repeats_itself(("ioredis", ioredis), &["/ioredis.js"], &["node", "ioredis"]);
 }
 
 #[test]
 fn a_shell_script_with_redis_cli_repeats_itself_under_faults() {
-    repeats_itself("redis-cli", redis_cli);
+    repeats_itself(("redis-cli", redis_cli), &["/redis_cli.sh", "/redis-cli"], &[]);
 }
 
 /// A trap for a reply is moved to the instant at which a command of the program arrives.

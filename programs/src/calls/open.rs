@@ -20,7 +20,11 @@ impl Group {
         }
         let other = self.other_path(&path);
         Some(match other {
-            None => Outcome::Native,
+            None => {
+                let folder = if place == 1 { call.arguments[0] as i32 } else { libc::AT_FDCWD };
+                self.notes_opened(call, folder, &path, call.arguments[place + 1]);
+                Outcome::Native
+            }
             Some(other) => self.open_other(call, place, &other),
         })
     }

@@ -3,6 +3,7 @@
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One life of a program: from a start of its host to a crash, its own end, or the end of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -25,10 +26,32 @@ pub struct ProgramReport {
     /// How many bytes it printed beyond what is kept.
     #[serde(default)]
     pub output_dropped: u64,
+    /// At how many system calls its threads were stopped.
+    #[serde(default)]
+    pub calls: u64,
     /// How often a thread had to be interrupted because it used the processor for long while others
     /// waited; such a run may not be reproducible.
     #[serde(default)]
     pub preempted: u32,
+}
+
+/// What the processes of a run were made of: the code that they ran, and what it calls itself.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Ran {
+    /// SHA-256, in hex, of the files that were executed and of those outside the system's folders
+    /// that were read as code, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+    /// The versions of interpreters and of packages, as far as they tell one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub versions: BTreeMap<String, String>,
+}
+
+impl Ran {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.versions.is_empty()
+    }
 }
 
 /// A line that a program printed.

@@ -11,7 +11,7 @@ use crate::judge::finding::Kind;
 use crate::judge::timeline::{Outcome, Timeline};
 use crate::record::digest::digest;
 use crate::record::history::{Action, History, What};
-use crate::record::programs::ProgramReport;
+use crate::record::programs::{ProgramReport, Ran};
 use crate::summary::report::{Latencies, Latency, StorageTally, TimelineEntry};
 use crate::summary::verdict::{Judgement, Verdict, judge_timeline};
 use crate::summary::violation::Violation;
@@ -31,6 +31,8 @@ pub struct RunContext {
     pub lengths: BTreeMap<String, String>,
     /// What the user's own programs printed and how they ended, if the lock is in such.
     pub programs: Vec<ProgramReport>,
+    /// What these programs were made of.
+    pub ran: Ran,
     /// Why these programs did not do what they were to do, if so: then finding nothing means
     /// nothing.
     pub failure: Option<String>,
@@ -61,17 +63,23 @@ pub struct RunFacts {
     pub violations: Vec<Violation>,
     pub timeline: Vec<TimelineEntry>,
     pub programs: Vec<ProgramReport>,
+    pub ran: Ran,
     /// The one command that shows the run again.
     pub replay: String,
 }
 
 impl RunFacts {
+    /// Whether a program of the user's own failed by itself.
+    pub fn has_failed(&self) -> bool {
+        self.programs.iter().any(|life| life.failed)
+    }
+
     /// Judges a history, and counts what it holds.
     pub fn new(history: &History, context: RunContext) -> RunFacts {
         let timeline = Timeline::new(history);
         let Judgement { verdict, violations } = judge_timeline(&timeline);
         let verdict = match (verdict, context.failure) {
-            (Verdict::Valid, Some(reason)) => Verdict::Unknown { reason },
+            (Verdict::Valid | Verdict::Unknown { .. }, Some(reason)) => Verdict::Unknown { reason },
             (verdict, _) => verdict,
         };
         let count = |wanted: fn(&What) -> bool| {
@@ -96,6 +104,7 @@ impl RunFacts {
             timeline: shown::timeline(&timeline, &violations),
             violations,
             programs: context.programs,
+            ran: context.ran,
             replay: context.replay,
         }
     }
@@ -170,6 +179,7 @@ mod tests {
             expected: None,
             lengths: BTreeMap::new(),
             programs: Vec::new(),
+            ran: Ran::default(),
             failure: None,
             replay: "fencepost replay report.json".to_owned(),
         }
@@ -187,7 +197,10 @@ mod tests {
         };
         let reason = "client-1 exited with status 1".to_owned();
         assert_eq!(facts(samples::quiet()).verdict, Verdict::Valid);
-        assert_eq!(of(samples::quiet()), Verdict::Unknown { reason });
+        assert_eq!(of(samples::quiet()), Verdict::Unknown { reason: reason.clone() });
+        // That it exercised too little says less.
+        assert!(matches!(facts(samples::lonely()).verdict, Verdict::Unknown { .. }));
+        assert_eq!(of(samples::lonely()), Verdict::Unknown { reason });
         assert_eq!(of(samples::paused_holder()), Verdict::Violated);
     }
 

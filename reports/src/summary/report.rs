@@ -6,7 +6,7 @@
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;
 use crate::record::history::{History, What};
-use crate::record::programs::ProgramReport;
+use crate::record::programs::{ProgramReport, Ran};
 use crate::record::trace::Trace;
 use crate::summary::expectation::Expectation;
 use crate::summary::verdict::Verdict;
@@ -106,6 +106,9 @@ pub struct RunReport {
     /// What the user's own programs printed and how they ended, if the lock is in such.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramReport>,
+    /// What these programs were made of.
+    #[serde(default, skip_serializing_if = "Ran::is_empty")]
+    pub ran: Ran,
     /// The first system call in which two runs of the same programs differed, if they did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible: Option<String>,

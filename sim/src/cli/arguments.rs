@@ -326,6 +326,10 @@ pub(crate) struct ReplayArguments {
     /// Run the minimal plans instead; each must show its violation again.
     #[arg(long)]
     pub(crate) minimal: bool,
+    /// Run programs whose files changed since the report, too: as they are now. Their histories are
+    /// not compared with the report's.
+    #[arg(long)]
+    pub(crate) allow_changed: bool,
     /// Tell everything about each violation, not only the first screen.
     #[arg(long, short)]
     pub(crate) verbose: bool,

@@ -12,6 +12,7 @@ use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
 use fencepost_reports::show::format::{FORMATS, Format, OfSweeps, format_named};
 use fencepost_reports::show::view::View;
+use std::path::Path;
 use std::rc::Rc;
 
 /// Every lock under every combination of faults that was asked for.
@@ -56,17 +57,15 @@ impl Options {
 }
 
 /// The programs that were asked for. Each can be started.
-fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Failure> {
+pub(crate) fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Failure> {
+    let folder = arguments.cwd.as_deref().unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().map_err(|error| Failure::content(folder, error))?;
     let mut all: Vec<Program> = Vec::new();
     for text in &arguments.program {
-        let mut program = Program::parse(text).map_err(Failure::wrong)?;
+        let mut program = Program::parse_in(text, &folder).map_err(Failure::wrong)?;
         program.deployment = arguments.program_deployment;
         if let Some(key) = &arguments.lock_key {
             program.lock_key.clone_from(key);
-        }
-        if let Some(folder) = &arguments.cwd {
-            let folder = folder.canonicalize().map_err(|error| Failure::content(folder, error))?;
-            program.folder = folder.display().to_string();
         }
         for variable in &arguments.env {
             let (name, value) = variable.split_once('=').ok_or_else(|| {
@@ -74,6 +73,7 @@ fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Failure> {
             })?;
             program.environment.insert(name.to_owned(), value.to_owned());
         }
+        program.files = program.hashes();
         crate::hosts::programs::check(&program).map_err(Failure::wrong)?;
         if all.iter().any(|known| known.name == program.name) || find(&program.name).is_some() {
             let name = &program.name;

@@ -2,11 +2,12 @@
 
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};
-use super::output::{page, print};
+use super::output::{page, print, tell};
 use super::read::report_in;
 use super::run::run_for;
 use super::{Failure, Outcome};
 use crate::Engine;
+use crate::hosts::programs::{InvalidProgram, ran};
 use crate::run::RunSpec;
 use crate::run::verdicts::{Findings, recordings, report};
 use crate::setup::lengths::with_stated;
@@ -21,12 +22,18 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;
     let recorded = report_in(path)?;
-    let scenario = Rc::new(scenario_of(path, &recorded)?);
+    let mut scenario = scenario_of(path, &recorded)?;
+    let compared = compared(&recorded, &scenario, arguments.allow_changed)?;
+    if arguments.allow_changed {
+        scenario.programs.iter_mut().for_each(|program| program.files = program.hashes());
+    }
+    let scenario = Rc::new(scenario);
     let mut runs = Vec::with_capacity(recorded.runs.len());
-    for run in &recorded.runs {
+    for (run, is_compared) in recorded.runs.iter().zip(compared) {
+        let again = Again { path, recorded: &recorded, run, scenario: &scenario, is_compared };
         match arguments.minimal {
-            false => runs.push(replay_run(path, &recorded, run, &scenario, format)?),
-            true => runs.extend(replay_minimal(path, &recorded, run, &scenario, format)?),
+            false => runs.push(again.replay(format)?),
+            true => runs.extend(again.replay_minimal(format)?),
         }
     }
     let replayed = report(recorded.seed, Engine::Turmoil, &scenario, runs);
@@ -36,50 +43,99 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::of_runs(&replayed.runs))
 }
 
-/// The plan of a run.
-fn replay_run(
-    path: &Path,
+/// Whether the histories of the report's runs can be demanded of their replays: not if the program
+/// is another by now. That is a failure, unless it is allowed.
+fn compared(
     recorded: &Report,
-    run: &RunReport,
-    scenario: &Rc<Scenario>,
-    format: &Format,
-) -> Result<RunReport, Failure> {
-    let spec = spec_of(path, recorded, run, scenario)?;
-    let shown_by = run.violations.first().map(|violation| violation.replay.clone());
-    replay_spec(path, &spec, (&run.history_digest, shown_by), format)
+    scenario: &Scenario,
+    allow_changed: bool,
+) -> Result<Vec<bool>, Failure> {
+    let mut all = Vec::with_capacity(recorded.runs.len());
+    for run in &recorded.runs {
+        let unchanged = unchanged(run, scenario);
+        all.push(unchanged.is_ok());
+        match unchanged {
+            Err(changed) if !allow_changed => return Err(Failure::wrong(changed)),
+            Err(InvalidProgram::Changed { name, file }) => tell(format_args!(
+                "note: program '{name}': {file} changed since the report: the histories are not \
+                 compared"
+            )),
+            _ => {}
+        }
+    }
+    Ok(all)
 }
 
-/// The minimal plan of each violation of a run that has one.
-fn replay_minimal(
-    path: &Path,
-    recorded: &Report,
-    run: &RunReport,
-    scenario: &Rc<Scenario>,
-    format: &Format,
-) -> Result<Vec<RunReport>, Failure> {
-    let mut replayed = Vec::new();
-    for violation in &run.violations {
-        let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
-            continue;
-        };
-        let (processes, cycles) = (minimal.processes, minimal.cycles);
-        let whole = spec_of(path, recorded, run, scenario)?;
-        let scenario = Rc::new(Scenario { processes, cycles, ..(*whole.scenario).clone() });
-        scenario
-            .validate()
-            .map_err(|error| Failure::content(path, format!("minimal_run: {error}")))?;
-        let spec = RunSpec { plan: plan.clone(), scenario, ..whole };
-        let report = replay_spec(path, &spec, (&minimal.history_digest, None), format)?;
-        let id = &violation.violation.id;
-        if report.violations.iter().all(|shown| shown.violation.id != *id) {
-            let (path, client) = (path.display(), &run.client);
-            return Err(Failure::Mismatch(format!(
-                "{path}: client {client}: the minimal plan of {id} does not show it"
-            )));
-        }
-        replayed.push(report);
+/// Whether the program of a run, if its lock is in one, is what the report says.
+pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), InvalidProgram> {
+    let program = scenario.programs.iter().find(|program| program.name == run.client);
+    program.map_or(Ok(()), |program| ran::unchanged(program, &run.ran))
+}
+
+/// A run of a report that is made again.
+struct Again<'r> {
+    path: &'r Path,
+    recorded: &'r Report,
+    run: &'r RunReport,
+    scenario: &'r Rc<Scenario>,
+    /// Whether it has to come out as the report says.
+    is_compared: bool,
+}
+
+impl Again<'_> {
+    fn spec(&self) -> Result<RunSpec, Failure> {
+        spec_of(self.path, self.recorded, self.run, self.scenario)
     }
-    Ok(replayed)
+
+    /// The plan of the run.
+    fn replay(&self, format: &Format) -> Result<RunReport, Failure> {
+        let shown_by = self.run.violations.first().map(|violation| violation.replay.clone());
+        self.replay_spec(&self.spec()?, (&self.run.history_digest, shown_by), format)
+    }
+
+    /// The minimal plan of each violation of the run that has one.
+    fn replay_minimal(&self, format: &Format) -> Result<Vec<RunReport>, Failure> {
+        let mut replayed = Vec::new();
+        for violation in &self.run.violations {
+            let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run)
+            else {
+                continue;
+            };
+            let (processes, cycles) = (minimal.processes, minimal.cycles);
+            let whole = self.spec()?;
+            let scenario = Rc::new(Scenario { processes, cycles, ..(*whole.scenario).clone() });
+            scenario
+                .validate()
+                .map_err(|error| Failure::content(self.path, format!("minimal_run: {error}")))?;
+            let spec = RunSpec { plan: plan.clone(), scenario, ..whole };
+            let report = self.replay_spec(&spec, (&minimal.history_digest, None), format)?;
+            let id = &violation.violation.id;
+            if self.is_compared && report.violations.iter().all(|it| it.violation.id != *id) {
+                let (path, client) = (self.path.display(), &self.run.client);
+                return Err(Failure::Mismatch(format!(
+                    "{path}: client {client}: the minimal plan of {id} does not show it"
+                )));
+            }
+            replayed.push(report);
+        }
+        Ok(replayed)
+    }
+
+    fn replay_spec(
+        &self,
+        spec: &RunSpec,
+        (digest, shown_by): (&str, Option<String>),
+        format: &Format,
+    ) -> Result<RunReport, Failure> {
+        spec.validate().map_err(|error| Failure::content(self.path, error))?;
+        let outcome = run_for(spec, Engine::Turmoil, format)?;
+        let shown_by = shown_by.unwrap_or_else(|| Findings::command(spec));
+        let facts = Findings { spec, outcome: &outcome }.facts_shown_by(shown_by);
+        if self.is_compared {
+            same_history(self.path, &facts, digest)?;
+        }
+        Ok(Stages { recordings: recordings(outcome, format.needs()), ..facts.into() }.into())
+    }
 }
 
 /// The run that a report tells of.
@@ -95,20 +151,6 @@ pub(super) fn spec_of(
     let scenario = Rc::new(with_stated(scenario, &run.lengths).map_err(wrong)?);
     scenario.validate().map_err(|error| wrong(error.to_string()))?;
     Ok(RunSpec { seed, client: client_of(&run.client, &scenario)?, families, scenario, plan })
-}
-
-fn replay_spec(
-    path: &Path,
-    spec: &RunSpec,
-    (digest, shown_by): (&str, Option<String>),
-    format: &Format,
-) -> Result<RunReport, Failure> {
-    spec.validate().map_err(|error| Failure::content(path, error))?;
-    let outcome = run_for(spec, Engine::Turmoil, format)?;
-    let shown_by = shown_by.unwrap_or_else(|| Findings::command(spec));
-    let facts = Findings { spec, outcome: &outcome }.facts_shown_by(shown_by);
-    same_history(path, &facts, digest)?;
-    Ok(Stages { recordings: recordings(outcome, format.needs()), ..facts.into() }.into())
 }
 
 /// Another history than the report's is a failure.

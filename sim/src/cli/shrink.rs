@@ -4,7 +4,7 @@ use super::arguments::ShrinkArguments;
 use super::options::format;
 use super::output::{page, print};
 use super::read::report_in;
-use super::replay::{same_history, scenario_of, spec_of};
+use super::replay::{same_history, scenario_of, spec_of, unchanged};
 use super::run::run_spec;
 use super::{Failure, Outcome};
 use crate::Engine;
@@ -23,6 +23,7 @@ pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     let scenario = Rc::new(scenario_of(path, &recorded)?);
     let mut runs = Vec::with_capacity(recorded.runs.len());
     for run in &recorded.runs {
+        unchanged(run, &scenario).map_err(Failure::wrong)?;
         let spec = spec_of(path, &recorded, run, &scenario)?;
         spec.validate().map_err(|error| Failure::content(path, error))?;
         let outcome = run_spec(&spec, Engine::Fast)?;

@@ -1,6 +1,7 @@
 //! From a run's outcome to the stages of its report, and to the report of a seed.
 
 use crate::engine::Engine;
+use crate::hosts::programs::ran::ran;
 use crate::hosts::programs::record::Life;
 use crate::run::fit::usage;
 use crate::run::{RunOutcome, RunSpec};
@@ -38,6 +39,7 @@ impl Findings<'_> {
                 &spec.scenario,
             ),
             programs: outcome.programs.iter().map(Life::report).collect(),
+            ran: ran(&outcome.programs),
             failure: outcome.programs.iter().find_map(Life::failure),
             replay,
         };

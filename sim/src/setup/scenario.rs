@@ -1,6 +1,7 @@
 //! Everything that a run follows from besides its seed, its lock and its faults: the deployment,
 //! the workload, the habits of clients and servers.
 
+pub(crate) mod hashed;
 pub(crate) mod length;
 pub(crate) mod program;
 mod section;

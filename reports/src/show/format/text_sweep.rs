@@ -138,6 +138,7 @@ fn write_cell(
         let limits = cell.blind_spots.iter();
         found.extend(limits.map(|limit| format!("{DIM}not put to the test: {limit}{DIM:#}")));
     }
+    found.extend(cell.failure_in_words().map(|words| format!("{YELLOW}{words}{YELLOW:#}")));
     found.extend(seeds_to_first(cell).map(|text| format!("{DIM}{text}{DIM:#}")));
     for deviation in cell.expectation.iter().flat_map(|held| &held.deviations) {
         found.push(format!("{RED}not as expected{RED:#}: {deviation}"));

@@ -30,6 +30,9 @@ pub struct Cell {
     pub violated: u64,
     /// How many exercised nothing.
     pub unknown: u64,
+    /// The runs in which a program of the user's own failed by itself and nothing else was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Failures>,
     /// How many runs broke each rule.
     pub violations_by_kind: BTreeMap<Kind, u64>,
     /// How many runs broke a rule for each cause.
@@ -66,6 +69,17 @@ pub struct Cell {
     /// which are the seeds to the first violation times that.
     #[serde(default)]
     pub measured: BTreeMap<String, f64>,
+}
+
+/// Runs that are unknown because a program of the user's own failed by itself.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Failures {
+    /// How many.
+    pub runs: u64,
+    /// The lowest seed of them.
+    pub first_seed: Seed,
+    /// How it failed there.
+    pub reason: String,
 }
 
 /// How many violations a cell keeps unless told otherwise.
@@ -146,6 +160,7 @@ impl Cell {
             valid: 0,
             violated: 0,
             unknown: 0,
+            failed: None,
             violations_by_kind: BTreeMap::new(),
             violations_by_cause: BTreeMap::new(),
             first_seed: BTreeMap::new(),
@@ -179,10 +194,14 @@ impl Cell {
         let run = summary.run;
         let mut cell = Cell::new(&run.client, &run.fault);
         cell.runs = 1;
-        match run.verdict {
+        match &run.verdict {
             Verdict::Valid => cell.valid = 1,
             Verdict::Violated => cell.violated = 1,
             Verdict::Unknown { .. } => cell.unknown = 1,
+        }
+        if let (Verdict::Unknown { reason }, true) = (&run.verdict, run.has_failed()) {
+            let (first_seed, reason) = (summary.seed, reason.clone());
+            cell.failed = Some(Failures { runs: 1, first_seed, reason });
         }
         for violation in &run.violations {
             cell.violations_by_kind.insert(violation.kind, 1);
@@ -214,6 +233,12 @@ impl Cell {
         self.valid += other.valid;
         self.violated += other.violated;
         self.unknown += other.unknown;
+        if let Some(other) = &other.failed {
+            let runs = self.failed.as_ref().map_or(0, |own| own.runs);
+            let own = self.failed.take().filter(|own| own.first_seed < other.first_seed);
+            let first = own.unwrap_or_else(|| other.clone());
+            self.failed = Some(Failures { runs: runs + other.runs, ..first });
+        }
         add_counts(&mut self.violations_by_kind, &other.violations_by_kind);
         add_counts(&mut self.violations_by_cause, &other.violations_by_cause);
         for (kind, seed) in &other.first_seed {

@@ -39,13 +39,25 @@ impl Cell {
             .iter()
             .map(|(kind, runs)| format!("{kind} in {runs}"))
             .collect();
-        match (self.violated, self.valid) {
+        let failed = self.failure_in_words().map_or(String::new(), |words| format!("; {words}"));
+        let words = match (self.violated, self.valid) {
             (1.., _) => {
                 format!("{} of {} runs violated: {}", self.violated, self.runs, found.join(", "))
             }
             (0, 0) => format!("nothing was exercised in {} runs", self.runs),
             (0, _) => format!("nothing violated in {} runs", self.runs),
-        }
+        };
+        words + &failed
+    }
+
+    /// How often a program of the user's own failed by itself, and how, if it did.
+    pub fn failure_in_words(&self) -> Option<String> {
+        let failed = self.failed.as_ref()?;
+        let (runs, seed, reason) = (failed.runs, failed.first_seed, &failed.reason);
+        Some(format!(
+            "the program failed in {runs} of {} runs: in seed {seed}, {reason}",
+            self.runs
+        ))
     }
 
     /// The seed to look at first: the smallest run of any anomaly.

@@ -74,6 +74,9 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
     if runs != seeds {
         return Err(format!("{runs} runs of {seeds} seeds"));
     }
+    if cell.failed.as_ref().is_some_and(|failed| !(1..=unknown).contains(&failed.runs)) {
+        return Err(format!("the runs in which a program failed are not among {unknown} unknown"));
+    }
     counts("kinds", cell.violations_by_kind.values(), violated)?;
     counts("causes", cell.violations_by_cause.values(), violated)?;
     if !cell.first_seed.keys().eq(cell.violations_by_kind.keys()) {

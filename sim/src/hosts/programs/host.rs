@@ -291,9 +291,10 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.writes_down();
+        let used = self.group.files_used().clone();
         let (calls, preempted) = (self.group.calls().to_vec(), self.group.preempted());
         self.shared.lives.with(self.life, |life| {
-            (life.calls, life.preempted) = (calls, preempted);
+            (life.calls, life.preempted, life.used) = (calls, preempted, used);
         });
         debug_assert!(self.node.is_process(), "only processes run programs");
     }

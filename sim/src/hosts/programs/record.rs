@@ -2,9 +2,10 @@
 //! calls that they made.
 
 use fencepost_faults::{Node, SimTime};
-use fencepost_programs::{CallMade, Channel, Ending};
+use fencepost_programs::{CallMade, Channel, Ending, FilesUsed};
 use fencepost_reports::record::programs::{Printed, ProgramReport};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// One life of a program: from a start of its host to a crash or its own end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +24,8 @@ pub struct Life {
     pub has_spoken: bool,
     /// The calls at which it was stopped.
     pub calls: Vec<CallMade>,
+    /// The files that it ran and read.
+    pub used: FilesUsed,
     /// How often a thread had to be interrupted.
     pub preempted: u32,
 }
@@ -43,6 +46,7 @@ impl Lives {
             output_dropped: 0,
             has_spoken: false,
             calls: Vec::new(),
+            used: FilesUsed::default(),
             preempted: 0,
         });
         lives.len() - 1
@@ -62,23 +66,54 @@ impl Lives {
 impl Life {
     /// As reports tell it.
     pub fn report(&self) -> ProgramReport {
-        let mut lines: Vec<Printed> = Vec::new();
-        for (time, channel, bytes) in &self.output {
-            for line in String::from_utf8_lossy(bytes).lines() {
-                let is_error = *channel == Channel::Stderr;
-                lines.push(Printed { time_us: *time, is_error, text: line.to_owned() });
-            }
-        }
         ProgramReport {
             process: self.node,
             started_us: self.started,
             ended_us: self.ending.as_ref().map(|(time, _)| *time),
             ending: self.ending.as_ref().map(|(_, ending)| in_words(ending)),
             failed: self.failure().is_some(),
-            output: lines,
+            output: self.lines(),
             output_dropped: self.output_dropped as u64,
+            calls: self.calls.len() as u64,
             preempted: self.preempted,
         }
+    }
+
+    /// What it printed, line by line: a line may be printed in pieces, and has the time of its
+    /// first.
+    fn lines(&self) -> Vec<Printed> {
+        let mut lines: Vec<(Printed, Vec<u8>)> = Vec::new();
+        let mut open: BTreeMap<Channel, usize> = BTreeMap::new();
+        for (time, channel, bytes) in &self.output {
+            for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+                let place = *open.entry(*channel).or_insert(lines.len());
+                if place == lines.len() {
+                    let is_error = *channel == Channel::Stderr;
+                    let line = Printed { time_us: *time, is_error, text: String::new() };
+                    lines.push((line, Vec::new()));
+                }
+                match piece.strip_suffix(b"\n") {
+                    Some(end) => {
+                        lines[place].1.extend_from_slice(end);
+                        open.remove(channel);
+                    }
+                    None => lines[place].1.extend_from_slice(piece),
+                }
+            }
+        }
+        let text = |bytes: Vec<u8>| {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            text.strip_suffix('\r').map_or(text.clone(), str::to_owned)
+        };
+        lines.into_iter().map(|(line, bytes)| Printed { text: text(bytes), ..line }).collect()
+    }
+
+    /// The last thing that it complained of, shortened.
+    fn last_words(&self) -> Option<String> {
+        const LETTERS_MAX: usize = 200;
+        let lines = self.lines();
+        let last = lines.iter().rev().find(|line| line.is_error && !line.text.trim().is_empty())?;
+        Some(last.text.trim().chars().take(LETTERS_MAX).collect())
     }
 
     /// Why the program did not do what it was to do, if so.
@@ -88,7 +123,10 @@ impl Life {
         match ending {
             Ending::Exited(0) if self.has_spoken => None,
             Ending::Exited(0) => Some(format!("{} ended without a word to the judge", self.node)),
-            other => Some(format!("{} {} at {at}", self.node, in_words(other))),
+            other => {
+                let said = self.last_words().map_or(String::new(), |words| format!(": {words}"));
+                Some(format!("{} {} at {at}{said}", self.node, in_words(other)))
+            }
         }
     }
 }
@@ -131,4 +169,59 @@ pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
             said(&other.calls)
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn life(output: &[(u64, Channel, &str)], ending: Option<Ending>) -> Life {
+        let lives = Lives::default();
+        lives.begins(Node::Client(1), SimTime(0));
+        lives.with(0, |life| {
+            let printed = output.iter();
+            let printed =
+                printed.map(|(at, it, text)| (SimTime(*at), *it, text.as_bytes().to_vec()));
+            life.output = printed.collect();
+            life.ending = ending.map(|ending| (SimTime(7_000), ending));
+        });
+        lives.take().remove(0)
+    }
+
+    #[test]
+    fn a_line_that_is_printed_in_pieces_is_one_line() {
+        use Channel::{Stderr, Stdout};
+        let pieces =
+            [(1, Stdout, "a"), (2, Stderr, "x\n\ny"), (3, Stdout, "b\r\nc"), (4, Stderr, "\n")];
+        let told: Vec<(u64, bool, String)> = life(&pieces, None)
+            .report()
+            .output
+            .into_iter()
+            .map(|line| (line.time_us.0, line.is_error, line.text))
+            .collect();
+        let line = |at, is_error, text: &str| (at, is_error, text.to_owned());
+        let expected = [
+            line(1, false, "ab"),
+            line(2, true, "x"),
+            line(2, true, ""),
+            line(2, true, "y"),
+            line(3, false, "c"),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_failure_is_told_with_the_last_words() {
+        let of = |output, ending| life(output, Some(ending)).failure();
+        let output =
+            [(1, Channel::Stderr, "Traceback:\nno such lock"), (2, Channel::Stderr, "\n\n")];
+        assert_eq!(
+            of(&output, Ending::Exited(3)).as_deref(),
+            Some("client-1 exited with status 3 at 0.007 s: no such lock")
+        );
+        let quiet = of(&[(1, Channel::Stdout, "hello\n")], Ending::Killed(9));
+        assert_eq!(quiet.as_deref(), Some("client-1 was killed by signal 9 at 0.007 s"));
+        let silent = of(&[], Ending::Exited(0));
+        assert_eq!(silent.as_deref(), Some("client-1 ended without a word to the judge"));
+    }
 }

@@ -1,6 +1,7 @@
 //! A user's own program as the lock under test, as the command line states it and a report echoes
 //! it. How it is run is in `programs`.
 
+use super::hashed::hashed;
 use fencepost_clients::{Definition, Deployment, Env, Lock, Servers, Settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,8 @@ pub struct Program {
     /// Its environment besides PATH, HOME and what tells it where everything is.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// What the files among its words held when the report was made: their SHA-256.
+    /// What the files among its words held when the report was made: their SHA-256. The first word
+    /// is found as a shell finds it, the others from its folder on.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
 }
@@ -62,7 +64,10 @@ pub enum InvalidProgram {
         why: String,
     },
     /// It is not what it was.
-    #[error("program '{name}': {file} is not the file that the report was made with")]
+    #[error(
+        "program '{name}': {file} is not the file that the report was made with \
+         ('replay --allow-changed' runs it as it is now)"
+    )]
     Changed {
         /// Its name.
         name: String,
@@ -83,8 +88,15 @@ impl ProgramDeployment {
 }
 
 impl Program {
-    /// Reads NAME=COMMAND or COMMAND. Without a name it has that of its last word that is a file.
+    /// Reads NAME=COMMAND or COMMAND, to be started in this folder.
     pub fn parse(text: &str) -> Result<Program, InvalidProgram> {
+        let folder = std::env::current_dir().unwrap_or_else(|_| "/".into());
+        Program::parse_in(text, &folder)
+    }
+
+    /// The same, to be started in that folder. Without a name it has that of its last word that is
+    /// a file.
+    pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()
                 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
@@ -97,20 +109,41 @@ impl Program {
         let first = command.first().ok_or_else(|| InvalidProgram::Empty(text.to_owned()))?;
         let stem = |word: &String| {
             let stem = Path::new(word).file_stem()?;
-            Path::new(word).is_file().then(|| stem.to_string_lossy().into_owned())
+            folder.join(word).is_file().then(|| stem.to_string_lossy().into_owned())
         };
         let name = name.or_else(|| command.iter().rev().find_map(stem));
         let name = name.unwrap_or_else(|| first.rsplit('/').next().unwrap_or(first).to_owned());
-        Ok(Program {
+        let mut program = Program {
             name,
-            files: hashes(&command),
+            files: BTreeMap::new(),
             command,
             deployment: ProgramDeployment::Single,
             lock_key: crate::setup::places::RESOURCE.to_owned(),
-            folder: std::env::current_dir()
-                .map_or_else(|_| "/".to_owned(), |path| path.display().to_string()),
+            folder: folder.display().to_string(),
             environment: BTreeMap::new(),
-        })
+        };
+        program.files = program.hashes();
+        Ok(program)
+    }
+
+    /// The SHA-256 of every file among its words, as it is now.
+    pub fn hashes(&self) -> BTreeMap<String, String> {
+        let folder = Path::new(&self.folder);
+        let path_of = |(place, word): (usize, &String)| match place {
+            0 => {
+                let inherited = std::env::var("PATH").unwrap_or_default();
+                let folders = self.environment.get("PATH").unwrap_or(&inherited);
+                fencepost_programs::find_program(word, folder, folders).ok()
+            }
+            _ => Some(folder.join(word)),
+        };
+        let words = self.command.iter().enumerate();
+        words
+            .filter_map(|(place, word)| {
+                let hashed = hashed(&path_of((place, word))?)?;
+                Some((word.clone(), hashed.sha256.clone()))
+            })
+            .collect()
     }
 
     /// The flags that ask for it again.
@@ -186,15 +219,6 @@ fn words(text: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// The SHA-256 of every file among some words.
-pub(crate) fn hashes(words: &[String]) -> BTreeMap<String, String> {
-    let hash = |word: &String| {
-        let bytes = std::fs::read(word).ok()?;
-        Some((word.clone(), fencepost_reports::sha256(&bytes)))
-    };
-    words.iter().filter_map(hash).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,5 +238,20 @@ mod tests {
         assert_eq!(name("/usr/bin/python3 nowhere.py"), "python3");
         assert_eq!(name("env A=B sh"), "env");
         assert!(Program::parse("x=").is_err());
+    }
+
+    #[test]
+    fn the_files_among_the_words_are_those_that_would_be_run() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("worker.sh"), "exit").unwrap();
+        let program = Program::parse_in("sh worker.sh orders.sh", folder.path()).unwrap();
+        assert_eq!(program.name, "worker");
+        let hashed: Vec<&str> = program.files.keys().map(String::as_str).collect();
+        let can_run = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+        assert_eq!(hashed, if can_run { vec!["sh", "worker.sh"] } else { vec!["worker.sh"] });
+        std::fs::write(folder.path().join("worker.sh"), "exit 1").unwrap();
+        let now = program.hashes();
+        assert_ne!(now.get("worker.sh"), program.files.get("worker.sh"));
+        assert_eq!(now.get("sh"), program.files.get("sh"));
     }
 }
